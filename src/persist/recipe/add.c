@@ -48,12 +48,13 @@ static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_progr
     return status;
 }
 
-/* Says whether the file has the program. Its files are not read then: they may have changed since it was recorded. If
- * it is not there, the status is the one with which an addition would fail. program_key may be NULL. */
+/* Returns whether the file has the program. Does not read the program's files, because they may have changed since
+ * it was recorded. If the file lacks the program, returns the status with which an addition would fail. program_key
+ * may be NULL. */
 static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks, uint8_t *program_key,
                               bool *is_there)
 {
-    uint8_t key[INGOT_RECIPE_KEY_SIZE] = {0}; /* of no id: not there */
+    uint8_t key[INGOT_RECIPE_KEY_SIZE] = {0}; /* no id has this digest, so it is not found */
     if (remarks->id_size != 0)
         recipe_digest(remarks->id_size, remarks->id, key);
     const ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, key, is_there);
@@ -201,13 +202,13 @@ static size_t count_texts(const ingot_recipe_program_t *program)
     return count;
 }
 
-/* True if a program cannot be built from its file, although it was recorded. */
+/* True if a recorded program cannot be built from its file. */
 static bool is_damaged(const ingot_recipe_program_t *program)
 {
     return program->status == INGOT_NOT_FOUND || program->status == INGOT_NO_SPACE;
 }
 
-/* Copies one program, whose objects the file has already. */
+/* Copies one program. The file already has the objects that it is linked from. */
 static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
                                    const ingot_recipe_program_t *program)
 {
@@ -259,7 +260,7 @@ static void put_id(void *user, const uint8_t *digest)
     ++ids->count;
 }
 
-/* Copies a program, and then its ids. If the file has the program already, its ids may come from a damaged copy. */
+/* Copies a program, and then its ids. If the file already has the program, its ids may come from a damaged copy. */
 static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
                                     const ingot_recipe_program_t *program)
 {

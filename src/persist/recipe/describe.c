@@ -19,7 +19,7 @@ struct description {
     ingot_includes_t includes;
 };
 
-/* Makes a source with the headers that are given. */
+/* Makes a source with the given headers. */
 static ingot_status_t make_source(struct description *description, const ingot_recipe_text_t *text, size_t header_count,
                                   const ingot_source_t *headers, ingot_source_t *source)
 {
@@ -69,7 +69,7 @@ static ingot_status_t make_sources(struct description *description, size_t count
     return status;
 }
 
-/* Also without any file: the sources of a recipe never lead to files of this machine. */
+/* Called even if there are no files, because a recipe's sources must never lead to files of this machine. */
 static ingot_status_t make_includes(struct description *description, size_t index,
                                     const ingot_recipe_program_t *program)
 {
@@ -112,7 +112,7 @@ static ingot_status_t check(const ingot_recipe_program_t *program, ingot_context
     return INGOT_SUCCESS;
 }
 
-/* Options of an object are marked as in the layer, whose programs have globals of their own. */
+/* Marks the options of an object as the layer does. The layer's programs have their own global variables. */
 static void set_options(ingot_program_info_t *info, const ingot_recipe_program_t *program)
 {
     info->compile_options = program->compile_options;

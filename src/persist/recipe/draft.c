@@ -14,13 +14,13 @@
 #include "persist/recipe/objects.h"
 #include "util/little_endian.h"
 
-#define LAYER_BACKEND "opencl" /* as objects and linked programs of the OpenCL layer are listed */
+#define LAYER_BACKEND "opencl" /* how a recipe lists objects and linked programs of the OpenCL layer */
 
 /* What the fields are computed from. */
 struct parts {
     const_ingot_program_desc_t desc;
     ingot_program_info_t info;
-    ingot_includes_info_t includes; /* without any: zeros */
+    ingot_includes_info_t includes; /* zeros if there are none */
     bool has_texts;                 /* false: texts are named, and not added */
 };
 
@@ -53,7 +53,7 @@ static ingot_source_info_t info_of(const_ingot_source_t source)
 
 /* ---- refusals ---- */
 
-/* True if options may name a directory. Those of a program with text were parsed, and have no -I. */
+/* True if options may name a directory. The options of a program with text were parsed and have no -I. */
 static bool has_directory(const char *options)
 {
     return options != NULL &&
@@ -290,12 +290,12 @@ ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options
         recipe_put_field(&draft->content, FIELD_OBJECT, INGOT_RECIPE_KEY_SIZE, objects[i]);
     if (options != NULL)
         recipe_put_number(&draft->content, FIELD_HAS_OPTIONS, 1);
-    /* if not whole, without its id: another request for it may be recorded, with its objects */
+    /* if not whole, leaves out the id, so that a later request may be recorded with its objects */
     return finish(draft, remarks, is_whole);
 }
 
-/* Copies a sentence. From the word with the first slash to the last slash, everything is left out, since directories
- * may have blanks in their names. */
+/* Copies a sentence. Leaves out everything from the word with the first slash to the last slash, because directory
+ * names may contain blanks. */
 static char *shorten_paths(struct recipe_arena *arena, const char *text)
 {
     const char *first = strchr(text, '/');
@@ -317,9 +317,9 @@ ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_p
     if (status != INGOT_SUCCESS)
         return status;
     const char *sentence = shorten_paths(&draft->arena, reason[0] != '\0' ? reason : "it is not known why");
-    parts.info.compile_options = NULL; /* they may have paths, and nobody needs them */
+    parts.info.compile_options = NULL; /* options may contain paths, and are not needed */
     parts.info.link_options = NULL;
     put_fields(draft, &parts, INGOT_RECIPE_UNRECORDED, sentence);
-    /* without its id: another request for it may be recorded, when a file no longer changes */
+    /* leaves out the id, so that a later request may be recorded once the file no longer changes */
     return finish(draft, remarks, false);
 }

@@ -10,7 +10,7 @@
 #include "persist/recipe/format/buffer.h"
 #include "persist/recipe/writer.h"
 
-/* Texts are the descriptor's, which must live as long as the draft. */
+/* The texts belong to the descriptor, which must live as long as the draft. */
 struct recipe_draft {
     struct recipe_arena arena;
     struct recipe_buffer content; /* of the program's record */
@@ -21,7 +21,7 @@ struct recipe_draft {
     uint8_t key[INGOT_RECIPE_KEY_SIZE]; /* of the program */
 };
 
-/* What is known of a program besides its descriptor. */
+/* What is known about a program in addition to its descriptor. */
 struct recipe_remarks {
     const char *name;
     const char *group;
@@ -33,7 +33,8 @@ struct recipe_remarks {
 void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator);
 void recipe_draft_fini(struct recipe_draft *draft);
 
-/* Fill in the items. Fail with INGOT_OUT_OF_MEMORY, and the first also as ingot_includes_read does. */
+/* Fill in the items. Both may return INGOT_OUT_OF_MEMORY; the first also returns the statuses of
+ * ingot_includes_read. */
 ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_program_desc_t desc,
                                     const struct recipe_remarks *remarks);
 /* is_whole: false if an object is an unrecorded program. */
@@ -47,7 +48,7 @@ ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_p
 /* Returns why a descriptor cannot be recorded, though it has an id; NULL: it can. */
 const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes_t includes);
 
-/* Returns a path's part behind its last slash. */
+/* Returns the part of a path after its last slash. */
 const char *recipe_base_name(const char *path);
 
 #endif

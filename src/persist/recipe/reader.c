@@ -1,5 +1,5 @@
 /*
- * reader.c - what a recipe file contains; see ingot/recipe.h.
+ * reader.c - reads a recipe file; see ingot/recipe.h.
  *
  * Programs are read and verified when the file is opened, texts when they are needed. Immutable, except for the count
  * of references.
@@ -147,7 +147,7 @@ static bool find_objects(struct ingot_recipe *recipe, struct recipe_fields *fiel
     return objects != NULL;
 }
 
-/* Decodes a program's record. INGOT_BLOB_CORRUPT: it is left out. */
+/* Decodes a program's record. INGOT_BLOB_CORRUPT: the record is left out. */
 static ingot_status_t decode(struct ingot_recipe *recipe, const struct recipe_record *record, struct program_node *node)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];

@@ -1,7 +1,7 @@
 /*
  * recording.c - records the programs that are requested from a storage; see recording.h.
  *
- * The storage's part has two writers: the application's, and that of the recipe that the store keeps. The lock is held
+ * The storage's part has two writers: the application's, and one for the recipe that the store keeps. The lock is held
  * while a thread takes a reference to a writer.
  */
 #include "persist/recipe/recording.h"
@@ -19,7 +19,7 @@
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
 
-/* Its descriptors contain the ids of objects, so the OpenCL layer records its links itself. */
+/* This backend's descriptors contain the ids of objects, so the OpenCL layer records its links itself. */
 #define LINK_BACKEND "opencl_link"
 
 struct recording {
@@ -32,7 +32,7 @@ struct recording {
 
 enum which { WHICH_WRITER, WHICH_KEPT, WHICH_COUNT };
 
-/* A forked child records, too: the writer itself notices the fork. */
+/* A forked child records, too, because the writer itself notices the fork. */
 static void keep(void *user)
 {
     (void)user;
@@ -74,7 +74,7 @@ static struct recording *active_part(ingot_storage_t storage)
     return recording != NULL && atomic_load_explicit(&recording->is_recording, memory_order_relaxed) ? recording : NULL;
 }
 
-/* What is recorded: a program, or a linked program with its objects. */
+/* An item to record: a program, or a linked program with its objects. */
 struct item {
     const_ingot_program_desc_t desc;
     const_ingot_program_t program;
@@ -96,7 +96,7 @@ static bool is_recorded(ingot_storage_t storage)
     return active_part(storage) != NULL || active_part(storage_stored_to(storage)) != NULL;
 }
 
-/* Adds the item to one of a part's recipes. A failure is told. */
+/* Adds the item to one of a part's recipes. An event reports a failure. */
 static void record_in(struct recording *recording, enum which which, const struct item *item)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -107,8 +107,8 @@ static void record_in(struct recording *recording, enum which which, const struc
     ingot_recipe_writer_release(writer);
 }
 
-/* Adds the item to the application's recipe, which a chain has or otherwise the store that it stores to, and to the
- * recipe that the store keeps. */
+/* Adds the item to the application's recipe and to the recipe that the store keeps. In a chain, the application's
+ * recipe belongs to the chain, or otherwise to the store that the chain stores to. */
 static void record(ingot_storage_t storage, const struct item *item)
 {
     struct recording *own = active_part(storage);
@@ -182,7 +182,7 @@ static ingot_status_t get_recording(ingot_storage_t storage, struct recording **
     return INGOT_SUCCESS;
 }
 
-/* Takes a reference to the writer. NULL: ends recording with this one. */
+/* Sets the writer and adds a reference to it. NULL ends recording. */
 static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingot_recipe_writer_t writer)
 {
     struct recording *recording = NULL;

@@ -6,7 +6,8 @@
 
 #include <ingot/recipe.h>
 
-/* Records a program that was loaded or compiled, if the storage records. Never fails: an event reports what is lost. */
+/* Records a program that was loaded or compiled, if the storage records. Never fails. An event reports what could
+ * not be recorded. */
 void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program);
 
 /* Begins to record in a file, as an application does with a writer. An event reports a file that cannot be used. */

@@ -2,8 +2,8 @@
  * writer.c - appends records to a recipe file; see writer.h.
  *
  * The file is opened for each addition, so the application's forks, changes of directory and replaced files do not
- * matter. Processes exclude one another by a lock on the open file, and threads by the writer's lock, which also guards
- * what is known of the file. It is held while the file is read and written, and not while records are compressed. A
+ * matter. A lock on the open file excludes other processes. The writer's lock excludes other threads, and guards what
+ * is known about the file. It is held while the file is read and written, and not while records are compressed. A
  * forked child forgets what is known.
  */
 #include "persist/recipe/writer.h"
@@ -26,7 +26,7 @@
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define NS_PER_MS UINT64_C(1000000)
 #define KIND_COUNT 4u
-#define SMALL_PART 16u                   /* of the limit: a file with less room is full, */
+#define SMALL_PART 16u                   /* a part of the limit; a file with less room is full, */
 #define SMALL_BYTES (UINT64_C(64) << 10) /* but not one that has room for so much */
 
 _Static_assert(RECIPE_MARK_SIZE == RECIPE_RECORD_SIZE, "a mark has a record's header");
@@ -38,8 +38,8 @@ struct ingot_recipe_writer {
     size_t path_size;
     uint64_t max_bytes;
     uint64_t lock_timeout_ns;
-    bool is_kept; /* of a store: makes the file's directory, reads the file when it is first needed, and remembers why
-                   * it takes no addition */
+    bool is_kept; /* for a store's own recipe: makes the file's directory, reads the file when it is first needed, and
+                     remembers why it refuses additions */
     ingot_event_callback_t on_event;
     void *on_event_user;
     atomic_uint told; /* a bit per status that was reported; relaxed: only the bit matters */
@@ -49,7 +49,7 @@ struct ingot_recipe_writer {
     struct recipe_mark mark;          /* of the known file */
     struct recipe_scan scan;          /* where the known part ends */
     int fd;                           /* open and locked during an addition, otherwise -1 */
-    bool was_read;                    /* writer_knows has read the file, or cannot */
+    bool was_read;                    /* writer_knows has read the file, or has failed to */
     struct recipe_failure failure;    /* of the last addition that failed */
 };
 
@@ -63,8 +63,8 @@ static void forget_file(struct ingot_recipe_writer *writer)
     writer->scan = (struct recipe_scan){.fd = -1};
 }
 
-/* The memory of the maps is left: the parent may have been changing them. If it was adding, the child has its open
- * file, and would keep the file locked if the parent is killed. */
+/* Leaks the memory of the maps, because the parent may have been changing them. If the parent was adding a record,
+ * the child has the parent's open file, and would keep the file locked after the parent is killed. */
 static void forget(void *user)
 {
     struct ingot_recipe_writer *writer = user;
@@ -151,11 +151,11 @@ static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
     return result < 0 ? files_write_failed(result, "writing", writer->path) : INGOT_SUCCESS;
 }
 
-/* A child that was forked meanwhile shares the open file, so closing it is not enough to unlock it. */
+/* A child that was forked in the meantime shares the open file, so closing it here does not unlock it. */
 static void close_file(struct ingot_recipe_writer *writer)
 {
     const int fd = writer->fd;
-    writer->fd = -1; /* before a fork could leave a number that the child uses for something else */
+    writer->fd = -1; /* before the file is closed: a forked child may reuse the number for another file */
     (void)files_unlock(fd, 0);
     (void)files_close(fd);
 }
@@ -168,7 +168,7 @@ static ingot_status_t read_file(struct ingot_recipe_writer *writer, bool is_shar
     if (status == INGOT_SUCCESS)
         status = recipe_file_lock(writer->fd, writer->path, is_shared, writer->lock_timeout_ns);
     if (status == INGOT_SUCCESS)
-        status = recipe_file_check(writer->fd, writer->path, &facts); /* the size, now that nobody appends */
+        status = recipe_file_check(writer->fd, writer->path, &facts); /* the size, now that no process can append */
     return status == INGOT_SUCCESS ? catch_up(writer, writer->fd, &facts) : status;
 }
 
@@ -212,8 +212,8 @@ static ingot_status_t learn_file(struct ingot_recipe_writer *writer)
     return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 
-/* True if other additions would fail like this one of so many bytes. A large one may lack room that smaller ones have.
- */
+/* True if other additions would fail like this one, which has this many bytes. A smaller addition may have room where a
+ * large one does not. */
 static bool is_lasting(const struct ingot_recipe_writer *writer, ingot_status_t status, uint64_t bytes)
 {
     const uint64_t part = writer->max_bytes / SMALL_PART, small = part < SMALL_BYTES ? part : SMALL_BYTES;
@@ -223,7 +223,7 @@ static bool is_lasting(const struct ingot_recipe_writer *writer, ingot_status_t 
            status == INGOT_UNTRUSTED || status == INGOT_READ_ONLY;
 }
 
-/* Remembers a failure of a kept file that lasts, and forgets it with the first success. Requires the lock. */
+/* Remembers a lasting failure of a kept file, and forgets it after the first success. Requires the lock. */
 static void note_failure(struct ingot_recipe_writer *writer, ingot_status_t status, uint64_t bytes)
 {
     if (status == INGOT_SUCCESS)
@@ -232,8 +232,8 @@ static void note_failure(struct ingot_recipe_writer *writer, ingot_status_t stat
         recipe_failure_note(&writer->failure, status, writer->path);
 }
 
-/* Forgets the file if another one, or none, has taken its place. It stays known if that cannot be told. Requires the
- * lock. */
+/* Forgets the file if another one, or none, has taken its place. Does nothing if that cannot be determined. Requires
+ * the lock. */
 static void forget_if_gone(struct ingot_recipe_writer *writer)
 {
     if (writer->scan.offset == 0 || !recipe_mark_is_gone(&writer->mark, writer->path, writer->scan.offset))
@@ -244,7 +244,7 @@ static void forget_if_gone(struct ingot_recipe_writer *writer)
 
 /* ---- the program of an id ---- */
 
-/* Reads the record of an id, at this offset unless the file is another one. Requires both locks. */
+/* Reads the record of an id at this offset, unless the file has been replaced. Requires both locks. */
 static bool read_id(const struct ingot_recipe_writer *writer, uint64_t offset, const uint8_t *id_key,
                     uint8_t *program_key)
 {
@@ -271,7 +271,7 @@ bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, ui
     forget_if_gone(writer);
     bool is_there = is_known(writer, RECIPE_RECORD_ID, id_key) && open_to_read(writer) == INGOT_SUCCESS;
     if (is_there) {
-        is_there = key_map_find(&writer->known[RECIPE_RECORD_ID], id_key, &offset) && /* the file may be another one */
+        is_there = key_map_find(&writer->known[RECIPE_RECORD_ID], id_key, &offset) && /* the file may be a new one */
                    read_id(writer, offset, id_key, program_key) && is_known(writer, RECIPE_RECORD_PROGRAM, program_key);
         close_file(writer);
     }
@@ -293,7 +293,7 @@ ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_k
     *is_there = is_known(writer, (uint32_t)kind, key);
     if (*is_there)
         status = INGOT_SUCCESS;
-    else if (status != INGOT_BUSY) /* an addition would wait for the lock once more, without knowing what it adds to */
+    else if (status != INGOT_BUSY) /* an addition would wait for the lock again, without knowing the file's content */
         status = recipe_failure_check(&writer->failure, writer->path);
     process_lock_give(&writer->lock);
     return status;
@@ -331,7 +331,8 @@ static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_
     return files_may_grow_to(size) ? INGOT_SUCCESS : files_write_failed(-EFBIG, "writing", writer->path);
 }
 
-/* Writes the needed records. A record that fails is removed; those before it stay. Requires both locks. */
+/* Writes the needed records. Removes a record that could not be written completely; earlier ones stay. Requires both
+ * locks. */
 static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t count, const struct recipe_item *items)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -355,8 +356,8 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
     return status;
 }
 
-/* Appends records that were encoded. What the file had before is not encoded: *is_replaced says that another file,
- * which lacks it, has taken its place. Requires the lock. */
+/* Appends the encoded records. Records that the file already has are not encoded, so *is_replaced is set if another
+ * file, which lacks them, has taken its place. Requires the lock. */
 static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
                              bool *is_replaced)
 {
@@ -379,7 +380,7 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
     return status;
 }
 
-/* Encodes what the file lacks, and appends it. */
+/* Encodes and appends the records that the file lacks. */
 static ingot_status_t append_needed(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
                                     bool *is_replaced)
 {
@@ -494,7 +495,7 @@ static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_reci
     return INGOT_SUCCESS;
 }
 
-/* When the file is opened for the first time. */
+/* Called when the file is opened for the first time. */
 enum opening { OPEN_NOW, OPEN_NOW_UNLESS_BUSY, OPEN_WHEN_NEEDED };
 
 static ingot_status_t try_file(struct ingot_recipe_writer *writer)

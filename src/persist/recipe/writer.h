@@ -14,15 +14,15 @@ struct recipe_item {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     size_t size;
     const void *content;
-    struct recipe_buffer encoded; /* of writer_append, like the next two */
-    bool is_repeated;             /* an item before it has the same kind and key */
+    struct recipe_buffer encoded; /* set by writer_append, like the next two */
+    bool is_repeated;             /* an earlier item has the same kind and key */
     bool is_needed;
 };
 
 /* Does what ingot_recipe_writer_open does, but also succeeds while other processes append the whole time: the first
  * addition opens the file. */
 ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
-/* Does the same, but leaves the file to the first addition, which also makes the directory that the file is in. */
+/* Does the same, but the first addition creates the file and its directory. */
 ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
 /* Prepare the items of an addition, and compress those that are needed. */
 ingot_status_t recipe_items_init(size_t count, struct recipe_item *items, const ingot_allocator_t *allocator);
@@ -32,8 +32,8 @@ bool recipe_items_are_encoded(size_t count, const struct recipe_item *items);
 
 /* Appends the records that the file lacks, in their order. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
-/* Says whether the file is known to have such a record. The writer of a kept file reads the file first, until that has
- * succeeded once. If the record is not there, the status is the one with which an addition would probably fail. */
+/* Returns whether the file is known to have such a record. The writer of a kept file first reads the file, unless it
+ * has done so before. If the record is missing, returns the status with which an addition would probably fail. */
 ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key,
                               bool *is_there);
 /* Returns true, and the key of the program that was recorded with this id, if the file has it. */

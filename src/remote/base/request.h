@@ -1,8 +1,8 @@
 /*
  * request.h - one request to a server: its time limits, why it may end early, how it ended, and a sentence about that.
  *
- * A request belongs to one thread. Its owner may have it end early: if the breaker opens meanwhile, because another
- * request has found the server unusable, or if the storage ends.
+ * A request belongs to one thread. Its owner may end it early: if the breaker opens in the meantime because another
+ * request found the server unusable, or if the storage ends.
  */
 #ifndef INGOT_REMOTE_BASE_REQUEST_H
 #define INGOT_REMOTE_BASE_REQUEST_H
@@ -19,9 +19,9 @@ enum outcome {
     OUTCOME_MISSING,     /* the server has no such object */
     OUTCOME_UNREACHABLE, /* no connection, or it broke */
     OUTCOME_TIMED_OUT,
-    OUTCOME_ENDED,      /* early; nothing is known about the server */
+    OUTCOME_ENDED,      /* it ended early; nothing is known about the server */
     OUTCOME_REFUSED,    /* the server rejects the credentials, or the operation */
-    OUTCOME_BAD_ANSWER, /* an error of the server, or an answer that makes no sense */
+    OUTCOME_BAD_ANSWER, /* an error of the server, or an invalid answer */
     OUTCOME_TOO_LARGE,  /* an object over the limit */
     OUTCOME_NO_MEMORY,
 };
@@ -30,7 +30,7 @@ struct request {
     uint64_t deadline_ns;      /* CLOCK_NEVER: none */
     uint64_t connect_limit_ns; /* a time span, like the next one */
     uint64_t stall_limit_ns;   /* without a byte */
-    /* True if the request should end although its time is not over. NULL: it never should. */
+    /* True if the request should end before its time is over. NULL: it never should. */
     bool (*is_ended)(const struct request *request);
     const void *owner; /* for is_ended, like the next one */
     unsigned trips_before;
@@ -38,7 +38,7 @@ struct request {
 };
 
 bool request_is_ended(const struct request *request);
-/* The moment at which a wait that begins now must end. */
+/* Returns the moment at which a wait that begins now must end. */
 uint64_t request_stall_moment(const struct request *request, uint64_t now_ns);
 uint64_t request_connect_moment(const struct request *request, uint64_t now_ns);
 

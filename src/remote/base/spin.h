@@ -1,5 +1,5 @@
 /*
- * spin.h - a lock for a few instructions that a forked child cannot find taken forever.
+ * spin.h - a lock for a few instructions that never stays locked in a forked child.
  *
  * The lock holds the number of the process that took it. A child that finds its parent's number takes the lock over.
  * What it guards must therefore be valid at each instruction.

@@ -11,9 +11,9 @@
 /* Starts a thread to which no signal is delivered: an application's handlers are for its own threads. */
 bool thread_start(pthread_t *thread, void *(*run)(void *user), void *user);
 
-/* False: no memory. */
+/* Returns false if out of memory. */
 bool thread_init_condition(pthread_cond_t *condition);
-/* Waits until a moment at most; CLOCK_NEVER: without a limit. The caller holds the lock. */
+/* Waits at most until a moment; CLOCK_NEVER: without a limit. The caller holds the lock. */
 void thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t moment_ns);
 
 #endif

@@ -25,18 +25,19 @@ struct received {
 enum lease_answer {
     LEASE_IS_TAKEN,    /* by this request */
     LEASE_IS_BUSY,     /* another token has it */
-    LEASE_IS_STORED,   /* there is an object of the key */
-    LEASE_IS_POINTLESS /* a machine told that waiting is useless */
+    LEASE_IS_STORED,   /* the key has an object */
+    LEASE_IS_POINTLESS /* a machine has reported that waiting is useless */
 };
 
 /* Leases of keys. A lease belongs to a token, and ends by itself after time_ms. */
 struct lease_transport_ops {
-    /* is_object_useless: an object of the key does not matter. */
+    /* is_object_useless: ignores an existing object of the key. */
     enum outcome (*take)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms,
                          bool is_object_useless, enum lease_answer *answer);
-    /* Has a lease last for time_ms from now. OUTCOME_MISSING: the token does not have it anymore. */
+    /* Makes a lease last for time_ms from now. OUTCOME_MISSING: the token no longer has it. */
     enum outcome (*renew)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms);
-    /* Ends a lease that the token has. pointless_ms: for how long others are told that waiting is useless; 0: not. */
+    /* Ends a lease that the token has. pointless_ms: for how long others are told that waiting is useless; 0: they
+     * are not told. */
     enum outcome (*end)(void *self, struct request *request, const char *key, const char *token, uint64_t pointless_ms);
 };
 
@@ -45,7 +46,7 @@ struct fetch {
     const char *key;
     size_t max_size;
     struct request request; /* its own time limits */
-    uint64_t began_ns;      /* its time begins; a protocol that answers in order moves it, and the deadline */
+    uint64_t began_ns;      /* when its time begins; a protocol that answers in order moves this and the deadline */
     uint64_t ended_ns;      /* set by the protocol, like the next two */
     enum outcome outcome;
     struct received object; /* valid for OUTCOME_DONE */
@@ -54,8 +55,8 @@ struct fetch {
 /* Reads of several objects. */
 struct group_transport_ops {
     size_t most; /* objects at once */
-    /* Reads objects. Returns how many of the first have ended, at least one: after a failure, the protocol need not ask
-     * for those behind it. */
+    /* Reads objects. Returns how many of the first ones have ended, which is at least one. After a failure, the
+     * protocol need not ask for the later ones. */
     size_t (*get)(void *self, size_t count, struct fetch *fetches);
 };
 

@@ -15,7 +15,7 @@ void breaker_init(struct breaker *breaker, uint64_t shortest_pause_ns, uint64_t 
     };
 }
 
-/* A pause with up to a quarter more. */
+/* Returns a pause, lengthened at random by up to a quarter. */
 static uint64_t draw_pause(struct breaker *breaker)
 {
     breaker->random ^= breaker->random << 13; /* xorshift64 */

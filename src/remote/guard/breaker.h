@@ -5,8 +5,8 @@
  *                       open <--it fails, and the next pause is twice as long--
  *
  * Only a closed breaker lets the application's requests pass. The probe is made by the storage's own thread, so it
- * costs the application nothing. The first request that succeeds after a probe makes the next pause short again; a
- * probe alone does not, because a server may answer probes and fail all else.
+ * costs the application nothing. The first request that succeeds after a probe makes the next pause short again. A
+ * probe alone does not, because a server may answer probes and fail all other requests.
  *
  * Not for several threads at once. The caller passes the time.
  */
@@ -30,7 +30,7 @@ struct breaker {
     uint64_t longest_pause_ns;
     enum breaker_state state;
     unsigned doubt_count; /* in a row */
-    uint64_t pause_ns;    /* the next one, without the random part */
+    uint64_t pause_ns;    /* the next pause, without the random part */
     uint64_t probe_at_ns; /* if open */
     uint64_t random;      /* state of a generator: not all processes of a fleet should probe at once */
 };
@@ -41,7 +41,7 @@ void breaker_init(struct breaker *breaker, uint64_t shortest_pause_ns, uint64_t 
 bool breaker_note(struct breaker *breaker, enum breaker_finding finding, uint64_t now_ns);
 /* True if a probe is due. The caller then makes it; the breaker is half open until breaker_end_probe. */
 bool breaker_begin_probe(struct breaker *breaker, uint64_t now_ns);
-/* Returns true if it closed the breaker. */
+/* Returns true if the probe closed the breaker. */
 bool breaker_end_probe(struct breaker *breaker, bool has_succeeded, uint64_t now_ns);
 
 #endif

@@ -7,7 +7,7 @@
 
 #define REFILL_NS (UINT64_C(86400) * CLOCK_NS_PER_S)
 #define PART 4u
-#define LEAST_ALLOWANCE_NS (25 * CLOCK_NS_PER_MS) /* a busy processor may make a wait so much longer */
+#define LEAST_ALLOWANCE_NS (25 * CLOCK_NS_PER_MS) /* a busy processor may prolong a wait by this much */
 
 void budget_init(struct budget *budget, uint64_t whole_ns, uint64_t now_ns)
 {
@@ -20,7 +20,7 @@ static void refill(struct budget *budget, uint64_t now_ns)
     const double share = (double)elapsed_ns / (double)REFILL_NS;
     const double refilled = share * (double)budget->whole_ns;
     if (refilled < (double)CLOCK_NS_PER_MS)
-        return; /* keeps the moment, so that small spans add up */
+        return; /* keeps the moment, so that short times add up */
     budget->refilled_at_ns = now_ns;
     budget->lost_ns = refilled < (double)budget->lost_ns ? budget->lost_ns - (uint64_t)refilled : 0;
 }

@@ -22,9 +22,9 @@ struct budget {
 };
 
 void budget_init(struct budget *budget, uint64_t whole_ns, uint64_t now_ns);
-/* How long a request that begins now may take; 0: too little is left for any. */
+/* Returns how long a request that begins now may take, or 0 if too little time is left for any. */
 uint64_t budget_allowance(struct budget *budget, uint64_t now_ns);
-/* A request from one moment to the other was lost. */
+/* Notes that the time of a request, from one moment to the other, was lost. */
 void budget_lose(struct budget *budget, uint64_t from_ns, uint64_t until_ns);
 
 #endif

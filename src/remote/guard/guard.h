@@ -31,7 +31,7 @@ struct guard_settings {
     uint64_t seed;
 };
 
-/* False: no mutex can be made. */
+/* Returns false if the system has no resources for a mutex. */
 bool guard_init(struct guard *guard, const struct guard_settings *settings, uint64_t now_ns);
 void guard_fini(struct guard *guard);
 
@@ -39,16 +39,16 @@ enum guard_verdict { GUARD_PASS, GUARD_IS_OPEN, GUARD_NO_TIME };
 
 /* Asks whether the application may make a request now, and sets its deadline and the trips before it. */
 enum guard_verdict guard_admit(struct guard *guard, struct request *request, uint64_t now_ns);
-/* Takes the result of an admitted request. byte_count: what was received, which may take its time. Returns true if it
- * opened the breaker. */
+/* Takes the result of an admitted request. byte_count: the bytes received; a request for many bytes may take longer.
+ * Returns true if the result opened the breaker. */
 bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
                   uint64_t now_ns);
-/* Takes the result of an upload, whose time is not lost. Returns true if it opened the breaker. */
+/* Takes the result of an upload, whose time is not lost. Returns true if the result opened the breaker. */
 bool guard_note_upload(struct guard *guard, enum breaker_finding finding, uint64_t now_ns);
 bool guard_begin_probe(struct guard *guard, uint64_t now_ns);
 bool guard_end_probe(struct guard *guard, bool has_succeeded, uint64_t now_ns);
 
-/* How often the breaker opened. Takes no lock. */
+/* Returns how often the breaker opened. Takes no lock. */
 static inline unsigned guard_trips(const struct guard *guard)
 {
     return atomic_load_explicit(&guard->trips, memory_order_relaxed);

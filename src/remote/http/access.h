@@ -1,5 +1,5 @@
 /*
- * access.h - how a client shows an HTTP server who it is, and how it knows the server: credentials and certificates.
+ * access.h - credentials and certificates: how a client and an HTTP server identify themselves to each other.
  */
 #ifndef INGOT_REMOTE_HTTP_ACCESS_H
 #define INGOT_REMOTE_HTTP_ACCESS_H

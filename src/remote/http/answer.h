@@ -25,8 +25,8 @@ struct answer_body {
     bool has_no_memory;
 };
 
-/* Adds bytes. announced: the size that the server has announced, or a negative number; it is no more than a hint.
- * False: the body is too large, or there is no memory. */
+/* Adds bytes. announced: the size that the server has announced, which is only a hint, or a negative number. Returns
+ * false if the body is too large or memory runs out. */
 bool answer_body_add(struct answer_body *body, int64_t announced, size_t size, const void *bytes);
 
 #endif

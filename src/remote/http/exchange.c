@@ -15,7 +15,7 @@
 #include "remote/http/pipe_signal.h"
 #include "remote/net/wait.h"
 
-#define MOST_IGNORED (64u * 1024u) /* bytes of an error's page, which are read to keep the connection */
+#define MOST_IGNORED (64u * 1024u) /* the part of an error page that is read, to keep the connection usable */
 #define SHA256_HEADER_CAPACITY 96u
 
 struct transfer {
@@ -154,7 +154,7 @@ static CURLcode set_options(struct transfer *transfer, const struct request *req
     SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     SET(CURLOPT_USERAGENT, "ingot");
     SET(CURLOPT_NOSIGNAL, 1L);
-    SET(CURLOPT_QUICK_EXIT, 1L); /* does not wait for a name service that does not answer */
+    SET(CURLOPT_QUICK_EXIT, 1L); /* keeps curl from waiting for a name service that does not answer */
     SET(CURLOPT_TCP_KEEPALIVE, 1L);
     SET(CURLOPT_CONNECTTIMEOUT_MS, span_ms(request->connect_limit_ns));
     SET(CURLOPT_ERRORBUFFER, transfer->error);
@@ -242,14 +242,15 @@ static void take_results(struct http_handle *handle, size_t count, struct transf
     const CURLMsg *message;
     while ((message = curl_multi_info_read(handle->multi, &left)) != NULL) {
         const CURLcode code = message->data.result;
-        const CURL *easy = message->easy_handle; /* the message ends with the transfer */
+        const CURL *easy = message->easy_handle; /* the message is freed with the transfer */
         for (size_t i = 0; i < count; ++i)
             if (transfers[i].is_running && transfers[i].easy == easy)
                 end(handle, &transfers[i], finish(&transfers[i], code, transfers[i].exchange->request));
     }
 }
 
-/* Ends a transfer that must end. Returns the moment at which it must, or CLOCK_NEVER if it does not run. */
+/* Ends a transfer whose time is over. Otherwise, returns the moment at which it must end, or CLOCK_NEVER if it is
+ * not running. */
 static uint64_t check_time(struct http_handle *handle, struct transfer *transfer, uint64_t now_ns)
 {
     struct request *request = transfer->exchange->request;
@@ -261,7 +262,8 @@ static uint64_t check_time(struct http_handle *handle, struct transfer *transfer
     return transfer->is_running ? moment_ns : CLOCK_NEVER;
 }
 
-/* Performs what can be done now. Returns the moment until which it waits for the network; CLOCK_NEVER: it has ended. */
+/* Does what can be done now. Returns the moment until which the transfers wait for the network, or CLOCK_NEVER if
+ * all have ended. */
 static uint64_t step(struct http_handle *handle, size_t count, struct transfer *transfers)
 {
     int running = 0;
@@ -296,7 +298,7 @@ void exchange_perform(struct http_handle *handle, size_t count, struct exchange 
         (void)curl_multi_poll(handle->multi, NULL, 0, wait_slice_ms(clock_now_ns(), moment_ns), NULL);
     for (size_t i = 0; i < count; ++i) {
         if (transfers[i].easy != NULL)
-            curl_easy_reset(transfers[i].easy); /* it must not refer to this function's memory */
+            curl_easy_reset(transfers[i].easy); /* the handle must not refer to this function's memory */
         curl_slist_free_all(transfers[i].headers);
     }
     pipe_signal_allow(&held);

@@ -142,7 +142,7 @@ static enum outcome has(void *self, struct request *request, const char *key)
     return perform(self, request, key, &exchange);
 }
 
-/* A server may refuse to show a folder, and has nothing to say about the root. No object has this key. */
+/* Asks for a key that no object has, because a server may refuse to show a folder or may have nothing at the root. */
 static enum outcome probe(void *self, struct request *request)
 {
     static const char no_key[] = "0000000000000000000000000000000000000000000000000000000000000000";

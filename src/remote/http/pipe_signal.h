@@ -26,7 +26,7 @@ static inline struct pipe_signal pipe_signal_hold(void)
     return held;
 }
 
-/* Takes a signal that was raised meanwhile away. */
+/* Discards a signal that was raised in the meantime. */
 static inline void pipe_signal_allow(const struct pipe_signal *held)
 {
     const struct timespec no_time = {0, 0};

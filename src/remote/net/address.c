@@ -1,8 +1,8 @@
 /*
  * address.c - the addresses of a server; see address.h.
  *
- * The C library cannot stop looking a name up, and may take a minute for it. So a thread of its own does that for each
- * look-up. A request that gives up leaves the thread alone; whichever of the two is last frees what they share.
+ * The C library cannot interrupt a look-up, which may take a minute. So each look-up runs in its own thread. A request
+ * that gives up leaves the thread running. The last of the two frees what they share.
  */
 #include "remote/net/address.h"
 
@@ -38,7 +38,7 @@ static void take_addresses(const struct addrinfo *found, struct address_list *li
     }
 }
 
-/* An address in digits needs no name service. */
+/* A numeric address needs no name service. */
 static bool read_digits(const struct address_book *book, struct address_list *list)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};
@@ -80,7 +80,7 @@ static void *run_look_up(void *user)
     return NULL;
 }
 
-/* With a reference for the thread, which runs, and one for the request. NULL: no memory. */
+/* Starts a look-up with one reference for its thread and one for the request. Returns NULL if out of memory. */
 static struct look_up *start_look_up(const struct address_book *book)
 {
     pthread_t thread;

@@ -36,9 +36,9 @@ struct address_book {
     struct address_list known; /* under lock */
 };
 
-/* False: no mutex can be made. host and port fit. */
+/* Returns false if the system has no resources for a mutex. host and port must fit. */
 bool address_book_init(struct address_book *book, const char *host, const char *port);
-/* False: the path is too long, or no mutex can be made. */
+/* Returns false if the path is too long or if the system has no resources for a mutex. */
 bool address_book_init_unix(struct address_book *book, const char *path);
 void address_book_fini(struct address_book *book);
 

@@ -15,7 +15,7 @@
 
 void stream_close(int socket)
 {
-    (void)close(socket); /* whatever it returns, the descriptor is gone */
+    (void)close(socket); /* whatever close returns, the descriptor is gone */
 }
 
 static enum outcome connect_failed(struct request *request, int error)
@@ -32,7 +32,7 @@ static enum outcome connect_to(const struct address *address, struct request *re
     enum outcome outcome = OUTCOME_DONE;
     if (fd < 0)
         return connect_failed(request, errno);
-    /* EAGAIN: the queue of a Unix socket is full; the kernel does not say when it no longer is. */
+    /* EAGAIN: the queue of a Unix socket is full; the kernel does not say when it has room again. */
     if (connect(fd, (const struct sockaddr *)&address->bytes, address->size) != 0) {
         if (errno != EINPROGRESS)
             outcome = connect_failed(request, errno);
@@ -47,7 +47,7 @@ static enum outcome connect_to(const struct address *address, struct request *re
         stream_close(fd);
         return outcome;
     }
-    if (address->bytes.ss_family != AF_UNIX) /* both are for speed and for the server's sake: failures do not matter */
+    if (address->bytes.ss_family != AF_UNIX) /* both only save time and help the server, so failures do not matter */
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
     *made = fd;
@@ -103,7 +103,7 @@ enum outcome stream_receive(int socket, struct request *request, size_t capacity
         const ssize_t received = recv(socket, bytes, capacity, 0);
         if (received > 0) {
             *size = (size_t)received;
-            /* A server that always has a few more bytes never stalls, so the deadline is looked at here. */
+            /* A server that keeps sending a few bytes never stalls, so the deadline is checked here. */
             return clock_now_ns() < request->deadline_ns ? OUTCOME_DONE
                                                          : request_fail(request, OUTCOME_TIMED_OUT, "timed out");
         }

@@ -17,7 +17,7 @@ void stream_close(int socket);
 bool stream_is_idle(int socket);
 /* Sends all bytes. */
 enum outcome stream_send(int socket, struct request *request, size_t size, const void *bytes);
-/* Receives at least one byte. The server's end of the connection is OUTCOME_UNREACHABLE. */
+/* Receives at least one byte. Returns OUTCOME_UNREACHABLE if the server has closed the connection. */
 enum outcome stream_receive(int socket, struct request *request, size_t capacity, void *bytes, size_t *size);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * envelope.h - encodes and decodes an object on a server: a header, the id and the blob; see doc/remote-format.md.
  *
- * Whoever can write to the server can write anything. So nothing in a header is used before its checksum was verified,
- * no size before it was compared with what was received and with the limits, and no blob before its id was compared.
+ * Anyone with write access to the server can write anything. So the checksum of a header is verified before anything in
+ * it is used, sizes are compared with the received bytes and with the limits, and the id is compared before the blob is
+ * used.
  */
 #ifndef INGOT_REMOTE_OBJECT_ENVELOPE_H
 #define INGOT_REMOTE_OBJECT_ENVELOPE_H
@@ -33,10 +34,10 @@ struct envelope_blob {
 };
 
 /*
- * Returns the blob of an object, which must be that of the id.
+ * Returns the blob of an object, which must belong to the id.
  *
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION
- * @retval INGOT_BLOB_MISMATCH  A valid object of another id.
+ * @retval INGOT_BLOB_MISMATCH  The object is valid but belongs to another id.
  * @retval INGOT_NO_SPACE       The blob has more than max_blob_size bytes.
  * @retval INGOT_OUT_OF_MEMORY
  */

@@ -1,5 +1,5 @@
 /*
- * commands.h - asks Redis or Valkey by one command on one of the transport's connections.
+ * commands.h - sends one command to Redis or Valkey on one of the transport's connections.
  */
 #ifndef INGOT_REMOTE_REDIS_COMMANDS_H
 #define INGOT_REMOTE_REDIS_COMMANDS_H
@@ -12,7 +12,7 @@ struct redis;
 
 /* Takes a connection that no other request uses, or makes one. */
 enum outcome redis_take_connection(struct redis *redis, struct request *request, struct redis_connection **connection);
-/* Gives back a connection on which no answer is due. */
+/* Returns a connection to the pool. No answer may be pending on it. */
 void redis_give_connection(struct redis *redis, struct redis_connection *connection);
 /* The outcome of a reply that is an error. */
 enum outcome redis_explain_error(struct request *request, const redisReply *reply);

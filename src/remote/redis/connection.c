@@ -10,7 +10,7 @@
 
 #define CHUNK_SIZE (64u * 1024u)
 #define LINE_SIZE                                                                                                      \
-    4096u /* for the first line of a reply, which is all of an error, and what hiredis keeps of others                 \
+    4096u /* for the first line of a reply, which is all of an error, and for what hiredis keeps of other replies      \
            */
 
 enum outcome redis_connection_open(struct address_book *book, struct request *request,
@@ -71,11 +71,12 @@ enum outcome redis_reply_feed(redisReader *reader, struct request *request, size
     return OUTCOME_DONE;
 }
 
-/* Takes a reply that the reader has in full, if there is one. A longer one ends before memory for the rest is taken. */
+/* Takes a complete reply from the reader, if there is one. A reply that is too long fails before memory for its rest
+ * is allocated. */
 static enum outcome take_reply(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
 {
     void *found = NULL;
-    if (reader->pos == reader->len) /* the reader would begin a reply without its first byte, and skip the check */
+    if (reader->pos == reader->len) /* otherwise, the reader would begin within a reply and skip the check */
         return OUTCOME_DONE;
     if (reader->ridx == -1 && !is_known_kind(reader->buf[reader->pos]))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");

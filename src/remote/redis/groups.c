@@ -1,10 +1,11 @@
 /*
  * groups.c - reads several objects from Redis and Valkey in one round trip; see groups.h.
  *
- * All commands are sent before the first reply is received. They are GETs, because readers may have no right to others,
- * and because each reply tells of its own object. Replies come in order, so the time of each begins when the one before
- * it has ended, as if it were asked for alone. But once the group has lasted as long as one load may take, it ends: the
- * connection is closed, and the remaining objects are left to the caller, as they are when a connection fails.
+ * All commands are sent before the first reply is received. They are GETs, because readers may lack the right to other
+ * commands, and because each object gets its own reply. Replies come in order, so the time of each begins when the one
+ * before it has ended, as if it were asked for alone. But once the group has lasted as long as one load may take, it
+ * ends: the connection is closed, and the remaining objects are left to the caller, as they are when a connection
+ * fails.
  */
 #include "remote/redis/groups.h"
 
@@ -40,7 +41,7 @@ static enum outcome send_commands(struct redis *redis, struct redis_connection *
     return stream_send(connection->socket, &fetches[0].request, used, text);
 }
 
-/* What a reply is. The connection stays usable. */
+/* Returns what a reply means. The connection stays usable. */
 static enum outcome take_object(struct fetch *fetch, redisReply *reply)
 {
     enum outcome outcome = OUTCOME_DONE;
@@ -63,7 +64,7 @@ static enum outcome take_object(struct fetch *fetch, redisReply *reply)
     return outcome;
 }
 
-/* Begins the time of the next one. */
+/* Begins the next object's time. */
 static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
 {
     fetch->outcome = outcome;
@@ -76,7 +77,7 @@ static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
         shift_ns < CLOCK_NEVER - next->request.deadline_ns ? next->request.deadline_ns + shift_ns : CLOCK_NEVER;
 }
 
-/* Receives replies. *is_usable: the connection is. Returns how many objects have ended. */
+/* Receives replies. Sets *is_usable if the connection is still usable. Returns how many objects have ended. */
 static size_t receive(struct redis_connection *connection, size_t count, struct fetch *fetches, bool *is_usable)
 {
     const uint64_t limit_ns = fetches[0].request.deadline_ns;

@@ -1,10 +1,10 @@
 /*
  * leases.c - leases on Redis and Valkey; see leases.h.
  *
- * Each operation is one script, because it compares and changes, and another client could come between. Taking a lease
- * also looks for the object: the holder stores before it ends its lease, so whoever gets the lease knows that there is
- * no object. A server that does not allow scripts refuses the first of them, before it gave a lease that could not be
- * ended.
+ * Each operation is one script, because no other client may act between its comparison and its change. Taking a lease
+ * also looks for the object: a holder stores the object before it ends its lease, so the next holder knows that there
+ * is no object. A server that does not allow scripts refuses the first one, before it has given a lease that could not
+ * be ended.
  */
 #include "remote/redis/leases.h"
 
@@ -28,7 +28,7 @@ static const char end_script[] = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then 
                                  "redis.call('SET', KEYS[1], '-', 'PX', ARGV[2]) "
                                  "return 1";
 
-/* Runs a script with the names of the lease and the object as keys. Its answer is a number up to `most`. */
+/* Runs a script with the names of the lease and the object as its keys. Its answer is a number of at most `most`. */
 static enum outcome run_script(void *self, struct request *request, const char *script, const char *key, int count,
                                const char **arguments, long long most, long long *answer)
 {
@@ -54,7 +54,7 @@ static enum outcome run_script(void *self, struct request *request, const char *
                     : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers a script with nonsense");
 }
 
-/* For scripts that answer whether the token has the lease. */
+/* Returns the outcome of a script that answers whether the token has the lease. */
 static enum outcome run_with_time(void *self, struct request *request, const char *script, const char *key,
                                   const char *token, uint64_t time_ms)
 {

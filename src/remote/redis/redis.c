@@ -54,7 +54,7 @@ enum outcome redis_explain_error(struct request *request, const redisReply *repl
     return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers: %.200s", reply->str);
 }
 
-/* Sends a command whose reply says nothing but success. */
+/* Sends a command whose reply only reports success. */
 static enum outcome tell(struct redis_connection *connection, struct request *request, int count, const char **words)
 {
     size_t sizes[4];
@@ -81,7 +81,7 @@ static enum outcome introduce(const struct redis *redis, struct redis_connection
     else if (redis->password[0] != '\0')
         outcome = tell(connection, request, 2, without_user);
     if (outcome == OUTCOME_BAD_ANSWER)
-        outcome = OUTCOME_REFUSED; /* Redis 5 says ERR about a wrong password */
+        outcome = OUTCOME_REFUSED; /* Redis 5 answers ERR to a wrong password */
     if (outcome == OUTCOME_DONE && redis->database[0] != '\0')
         outcome = tell(connection, request, 2, select);
     return outcome;
@@ -107,7 +107,7 @@ enum outcome redis_take_connection(struct redis *redis, struct request *request,
             *connection = taken;
             return OUTCOME_DONE;
         }
-        redis_connection_close(taken); /* the server closed it, because it was idle or because it ended */
+        redis_connection_close(taken); /* the server closed it because it was idle, or because the server ended */
     }
     enum outcome outcome = redis_connection_open(&redis->book, request, &taken);
     if (outcome != OUTCOME_DONE)
@@ -201,7 +201,7 @@ static enum outcome put(void *self, struct request *request, const char *key, si
                      : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers SET with something else than OK");
 }
 
-/* For commands whose reply is how many keys they found. */
+/* Returns the outcome of a command whose reply is the number of keys that it found. */
 static enum outcome count_key(struct redis *redis, struct request *request, const char *command_name, const char *key)
 {
     char name[REDIS_NAME_CAPACITY];

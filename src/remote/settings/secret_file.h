@@ -15,7 +15,7 @@
  * @retval INGOT_NOT_FOUND, INGOT_IO_ERROR
  */
 ingot_status_t secret_file_read(const char *what, const char *path, char secret[SECRET_CAPACITY]);
-/* The same checks of owner and mode for a file that a library reads, such as a private key. */
+/* Checks owner and mode in the same way for a file that a library reads, such as a private key. */
 ingot_status_t secret_file_check(const char *what, const char *path);
 /* Overwrites a secret. */
 void secret_wipe(char secret[SECRET_CAPACITY]);

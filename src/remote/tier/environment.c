@@ -1,7 +1,8 @@
 /*
  * environment.c - reads the settings of remote tiers from the environment; no other file of remote does.
  *
- * Only an application's call leads here, as in persist. Credentials are in files: others can see the environment.
+ * This file runs only if an application calls it, as in persist. Credentials are in files, because others can see the
+ * environment.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -16,7 +17,7 @@
 
 #include "util/struct_size.h"
 
-/* NULL if the variable is unset or empty. */
+/* Returns NULL if the variable is unset or empty. */
 static const char *value_of(const char *name)
 {
     const char *value = secure_getenv(name);

@@ -1,5 +1,5 @@
 /*
- * inspect.c - what an application can ask about a remote tier, and waiting for its uploads.
+ * inspect.c - answers an application's questions about a remote tier, and waits for its uploads.
  */
 #include <ingot/backend.h>
 

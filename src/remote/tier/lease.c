@@ -1,8 +1,8 @@
 /*
  * lease.c - gives leases; see lease.h.
  *
- * A request for a lease is one like a load: in the application's thread, with the guard's deadline, and not made while
- * the server is not asked. Whatever fails, the caller compiles.
+ * A request for a lease is made like a load: in the application's thread, with the guard's deadline, and only while the
+ * server is asked. If anything fails, the caller compiles.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@
 #define REASON_CAPACITY 512u
 #define TOKEN_BYTES 16u
 
-/* False: the system has no random numbers. */
+/* Returns false if the system has no random numbers. */
 static bool draw_token(char token[LEASE_TOKEN_CAPACITY])
 {
     uint8_t bytes[TOKEN_BYTES];
@@ -39,7 +39,7 @@ static bool draw_token(char token[LEASE_TOKEN_CAPACITY])
     return true;
 }
 
-/* A server may allow loads and stores, but no scripts. That says nothing about loads. */
+/* A server may allow loads and stores but no scripts, so this failure says nothing about loads. */
 static void turn_off(struct tier *tier, const char *why)
 {
     char reason[REASON_CAPACITY];
@@ -114,7 +114,7 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
     return answer;
 }
 
-/* A forked child has no part in its parent's leases. */
+/* A forked child does not take part in its parent's leases. */
 void tier_end_lease(void *self, void *lease, int may_others_take)
 {
     struct tier *tier = self;

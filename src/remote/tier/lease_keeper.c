@@ -3,8 +3,8 @@
  *
  * A lease is renewed after each third of its time, so that it survives a lost request, and runs out soon after its
  * process has died or was stopped. It ends after the upload of its program, because the machines that wait for it
- * expect the object then. The thread is not the one that uploads: a large upload may take longer than a lease lasts.
- * Only this thread takes leases out of the list, so it may use one without the lock.
+ * expect the object then. This thread is not the one that uploads, because a large upload may take longer than a lease
+ * lasts. Only this thread removes leases from the list, so it may use one without the lock.
  */
 #include "remote/tier/lease_keeper.h"
 
@@ -28,14 +28,14 @@ static uint64_t part_of_time_ns(const struct tier *tier)
     return tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
 }
 
-/* Locked. An upload may also have been dropped. */
+/* Requires the lock. An upload may also have been dropped. */
 static bool is_to_end(struct tier *tier, const struct lease *lease)
 {
     return lease->is_ended &&
            (!lease->has_upload || lease->is_upload_over || lease->is_lost || upload_queue_count(&tier->queue) == 0);
 }
 
-/* Makes a request without the lock. Returns its outcome, OUTCOME_ENDED if the server is not asked now. */
+/* Makes a request without the lock. Returns its outcome, or OUTCOME_ENDED if the server is not asked now. */
 static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_end, uint64_t time_ms)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
@@ -48,12 +48,12 @@ static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_en
     if (outcome != OUTCOME_ENDED && guard_note_upload(&tier->guard, finding, clock_now_ns())) {
         tier_tell_pause(tier, request.failure);
         worker_ensure(tier);
-        upload_queue_wake(&tier->queue); /* the other thread has a time for its probe now */
+        upload_queue_wake(&tier->queue); /* the other thread now knows when to probe */
     }
     return outcome;
 }
 
-/* Locked; unlocks for the request. */
+/* Requires the lock, but releases it during the request. */
 static void renew(struct tier *tier, struct lease *lease)
 {
     (void)pthread_mutex_unlock(&tier->leases.lock);
@@ -77,7 +77,7 @@ static void renew(struct tier *tier, struct lease *lease)
     (void)pthread_mutex_lock(&tier->leases.lock);
 }
 
-/* Locked. For how long others are told that waiting is useless. */
+/* Returns for how long other machines are told that waiting is useless. Requires the lock. */
 static uint64_t pointless_ms(const struct lease *lease)
 {
     const bool is_pointless =
@@ -90,7 +90,7 @@ static bool is_ending(const struct tier *tier)
     return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
 }
 
-/* Locked; unlocks for the request. If that fails, the lease runs out. */
+/* Requires the lock, but releases it during the request. If the request fails, the lease runs out. */
 static void finish(struct tier *tier, struct lease *lease)
 {
     const bool is_held = !lease->is_lost;
@@ -99,12 +99,13 @@ static void finish(struct tier *tier, struct lease *lease)
     const enum outcome outcome = is_held ? ask(tier, lease, true, time_ms) : OUTCOME_DONE;
     (void)pthread_mutex_lock(&tier->leases.lock);
     if (outcome == OUTCOME_ENDED && is_ending(tier))
-        return; /* with the tier, whose last requests end it */
+        return; /* together with the tier, whose last requests end the lease */
     lease_list_remove(&tier->leases, lease);
     free(lease);
 }
 
-/* Locked. Does what is due for one lease. Returns false if nothing was, with the moment when something will be. */
+/* Does what is due for one lease. If nothing is due, returns false and the moment when something will be. Requires
+ * the lock. */
 static bool work_once(struct tier *tier, uint64_t *moment_ns)
 {
     const uint64_t now_ns = clock_now_ns();
@@ -123,14 +124,14 @@ static bool work_once(struct tier *tier, uint64_t *moment_ns)
     return false;
 }
 
-/* A copy of a lease for its end: other threads may still use the lease. */
+/* Copies a lease in order to end it, because other threads may still use the lease. */
 struct last_request {
     char key[OBJECT_KEY_CAPACITY];
     char token[LEASE_TOKEN_CAPACITY];
     uint64_t pointless_ms;
 };
 
-/* False: no lease is left. */
+/* Returns false if no lease is left. */
 static bool take_last_request(struct lease_list *list, struct last_request *last)
 {
     (void)pthread_mutex_lock(&list->lock);
@@ -147,7 +148,8 @@ static bool take_last_request(struct lease_list *list, struct last_request *last
     return lease != NULL;
 }
 
-/* Other machines need not wait until the leases of an ended process run out. Takes from the time that may be lost. */
+/* Ends the leases, so that other machines need not wait until the leases of an ended process run out. Takes from the
+ * time that may be lost. */
 static void end_all(struct tier *tier)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
@@ -156,7 +158,7 @@ static void end_all(struct tier *tier)
     const uint64_t began_ns = clock_now_ns();
     if (!take_last_request(&tier->leases, &last) || guard_admit(&tier->guard, &request, began_ns) != GUARD_PASS)
         return;
-    request.is_ended = NULL; /* it is for the end that this is done */
+    request.is_ended = NULL; /* these requests are made even though the tier is ending */
     if (request.deadline_ns > began_ns + FINAL_NS)
         request.deadline_ns = began_ns + FINAL_NS;
     enum outcome outcome = OUTCOME_DONE;

@@ -14,17 +14,17 @@
 #include "remote/base/transport.h"
 #include "remote/object/object_key.h"
 
-/* Only the thread of lease_keeper.h takes a lease out of the list, so it may use one without the lock. */
+/* Only the thread of lease_keeper.h removes a lease from the list, so it may use one without the lock. */
 struct lease {
     struct lease *next;      /* under the list's lock, like all up to the key */
     bool is_ended;           /* by its holder */
     bool may_others_take;    /* valid if it is */
     bool has_upload;         /* the program's blob was queued */
     bool is_upload_over;     /* it was uploaded, or it failed */
-    bool has_upload_failed;  /* so others would fail, too */
+    bool has_upload_failed;  /* a failure that others would have, too */
     bool is_lost;            /* the server gave it to another token, or may have */
     uint64_t renew_at_ns;    /* when the next request is due */
-    uint64_t runs_out_at_ns; /* on the server, at the earliest */
+    uint64_t runs_out_at_ns; /* when it ends on the server, at the earliest */
     char key[OBJECT_KEY_CAPACITY];
     char token[LEASE_TOKEN_CAPACITY];
 };
@@ -36,23 +36,23 @@ struct lease_list {
     bool has_thread;
     bool is_ending;
     pthread_t thread;              /* valid if has_thread */
-    atomic_size_t count;           /* relaxed: without any lease, stores and uploads need not look */
+    atomic_size_t count;           /* relaxed: if there is no lease, stores and uploads need not look for one */
     _Atomic uint64_t off_until_ns; /* the server did not accept a request for a lease; relaxed */
 };
 
-/* How an upload goes on. */
+/* The state of an upload. */
 enum lease_upload { LEASE_UPLOAD_QUEUED, LEASE_UPLOAD_DONE, LEASE_UPLOAD_FAILED };
 
-/* False: no mutex or condition can be made. */
+/* Returns false if the system has no resources for a mutex or a condition. */
 bool lease_list_init(struct lease_list *list);
 /* The thread must have ended. */
 void lease_list_fini(struct lease_list *list);
 void lease_list_add(struct lease_list *list, struct lease *lease);
 /* The caller holds the lock. */
 void lease_list_remove(struct lease_list *list, const struct lease *lease);
-/* Has the thread end a lease. */
+/* Makes the thread end a lease. */
 void lease_list_end(struct lease_list *list, struct lease *lease, bool may_others_take);
-/* Notes what happens to the upload of a key's object, in case there is a lease of the key. */
+/* Notes the state of the upload of a key's object, if there is a lease for the key. */
 void lease_list_note_upload(struct lease_list *list, const char *key, enum lease_upload what);
 
 static inline bool lease_list_is_empty(const struct lease_list *list)

@@ -33,7 +33,7 @@ static void release_upload(ingot_buffer_t *buffer)
     upload_release(buffer->owner);
 }
 
-/* Hands the blob over with the memory that it lies in. */
+/* Hands over the blob together with the memory that contains it. */
 static ingot_status_t hand_over(struct received *object, const struct envelope_blob *found, ingot_buffer_t *blob)
 {
     *blob = (ingot_buffer_t){.size = found->size, .bytes = found->bytes};
@@ -61,7 +61,7 @@ ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict)
 {
     tier_count(tier, TIER_SKIPPED, 1);
     if (verdict == GUARD_IS_OPEN) {
-        worker_ensure(tier); /* which probes the server; it may not have been made for want of memory */
+        worker_ensure(tier); /* the thread probes the server; it may be missing because memory ran out earlier */
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now");
     }
     if (!atomic_exchange_explicit(&tier->has_told_no_time, true, memory_order_relaxed))
@@ -80,13 +80,13 @@ static void count_failure(struct tier *tier, enum outcome outcome)
     case OUTCOME_REFUSED: tier_count(tier, TIER_REFUSED, 1); break;
     case OUTCOME_TOO_LARGE:
     case OUTCOME_BAD_ANSWER: tier_count(tier, TIER_BAD_ANSWERS, 1); break;
-    case OUTCOME_DONE: tier_count(tier, TIER_BAD_OBJECTS, 1); break; /* the answer was right, what was in it was not */
+    case OUTCOME_DONE: tier_count(tier, TIER_BAD_OBJECTS, 1); break; /* the answer was valid, but its content was not */
     case OUTCOME_MISSING:
     case OUTCOME_NO_MEMORY: break;
     }
 }
 
-/* What an object that cannot be used shows about the server: nothing, if it is only too new or too large. */
+/* Returns what an unusable object shows about the server: nothing, if it is only too new or too large. */
 static enum breaker_finding finding_of_object(ingot_status_t status)
 {
     const bool is_bad = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_MISMATCH;
@@ -100,7 +100,7 @@ void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_
         return;
     tier_tell_pause(tier, reason);
     worker_ensure(tier);
-    upload_queue_wake(&tier->queue); /* the thread has a time for its probe now */
+    upload_queue_wake(&tier->queue); /* the thread now knows when to probe */
 }
 
 static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
@@ -195,7 +195,7 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
     return status;
 }
 
-/* The answers are counted as those of loads, except hits, because nothing is loaded. */
+/* Answers are counted like those of loads, except hits, because nothing is loaded. */
 static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
 {
     char key[OBJECT_KEY_CAPACITY];

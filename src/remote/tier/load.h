@@ -1,5 +1,5 @@
 /*
- * load.h - loads a blob from the server, or from the uploads that wait.
+ * load.h - loads a blob from the server, or from the waiting uploads.
  */
 #ifndef INGOT_REMOTE_TIER_LOAD_H
 #define INGOT_REMOTE_TIER_LOAD_H
@@ -16,23 +16,23 @@ void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ing
                     void *user);
 
 /*
- * Parts of a load, for both. Each counts what it did, and returns the status of the load.
+ * The parts of a load, for both functions. Each part counts what it did, and returns the status of the load.
  */
-/* Loads a blob from the uploads that wait, or, if the id is not for the server, finds out why. False: ask the server.
- */
+/* Loads a blob from the waiting uploads, or finds out why the id is not for the server. Returns false if the server
+ * must be asked. */
 bool load_here(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob, ingot_status_t *status);
 ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-/* The guard admitted no request. */
+/* Handles a load for which the guard admitted no request. */
 ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict);
-/* Takes the object, or the failure, of a request that ended. */
+/* Takes the object or the failure of a request that has ended. */
 ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
                            ingot_buffer_t *blob);
 
-/* Asks whether the server has a blob, or one waits to be uploaded. Statuses as ingot_remote_has. */
+/* Asks whether the server has a blob, or whether one waits to be uploaded. Statuses as ingot_remote_has. */
 ingot_status_t tier_has(struct tier *tier, size_t id_size, const uint8_t *id);
 
-/* Tells the guard the result of a request that it admitted. If the server is not asked from then on, an event says so,
- * and the tier's thread probes it. */
+/* Passes the result of an admitted request to the guard. If this stops the tier from asking the server, an event
+ * says so, and the tier's thread probes the server. */
 void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
                  uint64_t ended_ns, const char *reason);
 

@@ -5,9 +5,10 @@
  * same loads from parallel threads would. Results are delivered when no request is under way, because the receiver may
  * take its time.
  *
- * A group has few objects at first, and more if that was quick: objects that share a slow network must not keep one
- * another from their deadlines. In a group an object may have OBJECT_LIMIT bytes, so that a group's memory is bounded.
- * A larger one is loaded alone, and so are those after it, until they are smaller again.
+ * A group has few objects at first, and more if the previous group was quick, because objects that share a slow network
+ * must not make one another miss their deadlines. In a group, an object may have at most OBJECT_LIMIT bytes, so that a
+ * group's memory is bounded. A larger object is loaded alone, and so are the following ones, until they are smaller
+ * again.
  */
 #include <ingot/backend.h>
 #include <string.h>
@@ -25,7 +26,7 @@ struct batch {
     struct tier *tier;
     const ingot_storage_id_t *ids;
     size_t count; /* of ids */
-    size_t next;  /* the first id that was not looked at yet */
+    size_t next;  /* the first id that has not been examined yet */
     ingot_storage_on_loaded_t on_loaded;
     void *user;
     bool is_ended;     /* on_loaded returned 0 */
@@ -60,14 +61,15 @@ static void collect(struct batch *batch)
     }
 }
 
-/* Removes ids from the front of those that are asked for. */
+/* Removes ids from the front of the list of ids to ask for. */
 static void drop_asked(struct batch *batch, size_t count)
 {
     batch->asked_count -= count;
     memmove(batch->asked, batch->asked + count, batch->asked_count * sizeof(batch->asked[0]));
 }
 
-/* Has the guard admit the group. Returns how many requests it admitted; if none, the first id was delivered. */
+/* Asks the guard to admit the group. Returns how many requests it admitted. If it admitted none, the first id was
+ * delivered. */
 static size_t admit(struct batch *batch)
 {
     struct tier *tier = batch->tier;
@@ -105,8 +107,8 @@ static bool is_too_large_for_group(const struct batch *batch, size_t index)
            fetch->max_size < envelope_max_size(id_size, batch->tier->max_blob_bytes);
 }
 
-/* How many objects the next group may have, if it is as slow as this one for each: as many as take the time of a load
- * that is not slow, and half of the time after which a load fails. */
+/* Returns how many objects the next group may have if each takes as long as in this group: as many as fit into the
+ * time of a load that is not slow, and into half of the time after which a load fails. */
 static size_t next_group_size(const struct batch *batch, size_t count)
 {
     const struct fetch *first = &batch->fetches[0];
@@ -132,7 +134,8 @@ static size_t next_group_size(const struct batch *batch, size_t count)
     return size;
 }
 
-/* Delivers what has ended. The objects are there, so this goes on after the receiver wanted no more. */
+/* Delivers the objects that have ended. Continues even if the receiver wants no more, because the objects have
+ * already been loaded. */
 static void deliver_group(struct batch *batch, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -169,7 +172,7 @@ void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ing
                     void *user)
 {
     struct tier *tier = self;
-    struct batch batch; /* not initialized as a whole: it is large */
+    struct batch batch; /* not initialized as a whole, because it is large */
     const int cancellation = cancellation_hold();
     batch.tier = tier;
     batch.ids = ids;

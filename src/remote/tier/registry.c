@@ -33,8 +33,9 @@ void tier_finish(struct tier *tier)
     lease_keeper_finish(tier);
 }
 
-/* Tiers are finished without the lock, because their events may call this library. A tier that another thread releases
- * meanwhile cannot be told from one in use; such an application ends while it still works, and must not. */
+/* Tiers are finished without the lock, because their events may call this library. A tier that another thread is
+ * releasing cannot be distinguished from one in use. An application must not end the process while it still releases
+ * tiers. */
 static void on_exit_of_process(void)
 {
     const pid_t process = getpid();

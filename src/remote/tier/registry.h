@@ -8,13 +8,13 @@
 
 #include "remote/tier/tier.h"
 
-/* Adds a tier. False: the handler of exit() cannot be registered. */
+/* Adds a tier. Returns false if the handler of exit() cannot be registered. */
 bool registry_add(struct tier *tier, ingot_storage_t storage);
 void registry_remove(struct tier *tier);
 /* Returns the tier of a storage that this process opened, or NULL. */
 struct tier *registry_find(ingot_storage_t storage);
 
-/* Lets the tier's thread upload for its exit time, as far as there is time to lose, and ends it. */
+/* Lets the tier's thread upload during its exit time, as far as there is time to lose, and then ends the thread. */
 void tier_finish(struct tier *tier);
 
 #endif

@@ -73,19 +73,19 @@ static inline void tier_count(struct tier *tier, enum tier_count which, uint64_t
     atomic_fetch_add_explicit(&tier->counts[which], by, memory_order_relaxed);
 }
 
-/* A request of the tier's thread: without a deadline; ends early if the tier ends. */
+/* Makes a request for the tier's thread. It has no deadline, and ends early if the tier ends. */
 struct request tier_make_request(const struct tier *tier);
-/* Has a request that was admitted end early if the tier stops asking the server. */
+/* Makes an admitted request end early if the tier stops asking the server. */
 void tier_end_with_pause(struct request *request);
 
 /* Emits an INGOT_EVENT_STORAGE_DEGRADED. */
 void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason);
-/* Tells that the tier stops asking the server, or, without a reason, that it asks it again. */
+/* Reports that the tier stops asking the server or, without a reason, that it asks the server again. */
 void tier_tell_pause(const struct tier *tier, const char *reason);
 
-/* What a request's end shows about the server. */
+/* Returns what the outcome of a request shows about the server. */
 enum breaker_finding tier_finding_of(enum outcome outcome);
-/* The status that a failed request has for the application. */
+/* Returns the application's status for a failed request. */
 ingot_status_t tier_status_of(enum outcome outcome);
 
 #endif

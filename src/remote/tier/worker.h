@@ -9,13 +9,13 @@
 
 #include "remote/tier/tier.h"
 
-/* Starts the thread if it does not run and the tier has not finished. If there is no memory for it, an event tells. */
+/* Starts the thread if it is not running and the tier has not finished. An event reports a lack of memory. */
 void worker_ensure(struct tier *tier);
 
-/* Waits until nothing is to be uploaded anymore. False: the moment came first, or the server is not asked. */
+/* Waits until there is nothing left to upload. Returns false at the given moment, or if the server is not asked. */
 bool worker_wait(struct tier *tier, uint64_t moment_ns);
 
-/* Ends the thread at once. Drops the uploads that still wait; an event tells how many. Later calls do nothing. */
+/* Ends the thread at once. Drops the waiting uploads; an event reports how many. Later calls do nothing. */
 void worker_finish(struct tier *tier);
 
 #endif

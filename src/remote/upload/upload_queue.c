@@ -115,7 +115,7 @@ static bool is_of(const struct upload *upload, size_t id_size, const uint8_t *id
     return upload != NULL && upload->id_size == id_size && memcmp(upload->bytes, id, id_size) == 0;
 }
 
-/* Returns where the list has the id, or NULL. */
+/* Returns a link to the id's item in the list, or NULL. */
 static struct upload **find(struct upload_queue *queue, size_t id_size, const uint8_t *id)
 {
     struct upload **at = &queue->first;

@@ -17,7 +17,7 @@
 struct upload;
 size_t upload_id_size(const struct upload *upload);
 const uint8_t *upload_id(const struct upload *upload);
-/* 0: the id is to be removed. */
+/* 0: the id will be removed. */
 size_t upload_blob_size(const struct upload *upload);
 const uint8_t *upload_blob(const struct upload *upload);
 /* Drops a reference. */
@@ -38,13 +38,13 @@ struct upload_queue {
     bool is_closed; /* takes no more */
 };
 
-/* False: no mutex or condition can be made. */
+/* Returns false if the system has no resources for a mutex or a condition. */
 bool upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count);
 void upload_queue_fini(struct upload_queue *queue);
 
 enum upload_queue_result { UPLOAD_QUEUE_TAKEN, UPLOAD_QUEUE_CLOSED, UPLOAD_QUEUE_TOO_LARGE, UPLOAD_QUEUE_NO_MEMORY };
 
-/* Adds a blob, or with blob_size 0 a removal. Sets how many others were dropped for it. */
+/* Adds a blob, or a removal if blob_size is 0. Sets how many other items were dropped to make room. */
 enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id,
                                           size_t blob_size, const uint8_t *blob, size_t *dropped_count);
 /* Returns the id's item with a reference, or NULL. */
@@ -52,17 +52,17 @@ struct upload *upload_queue_find(struct upload_queue *queue, size_t id_size, con
 
 /* Takes the first item, which becomes the active one. Called by the tier's thread. Returns NULL if there is none. */
 struct upload *upload_queue_take(struct upload_queue *queue);
-/* Ends the work on the active item. If it should be tried again, it becomes the first item, unless another item has
- * the same id. */
+/* Ends the work on the active item. If the item should be tried again, it becomes the first one, unless another item
+ * has the same id. */
 void upload_queue_finish(struct upload_queue *queue, bool is_tried_again);
 
 /* Waits for a change until a moment. The caller holds the lock. */
 void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns);
-/* Wakes all that wait. */
+/* Wakes all waiting threads. */
 void upload_queue_wake(struct upload_queue *queue);
-/* Drops all waiting items, takes no more, and wakes all that wait. Returns how many were dropped. */
+/* Drops all waiting items, accepts no more, and wakes all waiting threads. Returns how many items were dropped. */
 size_t upload_queue_close(struct upload_queue *queue);
-/* Returns how many items wait, with the active one. */
+/* Returns how many items wait, including the active one. */
 size_t upload_queue_count(struct upload_queue *queue);
 
 #endif

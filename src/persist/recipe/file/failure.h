@@ -1,7 +1,7 @@
 /*
- * failure.h - why a recipe file took no addition, for as long as that is probably still so.
+ * failure.h - remembers why a recipe file refused an addition, as long as it would probably do so again.
  *
- * A full or damaged file refuses each addition. Remembering the failure saves the work that an addition is: reading and
+ * A full or damaged file refuses each addition. Remembering the failure saves the work of an addition: reading and
  * compressing all texts of a program, and locking the file.
  */
 #ifndef INGOT_PERSIST_RECIPE_FILE_FAILURE_H
@@ -20,9 +20,9 @@ struct recipe_failure {
 
 /* Remembers a failure with its detail, and what is at the path now. */
 void recipe_failure_note(struct recipe_failure *failure, ingot_status_t status, const char *path);
-/* Returns the status, and sets the detail, if a failure is remembered and the file is as it was then, or as large as it
- * was if room was lacking. Otherwise returns INGOT_SUCCESS, and after half a minute in any case: room on a disk, for
- * example, is not seen in the file. */
+/* Returns the status, and sets the detail, if a failure is remembered and the file is unchanged (if room was
+ * lacking, if its size is unchanged). Otherwise returns INGOT_SUCCESS. Also returns INGOT_SUCCESS after half a
+ * minute, because free space on a disk, for example, does not change the file. */
 ingot_status_t recipe_failure_check(const struct recipe_failure *failure, const char *path);
 
 #endif

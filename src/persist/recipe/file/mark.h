@@ -18,9 +18,9 @@ struct recipe_mark {
     uint8_t header[RECIPE_MARK_SIZE]; /* of that record */
 };
 
-/* True if an open file with these facts is the one that is known up to `end`. Its facts are remembered then. */
+/* True if an open file with these facts is the one that is known up to `end`. If so, remembers its facts. */
 bool recipe_mark_fits(struct recipe_mark *mark, int fd, const struct file_facts *facts, uint64_t end);
-/* True if another file, or none, is at the path. False if that cannot be told. */
+/* True if another file, or none, is at the path. False if that cannot be determined. */
 bool recipe_mark_is_gone(struct recipe_mark *mark, const char *path, uint64_t end);
 /* Remembers the last known record: its header is read from the file. */
 ingot_status_t recipe_mark_read(struct recipe_mark *mark, int fd, const char *path, uint64_t last);

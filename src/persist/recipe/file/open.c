@@ -8,7 +8,7 @@
 
 #define LOCK_PAUSE_NS UINT64_C(1000000)
 
-/* Makes the directory that the file is in. Its own parent must exist. Returns a negated errno. */
+/* Makes the file's directory, whose own parent must exist. Returns a negated errno. */
 static int make_directory(const char *path)
 {
     char directory[4096];

@@ -6,19 +6,20 @@
 
 #include "persist/base/files.h"
 
-/* Opens the file for reading and writing, and makes it if it is missing, and with makes_directory also the directory
- * that it is in. Returns a negated errno on failure, as the next two do. */
+/* Opens the file for reading and writing, and creates it if it is missing. If makes_directory is set, also creates
+ * the file's directory. Returns a negated errno on failure, as do the next two functions. */
 int recipe_file_open(const char *path, bool makes_directory);
-/* Does the same, but makes nothing. */
+/* Does the same, but creates nothing. */
 int recipe_file_open_existing(const char *path);
 /* Examines what is at the path. Does not follow a link. */
 int recipe_file_facts(const char *path, struct file_facts *facts);
-/* True if it is the same file, and nobody has written it in between. */
+/* True if it is the same file, and it was not written in between. */
 bool recipe_file_is_unchanged(const struct file_facts *before, const struct file_facts *now);
 
 /* Examines an open file. INGOT_UNTRUSTED: it is not a plain file, or others may write it. */
 ingot_status_t recipe_file_check(int fd, const char *path, struct file_facts *facts);
-/* Locks an open file, alone or together with others that only read. INGOT_BUSY: others had it the whole time. */
+/* Locks an open file, exclusively or together with other readers. INGOT_BUSY: other processes held the lock the
+ * whole time. */
 ingot_status_t recipe_file_lock(int fd, const char *path, bool is_shared, uint64_t timeout_ns);
 
 #endif

@@ -9,7 +9,7 @@
 
 #include "util/little_endian.h"
 
-#define ID_START 12u /* behind magic and version */
+#define ID_START 12u /* after the magic and the version */
 #define ID_DEVICE 3u
 
 struct view {

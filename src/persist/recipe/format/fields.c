@@ -2,7 +2,7 @@
  * fields.c - the fields of a program's record; see fields.h.
  *
  * A record is decoded in two passes: the first checks the list of fields and counts them, and the second fills arrays
- * of these sizes. No size from the file is used before it was compared with what is left of the record.
+ * of these sizes. Every size from the file is compared with the rest of the record before it is used.
  */
 #include "persist/recipe/format/fields.h"
 
@@ -104,7 +104,7 @@ static bool take_reference(struct recipe_value *value, struct recipe_reference *
 
 /* ---- the list of fields ---- */
 
-/* Reads the next field. False: the content is malformed. A tag of 0 is the end. */
+/* Reads the next field. Returns false if the content is malformed. A tag of 0 is the end. */
 static bool next_field(struct recipe_value *content, struct recipe_value *field)
 {
     *field = (struct recipe_value){.tag = 0};
@@ -217,7 +217,7 @@ static bool read_source(struct decoding *to, struct recipe_value *value, size_t 
     return source->name != NULL && source->compile_options != NULL && value->size == 0;
 }
 
-/* The headers of a source stand together, because the numbers of their sources ascend. */
+/* The headers of a source are adjacent, because the numbers of their sources ascend. */
 static bool read_source_header(struct decoding *to, struct recipe_value *value, size_t number)
 {
     uint32_t source_number = 0;
@@ -329,7 +329,7 @@ static bool read_field(struct decoding *to, struct recipe_value *value)
     case FIELD_GROUP: return read_string(to, value, &program->group);
     case FIELD_BUILT_FOR: return read_string(to, value, &program->built_for);
     case FIELD_BUILD_TIME: return read_build_time(to, value);
-    default: return true; /* a remark of a later version */
+    default: return true; /* an optional field of a later version */
     }
 }
 

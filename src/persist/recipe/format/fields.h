@@ -45,7 +45,7 @@ struct recipe_reference {
     ingot_recipe_text_t *text; /* one of the program's; its `text` is not set yet */
 };
 
-/* A program's fields, in memory of the arena that decoded them. */
+/* A program's fields, in the memory of the arena with which they were decoded. */
 struct recipe_fields {
     ingot_recipe_program_t program;      /* without key, status and objects */
     struct recipe_reference *references; /* of the sources, the sources' headers, the headers and the files */
@@ -53,10 +53,11 @@ struct recipe_fields {
     uint32_t *numbers; /* of the includes */
     size_t number_count;
     const uint8_t **objects; /* keys */
-    size_t key_size;         /* of the content, how much belongs to the key */
+    size_t key_size;         /* how much of the content belongs to the key */
 };
 
-/* Decodes a record's content, which must live as long as the fields. False: it is malformed, or the arena failed. */
+/* Decodes a record's content, which must live as long as the fields. Returns false if it is malformed or if the
+ * arena failed. */
 bool recipe_fields_decode(struct recipe_fields *fields, struct recipe_arena *arena, size_t size,
                           const uint8_t *content);
 

@@ -96,7 +96,7 @@ static uint64_t max_size_of(uint32_t kind)
     return kind == RECIPE_RECORD_PROGRAM ? RECIPE_MAX_PROGRAM : RECIPE_MAX_TEXT;
 }
 
-/* False: these bytes are not a record's header. */
+/* Returns false if these bytes are not a record's header. */
 static bool take_header(const uint8_t *header, struct recipe_record *record)
 {
     struct checksum checksum;
@@ -115,7 +115,7 @@ static bool take_header(const uint8_t *header, struct recipe_record *record)
     return fits && record->size <= max_size_of(record->kind) && le_get_u32(header + AT_RESERVED) == 0;
 }
 
-/* Fewer bytes than a header's are a record that was not finished only if they begin like one. */
+/* Fewer bytes than a header has are an unfinished record only if they begin like one. */
 static ingot_status_t find_torn(const struct recipe_scan *scan, size_t left, enum recipe_found *found)
 {
     uint8_t begin[sizeof(record_magic)];
@@ -222,7 +222,7 @@ void recipe_record_put(struct recipe_buffer *buffer, enum recipe_record_kind kin
     const size_t stored_size = put_content(buffer, size, content, &encoding);
     if (buffer->failed)
         return;
-    uint8_t *header = buffer->bytes + start; /* which may have moved */
+    uint8_t *header = buffer->bytes + start; /* the buffer may have moved */
     const struct checksum of_content = checksum_of(stored_size, header + RECIPE_RECORD_SIZE);
     memcpy(header, record_magic, sizeof(record_magic));
     le_put_u32(header + AT_KIND, (uint32_t)kind);

@@ -30,7 +30,7 @@ struct recipe_record {
     struct checksum checksum; /* of the stored content */
 };
 
-/* The position in a file that is being read. */
+/* The position in the file that is being read. */
 struct recipe_scan {
     int fd;
     const char *name; /* of the file, for messages */
@@ -54,7 +54,7 @@ void recipe_digest(size_t size, const void *bytes, uint8_t digest[INGOT_RECIPE_K
 void recipe_put_header(uint8_t header[RECIPE_HEADER_SIZE]);
 /* Checks the file's header and begins a scan. A file that ends within its header is torn: offset is 0. */
 ingot_status_t recipe_scan_begin(struct recipe_scan *scan, int fd, uint64_t file_size, const char *name);
-/* Reads the next record's header, and moves behind the record. If there is none, the offset is where it would be. */
+/* Reads the next record's header, and moves past the record. If there is none, the offset is where it would be. */
 ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *record, enum recipe_found *found);
 
 /* Reads, verifies and decompresses a record's content, which the caller frees with record->size. Does not verify the
