@@ -1,5 +1,5 @@
 /*
- * json.c - additions to cJSON; see json.h.
+ * json.c - extends cJSON; see json.h.
  */
 #include "cli/base/json.h"
 

@@ -1,5 +1,5 @@
 /*
- * json.h - additions to cJSON: allocations that never fail, 64-bit integers, times, and printing.
+ * json.h - extends cJSON: allocations that never fail, 64-bit integers, times, and printing.
  */
 #ifndef INGOT_CLI_BASE_JSON_H
 #define INGOT_CLI_BASE_JSON_H

@@ -13,10 +13,10 @@ struct common_options {
     const char *directory; /* NULL: from the environment */
     const char *name_space;
     bool is_json;
-    ingot_persist_trust_policy_t trust_policy; /* at least; INGOT_PERSIST_TRUST may say more */
-    bool ignores_trust_variable;               /* trust_policy alone holds */
+    ingot_persist_trust_policy_t trust_policy; /* at least this policy; INGOT_PERSIST_TRUST may require more */
+    bool ignores_trust_variable;               /* only trust_policy applies */
     const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
-    bool keeps_recipes;                        /* of what is built; otherwise as the environment says */
+    bool keeps_recipes;                        /* keeps recipes of what is built; otherwise, the environment decides */
 };
 
 /* The common options, for struct argp. Their parser expects a struct common_options as input. */

@@ -1,10 +1,10 @@
 /*
  * link.c - replays clCompileProgram and clLinkProgram; see link.h.
  *
- * The layer compiles the objects itself, because their sources include files of the recipe (util/recipe_call.h).
- * Only the layer knows the ids of these programs, so what it stored is not looked up here: the calls are made twice,
- * and the layer's counts tell whether the second time compiled anything. A process with the layer does nothing else,
- * because programs that Ingot builds itself must not go through the layer.
+ * The layer compiles the objects itself, because their sources include files of the recipe (util/recipe_call.h). Only
+ * the layer knows the ids of these programs, so this file cannot look up what was stored. Instead, it makes the calls
+ * twice, and the layer's counts show whether the second pass compiled anything. A process with the layer does nothing
+ * else, because programs that Ingot builds itself must not go through the layer.
  */
 #include "cli/build/link.h"
 
@@ -149,7 +149,7 @@ static bool make_calls(struct pass *pass, const struct device *device, const str
     return is_made;
 }
 
-/* Makes the calls once, and counts what the layer did. False, with a sentence, if they fail. */
+/* Makes the calls once, and counts what the layer did. Returns false, with a sentence, if they fail. */
 static bool run_pass(const struct plan_program *program, const struct device *device, struct counts *counts,
                      struct message *result)
 {

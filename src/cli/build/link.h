@@ -1,6 +1,6 @@
 /*
- * link.h - builds programs of clLinkProgram by the calls that the application made, under the OpenCL layer, which
- * stores what they make.
+ * link.h - builds programs of clLinkProgram by repeating the application's calls under the OpenCL layer, which stores
+ * the results.
  */
 #ifndef INGOT_CLI_BUILD_LINK_H
 #define INGOT_CLI_BUILD_LINK_H
@@ -10,8 +10,8 @@
 #include "cli/build/message.h"
 #include "cli/build/plan.h"
 
-/* Has the OpenCL loader load the layer with this store. Call it before the first OpenCL call of the process. Returns
- * false if there is no memory. */
+/* Makes the OpenCL loader load the layer with this store. Must be called before the first OpenCL call of the
+ * process. Returns false if out of memory. */
 bool link_prepare(const char *layer, const struct common_options *options);
 
 /* Builds a linked program. Fills in the outcome and the text. */

@@ -1,8 +1,8 @@
 /*
  * message.h - what `ingot build` and its workers send each other: one packet per message, over a socket pair.
  *
- * Both ends are the same program, so a message is the structure's own bytes. A worker runs drivers, which may write
- * anywhere: the receiver checks the size and the ranges, and ends each text.
+ * Both ends are the same program, so a message consists of the structure's own bytes. A worker runs drivers, which may
+ * overwrite any memory, so the receiver checks sizes and ranges, and terminates each text.
  */
 #ifndef INGOT_CLI_BUILD_MESSAGE_H
 #define INGOT_CLI_BUILD_MESSAGE_H
@@ -16,7 +16,7 @@ enum message_kind {
     MESSAGE_DEVICE, /* from a worker: a device, with its text */
     MESSAGE_READY,  /* from a worker: it has sent all devices */
     MESSAGE_JOB,    /* to a worker: build a program for a device */
-    MESSAGE_RESULT, /* from a worker: how that ended */
+    MESSAGE_RESULT, /* from a worker: how the job ended */
     MESSAGE_KIND_COUNT
 };
 
@@ -42,9 +42,9 @@ struct message {
     char text[MESSAGE_TEXT_SIZE]; /* of a result: why it failed */
 };
 
-/* False if the other end is closed or has no room. */
+/* Sends a message. Returns false if the other end is closed or has no room. */
 bool message_send(int socket, const struct message *message);
-/* Waits for a message. False at the end, and for anything that is not a message. */
+/* Waits for a message. Returns false at the end of the stream, and for anything that is not a message. */
 bool message_receive(int socket, struct message *message);
 
 #endif

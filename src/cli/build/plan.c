@@ -1,5 +1,5 @@
 /*
- * plan.c - reads recipe files and sets programs aside that another file has, too; see plan.h.
+ * plan.c - reads recipe files and sets duplicates of programs aside; see plan.h.
  */
 #include "cli/build/plan.h"
 
@@ -68,7 +68,7 @@ static int compare_keys(const void *a, const void *b)
     const int order = memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE);
     if (order != 0)
         return order;
-    /* the copy whose texts are all there first, and of these the one whose cost is known */
+    /* first the copies that have all texts, and of these the ones whose cost is known */
     if ((left->facts.status == INGOT_SUCCESS) != (right->facts.status == INGOT_SUCCESS))
         return left->facts.status == INGOT_SUCCESS ? -1 : 1;
     return (left->facts.build_time_ns < right->facts.build_time_ns) -
@@ -81,7 +81,7 @@ static int compare_costs(const void *a, const void *b)
     const struct plan_program *right = b;
     if (left->facts.build_time_ns != right->facts.build_time_ns)
         return left->facts.build_time_ns < right->facts.build_time_ns ? 1 : -1;
-    return memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE); /* the same order each time */
+    return memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE); /* makes the order deterministic */
 }
 
 void plan_sort(struct plan *plan)
@@ -90,7 +90,7 @@ void plan_sort(struct plan *plan)
         qsort(plan->programs, plan->program_count, sizeof(*plan->programs), compare_costs);
 }
 
-/* Moves further copies of a program behind all programs. */
+/* Moves duplicates of a program to the end of the list. */
 static void set_repeated_aside(struct plan *plan)
 {
     size_t kept = 0;

@@ -9,9 +9,9 @@
 
 enum { PLAN_KEY_TEXT_SIZE = 2 * INGOT_RECIPE_KEY_SIZE + 1, PLAN_SHORT_KEY = 12 };
 
-/* A device that a program was built for, as the store says. */
+/* A device that a program was built for, according to the store. */
 struct plan_device {
-    char *text;      /* as of struct device */
+    char *text;      /* as in struct device */
     size_t platform; /* where " (PLATFORM)" begins in it */
 };
 
@@ -19,7 +19,7 @@ struct plan_program {
     ingot_recipe_t recipe; /* borrowed from the plan */
     size_t index;          /* in the recipe */
     ingot_recipe_program_t facts;
-    struct plan_device *devices; /* the only ones that it is built for; NULL: for all of its backend */
+    struct plan_device *devices; /* the only devices that it is built for; NULL: all devices of its backend */
     size_t device_count;
 };
 
@@ -28,7 +28,7 @@ struct plan {
     size_t recipe_count;
     struct plan_program *programs; /* each key once, the most expensive first */
     size_t program_count;
-    size_t repeated_count;  /* by plan_open: other files' copies of programs, which follow the programs, in no order */
+    size_t repeated_count;  /* set by plan_open: duplicates from other files, which follow the programs */
     uint64_t damaged_count; /* of all files */
     uint64_t torn_bytes;
 };
@@ -37,9 +37,10 @@ struct plan {
  * Damaged records cause a message on standard error. */
 int plan_open(struct plan *plan, size_t path_count, char *const *paths);
 void plan_close(struct plan *plan);
-/* Adds the programs of one recipe, in the recipe's order. Takes the reference. Not after plan_open. */
+/* Adds the programs of one recipe, in the recipe's order. Takes over the reference. Must not be called after
+ * plan_open. */
 void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summary_t *summary);
-/* Puts the programs in their order. */
+/* Sorts the programs. */
 void plan_sort(struct plan *plan);
 
 /* Writes a message if a recipe is damaged. */

@@ -18,7 +18,7 @@
 
 enum { OUTPUT_SIZE = 1 << 16 };
 
-/* Returns a file in memory that cannot grow, so that a driver which prints for ever takes no memory. */
+/* Returns a file in memory that cannot grow, so that a driver that prints endlessly uses no more memory. */
 static int make_output(void)
 {
     const int output = memfd_create("ingot-worker", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -29,7 +29,7 @@ static int make_output(void)
     return output;
 }
 
-/* Prepares the child. False if the parent has ended meanwhile. */
+/* Prepares the child. Returns false if the parent has ended in the meantime. */
 static bool become_worker(const struct process *process, pid_t parent)
 {
     const struct rlimit no_core = {0, 0};
@@ -52,7 +52,7 @@ bool process_start(struct process *process, size_t other_count, const struct pro
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
     process->output = make_output();
-    (void)fflush(NULL); /* or the child would have a copy of what waits to be written */
+    (void)fflush(NULL); /* otherwise, the child would have a copy of the unwritten output */
     process->pid = process->output >= 0 ? fork() : -1;
     if (process->pid == 0) {
         for (size_t i = 0; i < other_count; ++i) { /* so that a worker sees the end of its own socket */
@@ -68,7 +68,7 @@ bool process_start(struct process *process, size_t other_count, const struct pro
     (void)close(ends[1]);
     process->socket = ends[0];
     if (process->pid > 0) {
-        (void)setpgid(process->pid, process->pid); /* in both, so that it holds at once */
+        (void)setpgid(process->pid, process->pid); /* called in both processes, so that it takes effect at once */
         return true;
     }
     process->pid = 0;
@@ -95,7 +95,7 @@ uint64_t process_memory(const struct process *process)
 
 void process_clear_output(const struct process *process)
 {
-    (void)lseek(process->output, 0, SEEK_SET); /* the worker has the same position */
+    (void)lseek(process->output, 0, SEEK_SET); /* the worker shares the file's position */
 }
 
 /* Appends the last line that is not empty. */
@@ -123,7 +123,8 @@ void process_end(struct process *process, size_t text_size, char *text)
     if (text_size != 0)
         text[0] = '\0';
     if (process->pid > 0) {
-        /* Not before the worker is reaped: its number, and so the group's, belongs to it until then. */
+        /* Must be called before the worker is reaped, because its process id, and so the group's, belongs to it only
+         * until then. */
         (void)kill(-process->pid, SIGKILL);
         while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
         }

@@ -1,8 +1,8 @@
 /*
  * process.h - a worker process: a forked child that compiles, because drivers serialize threads, crash and hang.
  *
- * A worker is the leader of its own process group, so that it is killed with what a driver starts. It ends with the
- * tool. What a driver prints goes to a file in memory, whose last line explains a crash.
+ * A worker leads its own process group, so that processes started by a driver are killed with it. It ends when the tool
+ * ends. The output of a driver goes to a file in memory, whose last line explains a crash.
  */
 #ifndef INGOT_CLI_BUILD_PROCESS_H
 #define INGOT_CLI_BUILD_PROCESS_H
@@ -30,10 +30,10 @@ bool process_start(struct process *process, size_t other_count, const struct pro
                    void *user);
 /* Returns the memory that the worker has for itself, in bytes, in RAM and swap; 0 if it has ended. */
 uint64_t process_memory(const struct process *process);
-/* Forgets what the worker printed so far. */
+/* Discards what the worker has printed so far. */
 void process_clear_output(const struct process *process);
-/* Kills the worker, if it runs, and waits for its end. Writes how it ended: a signal's name or an exit status, and the
- * last line that it printed. */
+/* Kills the worker if it is running, and waits for its end. Describes how it ended: a signal's name or an exit
+ * status, and the last line that it printed. */
 void process_end(struct process *process, size_t text_size, char *text);
 
 #endif

@@ -28,9 +28,9 @@ struct report {
     uint64_t begun_ns;
 };
 
-/* is_stale: the programs are those that a store has; one without a device is not a failure. */
+/* is_stale: the programs come from a store, and one without a device is not a failure. */
 void report_init(struct report *report, bool is_json, bool is_stale);
-/* The next jobs are of this namespace, which has programs without a job. */
+/* Begins the jobs of this namespace, which has programs without a job. */
 void report_name_space(struct report *report, const char *name_space, uint64_t unrecorded_count,
                        uint64_t unknown_count);
 /* Counts a program for which there is no job; is_buildable is false if no device could change that. */

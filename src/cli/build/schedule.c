@@ -1,9 +1,9 @@
 /*
  * schedule.c - the loop over the worker processes; see schedule.h.
  *
- * The tool itself loads no driver: the first worker lists the devices. A program that ends a worker is not tried again,
- * unless the worker had built others before it: drivers keep memory, and a crash may come from an earlier program. One
- * thread, no locks.
+ * The tool itself loads no driver; the first worker lists the devices. A program that crashes a worker is not tried
+ * again, unless the worker had already built other programs, because drivers keep memory and an earlier program may be
+ * the cause. One thread, no locks.
  */
 #include "cli/build/schedule.h"
 
@@ -29,7 +29,7 @@ enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_BUSY };
 /* A worker process and its task. */
 struct slot {
     enum slot_state state;
-    const struct task *task; /* also while a new worker starts that will try it again; NULL: none */
+    const struct task *task; /* set even while a new worker starts that will try it again; NULL: none */
     bool is_again;
     bool is_layered;     /* the process has the OpenCL layer */
     uint32_t done_count; /* tasks that this process has done */
@@ -73,7 +73,7 @@ static void tell(const struct schedule *schedule, const struct task *task, const
 
 /* ---- the workers -------------------------------------------------------------------------------------------- */
 
-/* The task that the slot has, or would get. NULL: none. */
+/* Returns the task that the slot has or would get next, or NULL. */
 static const struct task *next_of(const struct schedule *schedule, size_t i)
 {
     if (schedule->slots[i].task != NULL)
@@ -115,12 +115,13 @@ static void give(struct schedule *schedule, size_t i)
         return;
     const struct message job = {.kind = MESSAGE_JOB, .program = slot->task->program, .device = slot->task->device};
     process_clear_output(&schedule->processes[i]);
-    (void)message_send(schedule->processes[i].socket, &job); /* if the worker has ended, the poll tells */
+    (void)message_send(schedule->processes[i].socket, &job); /* if the worker has ended, poll reports it */
     slot->state = SLOT_BUSY;
     slot->since_ns = now_ns();
 }
 
-/* A worker has ended, or is killed here. Reports its task, or keeps it for the slot's next worker. */
+/* Handles the end of a worker, which is killed if it is still running. Reports its task, or keeps the task for the
+ * slot's next worker. */
 static void lose(struct schedule *schedule, size_t i, enum outcome outcome, const char *why)
 {
     struct slot *slot = &schedule->slots[i];
@@ -164,7 +165,7 @@ static void check_limits(struct schedule *schedule, size_t i)
 
 /* ---- what the workers send -------------------------------------------------------------------------------------- */
 
-/* The first worker's devices become the list, which those of later workers must equal. */
+/* Handles a worker's list of devices. The first worker's list is kept, and those of later workers must be equal. */
 static bool take_device(struct schedule *schedule, const struct message *message)
 {
     if (schedule->has_tasks)
@@ -231,7 +232,7 @@ static bool is_done(const struct schedule *schedule)
     return true;
 }
 
-/* Starts workers that have something to do, and gives tasks to those that wait. */
+/* Starts workers for open tasks, and gives tasks to waiting workers. */
 static void employ(struct schedule *schedule)
 {
     size_t left = schedule->tasks.count - schedule->next_task;

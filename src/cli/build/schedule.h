@@ -15,12 +15,12 @@ struct schedule_limits {
 
 /* Called in the tool's own process. */
 struct schedule_calls {
-    /* The devices are known, by their texts. Returns false, after a message, if nothing is to be built. Otherwise sets
-     * is_chosen of those that programs are built for. */
+    /* Called when the devices are known, by their texts. Sets is_chosen for the devices that programs are built for.
+     * Returns false, after a message, if there is nothing to build. */
     bool (*choose)(size_t count, char *const *texts, bool *is_chosen, void *user);
-    /* All jobs are known. */
+    /* Called when all jobs are known. */
     void (*begin)(uint64_t job_count, uint64_t cost_ns, void *user);
-    /* A job has ended. */
+    /* Called when a job has ended. */
     void (*result)(const struct plan_program *program, const char *device, const struct message *result, void *user);
     /* Called at least every 100 ms while the work goes on. */
     void (*tick)(void *user);

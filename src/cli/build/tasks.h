@@ -24,14 +24,15 @@ struct tasks {
 /* True if a program can be built, with or without the OpenCL layer. */
 bool tasks_can_build(const ingot_recipe_program_t *program, bool has_layer);
 /* Makes a task of each program that can be built and each chosen device of its backend. The most expensive come first,
- * and linked programs last. Of devices with the same text, all tasks of the second follow those of the first: they
- * probably have the same ids, so that the store has them by then. */
+ * and linked programs last. If devices have the same text, the tasks of the second follow all those of the first. Their
+ * ids are probably the same, so the store then already has the programs. */
 void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_count, char *const *devices,
                 const bool *is_chosen, bool has_layer);
 void tasks_free(struct tasks *tasks);
 
-/* True if the program is to be built for one of these devices, if it can be. If a device that it was built for has
- * gone, those of its platform take its place, because a driver may give a device another name. */
+/* True if the program should be built for one of these devices, provided that it can be built. If a device that it
+ * was built for no longer exists, the devices of the same platform take its place, because a driver may rename a
+ * device. */
 bool tasks_is_for(const struct plan_program *program, size_t device, size_t device_count, char *const *devices);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * worker.c - builds programs in a worker process; see worker.h.
  *
- * A program counts as built when the store returns its blob, whatever happened before. The process ends by _exit(),
- * because a driver that has crashed half-way may hang in its handlers; what was built is in the store by then.
+ * A program counts as built when the store returns its blob, whatever happened before. The process ends with _exit(),
+ * because a damaged driver may hang in its exit handlers. All built programs are in the store by then.
  */
 #include "cli/build/worker.h"
 
@@ -108,8 +108,8 @@ static void compile(struct worker *worker, const_ingot_program_desc_t desc, stru
     ingot_program_release(program);
 }
 
-/* Has the store's recipe know the id, as it does for what is compiled: the application or an earlier run may have been
- * killed before. */
+/* Adds the id to the store's recipe, as for a compiled program, because the application or an earlier run may have
+ * been killed before it did that. */
 static void note_present(const struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
 {
     result->outcome = OUTCOME_PRESENT;
@@ -150,7 +150,7 @@ static void build_any(struct worker *worker, struct message *result)
 static bool open_store(struct worker *worker)
 {
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.store_mode = INGOT_PERSIST_STORE_NOW; /* nothing is launched, so there is nothing to wait for */
+    storing.store_mode = INGOT_PERSIST_STORE_NOW; /* no kernel is launched, so there is nothing to wait for */
     storing.exit_time_ms = INGOT_PERSIST_NO_TIME;
     return store_open(&worker->store, worker->setup->options, STORE_WRITE, NULL) == EXIT_DONE &&
            ingot_persist_set_storing(worker->store, &storing) == INGOT_SUCCESS;
@@ -187,8 +187,8 @@ static bool send_devices(const struct worker *worker, int socket)
     return message_send(socket, &message);
 }
 
-/* Turns off the layer, which would cache the programs a second time, and the recording of programs that come from a
- * recipe, unless the store keeps recipes. */
+/* Turns off the layer, which would cache the programs a second time. Unless the store keeps recipes, also turns off
+ * recording, because the programs come from a recipe. */
 static bool prepare(struct worker *worker)
 {
     const bool keeps_recipes = worker->setup->options->keeps_recipes;

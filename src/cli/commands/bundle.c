@@ -119,7 +119,7 @@ static int extract(const struct bundling *bundling)
     struct extraction extraction = {.status = INGOT_SUCCESS};
     ingot_persist_trust_t trust;
     int code = store_read_trust(&trust, &bundling->common);
-    if (code == EXIT_DONE) /* give the bundle the store's policy, so that a refusal names the bundle */
+    if (code == EXIT_DONE) /* gives the bundle the store's policy, so that a refusal names the bundle */
         code = open_bundle(&extraction.bundle, bundling->path, &trust);
     if (code == EXIT_DONE)
         code = store_open(&extraction.store, &bundling->common, STORE_MAKE, NULL);

@@ -92,7 +92,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     ingot_persist_trust_t trust;
 
     int code = store_read_trust(&trust, options);
-    info.trust_policy = trust.policy; /* so that the keys have an effect */
+    info.trust_policy = trust.policy; /* otherwise, the keys would have no effect */
     if (options->directory != NULL)
         info.path = options->directory;
     else if (code == EXIT_DONE)

@@ -220,7 +220,7 @@ static uint64_t advance_generation(struct memory_cache *cache)
     return atomic_fetch_add_explicit(&cache->pool.generation, 1, memory_order_relaxed) + 1; /* see recency_stamp */
 }
 
-/* Evicts the least recently used entries until this many more entries and bytes fit. Requires the lock. */
+/* Evicts the least recently used entries until this manymore entries and bytes fit. Requires the lock. */
 static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, struct cache_victims *victims)
 {
     const struct memory_cache_limits *limits = &cache->limits;

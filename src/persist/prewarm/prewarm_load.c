@@ -1,5 +1,5 @@
 /*
- * prewarm_load.c - a prewarming thread: loads one item after the other, until none is left or it is told to end.
+ * prewarm_load.c - a prewarming thread: loads one item after another until none is left, or until the prewarm ends.
  *
  * No lock is held while the storage or the driver loads, or during callbacks.
  */
@@ -202,7 +202,7 @@ void *prewarm_run(void *user)
         finish_item(prewarm, number, outcome, program);
         tell_progress(prewarm);
     }
-    if (prewarm->active_count == 1) { /* the last thread: no item is loading any more */
+    if (prewarm->active_count == 1) { /* the last thread: no item is loading anymore */
         end(prewarm, INGOT_PREWARM_COMPLETE);
         const ingot_prewarm_progress_t progress = prewarm->progress;
         prewarm_list_unlock(prewarm->list);

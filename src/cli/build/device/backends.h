@@ -9,7 +9,7 @@
 
 #include "cli/build/device/device.h"
 
-/* Adds the backend's devices. A backend without a driver, and one that the tool does not have, has none. */
+/* Adds the backend's devices. There are none if the driver is missing or if the tool was built without the backend. */
 void backends_add_devices(struct device_list *list, const char *backend);
 /* Creates a context for this device alone. On failure returns false with a sentence in reason. */
 bool backends_open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,

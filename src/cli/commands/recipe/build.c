@@ -33,13 +33,13 @@ enum { MOST_JOBS = 1024, OPEN_FOLDERS = 16, KEY_STALE = 256 };
 
 struct building {
     struct common_options common;
-    bool is_stale;      /* build what the store keeps recipes of */
+    bool is_stale;      /* build the programs in the recipes that the store keeps */
     const char *bundle; /* NULL: none */
     char **paths;       /* of recipes */
     size_t path_count;
     char **selectors; /* none: all devices */
     size_t selector_count;
-    bool has_chosen; /* a device of some namespace */
+    bool has_chosen; /* some namespace has a device */
     struct schedule_limits limits;
     char *layer;      /* NULL: none, or no linked programs */
     struct plan plan; /* with --stale, of one namespace */
@@ -148,7 +148,7 @@ static void print_devices(size_t count, char *const *texts)
     (void)fputs(count == 0 ? "; no driver has a device\n" : "\n", stderr);
 }
 
-/* Reports the programs that no job is for. */
+/* Reports the programs that have no job. */
 static void leave_out(struct building *building, size_t count, char *const *texts, const bool *is_chosen)
 {
     for (size_t i = 0; i < building->plan.program_count; ++i) {
@@ -297,7 +297,7 @@ static int build_parts(struct building *building, const struct stale *stale)
     for (size_t i = 0; i < stale->part_count && code == EXIT_DONE; ++i) {
         const struct stale_part *part = &stale->parts[i];
         has_programs = has_programs || part->plan.program_count != 0;
-        free(building->layer); /* a namespace's links may need it, and the next one's may have none */
+        free(building->layer); /* this namespace's linked programs may need the layer; the next one may have none */
         building->layer = NULL;
         building->plan = part->plan; /* borrowed */
         building->common.name_space = part->name_space[0] != '\0' ? part->name_space : NULL;
@@ -305,7 +305,7 @@ static int build_parts(struct building *building, const struct stale *stale)
         code = build_plan(building);
     }
     if (code != EXIT_DONE || !has_programs || building->has_chosen || building->selector_count == 0)
-        return code; /* without --device, a driver may have gone */
+        return code; /* without --device, a missing device may mean that its driver was removed */
     (void)fputs("ingot: no device of this machine is selected for the programs of this store\n", stderr);
     return EXIT_FAILED;
 }
@@ -330,7 +330,7 @@ static int build_stale(struct building *building)
     return code;
 }
 
-/* True if the store is to keep the recipes of what is built. */
+/* True if the store should keep recipes of what is built. */
 static bool keeps_recipes(const struct building *building)
 {
     const char *value = secure_getenv("INGOT_PERSIST_RECIPES");

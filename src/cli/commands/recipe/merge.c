@@ -84,14 +84,14 @@ static int tell(const struct recipe_request *request, const struct copying *copy
     return copying->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 
-/* Each file may have ids of its own of a program that several files have. */
+/* If several files have a program, each may have other ids of it. */
 static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
 {
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < plan->repeated_count; ++i) {
         const struct plan_program *repeated = &plan->programs[plan->program_count + i];
         if (repeated->facts.status == INGOT_NO_SPACE)
-            continue; /* not to be copied, and no sign that the output is full */
+            continue; /* was not to be copied, so this does not mean that the output is full */
         status = try_copy(copying, repeated);
         if (status != INGOT_SUCCESS && !is_damage(status))
             return store_failed("copying the ids of a program", status);
@@ -99,8 +99,8 @@ static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
     return EXIT_DONE;
 }
 
-/* Copies each program, and the ids of all its copies. If the first copy is damaged, a further one may be intact, and
- * the first one's ids are copied after that. */
+/* Copies each program, and the ids of all its copies. If the first copy is damaged, another one may be intact; the
+ * ids of the first copy are then copied afterwards. */
 static int copy_all(struct copying *copying, const struct plan *plan)
 {
     bool *is_left = memory_get(plan->program_count + 1);
@@ -146,7 +146,7 @@ static bool is_kept(const struct recipe_request *request, const ingot_recipe_pro
     return program->build_time_ns == 0 || program->build_time_ns >= request->faster_ns;
 }
 
-/* Copies what is kept to a new file, which then replaces the old one. */
+/* Copies the programs to keep to a new file, which then replaces the old one. */
 static int rewrite(const struct recipe_request *request, struct copying *copying, const struct plan *plan,
                    const char *path, const char *new_path)
 {

@@ -30,7 +30,7 @@ static const char *field_of(const struct id_view *view, const char *name)
     return cJSON_IsString(field) ? field->valuestring : NULL;
 }
 
-/* Returns the platform as the list of devices has it; NULL: the id does not say. */
+/* Returns the platform as in the list of devices, or NULL if the id does not name it. */
 static const char *platform_of(const struct id_view *view, const char *backend)
 {
     if (strcmp(backend, "level_zero") == 0)
@@ -38,7 +38,8 @@ static const char *platform_of(const struct id_view *view, const char *backend)
     return strcmp(backend, "cuda") == 0 ? "CUDA" : field_of(view, "device[0].platform_name");
 }
 
-/* Writes the text of the only device of an id. A program for several devices has an id that none of them has alone. */
+/* Writes the text of an id's device, if the id names only one. The id of a program for several devices differs from
+ * the ids for each device. */
 static bool read_device(struct plan_device *device, const char *backend, const ingot_persist_entry_t *entry)
 {
     struct id_view view;
@@ -129,7 +130,7 @@ static int visit_entry(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
-/* Leaves the programs that the store has for some device. */
+/* Keeps only the programs that the store has for some device. */
 static void drop_others(struct plan *plan)
 {
     size_t kept = 0;

@@ -1,8 +1,8 @@
 /*
  * stale.h - finds what the entries of a store are compiled from, in the recipes that the store keeps.
  *
- * An entry tells the device that it was built for, whatever the driver was then. So a program is stale if the store has
- * it for a device, and lacks it for the driver that the device has now, which only a worker process can see.
+ * An entry names the device that it was built for, independently of the driver's version. A program is stale if the
+ * store has it for a device, but lacks it for the device's current driver. Only a worker process can determine that.
  */
 #ifndef INGOT_CLI_COMMANDS_RECIPE_STALE_H
 #define INGOT_CLI_COMMANDS_RECIPE_STALE_H
@@ -17,7 +17,7 @@
 struct stale_part {
     char *name_space;          /* "" without */
     struct plan plan;          /* its programs, each with its devices */
-    uint64_t unrecorded_count; /* programs that were requested there and cannot be built from a recipe */
+    uint64_t unrecorded_count; /* programs that were requested there but cannot be built from a recipe */
     uint64_t unknown_count;    /* entries whose program the recipe does not have */
 };
 

@@ -1,8 +1,8 @@
 /*
  * pull.c - `ingot pull`: loads the programs of a manifest from a server into a store.
  *
- * Several threads load, each on its own connection, so that a server's delay counts once for all of them. What the
- * store has is not loaded again, so a pull that was interrupted goes on where it ended.
+ * Several threads load, each on its own connection, so that a server's delay counts once for all of them. Programs that
+ * the store already has are not loaded again, so an interrupted pull continues where it stopped.
  */
 #include <ingot/prewarm.h>
 #include <ingot/remote.h>
@@ -134,7 +134,7 @@ static void *pull_some(void *user)
     }
 }
 
-/* Uses fewer threads, or this one alone, if no more can be started. */
+/* If no more threads can be started, uses fewer threads, or only this one. */
 static void pull_all(struct pulling *pulling)
 {
     pthread_t threads[THREADS - 1];

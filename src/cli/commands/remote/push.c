@@ -1,8 +1,8 @@
 /*
  * push.c - `ingot push`: stores the entries of a store on a server, except those that it has.
  *
- * Uploads wait in the memory of the tier, which drops the oldest if there are too many. So now and then the tool waits
- * for them. A push that was interrupted goes on where it ended, because the server is asked first.
+ * Uploads wait in the tier's memory, which drops the oldest ones if there are too many, so the tool waits for uploads
+ * from time to time. An interrupted push continues where it stopped, because the server is asked before each upload.
  */
 #include <ingot/remote.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ struct pushing {
     size_t waiting_count; /* uploads since the tool last waited, like the next one */
     size_t waiting_bytes;
     uint64_t present_count;
-    uint64_t bad_count; /* that cannot be read, or are refused */
+    uint64_t bad_count; /* entries that cannot be read or are refused */
     int code;
 };
 
@@ -41,7 +41,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-/* False: the server does not work. */
+/* Returns false if the server does not work. */
 static bool wait_for_uploads(struct pushing *pushing)
 {
     const ingot_status_t status = ingot_remote_flush(pushing->server, INGOT_REMOTE_NO_LIMIT);
@@ -65,7 +65,7 @@ static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
     ingot_status_t status = ingot_persist_load_sealed_entry(pushing->store, entry, &kept);
     if (status == INGOT_NOT_FOUND)
-        return true; /* evicted meanwhile */
+        return true; /* evicted in the meantime */
     if (status == INGOT_SUCCESS)
         status = ingot_persist_store_sealed(pushing->server, entry->id_size, entry->id, kept.size, kept.bytes);
     if (status == INGOT_SUCCESS) {
@@ -84,7 +84,7 @@ static int push_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct pushing *pushing = user;
     if (entry->status != INGOT_SUCCESS || entry->id_size == 0) {
-        ++pushing->bad_count; /* "ingot verify" tells more */
+        ++pushing->bad_count; /* "ingot verify" explains it */
         return 1;
     }
     const ingot_status_t status = ingot_remote_has(pushing->server, entry->id_size, entry->id);

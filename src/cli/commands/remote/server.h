@@ -1,5 +1,5 @@
 /*
- * server.h - the server that the commands for servers use.
+ * server.h - opens the server for the commands that use one.
  */
 #ifndef INGOT_CLI_COMMANDS_REMOTE_SERVER_H
 #define INGOT_CLI_COMMANDS_REMOTE_SERVER_H
@@ -10,12 +10,12 @@
 
 enum { SERVER_TEXT_CAPACITY = 4096 };
 
-/* Reads the environment and the options; a NULL URL is that of the environment. text holds the info's texts. Returns
- * EXIT_DONE, or EXIT_USAGE after a message. */
+/* Reads the environment and the options. If the URL is NULL, uses the environment's. text holds the info's texts.
+ * Returns EXIT_DONE, or EXIT_USAGE after a message. */
 int server_read_info(ingot_remote_info_t *info, const struct common_options *options, const char *url,
                      char text[SERVER_TEXT_CAPACITY]);
-/* Opens the server with patience: nobody waits for a program. Its failures are told on standard error. Returns
- * EXIT_DONE, or another exit_code after a message. */
+/* Opens the server with long time limits, because no application is waiting. Its failures are reported on standard
+ * error. Returns EXIT_DONE, or another exit_code after a message. */
 int server_open(ingot_storage_t *server, const struct common_options *options, const char *url, uint32_t flags);
 
 #endif

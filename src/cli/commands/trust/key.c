@@ -1,5 +1,5 @@
 /*
- * key.c - `ingot key`: creates the keys that seal blobs, and shows what may be known of a key.
+ * key.c - `ingot key`: creates the keys that seal blobs, and shows the public facts of a key.
  */
 #include <ingot/trust.h>
 #include <stdio.h>

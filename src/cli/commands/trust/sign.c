@@ -2,8 +2,9 @@
  * sign.c - `ingot sign`: seals the entries of a store.
  *
  * The store is opened twice per namespace: once to read what has no seal or one by a known key, and once to write with
- * a seal. The second requires seals, so a list without a secret key fails instead of storing blobs without one. It has
- * only the key that seals, so what it accepts is already sealed by it, and stays as it is, with its time.
+ * a seal. The second one requires seals, so without a secret key it fails instead of storing blobs without a seal. It
+ * has only the key that seals, so every blob that it accepts is already sealed by this key; such a blob stays
+ * unchanged, with its time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,14 +24,14 @@ struct signing {
     struct common_options common;
     size_t name_space_count;
     char **name_spaces;
-    const char *name_space; /* the current one; "" for none */
+    const char *name_space; /* the current namespace; "" for none */
     ingot_storage_t reader;
     ingot_storage_t writer;
     char *key_files;   /* all of them */
     char *sealing_key; /* the file of the first secret key; NULL: there is none */
     uint64_t sealed_count;
     uint64_t unchanged_count; /* already sealed by this key */
-    uint64_t refused_count;   /* their seal is wrong, or by an unknown key */
+    uint64_t refused_count;   /* their seal is wrong or made with an unknown key */
     uint64_t bad_count;
     ingot_status_t status; /* the first failure to store */
 };
@@ -70,7 +71,7 @@ static void tell_problem(const ingot_persist_entry_t *entry, const char *doing, 
     (void)fprintf(stderr, "ingot: %s %s: %s: %s\n", doing, name, ingot_status_name(status), ingot_last_error_detail());
 }
 
-/* True if the key that would seal it has sealed it. */
+/* True if the key that would seal the blob has already sealed it. */
 static bool is_sealed(const struct signing *signing, const ingot_persist_entry_t *entry)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -108,7 +109,7 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
     return status != INGOT_READ_ONLY; /* as it is with the others */
 }
 
-/* A list that cannot be read fails when the store is opened with it. */
+/* If the list of key files cannot be read, opening the store with it fails. */
 static int choose_keys(struct signing *signing)
 {
     ingot_persist_trust_t trust;

@@ -17,7 +17,7 @@ struct callback_pair {
     program_callback_t notify;
     void *user;
 };
-/* False: no memory. */
+/* Returns false if out of memory. */
 bool callback_pair_init(struct callback_pair *pair, cl_program program, program_callback_t notify, void *user);
 
 /* The function that the driver calls, with the callback as its user data. Calls the application's function, then drops

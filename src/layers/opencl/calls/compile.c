@@ -107,7 +107,7 @@ static ingot_status_t make_object(struct shadow *shadow, const struct compilatio
     return status;
 }
 
-/* False: the driver must do it. */
+/* Returns false if the driver must do it. */
 static bool compile_cached(struct shadow *shadow, const struct compilation *asked)
 {
     struct object_headers headers = {0, NULL};

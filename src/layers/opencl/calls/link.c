@@ -118,7 +118,7 @@ static cl_program make_shadow_of_loaded(const struct link_call *call, struct lin
     return (cl_program)(void *)shadow;
 }
 
-/* False: the driver must do it. */
+/* Returns false if the driver must do it. */
 static bool link_cached(const struct layer_context *context, struct link_call *call, cl_program *program)
 {
     struct linked linked = {NULL, NULL, 0};
@@ -138,7 +138,7 @@ static bool link_cached(const struct layer_context *context, struct link_call *c
     return call->was_made || *program != NULL;
 }
 
-/* Tries to answer the call. False: the driver must do it. */
+/* Tries to answer the call. Returns false if the driver must do it. */
 static bool try_link(struct link_call *call, cl_uint input_count, const cl_program *inputs, cl_program *program)
 {
     bool is_done = false;

@@ -14,7 +14,7 @@ struct object_headers {
     ingot_source_view_t *texts; /* with their names; each text and each name is a separate block */
 };
 
-/* A copy of a build request. No file is read for it any more. */
+/* A copy of a build request. No file is read for it anymore. */
 struct kept_request {
     ingot_source_view_t text; /* has no bytes if nothing is kept */
     char *options;            /* NULL: none */

@@ -1,5 +1,5 @@
 /*
- * burial.c - ends shadows that nothing uses any more.
+ * burial.c - ends shadows that nothing uses anymore.
  *
  * When the last shadow with a result has ended, no waiting program can be launched anymore, so the waiting programs are
  * stored. Until then, a driver such as PoCL must not be asked for a program's binary, because it crashes if the program
@@ -134,7 +134,7 @@ static struct shadow *begin(struct shadow *shadow)
     return shadow;
 }
 
-/* Returns true if no other thread can reach the shadow any more. Sets *is_to_retry if another thread wanted to bury the
+/* Returns true if no other thread can reach the shadow anymore. Sets *is_to_retry if another thread wanted to bury the
  * shadow in the meantime; the shadow then stays busy, and this thread must try again. */
 static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
 {
@@ -152,7 +152,7 @@ static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
     return is_over;
 }
 
-/* Destroys a busy shadow if nothing uses it any more. */
+/* Destroys a busy shadow if nothing uses it anymore. */
 static bool bury(struct shadow *shadow)
 {
     bool is_to_retry = false;

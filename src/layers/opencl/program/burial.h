@@ -1,5 +1,5 @@
 /*
- * burial.h - ends shadows that nothing uses any more.
+ * burial.h - ends shadows that nothing uses anymore.
  *
  * A program without references lives on as long as it has kernels, because CL_KERNEL_PROGRAM leads back to it. The
  * layer does not see when the driver drops the last kernel, which may happen after the kernel has run. So if shadows
@@ -21,7 +21,7 @@ bool burial_is_due(void);
 void burial_retain(struct shadow *shadow);
 bool burial_release(struct shadow *shadow);
 
-/* Ends the shadow of this program, and some of the waiting shadows, if nothing uses them any more. The program may be
+/* Ends the shadow of this program, and some of the waiting shadows, if nothing uses them anymore. The program may be
  * the application's handle, the driver's, or NULL. */
 void burial_try(cl_program program);
 /* Does so for all waiting shadows. */

@@ -72,7 +72,7 @@ struct recipe *shadow_create_recipe(const struct link_call *call);
 void shadow_destroy_recipe(struct recipe *recipe);
 /* Removes the shadow from the table. The caller holds the lock. */
 void shadow_forget(struct shadow *shadow);
-/* Destroys a shadow that no thread can reach any more. */
+/* Destroys a shadow that no thread can reach anymore. */
 void shadow_destroy(struct shadow *shadow);
 
 /* Returns the shadow with this handle, or NULL for any other program. */

@@ -39,7 +39,7 @@ ingot_status_t account_begin(struct directory *directory, const char *name_space
 /* Writes all changes and unlocks. */
 void account_end(struct account *account);
 
-/* True if this many more bytes in this many more entries fit the store's limits. */
+/* True if this manymore bytes in this many more entries fit the store's limits. */
 bool account_has_room(const struct account *account, uint64_t bytes, uint64_t entry_count);
 
 /* Notes that an entry is about to be put in its place. Call end when it is there, or cancel if it was not put there.

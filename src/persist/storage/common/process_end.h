@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Sets additional work for the end of the process. begin runs first and returns the longest time that the work may
- * take; finish runs when no thread calls a driver any more. There is only one such pair; it may be set any number of
+ * take; finish runs when no thread calls a driver anymore. There is only one such pair; it may be set any number of
  * times. */
 void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(void));
 
