@@ -6,6 +6,8 @@
  */
 #include "backends/level_zero/errors.h"
 
+#include <stdbool.h>
+
 #define NAMED(result)                                                                                                  \
     {                                                                                                                  \
         result, #result                                                                                                \
@@ -64,14 +66,15 @@ const char *level_zero_result_name(ze_result_t result)
     return "unknown result";
 }
 
-bool level_zero_is_out_of_memory(ze_result_t result)
+/* True if the driver ran out of host or device memory. */
+static bool is_out_of_memory(ze_result_t result)
 {
     return result == ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY || result == ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY;
 }
 
 ingot_status_t level_zero_fail(ingot_status_t otherwise, const char *call, ze_result_t result)
 {
-    const ingot_status_t status = level_zero_is_out_of_memory(result) ? INGOT_OUT_OF_MEMORY : otherwise;
+    const ingot_status_t status = is_out_of_memory(result) ? INGOT_OUT_OF_MEMORY : otherwise;
     return ingot_set_error(status, (int64_t)result, "%s: %s (0x%x)", call, level_zero_result_name(result),
                            (unsigned)result);
 }

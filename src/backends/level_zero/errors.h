@@ -7,13 +7,8 @@
 #include <ingot/backend.h>
 #include <ingot/level_zero.h>
 
-#include <stdbool.h>
-
 /* Returns a name such as "ZE_RESULT_ERROR_DEVICE_LOST", or "unknown result" for an unknown code. Never NULL. */
 const char *level_zero_result_name(ze_result_t result);
-
-/* True if the driver ran out of host or device memory. */
-bool level_zero_is_out_of_memory(ze_result_t result);
 
 /* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. The detail has the call and the
  * result's name and number. */

@@ -7,13 +7,8 @@
 #include <ingot/backend.h>
 #include <ingot/opencl.h>
 
-#include <stdbool.h>
-
 /* Returns a name such as "CL_OUT_OF_RESOURCES", or "unknown error" for the code of an extension. Never NULL. */
 const char *opencl_error_name(cl_int error);
-
-/* True if the driver ran out of host or device memory. */
-bool opencl_is_out_of_memory(cl_int error);
 
 /* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. The detail has the call and the
  * error's name and number. */

@@ -24,7 +24,7 @@ const char *options_join(struct arena *arena, const char *own, const char *envir
     return joined;
 }
 
-bool program_desc_has_settings(const struct ingot_program_desc *desc)
+static bool has_settings(const struct ingot_program_desc *desc)
 {
     for (size_t i = 0; i < desc->source_count; ++i) {
         if (source_has_settings(desc->sources[i]))
@@ -82,7 +82,7 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
         return error_out_of_memory();
     for (size_t i = 0; i < count; ++i)
         views[i] = source_view(desc->sources[i]);
-    if (program_desc_has_settings(desc))
+    if (has_settings(desc))
         request_add_settings(request, desc->sources, desc->compile_options, desc->context->compile_options, arena);
     return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }

@@ -95,7 +95,6 @@ const char *program_desc_name(const struct ingot_program_desc *desc);
  * Returns NULL if out of memory. */
 const char *options_join(struct arena *arena, const char *own, const char *environment);
 
-bool program_desc_has_settings(const struct ingot_program_desc *desc);
 /* Adds the settings that apply to each source. On failure, the arena's `failed` is set. */
 void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
                           const char *program_options, const char *environment, struct arena *arena);

@@ -9,7 +9,7 @@
 #include "core/hermetic/hermetic.h"
 #include "util/struct_size.h"
 
-bool source_kind_is_text(ingot_source_kind_t kind)
+static bool is_text_kind(ingot_source_kind_t kind)
 {
     return kind == INGOT_SOURCE_OPENCL_C || kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_PTX ||
            kind == INGOT_SOURCE_HEADER || (kind >= INGOT_SOURCE_OWN_TEXT && kind < INGOT_SOURCE_OWN_BINARY);
@@ -17,7 +17,7 @@ bool source_kind_is_text(ingot_source_kind_t kind)
 
 static bool kind_is_known(ingot_source_kind_t kind)
 {
-    return source_kind_is_text(kind) || kind == INGOT_SOURCE_SPIRV ||
+    return is_text_kind(kind) || kind == INGOT_SOURCE_SPIRV ||
            (kind >= INGOT_SOURCE_OWN_BINARY && kind < INGOT_SOURCE_OWN_BINARY + 0x100);
 }
 
@@ -31,7 +31,7 @@ static ingot_status_t check(const ingot_source_info_t *info)
         return error_set(INGOT_INVALID_ARGUMENTS, "the source is empty");
     if (info->size > SIZE_MAX / 4)
         return error_set(INGOT_INVALID_ARGUMENTS, "the source is too large");
-    if (source_kind_is_text(info->kind) && info->size != 0 && memchr(info->bytes, '\0', info->size) != NULL)
+    if (is_text_kind(info->kind) && info->size != 0 && memchr(info->bytes, '\0', info->size) != NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "a text source has a NUL byte in it");
     if (info->kind == INGOT_SOURCE_HEADER && (info->name == NULL || *info->name == '\0'))
         return error_set(INGOT_INVALID_ARGUMENTS, "a header has no name");
@@ -43,7 +43,7 @@ static ingot_status_t check_settings(const ingot_source_info_t *info)
     const bool has_some = info->header_count != 0 || (info->compile_options != NULL && *info->compile_options != '\0');
     if (info->kind == INGOT_SOURCE_HEADER && has_some)
         return error_set(INGOT_INVALID_ARGUMENTS, "a header cannot have its own options or headers");
-    if (info->header_count != 0 && (!source_kind_is_text(info->kind) || info->kind == INGOT_SOURCE_PTX))
+    if (info->header_count != 0 && (!is_text_kind(info->kind) || info->kind == INGOT_SOURCE_PTX))
         return error_set(INGOT_INVALID_ARGUMENTS, "a source of kind %d includes no headers", (int)info->kind);
     if (info->header_count != 0 && info->headers == NULL)
         return error_null_argument("source headers");
@@ -123,7 +123,7 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
         memcpy(made->bytes, known.bytes, known.size);
     made->bytes[known.size] = '\0';
     made->hash = hash128_of(known.size, made->bytes);
-    made->is_text = source_kind_is_text(known.kind) && known.kind != INGOT_SOURCE_PTX;
+    made->is_text = is_text_kind(known.kind) && known.kind != INGOT_SOURCE_PTX;
     made->may_include = made->is_text && hermetic_concerns(known.size, made->bytes);
     *source = made;
     return INGOT_SUCCESS;

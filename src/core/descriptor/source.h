@@ -47,7 +47,6 @@ static inline bool source_has_settings(const struct ingot_source *source)
 /* Adds a descriptor's reference. The caller, or the application on its behalf, holds the source. */
 void source_reference(struct ingot_source *source);
 void source_unreference(struct ingot_source *source);
-bool source_kind_is_text(ingot_source_kind_t kind);
 bool source_equals(const struct ingot_source *a, const struct ingot_source *b);
 void source_get_digest(const struct ingot_source *source, uint8_t digest[DIGEST_SIZE]);
 ingot_source_view_t source_view(const struct ingot_source *source);

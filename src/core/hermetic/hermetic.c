@@ -59,13 +59,14 @@ struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin o
     return text;
 }
 
-bool graph_is_stopped(const struct source_graph *graph)
+static bool is_stopped(const struct source_graph *graph)
 {
     return graph->arena.failed || graph->scratch.failed || graph->witness->arena.failed ||
            graph->status != INGOT_SUCCESS || graph->limit != NULL;
 }
 
-void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause)
+/* Sets the text's problem, unless it already has one. at points into the clean text, or is NULL. */
+static void set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause)
 {
     if (text->problem != NULL)
         return;
@@ -282,12 +283,12 @@ static void resolve_has_include(struct source_graph *graph, struct graph_text *t
     const bool is_certain =
         event->target != NULL || (graph->input->rules->knows_all_directories && event->gap == include_not_found);
     if (!is_certain)
-        graph_set_problem(text, event->operand, "__has_include", "whose answer only the compiler knows");
+        set_problem(text, event->operand, "__has_include", "whose answer only the compiler knows");
 }
 
 static void resolve_plain(struct source_graph *graph, struct graph_text *text)
 {
-    for (struct text_event *event = text->first_event; event != NULL && !graph_is_stopped(graph); event = event->next) {
+    for (struct text_event *event = text->first_event; event != NULL && !is_stopped(graph); event = event->next) {
         const struct header_name name = {event->form, event->operand, event->operand_size};
         if (event->form == HEADER_NONE || event->gap != NULL)
             continue;
@@ -301,7 +302,7 @@ static void resolve_plain(struct source_graph *graph, struct graph_text *text)
 /* Scans `text`, the texts found after it, and everything that they lead to. */
 static void scan_from(struct source_graph *graph, struct graph_text *text)
 {
-    for (; text != NULL && !graph_is_stopped(graph); text = text->next) {
+    for (; text != NULL && !is_stopped(graph); text = text->next) {
         if (text->absent || text->problem != NULL)
             continue;
         graph_scan(graph, text);
@@ -319,8 +320,7 @@ static bool is_computed(const struct text_event *event)
 static void resolve_all_computed(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        for (struct text_event *event = text->first_event; event != NULL && !graph_is_stopped(graph);
-             event = event->next) {
+        for (struct text_event *event = text->first_event; event != NULL && !is_stopped(graph); event = event->next) {
             if (is_computed(event))
                 resolve_computed(graph, text, event);
         }
@@ -330,7 +330,7 @@ static void resolve_all_computed(struct source_graph *graph)
 static void grow(struct source_graph *graph)
 {
     scan_from(graph, graph->first);
-    for (size_t round = 0; !graph_is_stopped(graph); ++round) {
+    for (size_t round = 0; !is_stopped(graph); ++round) {
         const struct graph_text *known = graph->last;
         resolve_all_computed(graph);
         if (known == graph->last)

@@ -146,9 +146,6 @@ enum { PATH_BUCKETS = 1024 };
 
 struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin origin, const char *path);
 const char *const *graph_late_directories(const struct source_graph *graph);
-bool graph_is_stopped(const struct source_graph *graph);
-/* Sets the text's problem, unless it already has one. at points into the clean text, or is NULL. */
-void graph_set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause);
 
 /* equal_files.c: sets once_owner; sets the graph's limit if names matter and a
  * file or directory has two names. */

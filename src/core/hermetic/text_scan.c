@@ -160,12 +160,10 @@ static const char *read_rest(struct scan *scan, bool *is_empty)
     return token.start;
 }
 
-/* Reads the operand of a computed include: all tokens up to the line's end, where the scanner stops. */
-static void read_computed(struct scan *scan, struct text_event *event)
+/* Checks the names up to the line's end, where the scanner stops. Returns the end of the last token, or `from`. */
+static const char *read_tokens(struct scan *scan, const char *from)
 {
     struct token token;
-    scanner_skip_space(&scan->scanner);
-    const char *from = scan->scanner.at;
     const char *end = from;
     for (scanner_next(&scan->scanner, &token); token.kind != TOKEN_NEWLINE && token.kind != TOKEN_END;
          scanner_next(&scan->scanner, &token)) {
@@ -174,6 +172,15 @@ static void read_computed(struct scan *scan, struct text_event *event)
         end = token.start + token.size;
     }
     scan->scanner.at = token.start;
+    return end;
+}
+
+/* Reads the operand of a computed include. */
+static void read_computed(struct scan *scan, struct text_event *event)
+{
+    scanner_skip_space(&scan->scanner);
+    const char *from = scan->scanner.at;
+    const char *end = read_tokens(scan, from);
     event->form = HEADER_NONE;
     event->operand = from;
     event->operand_size = (size_t)(end - from);
@@ -198,7 +205,6 @@ static void read_include(struct scan *scan)
 static void read_define(struct scan *scan)
 {
     struct token name;
-    struct token token;
     scanner_next(&scan->scanner, &name);
     if (name.kind != TOKEN_IDENTIFIER) {
         scan->scanner.at = name.start;
@@ -210,14 +216,7 @@ static void read_define(struct scan *scan)
     if (is_guard)
         scan->guard_is_open = true;
     const char *from = name.start + name.size;
-    const char *end = from;
-    for (scanner_next(&scan->scanner, &token); token.kind != TOKEN_NEWLINE && token.kind != TOKEN_END;
-         scanner_next(&scan->scanner, &token)) {
-        if (token.kind == TOKEN_IDENTIFIER)
-            check_name(scan, &token);
-        end = token.start + token.size;
-    }
-    scan->scanner.at = token.start;
+    const char *end = read_tokens(scan, from);
     add_macro(scan, &name, from, (size_t)(end - from));
 }
 

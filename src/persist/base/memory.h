@@ -14,9 +14,10 @@ ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t
 void *memory_allocate(const ingot_allocator_t *allocator, size_t size);
 void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 
-/* Maps zeroed memory for secrets, on pages of its own that are neither swapped out nor dumped if the process may ask
- * for that. No allocator's memory is used: locks concern whole pages, and an application's allocator need not align to
- * them. Returns NULL if there is not enough memory. unmap_secret erases the memory; it does nothing for NULL. */
+/* Maps zeroed memory for secrets, on separate pages that are neither swapped out nor dumped if the process may ask
+ * for that. Does not use an allocator, because locks apply to whole pages, and an application's allocator may not
+ * align to pages. Returns NULL if there is not enough memory. unmap_secret erases the memory; it does nothing for
+ * NULL. */
 void *memory_map_secret(size_t size);
 void memory_unmap_secret(void *memory, size_t size);
 

@@ -89,7 +89,7 @@ static bool is_known(const struct ingot_recipe_writer *writer, uint32_t kind, co
     return kind < KIND_COUNT && key_map_find(&writer->known[kind], key, NULL);
 }
 
-/* offset: of the record. */
+/* Notes the offset of a record. */
 static ingot_status_t learn(struct ingot_recipe_writer *writer, uint32_t kind, const uint8_t *key, uint64_t offset)
 {
     if (kind >= KIND_COUNT || is_known(writer, kind, key) || key_map_add(&writer->known[kind], key, (size_t)offset))

@@ -1,8 +1,8 @@
 /*
  * address.h - the addresses of a server: a host and a port, or the path of a Unix socket.
  *
- * A name service that does not answer must not hold a request, so a thread of its own looks each name up.
- * The result is kept until no connection to any of its addresses succeeds.
+ * A name service that does not answer must not delay a request, so a separate thread looks each name up. The result is
+ * kept until no connection to any of its addresses succeeds.
  */
 #ifndef INGOT_REMOTE_NET_ADDRESS_H
 #define INGOT_REMOTE_NET_ADDRESS_H

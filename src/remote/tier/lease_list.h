@@ -18,7 +18,7 @@
 struct lease {
     struct lease *next;      /* under the list's lock, like all up to the key */
     bool is_ended;           /* by its holder */
-    bool may_others_take;    /* valid if it is */
+    bool may_others_take;    /* valid if the lease is ended */
     bool has_upload;         /* the program's blob was queued */
     bool is_upload_over;     /* it was uploaded, or it failed */
     bool has_upload_failed;  /* a failure that others would have, too */

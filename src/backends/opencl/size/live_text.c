@@ -164,7 +164,7 @@ static size_t size_of_views(size_t count, const ingot_source_view_t *views)
     return size;
 }
 
-/* Each name needs a '#' of its own in the texts, or a '-' in the options. */
+/* Each name needs its own '#' in the texts or '-' in the options. */
 static size_t count_names(const ingot_build_request_t *request, const char *options)
 {
     size_t count = count_of('-', options, strlen(options));

@@ -11,7 +11,7 @@
 #include "layers/opencl/program/shadow.h"
 #include "util/recipe_call.h"
 
-void *extensions_find_for_device(cl_device_id device, const char *name)
+static void *find_for_device(cl_device_id device, const char *name)
 {
     cl_platform_id platform = NULL;
     if (layer_target.clGetExtensionFunctionAddressForPlatform == NULL ||
@@ -20,12 +20,12 @@ void *extensions_find_for_device(cl_device_id device, const char *name)
     return layer_target.clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
-void *extensions_find_for_queue(cl_command_queue queue, const char *name)
+static void *find_for_queue(cl_command_queue queue, const char *name)
 {
     cl_device_id device = NULL;
     if (layer_target.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL) != CL_SUCCESS)
         return NULL;
-    return extensions_find_for_device(device, name);
+    return find_for_device(device, name);
 }
 
 void *extensions_find_for_context(cl_context context, const char *name)
@@ -38,7 +38,7 @@ void *extensions_find_for_context(cl_context context, const char *name)
     cl_device_id *devices = malloc(size);
     if (devices != NULL &&
         layer_target.clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices, NULL) == CL_SUCCESS)
-        function = extensions_find_for_device(devices[0], name);
+        function = find_for_device(devices[0], name);
     free(devices);
     return function;
 }
@@ -70,7 +70,7 @@ static cl_int CL_API_CALL get_variable(cl_device_id device, cl_program program, 
 {
     struct shadow_use use;
     get_variable_t get = NULL;
-    *(void **)&get = extensions_find_for_device(device, "clGetDeviceGlobalVariablePointerINTEL");
+    *(void **)&get = find_for_device(device, "clGetDeviceGlobalVariablePointerINTEL");
     if (!begin_call(&use, program, *(void **)&get))
         return CL_INVALID_DEVICE;
     return end_call(&use, get(device, use.native, name, size, pointer));
@@ -80,7 +80,7 @@ static cl_int CL_API_CALL get_function(cl_device_id device, cl_program program, 
 {
     struct shadow_use use;
     get_function_t get = NULL;
-    *(void **)&get = extensions_find_for_device(device, "clGetDeviceFunctionPointerINTEL");
+    *(void **)&get = find_for_device(device, "clGetDeviceFunctionPointerINTEL");
     if (!begin_call(&use, program, *(void **)&get))
         return CL_INVALID_DEVICE;
     return end_call(&use, get(device, use.native, name, pointer));
@@ -92,7 +92,7 @@ static cl_int CL_API_CALL read_variable(cl_command_queue queue, cl_program progr
 {
     struct shadow_use use;
     read_variable_t read = NULL;
-    *(void **)&read = extensions_find_for_queue(queue, "clEnqueueReadGlobalVariableINTEL");
+    *(void **)&read = find_for_queue(queue, "clEnqueueReadGlobalVariableINTEL");
     if (!begin_call(&use, program, *(void **)&read))
         return CL_INVALID_COMMAND_QUEUE;
     return end_call(&use, read(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event));
@@ -104,7 +104,7 @@ static cl_int CL_API_CALL write_variable(cl_command_queue queue, cl_program prog
 {
     struct shadow_use use;
     write_variable_t write = NULL;
-    *(void **)&write = extensions_find_for_queue(queue, "clEnqueueWriteGlobalVariableINTEL");
+    *(void **)&write = find_for_queue(queue, "clEnqueueWriteGlobalVariableINTEL");
     if (!begin_call(&use, program, *(void **)&write))
         return CL_INVALID_COMMAND_QUEUE;
     return end_call(&use, write(queue, use.native, name, blocks, size, offset, bytes, event_count, events, event));

@@ -6,9 +6,7 @@
 
 #include "layers/opencl/layer.h"
 
-/* Returns the function of the context's, the device's or the queue's driver, or NULL. */
+/* Returns a function of the context's driver, or NULL. */
 void *extensions_find_for_context(cl_context context, const char *name);
-void *extensions_find_for_device(cl_device_id device, const char *name);
-void *extensions_find_for_queue(cl_command_queue queue, const char *name);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * kept_request.c - what the compiler gets for a compilation, to be compiled later.
+ * kept_request.c - keeps the compiler's input, to compile it later.
  */
 #include "layers/opencl/objects/kept_request.h"
 

@@ -1,5 +1,5 @@
 /*
- * kept_request.h - what the compiler gets for a compilation, to be compiled later.
+ * kept_request.h - keeps the compiler's input, to compile it later.
  */
 #ifndef INGOT_LAYERS_OPENCL_OBJECTS_KEPT_REQUEST_H
 #define INGOT_LAYERS_OPENCL_OBJECTS_KEPT_REQUEST_H

@@ -3,8 +3,8 @@
  *
  * When the last shadow with a result has ended, no waiting program can be launched anymore, so the waiting programs are
  * stored. Until then, a driver such as PoCL must not be asked for a program's binary, because it crashes if the program
- * is launched for the first time meanwhile. All these flushes together take at most the time that the store may take
- * while the process exits.
+ * is launched for the first time while it generates the binary. All these flushes together take at most the time that
+ * the store may take while the process exits.
  */
 #include "layers/opencl/program/burial.h"
 

@@ -16,7 +16,8 @@
 #define MUST_UNDERSTAND_FLAGS 0xffffu
 #define MAGIC_SIZE (sizeof(KEY_BIN_MAGIC) - 1)
 
-void key_file_encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE])
+/* Writes the 16 bytes at KEY_BIN_AT_LAST_USE. */
+static void encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE])
 {
     le_put_u64(stamp, last_use_ns);
     le_put_u64(stamp + 8, ~last_use_ns);
@@ -48,7 +49,7 @@ void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_
     le_put_u32(header + KEY_BIN_AT_FLAGS, key->flags);
     const struct checksum checksum = checksum_of(KEY_BIN_AT_CHECKSUM, header);
     memcpy(header + KEY_BIN_AT_CHECKSUM, checksum.bytes, CHECKSUM_SIZE);
-    key_file_encode_last_use(key->last_use_ns, header + KEY_BIN_AT_LAST_USE);
+    encode_last_use(key->last_use_ns, header + KEY_BIN_AT_LAST_USE);
 }
 
 static ingot_status_t check_frame(size_t header_size, const uint8_t *header)

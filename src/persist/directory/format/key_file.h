@@ -30,9 +30,6 @@ struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size,
 /* Writes the header of a key.bin. */
 void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_SIZE]);
 
-/* Writes the 16 bytes that replace those at KEY_BIN_AT_LAST_USE. */
-void key_file_encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE]);
-
 /*
  * Verifies the header of a file of file_size bytes, of which header_size were read: at least KEY_FILE_HEADER_SIZE if
  * the file has that many. Does not look at the id. INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION with a

@@ -154,7 +154,7 @@ static int finish_change(struct account *account)
     if (header->change == INDEX_CHANGE_NONE)
         return 0;
     int result = header->checksum == account->open.files.finished
-                     ? header->change == INDEX_CHANGE_ADD /* the entry belonged to us */
+                     ? header->change == INDEX_CHANGE_ADD /* this process made the change, and added the entry */
                      : index_is_at(index_fd_of(account), header->changed_offset, &header->changed);
     if (result >= 0 && (header->change == INDEX_CHANGE_ADD) == (result == 1)) {
         count_change(header);

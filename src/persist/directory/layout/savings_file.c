@@ -1,8 +1,8 @@
 /*
  * savings_file.c - saved.txt; see savings_file.h and doc/store-format.md.
  *
- * The file has a lock of its own, so that counting never delays a store, and one write replaces all of it. A file with
- * other content counts as missing. Its last line was added later, so it may be missing alone.
+ * The file has its own lock, so that counting never delays a store, and one write replaces all of it. A file with other
+ * content counts as missing. Its last line was added later, so it may be missing alone.
  */
 #include "persist/directory/layout/savings_file.h"
 

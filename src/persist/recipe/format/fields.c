@@ -11,8 +11,6 @@
 
 #include "util/little_endian.h"
 
-#define FIELD_HEADER_SIZE 8u
-
 /* ---- writing ---- */
 
 size_t recipe_begin_field(struct recipe_buffer *content, enum recipe_field tag)

@@ -40,7 +40,8 @@ static bool is_name(const char *text, size_t size, const char *name)
     return i == size && name[i] == '\0';
 }
 
-bool serving_includes(const char *list, const char *backend)
+/* True if a list of backends includes this one. */
+static bool includes(const char *list, const char *backend)
 {
     bool has_chosen = false; /* true if a name without a minus was found, so only named backends are meant */
     bool is_chosen = false;
@@ -80,7 +81,7 @@ bool storage_serves(ingot_storage_t storage, const struct ingot_context *context
     process_lock_take(&storage->settings_lock, forget_nothing, NULL);
     memcpy(backends, storage->backends, sizeof(backends));
     process_lock_give(&storage->settings_lock);
-    return serving_includes(backends, ingot_context_get_backend_name(context));
+    return includes(backends, ingot_context_get_backend_name(context));
 }
 
 ingot_status_t ingot_persist_set_enabled(ingot_storage_t storage, int is_enabled)

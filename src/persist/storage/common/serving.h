@@ -17,7 +17,5 @@ void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off);
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
 /* True if a list is short enough and consists of names, each with an optional minus. */
 bool serving_is_list(const char *list);
-/* True if a list of backends includes this one. */
-bool serving_includes(const char *list, const char *backend);
 
 #endif
