@@ -138,8 +138,7 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
     if (info->name_space != NULL && !paths_is_namespace(info->name_space))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "\"%.80s\" is not the name of a namespace",
                                       info->name_space);
-    if (info->eviction != INGOT_PERSIST_EVICT_FIFO && info->eviction != INGOT_PERSIST_EVICT_LRU &&
-        info->eviction != INGOT_PERSIST_EVICT_OFF)
+    if (eviction_order_of(info->eviction) == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is not a valid value");
     if (!storing_is_mode(info->store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is not a valid value");
@@ -159,7 +158,7 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     directory->accepts_any_owner = directory->is_read_only && info->trust_policy == INGOT_PERSIST_TRUST_REQUIRE;
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
-    directory->eviction = info->eviction;
+    directory->order = eviction_order_of(info->eviction);
     limits_set(directory, info->max_bytes, info->max_entries, info->max_age_seconds);
     directory->min_blob_bytes = info->min_blob_bytes;
     directory->max_blob_bytes = info->max_blob_bytes != 0 ? info->max_blob_bytes : UINT64_MAX;

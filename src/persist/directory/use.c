@@ -1,8 +1,8 @@
 /*
  * use.c - handles a hit's entry: notes the time of use, or removes the entry if it is too old.
  *
- * Only LRU needs the time, so only LRU notes it: it writes four bytes of the entry's record in the index, without a
- * lock, if the second has changed. A store that cannot be written uses the time that was last noted.
+ * If the eviction order needs the time, notes it: writes four bytes of the entry's record in the index, without a lock,
+ * unless the second is the same. A store that cannot be written uses the time that was last noted.
  */
 #include "persist/directory/use.h"
 
@@ -69,14 +69,13 @@ static void tell_unstamped(struct directory *directory, int error, const char *e
 
 ingot_status_t use_note(struct directory *directory, const struct bucket *bucket)
 {
-    const bool is_lru = directory->eviction == INGOT_PERSIST_EVICT_LRU;
-    if (!is_lru && directory->max_age_ns == UINT64_MAX)
+    if (!directory->order->follows_use && directory->max_age_ns == UINT64_MAX)
         return INGOT_SUCCESS;
     char path[PATH_CAPACITY];
     const uint64_t now_ns = files_wall_clock_ns();
     uint64_t last_use_ns = bucket->last_use_ns;
     paths_entry(path, bucket->path, bucket->number);
-    const int result = is_lru ? look_up_and_note(directory, bucket, now_ns, &last_use_ns) : 0;
+    const int result = directory->order->follows_use ? look_up_and_note(directory, bucket, now_ns, &last_use_ns) : 0;
     if (is_expired(directory, now_ns, bucket->created_ns, last_use_ns)) {
         counters_add(&directory->counters, COUNTER_EXPIRED, 1);
         if (!directory->is_read_only)

@@ -13,6 +13,7 @@
 
 #include "persist/base/process_lock.h"
 #include "persist/directory/format/paths.h"
+#include "persist/directory/layout/eviction_order.h"
 #include "persist/storage/common/counters.h"
 
 /* size.txt and index.bin, kept open for the next store: opening and closing them would take as long as using them. */
@@ -50,7 +51,7 @@ struct directory {
     bool accepts_any_owner; /* read-only, and every blob must be sealed */
     bool is_read_only;
     bool is_durable;
-    ingot_persist_eviction_t eviction;
+    const struct eviction_order *order;
     _Atomic uint64_t max_bytes;   /* this and the next two fields may change, see limits.c */
     _Atomic uint64_t max_entries; /* UINT64_MAX: no limit, here and below */
     _Atomic uint64_t max_age_ns;
@@ -75,11 +76,11 @@ struct directory {
 /* Returns the directory store of a storage, or NULL if the storage is of another kind. */
 struct directory *directory_of(ingot_storage_t storage);
 
-/* Returns the age of an entry by the time that the eviction order uses; 0 if that time is in the future. */
+/* Returns the age of an entry according to the eviction order, or 0 if its time is in the future. */
 static inline uint64_t directory_age_ns(const struct directory *directory, uint64_t now_ns, uint64_t created_ns,
                                         uint64_t last_use_ns)
 {
-    const uint64_t then_ns = directory->eviction == INGOT_PERSIST_EVICT_LRU ? last_use_ns : created_ns;
+    const uint64_t then_ns = eviction_order_time(directory->order, created_ns, last_use_ns);
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 

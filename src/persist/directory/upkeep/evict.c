@@ -31,27 +31,19 @@
 
 /* The oldest of the records that were read, in the order of eviction. */
 struct choice {
-    ingot_persist_eviction_t order;
+    const struct eviction_order *order;
     uint64_t seen;
     uint64_t bytes;
     size_t count;
     struct index_record oldest[EVICT_BATCH];
 };
 
-static int compare(uint64_t left, uint64_t right)
-{
-    return (left > right) - (left < right);
-}
-
 static bool goes_before(const struct index_record *left, const struct index_record *right,
-                        ingot_persist_eviction_t order)
+                        const struct eviction_order *order)
 {
-    int result = order == INGOT_PERSIST_EVICT_LRU ? compare(left->last_use_s, right->last_use_s) : 0;
-    if (result == 0)
-        result = compare(left->created_ns, right->created_ns);
-    if (result == 0)
-        result = compare(left->bucket, right->bucket);
-    return (result != 0 ? result : compare(left->number, right->number)) < 0;
+    const struct eviction_key left_key = {left->created_ns, left->last_use_s, left->bucket, left->number};
+    const struct eviction_key right_key = {right->created_ns, right->last_use_s, right->bucket, right->number};
+    return eviction_order_compare(order, &left_key, &right_key) < 0;
 }
 
 static void look_at(void *user, const struct index_record *record)
@@ -189,7 +181,7 @@ static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choi
 {
     ingot_status_t result = INGOT_SUCCESS;
     const struct directory *directory = eviction->account->directory;
-    const bool may_evict = directory->eviction != INGOT_PERSIST_EVICT_OFF;
+    const bool may_evict = directory->order->evicts;
     const size_t drain_most = drain_at_most(directory);
     for (size_t i = 0; i < choice->count; ++i) {
         const bool is_over = may_evict && (!account_has_room(eviction->account, bytes, entry_count) ||
@@ -208,9 +200,9 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
     struct account *account = eviction->account;
     struct directory *directory = account->directory;
     struct choice choice;
-    choice.order = directory->eviction;
+    choice.order = directory->order;
     choice.seen = choice.bytes = choice.count = 0;
-    const bool may_evict = directory->eviction != INGOT_PERSIST_EVICT_OFF;
+    const bool may_evict = directory->order->evicts;
     const bool has_room = account_has_room(account, bytes, entry_count);
     if (!has_room && may_evict)
         begin_draining(account, bytes, entry_count);
@@ -246,15 +238,6 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
                                         "the store is full, and no entry was found that could be evicted");
 }
 
-static const char *reason_of(const struct directory *directory)
-{
-    switch ((int)directory->eviction) {
-    case INGOT_PERSIST_EVICT_LRU: return "over a limit, least recently used first";
-    case INGOT_PERSIST_EVICT_OFF: return "older than the age limit";
-    default: return "over a limit, oldest first";
-    }
-}
-
 void evict_end(struct eviction *eviction)
 {
     struct directory *directory = eviction->account->directory;
@@ -272,7 +255,7 @@ void evict_end(struct eviction *eviction)
                           memory_order_relaxed);
     counters_add(&directory->counters, COUNTER_EVICTIONS, eviction->entry_count);
     directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS, eviction->bytes, eviction->started_ns, "",
-                   reason_of(directory));
+                   directory->order->reason);
 }
 
 void evict_expired(struct directory *directory)

@@ -29,7 +29,7 @@ static ingot_status_t let_go(struct directory *directory, struct survey *survey,
 {
     const uint64_t now_ns = files_wall_clock_ns();
     uint64_t bytes = survey->total_bytes;
-    survey_sort(survey, directory->eviction);
+    survey_sort(survey, directory->order);
     for (size_t i = 0; i < survey->entry_count && !watch->is_ended; ++i) {
         const struct survey_entry *entry = &survey->entries[i];
         if (!is_over(directory, limits, entry, bytes, survey->entry_count - i, now_ns))

@@ -300,27 +300,21 @@ static int compare_places(const void *left_entry, const void *right_entry)
     return result != 0 ? result : order(left->name_space, right->name_space);
 }
 
-static int compare_by_creation(const void *left_entry, const void *right_entry)
+static int compare_by_order(const void *left_entry, const void *right_entry, void *order_of)
 {
     const struct survey_entry *left = left_entry;
     const struct survey_entry *right = right_entry;
-    const int result = order(left->created_ns, right->created_ns);
-    return result != 0 ? result : compare_places(left, right);
+    const struct eviction_key left_key = {left->created_ns, left->last_use_ns, left->bucket, left->number};
+    const struct eviction_key right_key = {right->created_ns, right->last_use_ns, right->bucket, right->number};
+    const int result = eviction_order_compare(order_of, &left_key, &right_key);
+    return result != 0 ? result : order(left->name_space, right->name_space);
 }
 
-static int compare_by_use(const void *left_entry, const void *right_entry)
-{
-    const struct survey_entry *left = left_entry;
-    const struct survey_entry *right = right_entry;
-    const int result = order(left->last_use_ns, right->last_use_ns);
-    return result != 0 ? result : compare_by_creation(left, right);
-}
-
-void survey_sort(struct survey *survey, ingot_persist_eviction_t eviction)
+void survey_sort(struct survey *survey, const struct eviction_order *eviction_order)
 {
     if (survey->entry_count > 1)
-        qsort(survey->entries, survey->entry_count, sizeof(*survey->entries),
-              eviction == INGOT_PERSIST_EVICT_LRU ? compare_by_use : compare_by_creation);
+        qsort_r(survey->entries, survey->entry_count, sizeof(*survey->entries), compare_by_order,
+                (void *)eviction_order);
 }
 
 void survey_sort_by_place(struct survey *survey)

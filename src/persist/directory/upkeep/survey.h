@@ -54,7 +54,7 @@ int survey_read(const struct directory *directory, const char *name_space, uint6
 
 /* Sorts by the order of eviction: the oldest or the least recently used entry first, and entries with equal times by
  * bucket, number and name of the namespace. */
-void survey_sort(struct survey *survey, ingot_persist_eviction_t order);
+void survey_sort(struct survey *survey, const struct eviction_order *order);
 
 /* Sorts by bucket, number and namespace. */
 void survey_sort_by_place(struct survey *survey);
