@@ -159,12 +159,12 @@ static bool open_store(struct worker *worker)
 /* Lists the devices of the backends that the programs need, so that no other driver is loaded. */
 static void list_devices(struct worker *worker)
 {
-    static const char *const backends[] = {"opencl", "level_zero", "cuda"};
     const struct plan *plan = worker->setup->plan;
-    for (size_t i = 0; i < sizeof(backends) / sizeof(backends[0]); ++i) {
+    const char *backend;
+    for (size_t i = 0; (backend = backends_name(i)) != NULL; ++i) {
         for (size_t j = 0; j < plan->program_count; ++j) {
-            if (strcmp(plan->programs[j].facts.backend, backends[i]) == 0) {
-                backends_add_devices(&worker->devices, backends[i]);
+            if (strcmp(plan->programs[j].facts.backend, backend) == 0) {
+                backends_add_devices(&worker->devices, i);
                 break;
             }
         }

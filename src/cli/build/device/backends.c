@@ -29,11 +29,14 @@ static const struct device_backend *find(const char *name)
     return NULL;
 }
 
-void backends_add_devices(struct device_list *list, const char *backend)
+const char *backends_name(size_t index)
 {
-    const struct device_backend *found = find(backend);
-    if (found != NULL)
-        found->add_all(list);
+    return backends[index] != NULL ? backends[index]->name : NULL;
+}
+
+void backends_add_devices(struct device_list *list, size_t index)
+{
+    backends[index]->add_all(list);
 }
 
 bool backends_open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,

@@ -9,8 +9,10 @@
 
 #include "cli/build/device/device.h"
 
-/* Adds the backend's devices. There are none if the driver is missing or if the tool was built without the backend. */
-void backends_add_devices(struct device_list *list, const char *backend);
+/* Returns the name of the backend with this index, or NULL after the last one. */
+const char *backends_name(size_t index);
+/* Adds the devices of the backend with this index. There are none if the driver is missing. */
+void backends_add_devices(struct device_list *list, size_t index);
 /* Creates a context for this device alone. On failure returns false with a sentence in reason. */
 bool backends_open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,
                           char reason[DEVICE_REASON_SIZE]);
