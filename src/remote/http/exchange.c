@@ -107,7 +107,8 @@ static bool add_header(struct transfer *transfer, const char *header)
     return longer != NULL;
 }
 
-/* S3 compares what it receives with the hash that is signed. */
+/* S3 requires the hash of what is sent, which is nothing for other methods than PUT, as a header that is signed. Older
+ * releases of libcurl do not add one. */
 static bool add_sha256(struct transfer *transfer)
 {
     static const char name[] = "x-amz-content-sha256: ";
@@ -129,19 +130,24 @@ static bool add_sha256(struct transfer *transfer)
 static CURLcode set_method(struct transfer *transfer, CURL *easy)
 {
     const struct exchange *exchange = transfer->exchange;
+    const bool is_s3 = exchange->access->auth == URL_AUTH_S3;
     switch (exchange->method) {
     case HTTP_GET: break;
     case HTTP_HEAD: SET(CURLOPT_NOBODY, 1L); break;
     case HTTP_DELETE: SET(CURLOPT_CUSTOMREQUEST, "DELETE"); break;
     case HTTP_PUT:
-        if (!add_header(transfer, "Expect:") || !add_header(transfer, "Content-Type: application/octet-stream") ||
-            (exchange->access->auth == URL_AUTH_S3 && !add_sha256(transfer)))
+        /* libcurl 7.88 signs "Expect:", which keeps it from asking whether it may send, as if it were sent. So S3 is
+         * asked, and answers before it has seen the bytes. */
+        if ((!is_s3 && !add_header(transfer, "Expect:")) ||
+            !add_header(transfer, "Content-Type: application/octet-stream"))
             return CURLE_OUT_OF_MEMORY;
         SET(CURLOPT_UPLOAD, 1L);
         SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->sent_size);
-        SET(CURLOPT_HTTPHEADER, transfer->headers);
         break;
     }
+    if (is_s3 && !add_sha256(transfer))
+        return CURLE_OUT_OF_MEMORY;
+    SET(CURLOPT_HTTPHEADER, transfer->headers);
     return CURLE_OK;
 }
 

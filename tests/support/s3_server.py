@@ -1,0 +1,58 @@
+"""Runs an S3 server, moto, for remote_s3_test: s3_server.py PORT FOLDER
+
+The server checks signatures and rights. It has a bucket "programs" and the users below, whose keys it writes to files
+of their names in FOLDER. The file FOLDER/is-ready appears when it checks rights.
+"""
+
+import json
+import os
+import sys
+import threading
+
+import boto3
+from moto import settings
+from moto.server import ThreadedMotoServer
+
+REGION = "eu-central-1"
+RIGHTS = {
+    "writer": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:ListBucket"],
+    "reader": ["s3:GetObject", "s3:ListBucket"],
+    "nobody": ["s3:ListBucket"],
+}
+
+
+def write_file(path, text):
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+        file.write(text)
+
+
+def add_user(iam, name, actions):
+    """Returns the user's key as a line of a file with credentials."""
+    statement = {"Effect": "Allow", "Action": actions, "Resource": "*"}
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    iam.create_user(UserName=name)
+    iam.put_user_policy(UserName=name, PolicyName="rights", PolicyDocument=policy)
+    key = iam.create_access_key(UserName=name)["AccessKey"]
+    return f"{key['AccessKeyId']}:{key['SecretAccessKey']}\n"
+
+
+def main(port, folder):
+    ThreadedMotoServer(ip_address="127.0.0.1", port=port).start()
+    client = {
+        "endpoint_url": f"http://127.0.0.1:{port}",
+        "region_name": REGION,
+        "aws_access_key_id": "any",
+        "aws_secret_access_key": "any",
+    }
+    boto3.client("s3", **client).create_bucket(
+        Bucket="programs", CreateBucketConfiguration={"LocationConstraint": REGION}
+    )
+    iam = boto3.client("iam", **client)
+    for name, actions in RIGHTS.items():
+        write_file(f"{folder}/{name}", add_user(iam, name, actions))
+    settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
+    write_file(f"{folder}/is-ready", "")
+    threading.Event().wait()
+
+
+main(int(sys.argv[1]), sys.argv[2])

@@ -1,0 +1,227 @@
+/*
+ * A remote tier on a real S3 server, moto, which checks signatures and rights. scripts/s3-server installs it.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <memory>
+
+#include "support/remote_fixture.h"
+#include "support/server_process.h"
+
+using namespace remote_fixture;
+
+namespace
+{
+
+const std::string kInstalled = INGOT_SOURCE_DIR "/build/s3-server";
+
+class Moto : public server_process::Server
+{
+public:
+    Moto()
+        : Server([](uint16_t port, const std::string &folder) {
+              return std::vector<std::string>{kInstalled + "/bin/python",
+                                              INGOT_SOURCE_DIR "/tests/support/s3_server.py", std::to_string(port),
+                                              folder};
+          })
+    {
+        if (!server_process::becomes_true([this] { return access((folder() + "/is-ready").c_str(), F_OK) == 0; }))
+            throw std::runtime_error("the S3 server has no users");
+    }
+    std::string url_without_key(const std::string &path = "programs") const
+    {
+        return "s3://" + path + "?region=eu-central-1&endpoint=http://127.0.0.1:" + std::to_string(port());
+    }
+    std::string url(const char *user, const std::string &path = "programs") const
+    {
+        return url_without_key(path) + "&credentials=" + folder() + "/" + user;
+    }
+    /* A user's key with another end. */
+    std::string url_with_wrong_secret(const char *user) const
+    {
+        std::string key;
+        std::ifstream(folder() + "/" + user) >> key;
+        key.back() = key.back() == 'x' ? 'y' : 'x';
+        std::ofstream(folder() + "/wrong") << key << "\n";
+        chmod((folder() + "/wrong").c_str(), 0600);
+        return url("wrong");
+    }
+};
+
+class RemoteS3 : public testing::Test
+{
+protected:
+    static void SetUpTestSuite()
+    {
+        if (access((kInstalled + "/packages").c_str(), F_OK) == 0)
+            server_ = std::make_unique<Moto>();
+    }
+    static void TearDownTestSuite() { server_.reset(); }
+    void SetUp() override
+    {
+        if (server_ != nullptr)
+            return;
+        std::string reason = "scripts/s3-server has not been run";
+        const bool is_unreachable = access((kInstalled + ".unreachable").c_str(), F_OK) == 0;
+        if (is_unreachable)
+            std::getline(std::ifstream(kInstalled + ".unreachable"), reason);
+        if (INGOT_MUST_RUN && !is_unreachable)
+            FAIL() << "the S3 server is missing: " << reason;
+        GTEST_SKIP() << "no S3 server: " << reason;
+    }
+    static void put(const std::string &url, const Bytes &id, const Bytes &blob)
+    {
+        const Tier tier(url);
+        ASSERT_EQ(INGOT_SUCCESS, tier.status()) << ingot_last_error_detail();
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(id, blob));
+        ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+        EXPECT_EQ("", tier.events.all());
+    }
+    static std::unique_ptr<Moto> server_;
+};
+
+std::unique_ptr<Moto> RemoteS3::server_;
+
+void expect_refused(const std::string &url)
+{
+    const Tier tier(url);
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId)) << url;
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << "it is not asked again at once";
+    EXPECT_EQ(1u, tier.stats().refused);
+    EXPECT_EQ(1u, tier.events.count("rejects the credentials: HTTP status 403")) << tier.events.all();
+}
+
+} // namespace
+
+TEST_F(RemoteS3, StoresLoadsMissesAndRemoves)
+{
+    const std::string url = server_->url("writer", "programs/some/prefix");
+    EXPECT_EQ(INGOT_NOT_FOUND, Tier(url).load(kId)) << ingot_last_error_detail();
+    put(url, kId, kBlob);
+    const Tier tier(url);
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, tier.load(kId, &blob)) << ingot_last_error_detail();
+    EXPECT_EQ(kBlob, blob);
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(bytes_of("another id")));
+    EXPECT_EQ(INGOT_NOT_FOUND, Tier(server_->url("writer")).load(kId)) << "another prefix";
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_has(tier.get(), kId.size(), kId.data()));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_has(tier.get(), kId.size() - 1, kId.data()));
+    EXPECT_EQ(INGOT_SUCCESS, tier.remove(kId));
+    EXPECT_EQ(INGOT_SUCCESS, tier.remove(bytes_of("another id")));
+    EXPECT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_EQ(INGOT_NOT_FOUND, Tier(url).load(kId));
+    EXPECT_EQ(2u, tier.stats().removals);
+    EXPECT_EQ(0u, tier.stats().failures);
+    EXPECT_EQ("", tier.events.all());
+}
+
+TEST_F(RemoteS3, KeepsBlobsOfAllSizes)
+{
+    expect_blobs_of_all_sizes(server_->url("writer", "programs/sizes"));
+}
+
+TEST_F(RemoteS3, LoadsSeveralAtOnce)
+{
+    const std::string url = server_->url("writer", "programs/several");
+    std::vector<Bytes> ids;
+    std::vector<ingot_storage_id_t> wanted;
+    for (size_t i = 0; i < 20; ++i)
+        ids.push_back(bytes_of("id " + std::to_string(i)));
+    for (const Bytes &id : ids)
+        wanted.push_back({id.size(), id.data()});
+    for (size_t i = 0; i < 20; ++i)
+        if (i != 7)
+            put(url, ids[i], random_bytes(i, 4096));
+    std::vector<ingot_status_t> statuses(20, INGOT_BUSY);
+    const Tier tier(url);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load_many(
+                                 tier.get(), wanted.size(), wanted.data(),
+                                 [](size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user) {
+                                     const Bytes expected = random_bytes(index, 4096);
+                                     (*static_cast<std::vector<ingot_status_t> *>(user))[index] = status;
+                                     if (status != INGOT_SUCCESS)
+                                         return 1;
+                                     EXPECT_EQ(expected, Bytes(blob->bytes, blob->bytes + blob->size)) << index;
+                                     blob->release(blob);
+                                     return 1;
+                                 },
+                                 &statuses));
+    for (size_t i = 0; i < 20; ++i)
+        EXPECT_EQ(i == 7 ? INGOT_NOT_FOUND : INGOT_SUCCESS, statuses[i]) << i;
+    EXPECT_EQ("", tier.events.all());
+}
+
+TEST_F(RemoteS3, FillsTheDirectoryInFrontOfIt)
+{
+    const std::string url = server_->url("writer", "programs/chain");
+    const ScratchDirectory scratch;
+    const std::string path = scratch.path() / "store";
+    ingot_storage_t directory = nullptr;
+    ingot_storage_t chain = nullptr;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_remote_info_t remote_info = patient();
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    info.path = path.c_str();
+    remote_info.url = url.c_str();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
+    ingot_storage_release(chain); /* which uploads */
+
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, kId.size(), kId.data(), &blob)) << ingot_last_error_detail();
+    blob.release(&blob);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(directory, kId.size(), kId.data(), &blob));
+    EXPECT_EQ(kBlob, Bytes(blob.bytes, blob.bytes + blob.size));
+    blob.release(&blob);
+    ingot_storage_release(chain);
+    ingot_storage_release(directory);
+}
+
+TEST_F(RemoteS3, RefusesUsersWithoutARight)
+{
+    put(server_->url("writer"), kId, kBlob);
+    const Tier reader(server_->url("reader"));
+    EXPECT_EQ(INGOT_SUCCESS, reader.load(kId));
+    EXPECT_EQ(INGOT_NOT_FOUND, reader.load(bytes_of("another id")));
+    EXPECT_EQ(INGOT_SUCCESS, reader.put(bytes_of("another id"), kBlob));
+    ASSERT_TRUE(server_process::becomes_true([&] { return reader.stats().failed_uploads == 1; }));
+    EXPECT_EQ(1u, reader.events.count("uploading to the remote tier failed: the server rejects"));
+    EXPECT_EQ(INGOT_NOT_FOUND, Tier(server_->url("reader")).load(bytes_of("another id")));
+
+    const Tier remover(server_->url("reader"));
+    EXPECT_EQ(INGOT_SUCCESS, remover.remove(kId));
+    ASSERT_TRUE(server_process::becomes_true([&] { return remover.stats().failed_uploads == 1; }));
+    EXPECT_EQ(INGOT_SUCCESS, Tier(server_->url("reader")).load(kId));
+    expect_refused(server_->url("nobody"));
+}
+
+TEST_F(RemoteS3, RefusesWrongKeys)
+{
+    put(server_->url("writer"), kId, kBlob);
+    expect_refused(server_->url_with_wrong_secret("writer"));
+    std::ofstream(server_->folder() + "/unknown") << "AKIAIOSFODNN7EXAMPLE:secret\n";
+    chmod((server_->folder() + "/unknown").c_str(), 0600);
+    expect_refused(server_->url("unknown"));
+    expect_refused(server_->url_without_key());
+}
+
+TEST_F(RemoteS3, IsChecked)
+{
+    const std::string writer = server_->url("writer");
+    const std::string reader = server_->url("reader");
+    ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
+    ingot_remote_info_t info = patient();
+    info.url = writer.c_str();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_check(&info, &report)) << report.reason;
+    info.url = reader.c_str();
+    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
+    EXPECT_EQ(INGOT_REMOTE_STEP_WRITE, report.step) << report.reason;
+    info.flags = INGOT_REMOTE_READ_ONLY;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_check(&info, &report)) << report.reason;
+}
