@@ -32,6 +32,7 @@ typedef struct ingot_remote_info {
      * The server, at most 2047 bytes. Required.
      *
      * - `redis://[USER@]HOST[:PORT][/DATABASE]` and `redis+unix:///SOCKET`: Redis or Valkey
+     * - `rediss://...`: the same as `redis://`, encrypted by TLS
      * - `http://[USER@]HOST[:PORT][/PATH]` and `https://...`: a server that takes GET, HEAD, PUT and DELETE, such as
      *   nginx with WebDAV or bazel-remote. libcurl's variables for proxies apply.
      * - `s3://BUCKET[/PATH]`: S3, with its signatures of version 4
@@ -42,8 +43,8 @@ typedef struct ingot_remote_info {
      *   URL has a user; a token; or `ACCESS_KEY:SECRET_KEY` of S3. It must belong to this user or root, and
      *   no other user may access it. A URL must not contain a password.
      * - `auth`: how HTTP uses the credentials: `password` (default), `bearer` or `s3`
-     * - `ca`: a file with the certificates of the authorities to trust instead of the system's
-     * - `cert`, `key`: files with this client's certificate and private key; the latter is checked like credentials
+     * - `ca`: a file with the certificates of the authorities to trust instead of the system's (PEM)
+     * - `cert`, `key`: files with this client's certificate and private key (PEM). The key is checked like credentials.
      * - `layout`: `folders` (default), or `flat`: objects lie directly below the path, as bazel-remote requires
      * - `region`, `endpoint`: for S3; the endpoint is the URL of a server other than Amazon's
      */

@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (std::strlen(parsed.host) > 255 || std::strlen(parsed.port) > 5)
         abort();
-    if (parsed.scheme == URL_REDIS && (std::strlen(parsed.path) > 5 || parsed.host[0] == '\0'))
+    if (parsed.scheme <= URL_REDIS_TLS && (std::strlen(parsed.path) > 5 || parsed.host[0] == '\0'))
         abort();
     if (parsed.scheme == URL_REDIS_UNIX ? parsed.path[0] != '/' : parsed.host[0] == '\0')
         abort();

@@ -13,9 +13,11 @@
 #include "remote/base/clock.h"
 #include "remote/net/wait.h"
 
-void stream_close(int socket)
+void stream_close(struct stream *stream)
 {
-    (void)close(socket); /* whatever close returns, the descriptor is gone */
+    if (stream->session != NULL)
+        tls_end(stream->session);
+    (void)close(stream->socket); /* whatever close returns, the descriptor is gone */
 }
 
 static enum outcome connect_failed(struct request *request, int error)
@@ -44,7 +46,7 @@ static enum outcome connect_to(const struct address *address, struct request *re
             outcome = connect_failed(request, error);
     }
     if (outcome != OUTCOME_DONE) {
-        stream_close(fd);
+        (void)close(fd);
         return outcome;
     }
     if (address->bytes.ss_family != AF_UNIX) /* both only save time and help the server, so failures do not matter */
@@ -54,7 +56,8 @@ static enum outcome connect_to(const struct address *address, struct request *re
     return OUTCOME_DONE;
 }
 
-enum outcome stream_open(struct address_book *book, struct request *request, int *socket)
+enum outcome stream_open(struct address_book *book, const struct tls *tls, struct request *request,
+                         struct stream *stream)
 {
     struct address_list list;
     const uint64_t moment_ns = request_connect_moment(request, clock_now_ns());
@@ -63,21 +66,33 @@ enum outcome stream_open(struct address_book *book, struct request *request, int
         return outcome;
     outcome = request_fail(request, OUTCOME_UNREACHABLE, "the name %s has no address", book->host);
     for (size_t i = 0; i < list.count && outcome == OUTCOME_UNREACHABLE; ++i)
-        outcome = connect_to(&list.items[i], request, moment_ns, socket);
-    if (outcome != OUTCOME_DONE)
+        outcome = connect_to(&list.items[i], request, moment_ns, &stream->socket);
+    stream->session = NULL;
+    if (outcome != OUTCOME_DONE) {
         address_book_forget(book);
+        return outcome;
+    }
+    if (tls != NULL)
+        outcome = tls_begin(tls, request, stream->socket, moment_ns, &stream->session);
+    if (outcome != OUTCOME_DONE)
+        stream_close(stream);
     return outcome;
 }
 
-bool stream_is_idle(int socket)
+bool stream_is_idle(const struct stream *stream)
 {
-    struct pollfd polled = {.fd = socket, .events = POLLIN | POLLRDHUP};
+    struct pollfd polled = {.fd = stream->socket, .events = POLLIN | POLLRDHUP};
+    if (stream->session != NULL)
+        return tls_is_idle(stream->session);
     return poll(&polled, 1, 0) == 0;
 }
 
-enum outcome stream_send(int socket, struct request *request, size_t size, const void *bytes)
+enum outcome stream_send(const struct stream *stream, struct request *request, size_t size, const void *bytes)
 {
+    const int socket = stream->socket;
     const char *next = bytes;
+    if (stream->session != NULL)
+        return tls_send(stream->session, socket, request, size, bytes);
     while (size != 0) {
         const ssize_t sent = send(socket, next, size, MSG_NOSIGNAL);
         if (sent > 0) {
@@ -97,8 +112,12 @@ enum outcome stream_send(int socket, struct request *request, size_t size, const
     return OUTCOME_DONE;
 }
 
-enum outcome stream_receive(int socket, struct request *request, size_t capacity, void *bytes, size_t *size)
+enum outcome stream_receive(const struct stream *stream, struct request *request, size_t capacity, void *bytes,
+                            size_t *size)
 {
+    const int socket = stream->socket;
+    if (stream->session != NULL)
+        return tls_receive(stream->session, socket, request, capacity, bytes, size);
     for (;;) {
         const ssize_t received = recv(socket, bytes, capacity, 0);
         if (received > 0) {

@@ -9,15 +9,25 @@
 
 #include "remote/base/request.h"
 #include "remote/net/address.h"
+#include "remote/net/tls.h"
 
-/* Connects to the first address that accepts. */
-enum outcome stream_open(struct address_book *book, struct request *request, int *socket);
-void stream_close(int socket);
+/* A connection; it belongs to one thread at a time. */
+struct stream {
+    int socket;
+    SSL *session; /* NULL: not encrypted */
+};
+
+/* Connects to the first address that accepts, and encrypts the connection unless tls is NULL. */
+enum outcome stream_open(struct address_book *book, const struct tls *tls, struct request *request,
+                         struct stream *stream);
+void stream_close(struct stream *stream);
 /* True if the server has neither closed an idle connection nor sent anything on it. */
-bool stream_is_idle(int socket);
+bool stream_is_idle(const struct stream *stream);
 /* Sends all bytes. */
-enum outcome stream_send(int socket, struct request *request, size_t size, const void *bytes);
-/* Receives at least one byte. Returns OUTCOME_UNREACHABLE if the server has closed the connection. */
-enum outcome stream_receive(int socket, struct request *request, size_t capacity, void *bytes, size_t *size);
+enum outcome stream_send(const struct stream *stream, struct request *request, size_t size, const void *bytes);
+/* Receives at least one byte. Returns OUTCOME_UNREACHABLE if the server has closed the
+ * connection. */
+enum outcome stream_receive(const struct stream *stream, struct request *request, size_t capacity, void *bytes,
+                            size_t *size);
 
 #endif

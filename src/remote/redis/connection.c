@@ -6,14 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/net/stream.h"
-
 #define CHUNK_SIZE (64u * 1024u)
 #define LINE_SIZE                                                                                                      \
     4096u /* for the first line of a reply, which is all of an error, and for what hiredis keeps of other replies      \
            */
 
-enum outcome redis_connection_open(struct address_book *book, struct request *request,
+enum outcome redis_connection_open(struct address_book *book, const struct tls *tls, struct request *request,
                                    struct redis_connection **connection)
 {
     struct redis_connection *made = calloc(1, sizeof(*made));
@@ -22,7 +20,7 @@ enum outcome redis_connection_open(struct address_book *book, struct request *re
     if (made == NULL || reader == NULL)
         (void)request_fail(request, outcome, "no memory for a connection");
     else
-        outcome = stream_open(book, request, &made->socket);
+        outcome = stream_open(book, tls, request, &made->stream);
     if (outcome != OUTCOME_DONE) {
         free(made);
         if (reader != NULL)
@@ -38,7 +36,7 @@ void redis_connection_close(struct redis_connection *connection)
 {
     if (connection == NULL)
         return;
-    stream_close(connection->socket);
+    stream_close(&connection->stream);
     redisReaderFree(connection->reader);
     free(connection);
 }
@@ -94,7 +92,7 @@ static enum outcome receive_chunk(struct redis_connection *connection, struct re
     size_t size = 0;
     if (chunk == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
-    enum outcome outcome = stream_receive(connection->socket, request, CHUNK_SIZE, chunk, &size);
+    enum outcome outcome = stream_receive(&connection->stream, request, CHUNK_SIZE, chunk, &size);
     if (outcome == OUTCOME_DONE && redisReaderFeed(connection->reader, chunk, size) != REDIS_OK)
         outcome = request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
     free(chunk);
@@ -130,7 +128,7 @@ static enum outcome receive(struct redis_connection *connection, struct request 
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
     while (outcome == OUTCOME_DONE && *reply == NULL) {
         size_t size = 0;
-        outcome = stream_receive(connection->socket, request, CHUNK_SIZE, chunk, &size);
+        outcome = stream_receive(&connection->stream, request, CHUNK_SIZE, chunk, &size);
         if (outcome == OUTCOME_DONE)
             outcome = redis_reply_feed(connection->reader, request, size, chunk, max_size, reply);
     }
@@ -147,7 +145,7 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
     const long long size = redisFormatCommandArgv(&text, command->count, command->words, command->sizes);
     if (size < 0)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a command");
-    enum outcome outcome = stream_send(connection->socket, request, (size_t)size, text);
+    enum outcome outcome = stream_send(&connection->stream, request, (size_t)size, text);
     free(text);
     if (outcome == OUTCOME_DONE)
         outcome = receive(connection, request, limit, reply);

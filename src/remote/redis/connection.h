@@ -12,10 +12,10 @@
 #include <stddef.h>
 
 #include "remote/base/request.h"
-#include "remote/net/address.h"
+#include "remote/net/stream.h"
 
 struct redis_connection {
-    int socket;
+    struct stream stream;
     redisReader *reader;
     struct redis_connection *next; /* of the pool */
 };
@@ -27,8 +27,8 @@ struct redis_command {
     size_t max_reply_size; /* of its string */
 };
 
-/* Connects only. */
-enum outcome redis_connection_open(struct address_book *book, struct request *request,
+/* Connects only. tls: NULL if the connection is not encrypted. */
+enum outcome redis_connection_open(struct address_book *book, const struct tls *tls, struct request *request,
                                    struct redis_connection **connection);
 void redis_connection_close(struct redis_connection *connection);
 

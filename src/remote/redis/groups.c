@@ -38,7 +38,7 @@ static enum outcome send_commands(struct redis *redis, struct redis_connection *
             return request_fail(&fetches[0].request, OUTCOME_NO_MEMORY, "no memory for a command");
         used += (size_t)size;
     }
-    return stream_send(connection->socket, &fetches[0].request, used, text);
+    return stream_send(&connection->stream, &fetches[0].request, used, text);
 }
 
 /* Returns what a reply means. The connection stays usable. */

@@ -28,6 +28,8 @@
 
 struct redis {
     struct address_book book;
+    struct tls tls; /* if the connections are encrypted */
+    bool is_encrypted;
     char name_space[72];
     char user[USER_CAPACITY];         /* "": the default user */
     char database[DATABASE_CAPACITY]; /* "": 0 */
@@ -103,13 +105,14 @@ enum outcome redis_take_connection(struct redis *redis, struct request *request,
 {
     struct redis_connection *taken;
     while ((taken = take_idle(redis)) != NULL) {
-        if (stream_is_idle(taken->socket)) {
+        if (stream_is_idle(&taken->stream)) {
             *connection = taken;
             return OUTCOME_DONE;
         }
         redis_connection_close(taken); /* the server closed it because it was idle, or because the server ended */
     }
-    enum outcome outcome = redis_connection_open(&redis->book, request, &taken);
+    enum outcome outcome =
+        redis_connection_open(&redis->book, redis->is_encrypted ? &redis->tls : NULL, request, &taken);
     if (outcome != OUTCOME_DONE)
         return outcome;
     outcome = introduce(redis, taken, request);
@@ -243,6 +246,14 @@ static enum outcome probe(void *self, struct request *request)
     return outcome;
 }
 
+static void wipe(struct redis *redis)
+{
+    if (redis->is_encrypted)
+        tls_fini(&redis->tls);
+    secret_wipe(redis->password);
+    free(redis);
+}
+
 static void destroy(void *self)
 {
     struct redis *redis = self;
@@ -251,8 +262,7 @@ static void destroy(void *self)
         redis_connection_close(connection);
     (void)pthread_mutex_destroy(&redis->lock);
     address_book_fini(&redis->book);
-    secret_wipe(redis->password);
-    free(redis);
+    wipe(redis);
 }
 
 /* ---- opening ---- */
@@ -264,6 +274,18 @@ static bool init_book(struct redis *redis, const struct url *url)
     return address_book_init(&redis->book, url->host, url->port[0] != '\0' ? url->port : DEFAULT_PORT);
 }
 
+static ingot_status_t take_certificates(struct redis *redis, const struct url *url)
+{
+    const struct tls_files files = {.ca = url->ca, .certificate = url->certificate, .key = url->key};
+    ingot_status_t status = INGOT_SUCCESS;
+    if (url->key[0] != '\0')
+        status = secret_file_check("the private key", url->key);
+    if (status == INGOT_SUCCESS)
+        status = tls_init(&redis->tls, url->host, &files);
+    redis->is_encrypted = status == INGOT_SUCCESS;
+    return status;
+}
+
 static ingot_status_t take_settings(struct redis *redis, const struct url *url, const char *name_space,
                                     uint64_t time_to_live_s)
 {
@@ -271,11 +293,14 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's user has more than %zu bytes",
                                       sizeof(redis->user) - 1);
     memcpy(redis->user, url->user, strlen(url->user) + 1);
-    if (url->scheme == URL_REDIS && strcmp(url->path, "0") != 0)
+    if (url->scheme != URL_REDIS_UNIX && strcmp(url->path, "0") != 0)
         memcpy(redis->database, url->path, strlen(url->path) + 1);
     (void)snprintf(redis->name_space, sizeof(redis->name_space), "%s", name_space);
     if (time_to_live_s != 0)
         (void)snprintf(redis->time_to_live, sizeof(redis->time_to_live), "%llu", (unsigned long long)time_to_live_s);
+    const ingot_status_t status = url->scheme == URL_REDIS_TLS ? take_certificates(redis, url) : INGOT_SUCCESS;
+    if (status != INGOT_SUCCESS)
+        return status;
     return url->credentials[0] != '\0' ? secret_file_read("the password of Redis", url->credentials, redis->password)
                                        : INGOT_SUCCESS;
 }
@@ -289,13 +314,11 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     const ingot_status_t status = take_settings(redis, url, name_space, time_to_live_s);
     if (status != INGOT_SUCCESS) {
-        secret_wipe(redis->password);
-        free(redis);
+        wipe(redis);
         return status;
     }
     if (pthread_mutex_init(&redis->lock, NULL) != 0 || !init_book(redis, url)) {
-        secret_wipe(redis->password);
-        free(redis);
+        wipe(redis);
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "the path of the Unix socket is too long, or there are no more mutexes");
     }

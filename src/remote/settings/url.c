@@ -11,8 +11,8 @@ static const struct {
     const char *prefix;
     enum url_scheme scheme;
 } schemes[] = {
-    {"redis://", URL_REDIS}, {"redis+unix://", URL_REDIS_UNIX}, {"http://", URL_HTTP}, {"https://", URL_HTTPS},
-    {"s3://", URL_S3},
+    {"redis://", URL_REDIS}, {"rediss://", URL_REDIS_TLS}, {"redis+unix://", URL_REDIS_UNIX},
+    {"http://", URL_HTTP},   {"https://", URL_HTTPS},      {"s3://", URL_S3},
 };
 
 static const struct {
@@ -25,6 +25,11 @@ static const struct {
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool is_redis_on_a_host(const struct url *url)
+{
+    return url->scheme == URL_REDIS || url->scheme == URL_REDIS_TLS;
+}
 
 static int digit_of(char c)
 {
@@ -130,7 +135,7 @@ static ingot_status_t take_server(struct url *url, char *text)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's port \"%.20s\" is not a number", port);
         url->port = port;
     }
-    if (bracket != NULL && url->scheme == URL_REDIS) { /* libcurl wants the brackets */
+    if (bracket != NULL && is_redis_on_a_host(url)) { /* libcurl wants the brackets */
         *bracket = '\0';
         ++text;
     }
@@ -143,7 +148,7 @@ static ingot_status_t take_server(struct url *url, char *text)
 static ingot_status_t check_path(const struct url *url)
 {
     const size_t length = strlen(url->path);
-    if (url->scheme == URL_REDIS && (length > 5 || strspn(url->path, "0123456789") != length))
+    if (is_redis_on_a_host(url) && (length > 5 || strspn(url->path, "0123456789") != length))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's database \"%.20s\" is not a number",
                                       url->path);
     for (const char *c = url->path; *c != '\0'; ++c)
@@ -155,12 +160,16 @@ static ingot_status_t check_path(const struct url *url)
 
 static ingot_status_t check_options(const struct url *url)
 {
-    const bool is_redis = url->scheme == URL_REDIS || url->scheme == URL_REDIS_UNIX;
+    const bool is_redis = is_redis_on_a_host(url) || url->scheme == URL_REDIS_UNIX;
     const bool is_s3 = url->scheme == URL_S3 || url->auth == URL_AUTH_S3;
-    if (is_redis && (url->auth == URL_AUTH_BEARER || is_s3 || url->ca[0] != '\0' || url->certificate[0] != '\0'))
+    if (is_redis && (url->auth == URL_AUTH_BEARER || is_s3))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "Redis authenticates by a password alone; write it to a "
+                                                               "file and name that by the option credentials");
+    if (is_redis && url->scheme != URL_REDIS_TLS &&
+        (url->ca[0] != '\0' || url->certificate[0] != '\0' || url->key[0] != '\0'))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "a URL of Redis has the option credentials alone: neither TLS nor other ways to "
-                                      "authenticate are supported");
+                                      "the URL's options ca, cert and key are for encrypted connections; begin the URL "
+                                      "with rediss://");
     if (url->credentials[0] == '\0' && url->auth != URL_AUTH_NONE)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option auth needs credentials=FILE");
     if (is_s3 && url->region[0] == '\0')
@@ -234,6 +243,7 @@ ingot_status_t url_parse(struct url *url, const char *text)
             url->auth = url->scheme == URL_S3 ? URL_AUTH_S3 : URL_AUTH_PASSWORD;
         return check_options(url);
     }
-    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                  "the URL begins with none of redis://, redis+unix://, http://, https:// and s3://");
+    return ingot_set_error_detail(
+        INGOT_INVALID_ARGUMENTS,
+        "the URL begins with none of redis://, rediss://, redis+unix://, http://, https:// and s3://");
 }

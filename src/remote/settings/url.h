@@ -9,7 +9,7 @@
 
 #define URL_CAPACITY 2048u
 
-enum url_scheme { URL_REDIS, URL_REDIS_UNIX, URL_HTTP, URL_HTTPS, URL_S3 };
+enum url_scheme { URL_REDIS, URL_REDIS_TLS, URL_REDIS_UNIX, URL_HTTP, URL_HTTPS, URL_S3 };
 enum url_auth { URL_AUTH_NONE, URL_AUTH_PASSWORD, URL_AUTH_BEARER, URL_AUTH_S3 };
 
 /* Texts point into memory, and are "" if the URL does not have them. */

@@ -92,7 +92,7 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     const ingot_status_t status = url_parse(&url, info->url);
     if (status != INGOT_SUCCESS)
         return status;
-    if (url.scheme != URL_REDIS && url.scheme != URL_REDIS_UNIX)
+    if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)
         return http_open(&tier->transport, &url, tier->name_space);
     return redis_open(&tier->transport, &url, tier->name_space, time_to_live_s == UINT64_MAX ? 0 : time_to_live_s);
 }

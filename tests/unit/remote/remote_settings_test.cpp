@@ -75,6 +75,15 @@ TEST_F(RemoteSettings, ReadsThePartsOfAUrl)
     EXPECT_STREQ("", parsed.port);
     EXPECT_EQ(URL_AUTH_NONE, parsed.auth);
 
+    ASSERT_EQ(INGOT_SUCCESS, url_parse(&parsed, "rediss://[::1]:7000/3?ca=/c&cert=/d&key=/k"));
+    EXPECT_EQ(URL_REDIS_TLS, parsed.scheme);
+    EXPECT_STREQ("::1", parsed.host);
+    EXPECT_STREQ("7000", parsed.port);
+    EXPECT_STREQ("3", parsed.path);
+    EXPECT_STREQ("/c", parsed.ca);
+    EXPECT_STREQ("/d", parsed.certificate);
+    EXPECT_STREQ("/k", parsed.key);
+
     ASSERT_EQ(INGOT_SUCCESS, url_parse(&parsed, "redis+unix:///run/redis.sock"));
     EXPECT_STREQ("/run/redis.sock", parsed.path);
 }
@@ -130,6 +139,12 @@ TEST_F(RemoteSettings, RefusesMalformedUrls)
                              "redis://host?credentials=%00",
                              "redis://host?auth=bearer&credentials=/x",
                              "redis://host?auth=magic",
+                             "redis://host?ca=/c",
+                             "redis://host?cert=/c&key=/k",
+                             "redis+unix:///run/redis.sock?ca=/c",
+                             "rediss://host?key=/k",
+                             "rediss://host/x",
+                             "rediss://host?auth=bearer&credentials=/x",
                              "redis+unix://host/x",
                              "redis://host:123456",
                              "redis://u%zz@host"})

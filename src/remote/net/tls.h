@@ -1,0 +1,45 @@
+/*
+ * tls.h - encrypts a connection to a server, by OpenSSL. A server without a valid certificate of its name is refused.
+ *
+ * hiredis has its own use of OpenSSL, which is not taken: Debian 12 does not have it, it does not compare the
+ * certificate with the server's name, and it has no deadline.
+ */
+#ifndef INGOT_REMOTE_NET_TLS_H
+#define INGOT_REMOTE_NET_TLS_H
+
+#include <ingot/ingot.h>
+#include <openssl/bio.h>
+#include <openssl/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "remote/base/request.h"
+#include "remote/net/address.h"
+
+/* The certificates of a tier. Any number of threads may use them. */
+struct tls {
+    SSL_CTX *context;
+    BIO_METHOD *method;
+    char host[ADDRESS_HOST_CAPACITY]; /* a name, or an address in digits */
+};
+
+struct tls_files {
+    const char *ca;          /* the certificates of authorities; "": the system's */
+    const char *certificate; /* of this client; "": none */
+    const char *key;         /* likewise; the caller has checked who can read it */
+};
+
+/* @retval INGOT_NOT_FOUND, INGOT_IO_ERROR, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
+ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_files *files);
+void tls_fini(struct tls *tls);
+
+/* Encrypts a connection and verifies the server until the moment. The socket must outlive the session. */
+enum outcome tls_begin(const struct tls *tls, struct request *request, int socket, uint64_t moment_ns, SSL **session);
+void tls_end(SSL *session);
+/* True if nothing but the protocol's own messages has arrived on an idle connection. */
+bool tls_is_idle(SSL *session);
+/* As stream_send and stream_receive. */
+enum outcome tls_send(SSL *session, int socket, struct request *request, size_t size, const void *bytes);
+enum outcome tls_receive(SSL *session, int socket, struct request *request, size_t capacity, void *bytes, size_t *size);
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * A remote tier on a real Redis whose connections are encrypted: whom the tier and the server accept.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+
+#include "support/faulty_server.h"
+#include "support/forked_child.h"
+#include "support/remote_fixture.h"
+#include "support/server_process.h"
+
+using namespace remote_fixture;
+
+namespace
+{
+
+/* An authority, and certificates that it has signed: of the server, of another server, and of a client. */
+class Certificates
+{
+public:
+    Certificates()
+    {
+        make("ca", "/CN=authority", {"-x509"}, "");
+        sign("server", "subjectAltName=IP:127.0.0.1,DNS:localhost");
+        sign("other-server", "subjectAltName=DNS:other.example");
+        sign("client", "extendedKeyUsage=clientAuth");
+    }
+    std::string at(const std::string &name) const { return scratch_.path() / name; }
+
+private:
+    void run(std::vector<std::string> arguments) const
+    {
+        arguments.insert(arguments.begin(), server_process::find_program("openssl"));
+        ASSERT_EQ(0, child_process::Child(arguments, at("log")).wait());
+    }
+    void make(const std::string &name, const std::string &subject, const std::vector<std::string> &more,
+              const std::string &suffix) const
+    {
+        std::vector<std::string> arguments = {"req",    "-newkey", "ec",    "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                                              "-nodes", "-subj",   subject, "-keyout",  at(name + ".key"),
+                                              "-out",   at(name + (suffix.empty() ? ".pem" : suffix))};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        run(arguments);
+        chmod(at(name + ".key").c_str(), 0600);
+    }
+    void sign(const std::string &name, const std::string &extension) const
+    {
+        std::ofstream(at(name + ".ext")) << extension << "\n";
+        make(name, "/CN=" + name, {}, ".csr");
+        run({"x509", "-req", "-days", "2", "-in", at(name + ".csr"), "-CA", at("ca.pem"), "-CAkey", at("ca.key"),
+             "-CAcreateserial", "-extfile", at(name + ".ext"), "-out", at(name + ".pem")});
+    }
+    ScratchDirectory scratch_;
+};
+
+/* clients: "no", or "yes" if they must show a certificate. */
+class EncryptedRedis : public server_process::Server
+{
+public:
+    EncryptedRedis(const Certificates &files, const std::string &certificate, const std::string &clients)
+        : Server([=, &files](uint16_t port, const std::string &folder) {
+              return std::vector<std::string>{server_process::find_program("redis-server"),
+                                              "--port",
+                                              "0",
+                                              "--tls-port",
+                                              std::to_string(port),
+                                              "--bind",
+                                              "127.0.0.1",
+                                              "--save",
+                                              "",
+                                              "--dir",
+                                              folder,
+                                              "--unixsocket",
+                                              folder + "/socket",
+                                              "--tls-cert-file",
+                                              files.at(certificate + ".pem"),
+                                              "--tls-key-file",
+                                              files.at(certificate + ".key"),
+                                              "--tls-ca-cert-file",
+                                              files.at("ca.pem"),
+                                              "--tls-auth-clients",
+                                              clients};
+          })
+    {
+    }
+    std::string url(const std::string &rest, const std::string &scheme = "rediss://127.0.0.1") const
+    {
+        return scheme + ":" + std::to_string(port()) + rest;
+    }
+    /* What redis-cli prints on the server's socket for processes of its machine. */
+    std::string ask(const std::vector<std::string> &words) const
+    {
+        std::vector<std::string> arguments = {server_process::find_program("redis-cli"), "-s", folder() + "/socket"};
+        arguments.insert(arguments.end(), words.begin(), words.end());
+        child_process::Child(arguments, folder() + "/answer").wait();
+        std::ifstream file(folder() + "/answer");
+        return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+    }
+    unsigned connection_count() const
+    {
+        const std::string text = ask({"INFO", "stats"});
+        const std::string name = "total_connections_received:";
+        return static_cast<unsigned>(std::stoul(text.substr(text.find(name) + name.size())));
+    }
+};
+
+class RemoteRedisTls : public testing::Test
+{
+protected:
+    static void SetUpTestSuite() { files_ = std::make_unique<Certificates>(); }
+    static void TearDownTestSuite() { files_.reset(); }
+    static std::string known() { return "?ca=" + files_->at("ca.pem"); }
+    static std::string pair(const std::string &name)
+    {
+        return "&cert=" + files_->at(name + ".pem") + "&key=" + files_->at(name + ".key");
+    }
+    static std::unique_ptr<Certificates> files_;
+};
+
+std::unique_ptr<Certificates> RemoteRedisTls::files_;
+
+void expect_round_trip(const std::string &url)
+{
+    const Tier writer(url);
+    ASSERT_EQ(INGOT_SUCCESS, writer.status()) << ingot_last_error_detail();
+    ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
+    ASSERT_EQ(INGOT_SUCCESS, writer.flush());
+    EXPECT_EQ("", writer.events.all());
+    Bytes blob;
+    EXPECT_EQ(INGOT_SUCCESS, Tier(url).load(kId, &blob)) << ingot_last_error_detail();
+    EXPECT_EQ(kBlob, blob);
+}
+
+void expect_refused(const std::string &url, const std::string &reason)
+{
+    const Tier tier(url);
+    ASSERT_EQ(INGOT_SUCCESS, tier.status()) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find(reason)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId)) << "it is not asked again at once";
+    EXPECT_EQ(1u, tier.stats().refused) << tier.events.all();
+}
+
+} // namespace
+
+TEST_F(RemoteRedisTls, ReturnsWhatAnotherProcessStored)
+{
+    const EncryptedRedis redis(*files_, "server", "no");
+    expect_round_trip(redis.url("/2" + known()));
+    expect_round_trip(redis.url(known(), "rediss://localhost"));
+    expect_blobs_of_all_sizes(redis.url(known()));
+    expect_parallel_loads(redis.url(known()));
+}
+
+TEST_F(RemoteRedisTls, RefusesServersThatCannotProveTheirName)
+{
+    const EncryptedRedis redis(*files_, "server", "no");
+    expect_refused(redis.url(""), "certificate is not accepted: "); /* its authority is unknown */
+    const EncryptedRedis other(*files_, "other-server", "no");
+    expect_refused(other.url(known()), "certificate is not accepted: IP address mismatch");
+    expect_refused(other.url(known(), "rediss://localhost"), "certificate is not accepted: hostname mismatch");
+    /* One of an authority that is known, but of a client. */
+    const EncryptedRedis client(*files_, "client", "no");
+    expect_refused(client.url(known()), "certificate is not accepted: ");
+}
+
+TEST_F(RemoteRedisTls, ShowsItsCertificate)
+{
+    const EncryptedRedis redis(*files_, "server", "yes");
+    expect_round_trip(redis.url(known() + pair("client")));
+    expect_refused(redis.url(known()), "certificate required");
+}
+
+TEST_F(RemoteRedisTls, AuthenticatesByAFileAsWell)
+{
+    const EncryptedRedis redis(*files_, "server", "no");
+    redis.ask({"CONFIG", "SET", "requirepass", "hunter2"});
+    const std::string secret = files_->at("secret");
+    std::ofstream(secret) << "hunter2\n";
+    chmod(secret.c_str(), 0600);
+    expect_round_trip(redis.url(known() + "&credentials=" + secret));
+    expect_refused(redis.url(known()), "NOAUTH");
+}
+
+TEST_F(RemoteRedisTls, KeepsItsConnection)
+{
+    const EncryptedRedis redis(*files_, "server", "no");
+    const Tier tier(redis.url(known()));
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+    const unsigned count = redis.connection_count();
+    for (int i = 0; i < 20; ++i)
+        EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+    EXPECT_EQ(count + 1, redis.connection_count()) << "only the one that asks for the count";
+}
+
+TEST_F(RemoteRedisTls, LoadsSeveralAtOnce)
+{
+    const EncryptedRedis redis(*files_, "server", "no");
+    const Tier writer(redis.url(known()));
+    std::vector<Bytes> ids;
+    std::vector<ingot_storage_id_t> wanted;
+    for (size_t i = 0; i < 50; ++i)
+        ids.push_back(bytes_of("id " + std::to_string(i)));
+    for (size_t i = 0; i < 50; ++i) {
+        wanted.push_back({ids[i].size(), ids[i].data()});
+        if (i != 7) {
+            ASSERT_EQ(INGOT_SUCCESS, writer.put(ids[i], random_bytes(i, 50000)));
+        }
+    }
+    ASSERT_EQ(INGOT_SUCCESS, writer.flush());
+    std::vector<ingot_status_t> statuses(50, INGOT_BUSY);
+    const Tier tier(redis.url(known()));
+    const auto receive = [](size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user) {
+        (*static_cast<std::vector<ingot_status_t> *>(user))[index] = status;
+        if (status == INGOT_SUCCESS) {
+            EXPECT_TRUE(random_bytes(index, 50000) == Bytes(blob->bytes, blob->bytes + blob->size)) << index;
+            blob->release(blob);
+        }
+        return 1;
+    };
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load_many(tier.get(), wanted.size(), wanted.data(), receive, &statuses));
+    for (size_t i = 0; i < 50; ++i)
+        EXPECT_EQ(i == 7 ? INGOT_NOT_FOUND : INGOT_SUCCESS, statuses[i]) << i;
+    EXPECT_EQ("", tier.events.all());
+}
+
+TEST_F(RemoteRedisTls, UploadsInExit)
+{
+    const EncryptedRedis redis(*files_, "server", "no");
+    EXPECT_EQ("0\n", redis.ask({"DBSIZE"}));
+    const std::string url = redis.url(known());
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)files_.release(); /* exit() would remove the files, which the parent goes on using */
+        auto *tier = new Tier(url);
+        for (int i = 0; i < 20; ++i)
+            tier->put(bytes_of("id " + std::to_string(i)), kBlob);
+        exit(0);
+    }
+    EXPECT_EQ(0, forked_child::wait_for(child));
+    EXPECT_EQ("20\n", redis.ask({"DBSIZE"}));
+}
+
+TEST_F(RemoteRedisTls, ServersThatDoNotEncryptCostOneLoad)
+{
+    const server_process::Redis plain;
+    const Tier tier("rediss://127.0.0.1:" + std::to_string(plain.port()) + known(), INGOT_REMOTE_INFO_INIT);
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId)); /* Redis waits for the end of a line */
+    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
+    EXPECT_EQ(1u, tier.stats().failures);
+    const FaultyServer garbage([](FaultyConnection &connection) { connection.send_bytes(std::string(1000, 'x')); });
+    expect_refused("rediss://127.0.0.1:" + std::to_string(garbage.port()) + known(), "encrypting the connection: ");
+    const FaultyServer closing([](FaultyConnection &) {});
+    const Tier closed("rediss://127.0.0.1:" + std::to_string(closing.port()) + known());
+    EXPECT_EQ(INGOT_IO_ERROR, closed.load(kId));
+    EXPECT_EQ(1u, closed.stats().unreachable) << closed.events.all();
+}
+
+/* A server that was stopped before it was asked, and between two loads. */
+TEST_F(RemoteRedisTls, AStoppedServerCostsOneLoad)
+{
+    EncryptedRedis redis(*files_, "server", "no");
+    const Tier connected(redis.url(known()), INGOT_REMOTE_INFO_INIT);
+    EXPECT_EQ(INGOT_NOT_FOUND, connected.load(kId)) << ingot_last_error_detail();
+    redis.pause();
+    const Tier tier(redis.url(known()), INGOT_REMOTE_INFO_INIT);
+    for (const Tier *asked : {&connected, &tier}) {
+        EXPECT_EQ(INGOT_IO_ERROR, asked->load(kId));
+        EXPECT_EQ(INGOT_NOT_FOUND, asked->load(kId));
+        EXPECT_EQ(1u, asked->stats().timed_out) << asked->events.all();
+        EXPECT_LE(asked->stats().lost_ns, UINT64_C(2000000000));
+    }
+    redis.resume();
+}
+
+TEST_F(RemoteRedisTls, ChecksFilesWhenItIsOpened)
+{
+    const auto open_with = [](const std::string &rest) {
+        return Tier("rediss://127.0.0.1" + rest).status();
+    };
+    EXPECT_EQ(INGOT_NOT_FOUND, open_with("?ca=" + files_->at("nothing")));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("?ca=" + files_->at("client.key")));
+    EXPECT_EQ(INGOT_NOT_FOUND, open_with("?cert=" + files_->at("nothing") + "&key=" + files_->at("client.key")));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              open_with("?cert=" + files_->at("client.pem") + "&key=" + files_->at("server.key")));
+    EXPECT_EQ(INGOT_SUCCESS, open_with(known() + pair("client")));
+    const std::string locked = files_->at("locked.key");
+    child_process::Child({server_process::find_program("openssl"), "pkey", "-in", files_->at("client.key"), "-aes128",
+                          "-passout", "pass:x", "-out", locked},
+                         files_->at("log"))
+        .wait();
+    chmod(locked.c_str(), 0600);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("?cert=" + files_->at("client.pem") + "&key=" + locked))
+        << "and the terminal is not asked for a password";
+    chmod(files_->at("client.key").c_str(), 0644);
+    EXPECT_EQ(INGOT_UNTRUSTED, open_with(known() + pair("client")));
+    chmod(files_->at("client.key").c_str(), 0600);
+}
