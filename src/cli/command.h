@@ -27,8 +27,9 @@ extern const struct command command_recipe;
 extern const struct command command_build;
 extern const struct command command_key;
 extern const struct command command_sign;
-extern const struct command command_remote; /* if remote is built, like the next two */
+extern const struct command command_remote; /* if remote is built, like the next three */
 extern const struct command command_push;
 extern const struct command command_pull;
+extern const struct command command_warm;
 
 #endif

@@ -19,7 +19,7 @@ _ingot_options() { # of the command $1
     run) echo "--store --read-only --namespace --trace --record --stats --help --usage" ;;
     recount) echo "--dry-run $common" ;;
     remote) echo "--read-only $common" ;;
-    push) echo "$common" ;;
+    push | warm) echo "$common" ;;
     pull) echo "--manifest $common" ;;
     build) echo "--stale --into --bundle --device --jobs --time --memory $common" ;;
     recipe) echo "--name --faster --unrecorded $common" ;;
@@ -70,7 +70,7 @@ _ingot() {
     fi
     if ((COMP_CWORD == 1)); then
         local commands="ls show explain verify stats evict clear recount bundle manifest key sign run remote push pull"
-        commands+=" recipe build"
+        commands+=" warm recipe build"
         commands+=" --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
@@ -94,7 +94,7 @@ _ingot() {
         mapfile -t COMPREPLY < <(compgen -W "create list extract" -- "$word")
     elif [[ $command == recipe && $COMP_CWORD == 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show merge prune extract" -- "$word")
-    elif [[ $command == @(bundle|manifest|key|build|recipe) || $before == --keys || $before == --manifest ]]; then
+    elif [[ $command == @(bundle|manifest|key|build|recipe|warm) || $before == --keys || $before == --manifest ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
     elif [[ $command == show || $command == explain ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_entries)" -- "$word")

@@ -15,7 +15,7 @@ static const struct command *const commands[] = {
     &command_evict,  &command_clear, &command_recount, &command_bundle, &command_manifest,
     &command_key,    &command_sign,  &command_run,     &command_recipe, &command_build,
 #if INGOT_WITH_REMOTE
-    &command_remote, &command_push,  &command_pull,
+    &command_remote, &command_push,  &command_pull,    &command_warm,
 #endif
 };
 

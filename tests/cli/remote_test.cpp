@@ -148,8 +148,46 @@ TEST_F(CliPush, FailsIfTheServerDoes)
     EXPECT_NE(std::string::npos, refused.output.find("NOPERM")) << refused.output;
 }
 
+TEST_F(CliPush, WarmsAStoreAndListsWhatItLacks)
+{
+    const std::string counts =
+        "j[\"pulled\"], j[\"present\"], j[\"missing\"], j[\"failed\"], len(j[\"lacking\"]), sep=' '";
+    EXPECT_EQ("0 20 0 0 0", json("warm " + manifest_, counts)) << "no server is asked";
+    EXPECT_EQ(0, run({"warm", manifest_}).code);
+    EXPECT_EQ("20 0 0 0", push_counts());
+    fs::remove_all(root());
+    const Result lacking = run({"warm", manifest_});
+    EXPECT_EQ(1, lacking.code);
+    EXPECT_EQ(0u,
+              lacking.output.find("0 of 20 programs are in the store (0 of them from the server, 0 B loaded); 20 are "
+                                  "missing; 0 failed\nMISSING "))
+        << lacking.output;
+    EXPECT_EQ(22, std::count(lacking.output.begin(), lacking.output.end(), '\n')) << lacking.output;
+    EXPECT_EQ("20 0 0 0 0", json("warm " + manifest_ + " " + redis_.url(), counts));
+    EXPECT_EQ(0, run({"verify"}).code);
+
+    /* One is damaged, and the server has lost it and another. */
+    damage(root() / names()[0] / "kernel.bin");
+    EXPECT_EQ("1 19 0 0 0", json("warm " + manifest_ + " " + redis_.url(), counts)) << "it is loaded again";
+    damage(root() / names()[0] / "kernel.bin");
+    EXPECT_EQ("OK\n", redis_.ask({"FLUSHALL"}));
+    EXPECT_EQ("0 19 1 0 1", json("warm " + manifest_ + " " + redis_.url(), counts));
+    EXPECT_EQ("reference True",
+              json("warm " + manifest_ + " " + redis_.url(),
+                   "j[\"lacking\"][0][\"backend\"], len(j[\"lacking\"][0][\"source\"]) > 12, sep=' '"));
+
+    const std::string down = "redis://127.0.0.1:" + std::to_string(server_process::free_port());
+    const Result failed = run({"warm", manifest_, down});
+    EXPECT_EQ(4, failed.code) << failed.output;
+    EXPECT_NE(std::string::npos, failed.output.find("19 of 20 programs")) << failed.output;
+}
+
 TEST_F(CliPush, KnowsWrongUsage)
 {
+    EXPECT_EQ(2, run({"warm"}).code);
+    EXPECT_EQ(2, run({"warm", manifest_, "redis://a", "redis://b"}).code);
+    EXPECT_EQ(2, run({"warm", (scratch() / "none").string()}).code);
+    EXPECT_EQ(2, run({"warm", manifest_, "ftp://a"}).code);
     EXPECT_EQ(2, run({"push", "ftp://host"}).code);
     EXPECT_EQ(2, run({"push", "redis://a", "redis://b"}).code);
     EXPECT_EQ(2, run({"pull", "redis://a"}).code);

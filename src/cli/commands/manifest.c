@@ -41,10 +41,7 @@ static void add_to_json(cJSON *list, uint32_t age, size_t size, const struct id_
     cJSON *item = cJSON_CreateObject();
     json_add_u64(item, "age", age);
     json_add_u64(item, "id_bytes", size);
-    json_add_text(item, "backend", id->backend);
-    json_add_text(item, "driver", id->drivers);
-    json_add_text(item, "source", id->sources);
-    json_add_text(item, "device", id->devices);
+    id_add_to_json(item, id);
     (void)cJSON_AddItemToArray(list, item);
 }
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
 
@@ -84,6 +85,14 @@ void id_fini(struct id_view *view)
     free(view->devices);
     free(view->drivers);
     free(view->sources);
+}
+
+void id_add_to_json(cJSON *object, const struct id_view *view)
+{
+    json_add_text(object, "backend", view->backend);
+    json_add_text(object, "driver", view->drivers);
+    json_add_text(object, "source", view->sources);
+    json_add_text(object, "device", view->devices);
 }
 
 int id_has_source(const struct id_view *view, const char *part)

@@ -19,6 +19,9 @@ struct id_view {
 void id_read(struct id_view *view, size_t size, const uint8_t *id);
 void id_fini(struct id_view *view);
 
+/* Adds the backend, the driver, the sources and the devices to an object. */
+void id_add_to_json(cJSON *object, const struct id_view *view);
+
 /* True if part occurs in a source's kind or in the name of a header or file, or if a source's digest begins with it. */
 int id_has_source(const struct id_view *view, const char *part);
 

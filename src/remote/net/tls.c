@@ -137,8 +137,7 @@ ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_file
     tls->context = SSL_CTX_new(TLS_client_method());
     tls->method = make_method();
     ingot_status_t status = INGOT_SUCCESS;
-    if (tls->context == NULL || tls->method == NULL ||
-        SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION) != 1)
+    if (tls->context == NULL || tls->method == NULL || SSL_CTX_set_min_proto_version(tls->context, TLS1_2_VERSION) != 1)
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "OpenSSL cannot be used: %s", reason_of_error());
     if (status == INGOT_SUCCESS) {
         SSL_CTX_set_verify(tls->context, SSL_VERIFY_PEER, NULL);

@@ -41,9 +41,18 @@ private:
     void make(const std::string &name, const std::string &subject, const std::vector<std::string> &more,
               const std::string &suffix) const
     {
-        std::vector<std::string> arguments = {"req",    "-newkey", "ec",    "-pkeyopt", "ec_paramgen_curve:prime256v1",
-                                              "-nodes", "-subj",   subject, "-keyout",  at(name + ".key"),
-                                              "-out",   at(name + (suffix.empty() ? ".pem" : suffix))};
+        std::vector<std::string> arguments = {"req",
+                                              "-newkey",
+                                              "ec",
+                                              "-pkeyopt",
+                                              "ec_paramgen_curve:prime256v1",
+                                              "-nodes",
+                                              "-subj",
+                                              subject,
+                                              "-keyout",
+                                              at(name + ".key"),
+                                              "-out",
+                                              at(name + (suffix.empty() ? ".pem" : suffix))};
         arguments.insert(arguments.end(), more.begin(), more.end());
         run(arguments);
         chmod(at(name + ".key").c_str(), 0600);
@@ -280,9 +289,7 @@ TEST_F(RemoteRedisTls, AStoppedServerCostsOneLoad)
 
 TEST_F(RemoteRedisTls, ChecksFilesWhenItIsOpened)
 {
-    const auto open_with = [](const std::string &rest) {
-        return Tier("rediss://127.0.0.1" + rest).status();
-    };
+    const auto open_with = [](const std::string &rest) { return Tier("rediss://127.0.0.1" + rest).status(); };
     EXPECT_EQ(INGOT_NOT_FOUND, open_with("?ca=" + files_->at("nothing")));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("?ca=" + files_->at("client.key")));
     EXPECT_EQ(INGOT_NOT_FOUND, open_with("?cert=" + files_->at("nothing") + "&key=" + files_->at("client.key")));

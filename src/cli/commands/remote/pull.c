@@ -1,5 +1,5 @@
 /*
- * pull.c - `ingot pull`: loads the programs of a manifest from a server into a store.
+ * pull.c - `ingot pull` and `ingot warm`: load the programs of a manifest from a server into a store.
  *
  * Several threads load, each on its own connection, so that a server's delay counts once for all of them. Programs that
  * the store already has are not loaded again, so an interrupted pull continues where it stopped.
@@ -19,6 +19,8 @@
 #include "cli/base/units.h"
 #include "cli/command.h"
 #include "cli/commands/remote/server.h"
+#include "cli/commands/table.h"
+#include "cli/store/id.h"
 #include "cli/store/store.h"
 
 enum { THREADS = 8 };
@@ -26,16 +28,18 @@ enum { THREADS = 8 };
 struct wanted {
     size_t size;
     uint8_t *id;
+    bool is_there; /* in the store; written by the thread that took this one */
 };
 
 struct pulling {
     struct common_options common;
     const char *url; /* NULL: from the environment */
     const char *manifest;
+    bool is_warm; /* this is `ingot warm` */
     ingot_storage_t store;
-    ingot_storage_t server;
-    ingot_storage_t chain; /* of both */
-    struct wanted *wanted; /* constant while threads run, like the next one */
+    ingot_storage_t server; /* NULL: none, and the chain is the store */
+    ingot_storage_t chain;  /* of both */
+    struct wanted *wanted;  /* constant while threads run, like the next one */
     size_t wanted_count;
     atomic_size_t next; /* relaxed, like all counts */
     _Atomic uint64_t present_count;
@@ -57,13 +61,17 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     switch (key) {
     case 'm': pulling->manifest = value; return 0;
     case ARGP_KEY_ARG:
+        if (pulling->is_warm && pulling->manifest == NULL) {
+            pulling->manifest = value;
+            return 0;
+        }
         if (pulling->url != NULL)
             argp_error(state, "name one URL only");
         pulling->url = value;
         return 0;
     case ARGP_KEY_END:
         if (pulling->manifest == NULL)
-            argp_error(state, "name a manifest: --manifest FILE");
+            argp_error(state, pulling->is_warm ? "name a manifest" : "name a manifest: --manifest FILE");
         return 0;
     default: return options_parse_other(key, state);
     }
@@ -74,7 +82,7 @@ static int note_id(size_t id_size, const uint8_t *id, uint32_t age, void *user)
     struct pulling *pulling = user;
     (void)age;
     pulling->wanted = memory_grow(pulling->wanted, pulling->wanted_count, sizeof(*pulling->wanted));
-    pulling->wanted[pulling->wanted_count++] = (struct wanted){id_size, memory_copy(id_size, id)};
+    pulling->wanted[pulling->wanted_count++] = (struct wanted){id_size, memory_copy(id_size, id), false};
     return 1;
 }
 
@@ -89,11 +97,25 @@ static ingot_status_t load(ingot_storage_t storage, const struct wanted *wanted)
     return status;
 }
 
+/* False: a server failed, and is not asked any more. */
+static bool is_asking(const struct pulling *pulling, ingot_remote_stats_t *stats)
+{
+    *stats = (ingot_remote_stats_t)INGOT_REMOTE_STATS_INIT;
+    if (pulling->server == NULL)
+        return true;
+    return ingot_remote_get_stats(pulling->server, stats) == INGOT_SUCCESS && stats->skipped == 0;
+}
+
 /* The chain stores in the store what it loads from the server. */
-static void pull_one(struct pulling *pulling, const struct wanted *wanted)
+static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_server_asked)
 {
     if (load(pulling->store, wanted) == INGOT_SUCCESS) {
+        wanted->is_there = true;
         atomic_fetch_add_explicit(&pulling->present_count, 1, memory_order_relaxed);
+        return;
+    }
+    if (!is_server_asked) {
+        atomic_fetch_add_explicit(&pulling->failed_count, 1, memory_order_relaxed);
         return;
     }
     ingot_status_t status = load(pulling->chain, wanted);
@@ -104,6 +126,7 @@ static void pull_one(struct pulling *pulling, const struct wanted *wanted)
     if (status == INGOT_SUCCESS)
         status = load(pulling->store, wanted);
     if (status == INGOT_SUCCESS) {
+        wanted->is_there = true;
         atomic_fetch_add_explicit(&pulling->pulled_count, 1, memory_order_relaxed);
         return;
     }
@@ -113,21 +136,15 @@ static void pull_one(struct pulling *pulling, const struct wanted *wanted)
     (void)pthread_mutex_unlock(&pulling->lock);
 }
 
-static bool is_asking(const struct pulling *pulling, ingot_remote_stats_t *stats)
-{
-    *stats = (ingot_remote_stats_t)INGOT_REMOTE_STATS_INIT;
-    return ingot_remote_get_stats(pulling->server, stats) == INGOT_SUCCESS && stats->skipped == 0;
-}
-
 static void *pull_some(void *user)
 {
     struct pulling *pulling = user;
     ingot_remote_stats_t stats;
     for (;;) {
         const size_t i = atomic_fetch_add_explicit(&pulling->next, 1, memory_order_relaxed);
-        if (i >= pulling->wanted_count || interrupt_seen() || !is_asking(pulling, &stats))
+        if (i >= pulling->wanted_count || interrupt_seen())
             return NULL;
-        pull_one(pulling, &pulling->wanted[i]);
+        pull_one(pulling, &pulling->wanted[i], is_asking(pulling, &stats));
         (void)pthread_mutex_lock(&pulling->lock);
         progress_tell(&pulling->progress, i + 1, pulling->wanted_count, stats.loaded_bytes);
         (void)pthread_mutex_unlock(&pulling->lock);
@@ -139,7 +156,7 @@ static void pull_all(struct pulling *pulling)
 {
     pthread_t threads[THREADS - 1];
     size_t count = 0;
-    progress_init(&pulling->progress, "pulling");
+    progress_init(&pulling->progress, pulling->is_warm ? "warming" : "pulling");
     while (count < THREADS - 1 && count + 1 < pulling->wanted_count &&
            pthread_create(&threads[count], NULL, pull_some, pulling) == 0)
         ++count;
@@ -149,11 +166,67 @@ static void pull_all(struct pulling *pulling)
     progress_fini(&pulling->progress);
 }
 
-/* ---- the command ---- */
+/* ---- the commands ---- */
+
+static cJSON *list_lacking(const struct pulling *pulling)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < pulling->wanted_count; ++i) {
+        struct id_view id;
+        if (pulling->wanted[i].is_there)
+            continue;
+        cJSON *item = cJSON_CreateObject();
+        id_read(&id, pulling->wanted[i].size, pulling->wanted[i].id);
+        id_add_to_json(item, &id);
+        id_fini(&id);
+        (void)cJSON_AddItemToArray(list, item);
+    }
+    return list;
+}
+
+static void print_lacking(const struct pulling *pulling)
+{
+    static const struct table_column columns[] = {
+        {"MISSING", false}, {"DRIVER", false}, {"SOURCE", false}, {"DEVICE", false}};
+    struct table table;
+    table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
+    for (size_t i = 0; i < pulling->wanted_count; ++i) {
+        struct id_view id;
+        if (pulling->wanted[i].is_there)
+            continue;
+        id_read(&id, pulling->wanted[i].size, pulling->wanted[i].id);
+        table_add(&table, id.backend);
+        table_add(&table, id.drivers);
+        table_add(&table, id.sources);
+        table_add(&table, id.devices);
+        id_fini(&id);
+    }
+    table_print(&table);
+    table_fini(&table);
+}
+
+static void print_counts(const struct pulling *pulling, const ingot_remote_stats_t *stats)
+{
+    char size[UNITS_TEXT_SIZE];
+    const unsigned long long pulled = pulling->pulled_count;
+    const unsigned long long present = pulling->present_count;
+    const unsigned long long missing = pulling->missing_count;
+    const unsigned long long failed = pulling->failed_count;
+    const unsigned long long count = pulling->wanted_count;
+    (void)units_bytes(stats->loaded_bytes, size);
+    if (pulling->is_warm)
+        (void)printf(
+            "%llu of %llu programs are in the store (%llu of them from the server, %s loaded); %llu are missing; "
+            "%llu failed\n",
+            pulled + present, count, pulled, size, missing, failed);
+    else
+        (void)printf("pulled %llu of %llu programs (%s loaded); the store already had %llu; the server lacks %llu; "
+                     "%llu failed\n",
+                     pulled, count, size, present, missing, failed);
+}
 
 static int tell(const struct pulling *pulling)
 {
-    char size[UNITS_TEXT_SIZE];
     ingot_remote_stats_t stats;
     const bool has_failed = !is_asking(pulling, &stats) || pulling->failed_count != 0;
     if (pulling->common.is_json) {
@@ -164,13 +237,13 @@ static int tell(const struct pulling *pulling)
         json_add_u64(json, "present", pulling->present_count);
         json_add_u64(json, "missing", pulling->missing_count);
         json_add_u64(json, "failed", pulling->failed_count);
+        if (pulling->is_warm)
+            (void)cJSON_AddItemToObject(json, "lacking", list_lacking(pulling));
         json_print(json);
     } else {
-        (void)printf("pulled %llu of %llu programs (%s loaded); the store already had %llu; the server lacks %llu; "
-                     "%llu failed\n",
-                     (unsigned long long)pulling->pulled_count, (unsigned long long)pulling->wanted_count,
-                     units_bytes(stats.loaded_bytes, size), (unsigned long long)pulling->present_count,
-                     (unsigned long long)pulling->missing_count, (unsigned long long)pulling->failed_count);
+        print_counts(pulling, &stats);
+        if (pulling->is_warm && pulling->missing_count + pulling->failed_count != 0)
+            print_lacking(pulling);
     }
     if (interrupt_seen())
         return EXIT_INTERRUPTED;
@@ -181,6 +254,10 @@ static int open_storages(struct pulling *pulling)
 {
     const ingot_persist_storing_t storing = {.struct_size = sizeof(storing), .store_mode = INGOT_PERSIST_STORE_NOW};
     int code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
+    if (code == EXIT_DONE && pulling->is_warm && pulling->url == NULL && !server_is_named()) {
+        pulling->chain = pulling->store;
+        return ingot_storage_retain(pulling->store) == INGOT_SUCCESS ? EXIT_DONE : EXIT_FAILED;
+    }
     if (code == EXIT_DONE)
         code = server_open(&pulling->server, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
     if (code != EXIT_DONE)
@@ -207,7 +284,20 @@ static int pull(struct pulling *pulling)
     return tell(pulling);
 }
 
-static int run(int argc, char **argv)
+static int run(struct pulling *pulling, const struct argp *argp, int argc, char **argv)
+{
+    (void)argp_parse(argp, argc, argv, 0, NULL, pulling);
+    const int code = pull(pulling);
+    ingot_storage_release(pulling->chain);
+    ingot_storage_release(pulling->server);
+    ingot_storage_release(pulling->store);
+    for (size_t i = 0; i < pulling->wanted_count; ++i)
+        free(pulling->wanted[i].id);
+    free(pulling->wanted);
+    return code;
+}
+
+static int run_pull(int argc, char **argv)
 {
     static const struct argp argp = {pull_options,
                                      parse_option,
@@ -218,15 +308,24 @@ static int run(int argc, char **argv)
                                      NULL,
                                      NULL};
     struct pulling pulling = {.url = NULL, .lock = PTHREAD_MUTEX_INITIALIZER};
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &pulling);
-    const int code = pull(&pulling);
-    ingot_storage_release(pulling.chain);
-    ingot_storage_release(pulling.server);
-    ingot_storage_release(pulling.store);
-    for (size_t i = 0; i < pulling.wanted_count; ++i)
-        free(pulling.wanted[i].id);
-    free(pulling.wanted);
-    return code;
+    return run(&pulling, &argp, argc, argv);
 }
 
-const struct command command_pull = {"pull", "load the programs of a manifest from a server into a store", run};
+static int run_warm(int argc, char **argv)
+{
+    static const struct argp argp = {NULL,
+                                     parse_option,
+                                     "MANIFEST [URL]",
+                                     "Makes a store have the programs of a manifest, for example while an image is "
+                                     "built, and lists those that it lacks. Loads them from a server that machines "
+                                     "share, if there is a URL or INGOT_PERSIST_REMOTE is set.",
+                                     options_common,
+                                     NULL,
+                                     NULL};
+    struct pulling pulling = {.url = NULL, .is_warm = true, .lock = PTHREAD_MUTEX_INITIALIZER};
+    return run(&pulling, &argp, argc, argv);
+}
+
+const struct command command_pull = {"pull", "load the programs of a manifest from a server into a store", run_pull};
+const struct command command_warm = {"warm", "make a store have the programs of a manifest, and list what it lacks",
+                                     run_warm};

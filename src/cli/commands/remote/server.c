@@ -10,6 +10,13 @@
 
 enum { CONNECT_MS = 5000, STALL_MS = 30000 };
 
+bool server_is_named(void)
+{
+    char text[SERVER_TEXT_CAPACITY];
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    return ingot_remote_info_from_environment(&info, sizeof(text), text) != INGOT_NOT_FOUND;
+}
+
 int server_read_info(ingot_remote_info_t *info, const struct common_options *options, const char *url,
                      char text[SERVER_TEXT_CAPACITY])
 {
