@@ -6,8 +6,8 @@
 
 #include <ingot/descriptor.h>
 
-#include "persist/recipe/format/arena.h"
-#include "persist/recipe/format/buffer.h"
+#include "persist/recipe/containers/arena.h"
+#include "persist/recipe/containers/buffer.h"
 #include "persist/recipe/writer.h"
 
 /* The texts belong to the descriptor, which must live as long as the draft. */

@@ -3,7 +3,7 @@
  */
 #include <ingot/backend.h>
 
-#include "persist/recipe/key_map.h"
+#include "persist/recipe/containers/key_map.h"
 #include "persist/recipe/writer.h"
 
 #define KIND_COUNT (RECIPE_RECORD_ID + 1)

@@ -12,9 +12,9 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/recipe/containers/key_map.h"
 #include "persist/recipe/format/fields.h"
 #include "persist/recipe/format/record.h"
-#include "persist/recipe/key_map.h"
 #include "util/struct_size.h"
 
 #define MAX_TEXT_BYTES ((uint64_t)256 << 20) /* of a program's texts, each as often as the program names it */

@@ -16,10 +16,10 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
+#include "persist/recipe/containers/key_map.h"
 #include "persist/recipe/file/failure.h"
 #include "persist/recipe/file/mark.h"
 #include "persist/recipe/file/open.h"
-#include "persist/recipe/key_map.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_BYTES ((uint64_t)256 << 20)

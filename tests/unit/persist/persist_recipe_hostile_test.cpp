@@ -22,7 +22,7 @@ extern "C" {
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/recipe/key_map.h"
+#include "persist/recipe/containers/key_map.h"
 }
 
 using namespace forged_recipe;

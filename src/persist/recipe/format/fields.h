@@ -6,8 +6,8 @@
 
 #include <ingot/recipe.h>
 
-#include "persist/recipe/format/arena.h"
-#include "persist/recipe/format/buffer.h"
+#include "persist/recipe/containers/arena.h"
+#include "persist/recipe/containers/buffer.h"
 
 enum recipe_field {
     FIELD_KIND = 1,

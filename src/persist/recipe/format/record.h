@@ -7,7 +7,7 @@
 #include <ingot/recipe.h>
 
 #include "persist/base/checksum.h"
-#include "persist/recipe/format/buffer.h"
+#include "persist/recipe/containers/buffer.h"
 
 #define RECIPE_HEADER_SIZE 32u
 #define RECIPE_RECORD_SIZE 96u /* of a record's header */

@@ -1,7 +1,7 @@
 /*
  * buffer.c - bytes that grow; see buffer.h.
  */
-#include "persist/recipe/format/buffer.h"
+#include "persist/recipe/containers/buffer.h"
 
 #include <string.h>
 

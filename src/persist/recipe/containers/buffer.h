@@ -3,8 +3,8 @@
  *
  * The first append without memory sets `failed`, and later ones do nothing, so callers check once at the end.
  */
-#ifndef INGOT_PERSIST_RECIPE_FORMAT_BUFFER_H
-#define INGOT_PERSIST_RECIPE_FORMAT_BUFFER_H
+#ifndef INGOT_PERSIST_RECIPE_CONTAINERS_BUFFER_H
+#define INGOT_PERSIST_RECIPE_CONTAINERS_BUFFER_H
 
 #include <ingot/ingot.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /*
  * key_map.h - numbers by their keys, which are digests.
  */
-#ifndef INGOT_PERSIST_RECIPE_KEY_MAP_H
-#define INGOT_PERSIST_RECIPE_KEY_MAP_H
+#ifndef INGOT_PERSIST_RECIPE_CONTAINERS_KEY_MAP_H
+#define INGOT_PERSIST_RECIPE_CONTAINERS_KEY_MAP_H
 
 #include <ingot/recipe.h>
 #include <stdbool.h>

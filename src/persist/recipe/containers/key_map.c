@@ -3,7 +3,7 @@
  *
  * Open addressing. A file may choose its keys, so the slot comes from a keyed hash (SipHash) with a random key per map.
  */
-#include "persist/recipe/key_map.h"
+#include "persist/recipe/containers/key_map.h"
 
 #include <sodium.h>
 #include <string.h>
