@@ -16,8 +16,8 @@
 #include "report.h"
 
 struct options {
-    const char *store, *platform, *json, *data, *kernels;
-    ingot_persist_store_mode_t store_mode;
+    const char *platform, *json, *data, *kernels;
+    struct programs_storage storage;
     int run;
 };
 
@@ -32,6 +32,7 @@ struct demo {
 
 static const char usage[] = "usage: digits [options]\n"
                             "  --store DIR          keep compiled programs in DIR (default: keep none)\n"
+                            "  --record FILE        with a store: append what programs are compiled from to a recipe\n"
                             "  --store-mode MODE    when to store: auto, now or flush (default: auto)\n"
                             "  --platform WORD      a platform with WORD in its name (default: the first)\n"
                             "  --no-run             only build or load: for simulated devices, which compute nothing\n"
@@ -60,11 +61,9 @@ static int parse_options(struct options *options, int count, char **arguments)
     const struct {
         const char *name;
         const char **value;
-    } texts[] = {{"--store", &options->store},
-                 {"--platform", &options->platform},
-                 {"--json", &options->json},
-                 {"--data", &options->data},
-                 {"--kernels", &options->kernels}};
+    } texts[] = {{"--store", &options->storage.path}, {"--record", &options->storage.recipe},
+                 {"--platform", &options->platform},  {"--json", &options->json},
+                 {"--data", &options->data},          {"--kernels", &options->kernels}};
     for (int i = 1; i < count; ++i) {
         if (strcmp(arguments[i], "--no-run") == 0) {
             options->run = 0;
@@ -78,7 +77,7 @@ static int parse_options(struct options *options, int count, char **arguments)
             ++t;
         if (t < sizeof(texts) / sizeof(texts[0]))
             *texts[t].value = value;
-        else if (strcmp(name, "--store-mode") != 0 || parse_store_mode(value, &options->store_mode) != 0)
+        else if (strcmp(name, "--store-mode") != 0 || parse_store_mode(value, &options->storage.store_mode) != 0)
             return -1;
     }
     return 0;
@@ -88,7 +87,7 @@ static int make_programs(struct demo *demo, const struct options *options)
 {
     double start = clock_ms();
     if (device_open(&demo->device, options->platform) != 0 ||
-        programs_open(&demo->programs, &demo->device, options->store, options->store_mode) != 0)
+        programs_open(&demo->programs, &demo->device, &options->storage) != 0)
         return -1;
     demo->report.platform_ms = clock_ms() - start;
 

@@ -53,18 +53,18 @@ int programs_check(ingot_status_t status, const char *doing)
     return -1;
 }
 
-int programs_open(struct programs *programs, const struct device *device, const char *store_path,
-                  ingot_persist_store_mode_t store_mode)
+int programs_open(struct programs *programs, const struct device *device, const struct programs_storage *storage)
 {
     const ingot_status_t status =
         ingot_opencl_context_create(&programs->context, device->context, 1, &device->id, NULL);
     if (programs_check(status, "context") != 0)
         return -1;
-    if (store_path == NULL)
+    if (storage->path == NULL)
         return 0;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = store_path;
-    info.store_mode = store_mode;
+    info.path = storage->path;
+    info.store_mode = storage->store_mode;
+    info.record = storage->recipe;
     if (programs_check(ingot_persist_open(&programs->store, &info), "store") != 0)
         fputs("digits: goes on without a store\n", stderr); /* a failing cache does not stop the application */
     return 0;

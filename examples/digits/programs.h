@@ -38,9 +38,15 @@ struct programs {
 const char *programs_name(enum program program);
 const char *programs_kernel(enum program program);
 
-/* Return 0; on failure print why, return -1. store_path NULL: no store. */
-int programs_open(struct programs *programs, const struct device *device, const char *store_path,
-                  ingot_persist_store_mode_t store_mode);
+/* Where programs are stored and recorded. */
+struct programs_storage {
+    const char *path;   /* NULL: no store, and nothing is recorded */
+    const char *recipe; /* NULL: nothing is recorded */
+    ingot_persist_store_mode_t store_mode;
+};
+
+/* Return 0; on failure print why, return -1. */
+int programs_open(struct programs *programs, const struct device *device, const struct programs_storage *storage);
 int programs_make_all(struct programs *programs, const char *kernel_folder);
 
 /* Stores waiting blobs. On a device that generates code at launch, blobs are complete after the first launches. */

@@ -4,6 +4,8 @@
 #ifndef INGOT_TESTS_CLI_RECIPES_H
 #define INGOT_TESTS_CLI_RECIPES_H
 
+#include <algorithm>
+
 #include <ingot/recipe.h>
 
 #include "cli/tool.h"
@@ -55,6 +57,16 @@ inline Context make_opencl_context()
     EXPECT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context, native.native(), 0, nullptr, &info))
         << ingot_last_error_detail();
     return Context(context);
+}
+
+/* A blob without what differs between two equal compilations: the build time and the checksum (doc/blob-format.md). */
+inline std::vector<uint8_t> timeless_blob(std::vector<uint8_t> blob)
+{
+    constexpr std::ptrdiff_t time_at = 48, time_size = 8, checksum_size = 16;
+    EXPECT_LT(time_at + time_size + checksum_size, static_cast<std::ptrdiff_t>(blob.size()));
+    std::fill_n(blob.begin() + time_at, time_size, uint8_t{0});
+    blob.resize(blob.size() - checksum_size);
+    return blob;
 }
 
 class RecipeTest : public CliTest
