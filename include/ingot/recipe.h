@@ -42,6 +42,18 @@ typedef struct ingot_recipe *ingot_recipe_t;
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path);
+/**
+ * Opens a recipe file as ingot_recipe_open does, with a policy for its seal.
+ *
+ * The seal is checked before this function returns, and covers all programs and texts. INGOT_PERSIST_TRUST_VERIFY
+ * accepts a recipe without any seal. Both policies refuse a recipe to which records were added after it was sealed.
+ *
+ * @param trust  NULL: INGOT_PERSIST_TRUST_NONE, which ignores seals.
+ * @retval INGOT_UNTRUSTED  Also if the policy refuses the recipe.
+ * @return Otherwise as ingot_recipe_open, and for the keys as ingot_persist_set_trust.
+ */
+INGOT_API ingot_status_t ingot_recipe_open_trusted(ingot_recipe_t *recipe, const char *path,
+                                                   const ingot_persist_trust_t *trust);
 /** Adds a reference. */
 INGOT_API ingot_status_t ingot_recipe_retain(ingot_recipe_t recipe);
 /** Drops a reference. Does nothing for NULL. */
@@ -58,10 +70,11 @@ typedef struct ingot_recipe_summary {
     uint64_t file_bytes;
     uint64_t damaged_count; /**< Damaged records of programs, and records of a kind that this library does not know. */
     uint64_t torn_bytes;    /**< Bytes at the end of the file that are an unfinished record, or unreadable. */
+    uint64_t seal_count;    /**< Seals behind the last other record. They are not verified here. */
 } ingot_recipe_summary_t;
 #define INGOT_RECIPE_SUMMARY_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(ingot_recipe_summary_t), 0, 0, 0, 0, 0, 0                                                               \
+        sizeof(ingot_recipe_summary_t), 0, 0, 0, 0, 0, 0, 0                                                            \
     }
 /** Returns what the file contains. @param[in,out] summary  The caller sets struct_size.
  *  @retval INGOT_INVALID_ARGUMENTS */
@@ -256,6 +269,22 @@ INGOT_API ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writ
  * @return Otherwise as ingot_recipe_writer_add.
  */
 INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index);
+
+/**
+ * Seals a recipe: appends a seal over all its records by the first key that can. Sealing it once more with the same key
+ * changes nothing. What is appended later is not sealed until this function is called again.
+ *
+ * A recipe's seal says that the holder of the key vouches for its sources. So seal what you recorded yourself, or what
+ * you have verified with ingot_recipe_open_trusted.
+ *
+ * @param[in]  trust   Provides the keys. Its policy is ignored. Required.
+ * @param[out] is_new  1 if a seal was added, 0 if the file had it. May be NULL.
+ * @retval INGOT_READ_ONLY     None of the keys can seal, or the file cannot be written.
+ * @retval INGOT_BLOB_CORRUPT  A record is damaged: copy what is intact into a new file.
+ * @retval INGOT_BUSY          Other processes appended the whole time.
+ * @return Otherwise as ingot_recipe_writer_open and ingot_persist_set_trust.
+ */
+INGOT_API ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist_trust_t *trust, int *is_new);
 
 /* ---- recording ------------------------------------------------------------------------------------------- */
 

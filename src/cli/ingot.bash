@@ -21,7 +21,7 @@ _ingot_options() { # of the command $1
     remote) echo "--read-only $common" ;;
     push | warm) echo "$common" ;;
     pull) echo "--manifest $common" ;;
-    build) echo "--stale --into --bundle --device --jobs --time --memory $common" ;;
+    build) echo "--stale --into --bundle --device --jobs --time --memory --require --keys $common" ;;
     recipe) echo "--name --faster --unrecorded $common" ;;
     esac
 }
@@ -94,7 +94,7 @@ _ingot() {
         mapfile -t COMPREPLY < <(compgen -W "create list extract" -- "$word")
     elif [[ $command == recipe && $COMP_CWORD == 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show merge prune extract" -- "$word")
-    elif [[ $command == @(bundle|manifest|key|build|recipe|warm) || $before == --keys || $before == --manifest ]]; then
+    elif [[ $command == @(bundle|manifest|key|build|recipe|sign|warm) || $before == @(--keys|--manifest) ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
     elif [[ $command == show || $command == explain ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_entries)" -- "$word")

@@ -127,6 +127,55 @@ TEST_F(CliBuild, SealsWhatItBuilds)
     EXPECT_EQ(0, tool({"verify", "--require", "--keys", keys, "--dir", root().string()}).code);
 }
 
+/* Keys of recipes seal nothing, so the public one is enough. */
+TEST_F(CliBuild, RequiresSealsOfRecipes)
+{
+    const std::string ci = (scratch() / "ci.key").string();
+    const std::string other = (scratch() / "other.key").string();
+    record(recipe(), {numbered_text(1)});
+    ASSERT_EQ(0, tool({"key", "create", "--pair", ci}).code);
+    ASSERT_EQ(0, tool({"key", "create", "--pair", other}).code);
+    const std::vector<std::string> required = {"--require", "--keys", ci + ".pub"};
+    Result result = build(required);
+    EXPECT_EQ(3, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("is refused: it has no seal (ingot sign seals recipes)"))
+        << result.output;
+    EXPECT_FALSE(fs::exists(root()));
+    EXPECT_EQ(4, tool({"sign", "--keys", ci + ".pub", recipe().string()}).code) << "a public key cannot seal";
+    EXPECT_EQ(4, tool({"sign", "--keys", ci, recipe().string() + ".none"}).code);
+    EXPECT_EQ("1 0 0", json("sign --keys " + ci + " " + recipe().string(), "j['sealed'], j['unchanged'], j['failed']"));
+    EXPECT_EQ("0 1 0", json("sign --keys " + ci + " " + recipe().string(), "j['sealed'], j['unchanged'], j['failed']"));
+    EXPECT_EQ("1", json("recipe show " + recipe().string(), "j['seals']"));
+    result = build({"--require", "--keys", other + ".pub"});
+    EXPECT_EQ(3, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("no known key made its seal")) << result.output;
+    EXPECT_EQ(3, build({"--keys", other + ".pub"}).code) << "a wrong seal is not as good as none";
+    result = build(required);
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_EQ(0u, result.output.find("1 built, ")) << result.output;
+    record(recipe(), {numbered_text(2)});
+    result = build(required);
+    EXPECT_EQ(3, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("records were added after it was sealed")) << result.output;
+    EXPECT_EQ(0, build().code) << "without a policy";
+    EXPECT_EQ(2, tool({"build", "--stale", "--require", "--keys", ci}).code);
+}
+
+TEST_F(CliBuild, AppliesThePolicyOfTheEnvironmentToRecipes)
+{
+    const std::string key = (scratch() / "ci.key").string();
+    record(recipe(), {numbered_text(1)});
+    ASSERT_EQ(0, tool({"key", "create", "--secret", key}).code);
+    auto environment = one_device();
+    environment.emplace("INGOT_PERSIST_TRUST", "require");
+    environment.emplace("INGOT_PERSIST_KEYS", key);
+    const std::vector<std::string> command = {CLI_PROGRAM, "build", recipe().string(), "--into", root().string()};
+    EXPECT_EQ(3, run_command(command, environment).code);
+    ASSERT_EQ(0, tool({"sign", "--keys", key, recipe().string()}).code);
+    EXPECT_EQ(0, run_command(command, environment).code);
+    EXPECT_EQ(0, tool({"verify", "--require", "--keys", key, "--dir", root().string()}).code);
+}
+
 /* A folder with the name of the one where a bundle's programs wait may be somebody's own. */
 TEST_F(CliBuild, LeavesAFolderThatIsNotAStore)
 {

@@ -27,10 +27,11 @@ void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path)
                       path, summary->damaged_count, summary->torn_bytes);
 }
 
-int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path)
+int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path,
+                     const ingot_persist_trust_t *trust)
 {
     *summary = (ingot_recipe_summary_t)INGOT_RECIPE_SUMMARY_INIT;
-    ingot_status_t status = ingot_recipe_open(recipe, path);
+    ingot_status_t status = ingot_recipe_open_trusted(recipe, path, trust);
     if (status == INGOT_SUCCESS)
         status = ingot_recipe_get_summary(*recipe, summary);
     if (status != INGOT_SUCCESS) {
@@ -109,14 +110,14 @@ static void set_repeated_aside(struct plan *plan)
     plan_sort(plan);
 }
 
-int plan_open(struct plan *plan, size_t path_count, char *const *paths)
+int plan_open(struct plan *plan, size_t path_count, char *const *paths, const ingot_persist_trust_t *trust)
 {
     int code = EXIT_DONE;
     *plan = (struct plan){.recipes = NULL};
     for (size_t i = 0; i < path_count && code == EXIT_DONE; ++i) {
         ingot_recipe_t recipe = NULL;
         ingot_recipe_summary_t summary;
-        code = plan_open_recipe(&recipe, &summary, paths[i]);
+        code = plan_open_recipe(&recipe, &summary, paths[i], trust);
         if (code == EXIT_DONE)
             plan_add(plan, recipe, &summary);
     }

@@ -33,9 +33,9 @@ struct plan {
     uint64_t torn_bytes;
 };
 
-/* Reads the files. Returns EXIT_DONE, or EXIT_NO_STORE after a message.
+/* Reads the files. trust: NULL without a policy for their seals. Returns EXIT_DONE, or EXIT_NO_STORE after a message.
  * Damaged records cause a message on standard error. */
-int plan_open(struct plan *plan, size_t path_count, char *const *paths);
+int plan_open(struct plan *plan, size_t path_count, char *const *paths, const ingot_persist_trust_t *trust);
 void plan_close(struct plan *plan);
 /* Adds the programs of one recipe, in the recipe's order. Takes over the reference. Must not be called after
  * plan_open. */
@@ -46,7 +46,8 @@ void plan_sort(struct plan *plan);
 /* Writes a message if a recipe is damaged. */
 void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path);
 /* Opens one recipe, with a message on failure and about damage. */
-int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path);
+int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path,
+                     const ingot_persist_trust_t *trust);
 /* Writes a key in hexadecimal digits. */
 const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE]);
 

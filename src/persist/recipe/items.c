@@ -6,13 +6,11 @@
 #include "persist/recipe/containers/key_map.h"
 #include "persist/recipe/writer.h"
 
-#define KIND_COUNT (RECIPE_RECORD_ID + 1)
-
 ingot_status_t recipe_items_init(size_t count, struct recipe_item *items, const ingot_allocator_t *allocator)
 {
-    struct key_map seen[KIND_COUNT];
+    struct key_map seen[RECIPE_KIND_COUNT];
     bool has_memory = true;
-    for (size_t i = 0; i < KIND_COUNT; ++i)
+    for (size_t i = 0; i < RECIPE_KIND_COUNT; ++i)
         key_map_init(&seen[i], allocator);
     for (size_t i = 0; i < count; ++i) {
         recipe_buffer_init(&items[i].encoded, allocator);
@@ -20,7 +18,7 @@ ingot_status_t recipe_items_init(size_t count, struct recipe_item *items, const 
         if (has_memory && !items[i].is_repeated)
             has_memory = key_map_add(&seen[items[i].kind], items[i].key, i);
     }
-    for (size_t i = 0; i < KIND_COUNT; ++i)
+    for (size_t i = 0; i < RECIPE_KIND_COUNT; ++i)
         key_map_fini(&seen[i]);
     return has_memory ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu records", count);
 }

@@ -49,6 +49,7 @@ struct ingot_recipe {
     struct key_map id_programs; /* the programs' numbers by the digests of their ids */
     uint64_t program_bytes;
     ingot_recipe_summary_t summary;
+    struct recipe_check *check; /* while the file is opened with a policy; otherwise NULL */
 };
 
 static const struct recipe_record *text_at(const struct ingot_recipe *recipe, size_t number)
@@ -91,9 +92,33 @@ static ingot_status_t no_memory(const struct ingot_recipe *recipe)
 
 /* ---- records ---- */
 
+/* Reads a record's content, which the caller frees. What was read is what the seal covers. */
+static ingot_status_t read_content(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
+{
+    const ingot_status_t status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, content);
+    if (recipe->check != NULL && status == INGOT_SUCCESS)
+        recipe_check_record(recipe->check, record->kind, record->key, record->size, *content);
+    if (recipe->check != NULL && status == INGOT_BLOB_CORRUPT)
+        recipe_check_damaged(recipe->check);
+    return status;
+}
+
+/* Leaves out a record, which the seal covers nevertheless. */
+static ingot_status_t skip(struct ingot_recipe *recipe, const struct recipe_record *record)
+{
+    uint8_t *content = NULL;
+    if (recipe->check == NULL)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = read_content(recipe, record, &content);
+    memory_free(&recipe->allocator, content, (size_t)record->size);
+    return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
+}
+
 static ingot_status_t add_text(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     const size_t number = (size_t)recipe->summary.text_count;
+    if (recipe->check != NULL) /* the key is compared with the content whenever that is read */
+        recipe_check_record(recipe->check, record->kind, record->key, record->size, NULL);
     if (key_map_find(&recipe->text_numbers, record->key, NULL))
         return INGOT_SUCCESS;
     recipe_buffer_put(&recipe->texts, sizeof(*record), record);
@@ -180,12 +205,12 @@ static ingot_status_t add_program(struct ingot_recipe *recipe, const struct reci
 {
     struct program_node node = {.content = NULL};
     if (key_map_find(&recipe->program_numbers, record->key, NULL))
-        return INGOT_SUCCESS;
+        return skip(recipe, record);
     recipe->program_bytes += record->size;
     if (recipe->program_bytes > RECIPE_MAX_PROGRAMS)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s have more than 256 MiB without their texts",
                                       recipe->path);
-    ingot_status_t status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, &node.content);
+    ingot_status_t status = read_content(recipe, record, &node.content);
     if (status == INGOT_SUCCESS)
         status = decode(recipe, record, &node);
     if (status == INGOT_SUCCESS)
@@ -204,8 +229,8 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
     uint8_t *key = NULL;
     size_t number = 0;
     if (record->size != INGOT_RECIPE_KEY_SIZE || key_map_find(&recipe->id_programs, record->key, NULL))
-        return INGOT_SUCCESS;
-    const ingot_status_t status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, &key);
+        return skip(recipe, record);
+    const ingot_status_t status = read_content(recipe, record, &key);
     if (status != INGOT_SUCCESS)
         return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
     const bool is_there = key_map_find(&recipe->program_numbers, key, &number);
@@ -221,13 +246,32 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
     return INGOT_SUCCESS;
 }
 
+/* A seal that is no seal, or that is damaged, does not fit, so it is not as if there were none. */
+static ingot_status_t add_seal(struct ingot_recipe *recipe, const struct recipe_record *record)
+{
+    uint8_t *seal = NULL;
+    ingot_status_t status = INGOT_BLOB_CORRUPT;
+    ++recipe->summary.seal_count;
+    if (recipe->check == NULL)
+        return INGOT_SUCCESS;
+    if (record->size == RECIPE_SEAL_SIZE)
+        status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, &seal);
+    if (status == INGOT_SUCCESS || status == INGOT_BLOB_CORRUPT)
+        recipe_check_seal(recipe->check, seal != NULL ? RECIPE_SEAL_SIZE : 0, seal);
+    memory_free(&recipe->allocator, seal, RECIPE_SEAL_SIZE);
+    return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
+}
+
 static ingot_status_t add_record(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
+    if (record->kind != RECIPE_RECORD_SEAL)
+        recipe->summary.seal_count = 0; /* seals before this record do not cover it */
     switch (record->kind) {
     case RECIPE_RECORD_TEXT: return add_text(recipe, record);
     case RECIPE_RECORD_PROGRAM: return add_program(recipe, record);
     case RECIPE_RECORD_ID: return add_id(recipe, record);
-    default: ++recipe->summary.damaged_count; return INGOT_SUCCESS;
+    case RECIPE_RECORD_SEAL: return add_seal(recipe, record);
+    default: ++recipe->summary.damaged_count; return skip(recipe, record);
     }
 }
 
@@ -299,23 +343,56 @@ const char *ingot_recipe_get_path(ingot_recipe_t recipe)
     return recipe != NULL ? recipe->path : NULL;
 }
 
-ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path)
+ingot_status_t recipe_open_checked(ingot_recipe_t *recipe, const char *path, struct recipe_check *check)
 {
     uint64_t file_size = 0;
-    if (recipe == NULL || path == NULL || path[0] == '\0')
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe or path is missing");
     struct ingot_recipe *made = make(path);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the recipe %s", path);
+    made->check = check;
     ingot_status_t status = open_file(made, &file_size);
     if (status == INGOT_SUCCESS)
         status = read_records(made, file_size);
+    made->check = NULL;
     if (status != INGOT_SUCCESS) {
         destroy(made);
         return status;
     }
     *recipe = made;
     return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path)
+{
+    return ingot_recipe_open_trusted(recipe, path, NULL);
+}
+
+ingot_status_t ingot_recipe_open_trusted(ingot_recipe_t *recipe, const char *path, const ingot_persist_trust_t *trust)
+{
+    ingot_persist_trust_t known = INGOT_PERSIST_TRUST_INIT;
+    ingot_allocator_t allocator;
+    struct keyring *keyring = NULL;
+    struct recipe_check check;
+    ingot_recipe_t opened = NULL;
+    if (recipe == NULL || path == NULL || path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe or path is missing");
+    if (trust != NULL && !STRUCT_READ_OVER(known, trust))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "trust's struct_size is missing");
+    (void)memory_init(&allocator, NULL);
+    ingot_status_t status = keyring_create(&keyring, &known, &allocator);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (keyring != NULL)
+        recipe_check_init(&check, keyring);
+    status = recipe_open_checked(&opened, path, keyring != NULL ? &check : NULL);
+    if (status == INGOT_SUCCESS && keyring != NULL)
+        status = recipe_check_end(&check, path);
+    if (status == INGOT_SUCCESS)
+        *recipe = opened;
+    else
+        ingot_recipe_release(opened);
+    keyring_release(keyring);
+    return status;
 }
 
 ingot_status_t ingot_recipe_retain(ingot_recipe_t recipe)

@@ -25,7 +25,6 @@
 #define DEFAULT_BYTES ((uint64_t)256 << 20)
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define NS_PER_MS UINT64_C(1000000)
-#define KIND_COUNT 4u
 #define SMALL_PART 16u                   /* a part of the limit; a file with less room is full, */
 #define SMALL_BYTES (UINT64_C(64) << 10) /* but not one that has room for so much */
 
@@ -45,19 +44,19 @@ struct ingot_recipe_writer {
     atomic_uint told; /* a bit per status that was reported; relaxed: only the bit matters */
     struct process_lock lock;
     /* the following fields are under the lock */
-    struct key_map known[KIND_COUNT]; /* offsets of records, by their kinds */
-    struct recipe_mark mark;          /* of the known file */
-    struct recipe_scan scan;          /* where the known part ends */
-    int fd;                           /* open and locked during an addition, otherwise -1 */
-    bool was_read;                    /* writer_knows has read the file, or has failed to */
-    struct recipe_failure failure;    /* of the last addition that failed */
+    struct key_map known[RECIPE_KIND_COUNT]; /* offsets of records, by their kinds */
+    struct recipe_mark mark;                 /* of the known file */
+    struct recipe_scan scan;                 /* where the known part ends */
+    int fd;                                  /* open and locked during an addition, otherwise -1 */
+    bool was_read;                           /* writer_knows has read the file, or has failed to */
+    struct recipe_failure failure;           /* of the last addition that failed */
 };
 
 /* ---- what is known of the file ---- */
 
 static void forget_file(struct ingot_recipe_writer *writer)
 {
-    for (size_t i = 0; i < KIND_COUNT; ++i)
+    for (size_t i = 0; i < RECIPE_KIND_COUNT; ++i)
         key_map_fini(&writer->known[i]);
     writer->mark = (struct recipe_mark){.last = 0};
     writer->scan = (struct recipe_scan){.fd = -1};
@@ -73,7 +72,7 @@ static void forget(void *user)
     writer->fd = -1;
     writer->was_read = false;
     writer->failure.status = INGOT_SUCCESS;
-    for (size_t i = 0; i < KIND_COUNT; ++i)
+    for (size_t i = 0; i < RECIPE_KIND_COUNT; ++i)
         key_map_init(&writer->known[i], &writer->allocator);
     writer->mark = (struct recipe_mark){.last = 0};
     writer->scan = (struct recipe_scan){.fd = -1};
@@ -86,13 +85,14 @@ static void lock(struct ingot_recipe_writer *writer)
 
 static bool is_known(const struct ingot_recipe_writer *writer, uint32_t kind, const uint8_t *key)
 {
-    return kind < KIND_COUNT && key_map_find(&writer->known[kind], key, NULL);
+    return kind < RECIPE_KIND_COUNT && key_map_find(&writer->known[kind], key, NULL);
 }
 
 /* Notes the offset of a record. */
 static ingot_status_t learn(struct ingot_recipe_writer *writer, uint32_t kind, const uint8_t *key, uint64_t offset)
 {
-    if (kind >= KIND_COUNT || is_known(writer, kind, key) || key_map_add(&writer->known[kind], key, (size_t)offset))
+    if (kind >= RECIPE_KIND_COUNT || is_known(writer, kind, key) ||
+        key_map_add(&writer->known[kind], key, (size_t)offset))
         return INGOT_SUCCESS;
     return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the keys of %s", writer->path);
 }

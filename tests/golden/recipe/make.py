@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the golden recipe from doc/recipe-format.md alone and not by way of the library.
+"""Writes the golden recipes from doc/recipe-format.md alone and not by way of the library.
 
-Usage: make.py [FILE]   (default: programs.recipe beside this script). Needs libxxhash.so.0.
+Usage: make.py [DIRECTORY]   (default: beside this script). Needs libxxhash.so.0.
 
 A program of OpenCL C with a header and an included file, an object and a program linked of it, one that cannot be
 recorded, an object with a header and an included file, a record of an unknown kind, a remark of a later version, and a
-record that was not finished.
+record that was not finished. sealed.recipe has the same records and a seal by
+the key of tests/golden/seal/blake2b.key.
 """
 import ctypes
 import hashlib
@@ -93,7 +94,27 @@ _, with_files = program(
 
 header = b"\x89INGRCP\n" + struct.pack("<II", 1, 32)
 whole = header + checksum(header)
-whole += text(SOURCE) + text(OWN) + text(FILE) + built + text(UNIT) + an_object + linked + refused + with_files
-whole += record(77, bytes(32), b"of an unknown kind") + text(b"a text that was not written to its end")[:-5]
-path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent / "programs.recipe"
-path.write_bytes(whole)
+records = [text(SOURCE), text(OWN), text(FILE), built, text(UNIT), an_object, linked, refused, with_files]
+records.append(record(77, bytes(32), b"of an unknown kind"))
+torn = text(b"a text that was not written to its end")[:-5]
+
+
+def covered(data):
+    """What a seal covers of a record whose content is not compressed."""
+    kind, size = struct.unpack_from("<IQ", data, 4)
+    return struct.pack("<I", kind) + data[32:64] + struct.pack("<Q", size) + (b"" if kind == 1 else data[96:])
+
+
+def seal(records, secret):
+    key_id = hashlib.blake2b(b"ingot key id" + bytes(4) + struct.pack("<I", 1) + secret, digest_size=16).digest()
+    tagged = b"\x89INGSEL\n" + struct.pack("<II", 1, 1) + key_id + bytes(32)
+    cover = hashlib.blake2b(b"".join(map(covered, records))).digest()
+    message = tagged + struct.pack("<Q", 12) + b"ingot recipe" + cover
+    content = tagged + hashlib.blake2b(message, key=secret).digest()
+    return record(4, digest(content), content)
+
+
+folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
+whole += b"".join(records)
+(folder / "programs.recipe").write_bytes(whole + torn)
+(folder / "sealed.recipe").write_bytes(whole + seal(records, bytes(range(32))) + torn)

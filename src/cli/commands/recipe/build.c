@@ -37,7 +37,9 @@ struct building {
     const char *bundle; /* NULL: none */
     char **paths;       /* of recipes */
     size_t path_count;
-    char **selectors; /* none: all devices */
+    ingot_persist_trust_policy_t policy; /* for the seals of recipes, at least; INGOT_PERSIST_TRUST may say more */
+    const char *key_files;               /* for them; NULL: those of INGOT_PERSIST_KEYS */
+    char **selectors;                    /* none: all devices */
     size_t selector_count;
     bool has_chosen; /* some namespace has a device */
     struct schedule_limits limits;
@@ -58,6 +60,9 @@ static const struct argp_option build_options[] = {
     {"jobs", 'J', "COUNT", 0, "The number of worker processes. Default: the number of processors", 0},
     {"time", 't', "LIMIT", 0, "Stop building a program after this time: a number with s, m or h. Default: 10m", 0},
     {"memory", 'm', "SIZE", 0, "Stop building a program if its worker takes more memory. Default: 4G", 0},
+    {"require", 'q', NULL, 0, "Every recipe must have a seal by one of the keys (ingot sign)", 0},
+    {"keys", 'k', "FILE[:FILE...]", 0,
+     "Check the seals of recipes with the keys in these files. Default: INGOT_PERSIST_KEYS. They seal nothing", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -98,6 +103,8 @@ static void check_arguments(const struct building *building, struct argp_state *
     if (building->is_stale && (building->path_count != 0 || building->bundle != NULL))
         argp_error(state, "--stale builds the recipes that the store keeps, into the store: name neither a recipe nor "
                           "a bundle");
+    if (building->is_stale && building->policy != INGOT_PERSIST_TRUST_NONE)
+        argp_error(state, "the recipes that a store keeps have no seals: use --require and --keys without --stale");
     if (building->bundle != NULL && building->common.directory != NULL)
         argp_error(state, "use either --into or --bundle");
 }
@@ -113,6 +120,12 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 'J': take_jobs(building, value, state); return 0;
     case 't': take_time(building, value, state); return 0;
     case 'm': take_memory(building, value, state); return 0;
+    case 'q': building->policy = INGOT_PERSIST_TRUST_REQUIRE; return 0;
+    case 'k':
+        building->key_files = value;
+        if (building->policy == INGOT_PERSIST_TRUST_NONE)
+            building->policy = INGOT_PERSIST_TRUST_VERIFY;
+        return 0;
     case ARGP_KEY_ARG: add_text(&building->paths, &building->path_count, value); return 0;
     case ARGP_KEY_END: check_arguments(building, state); return 0;
     default: return options_parse_other(key, state);
@@ -268,11 +281,23 @@ static int finish(struct building *building, int code, const uint64_t *bundled_c
     return code == EXIT_DONE && !report_is_good(&building->report) ? EXIT_FINDING : code;
 }
 
+/* Reads the recipes, whose seals may have other keys than those that seal what is built. */
+static int open_recipes(struct building *building)
+{
+    ingot_persist_trust_t trust;
+    struct common_options options = building->common;
+    options.trust_policy = building->policy;
+    if (building->key_files != NULL)
+        options.key_files = building->key_files;
+    const int code = store_read_trust(&trust, &options);
+    return code == EXIT_DONE ? plan_open(&building->plan, building->path_count, building->paths, &trust) : code;
+}
+
 static int build_recipes(struct building *building)
 {
     uint64_t entry_count = 0;
     bool is_bundled = false;
-    int code = plan_open(&building->plan, building->path_count, building->paths);
+    int code = open_recipes(building);
     if (code == EXIT_DONE)
         code = make_store(&building->common);
     if (code == EXIT_DONE) {

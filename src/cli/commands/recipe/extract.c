@@ -182,7 +182,7 @@ int recipe_extract(const struct recipe_request *request)
     ingot_recipe_summary_t summary;
     uint64_t done_count = 0;
     const char *directory = request->arguments[1];
-    int code = plan_open_recipe(&recipe, &summary, request->arguments[0]);
+    int code = plan_open_recipe(&recipe, &summary, request->arguments[0], NULL);
     if (code == EXIT_DONE && mkdir(directory, 0777) != 0 && errno != EEXIST)
         code = fail("creating the folder", directory);
     if (code == EXIT_DONE && request->count == 2)

@@ -55,7 +55,7 @@ int recipe_list(const struct recipe_request *request)
     struct plan plan;
     struct table table;
     cJSON *json = request->common.is_json ? cJSON_CreateArray() : NULL;
-    const int code = plan_open(&plan, request->count, request->arguments);
+    const int code = plan_open(&plan, request->count, request->arguments, NULL);
     table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
     for (size_t i = 0; i < plan.program_count && code == EXIT_DONE; ++i) {
         if (json != NULL)
@@ -171,6 +171,7 @@ static cJSON *summary_to_json(const ingot_recipe_summary_t *summary)
     json_add_u64(json, "file_bytes", summary->file_bytes);
     json_add_u64(json, "damaged_records", summary->damaged_count);
     json_add_u64(json, "torn_bytes", summary->torn_bytes);
+    json_add_u64(json, "seals", summary->seal_count);
     return json;
 }
 
@@ -191,7 +192,7 @@ int recipe_show(const struct recipe_request *request)
 {
     ingot_recipe_t recipe = NULL;
     ingot_recipe_summary_t summary;
-    int code = plan_open_recipe(&recipe, &summary, request->arguments[0]);
+    int code = plan_open_recipe(&recipe, &summary, request->arguments[0], NULL);
     if (code != EXIT_DONE)
         return code;
     const bool is_whole = request->count == 1;

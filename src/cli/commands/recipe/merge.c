@@ -125,7 +125,7 @@ int recipe_merge(const struct recipe_request *request)
 {
     struct copying copying = {.writer = NULL};
     struct plan plan;
-    int code = plan_open(&plan, request->count - 1, request->arguments + 1);
+    int code = plan_open(&plan, request->count - 1, request->arguments + 1, NULL);
     if (code == EXIT_DONE)
         code = open_writer(&copying, request->arguments[0]);
     if (code == EXIT_DONE)
@@ -178,7 +178,7 @@ int recipe_prune(const struct recipe_request *request)
         free(new_path);
         return code;
     }
-    code = plan_open(&plan, 1, request->arguments);
+    code = plan_open(&plan, 1, request->arguments, NULL);
     if (code == EXIT_DONE && access(new_path, F_OK) == 0) {
         (void)fprintf(stderr, "ingot: %s exists: another prune is running; if none is, remove this file\n", new_path);
         code = EXIT_FAILED;

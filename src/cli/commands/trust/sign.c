@@ -1,5 +1,5 @@
 /*
- * sign.c - `ingot sign`: seals the entries of a store.
+ * sign.c - `ingot sign`: seals the entries of a store, or recipe files.
  *
  * The store is opened twice per namespace: once to read what has no seal or one by a known key, and once to write with
  * a seal. The second one requires seals, so without a secret key it fails instead of storing blobs without a seal. It
@@ -17,11 +17,14 @@
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/command.h"
+#include "cli/commands/trust/sign_recipes.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
 
 struct signing {
     struct common_options common;
+    char **recipes; /* none: the store is sealed */
+    size_t recipe_count;
     size_t name_space_count;
     char **name_spaces;
     const char *name_space; /* the current namespace; "" for none */
@@ -47,10 +50,14 @@ static const struct argp_option sign_options[] = {
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct signing *signing = state->input;
-    if (key != 'k')
-        return options_parse_other(key, state);
-    signing->common.key_files = value;
-    return 0;
+    switch (key) {
+    case 'k': signing->common.key_files = value; return 0;
+    case ARGP_KEY_ARG:
+        signing->recipes = memory_grow(signing->recipes, signing->recipe_count, sizeof(*signing->recipes));
+        signing->recipes[signing->recipe_count++] = value;
+        return 0;
+    default: return options_parse_other(key, state);
+    }
 }
 
 static int note_name_space(const ingot_persist_entry_t *entry, void *user)
@@ -186,17 +193,23 @@ static void tell(const struct signing *signing)
 
 static int run(int argc, char **argv)
 {
-    static const struct argp argp = {sign_options,
-                                     parse_option,
-                                     NULL,
-                                     "Seals all entries of a store with a key. Use it only if you know that nobody "
-                                     "else could write the store. Entries whose seal is wrong or by another key are "
-                                     "left unchanged; exit status 1.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
+    static const struct argp argp = {
+        sign_options,
+        parse_option,
+        "\nRECIPE...",
+        "Seals all entries of a store with a key, or recipes. Use it only if you know that "
+        "nobody else could write the store or the recipes. Entries whose seal is wrong or by another key are "
+        "left unchanged; exit status 1.",
+        options_common,
+        NULL,
+        NULL};
     struct signing signing = {.status = INGOT_SUCCESS};
     (void)argp_parse(&argp, argc, argv, 0, NULL, &signing);
+    if (signing.recipe_count != 0) {
+        const int recipe_code = sign_recipes(&signing.common, signing.recipe_count, signing.recipes);
+        free(signing.recipes);
+        return recipe_code;
+    }
     interrupt_catch();
     int code = choose_keys(&signing);
     if (code == EXIT_DONE)
@@ -217,4 +230,4 @@ static int run(int argc, char **argv)
     return signing.refused_count + signing.bad_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 
-const struct command command_sign = {"sign", "seal all entries of a store with a key", run};
+const struct command command_sign = {"sign", "seal all entries of a store, or recipes, with a key", run};

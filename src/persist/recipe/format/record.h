@@ -17,7 +17,13 @@
 #define RECIPE_MAX_PROGRAM ((uint64_t)1 << 22)
 #define RECIPE_MAX_PROGRAMS ((uint64_t)1 << 28) /* the programs' records together, uncompressed */
 
-enum recipe_record_kind { RECIPE_RECORD_TEXT = 1, RECIPE_RECORD_PROGRAM = 2, RECIPE_RECORD_ID = 3 };
+enum recipe_record_kind {
+    RECIPE_RECORD_TEXT = 1,
+    RECIPE_RECORD_PROGRAM = 2,
+    RECIPE_RECORD_ID = 3,
+    RECIPE_RECORD_SEAL = 4
+};
+#define RECIPE_KIND_COUNT ((size_t)RECIPE_RECORD_SEAL + 1)
 
 /* A record of a file. */
 struct recipe_record {

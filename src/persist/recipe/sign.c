@@ -1,0 +1,100 @@
+/*
+ * sign.c - seals recipe files; see ingot/recipe.h.
+ *
+ * A seal is made without a lock on the file, because that could take long. If another process appends meanwhile, the
+ * seal covers fewer records than it should, and the next attempt makes another one.
+ */
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/base/memory.h"
+#include "persist/recipe/reader.h"
+#include "persist/recipe/writer.h"
+#include "util/struct_size.h"
+
+#define ATTEMPTS 16u
+#define LOCK_TIMEOUT_MS 10000u
+
+/* Makes the seal of the file as it is now, and finds out whether the file is sealed. */
+static ingot_status_t make_seal(const char *path, const struct keyring *keyring, uint8_t seal[RECIPE_SEAL_SIZE],
+                                enum recipe_sealed *sealed)
+{
+    struct recipe_check check;
+    ingot_recipe_t recipe = NULL;
+    recipe_check_init(&check, keyring);
+    ingot_status_t status = recipe_open_checked(&recipe, path, &check);
+    ingot_recipe_release(recipe);
+    *sealed = check.sealed;
+    if (status == INGOT_SUCCESS)
+        status = recipe_cover_seal(&check.cover, keyring, seal);
+    if (status == INGOT_BLOB_CORRUPT)
+        return ingot_set_error_detail(status, "%s is damaged, so it is not sealed: ingot recipe prune drops the damage",
+                                      path);
+    return status;
+}
+
+static ingot_status_t append(ingot_recipe_writer_t writer, const uint8_t seal[RECIPE_SEAL_SIZE], int *is_new)
+{
+    struct recipe_item item = {.kind = RECIPE_RECORD_SEAL, .size = RECIPE_SEAL_SIZE, .content = seal};
+    bool is_there = false;
+    recipe_digest(item.size, seal, item.key);
+    ingot_status_t status = writer_look_up(writer, item.kind, item.key, &is_there);
+    if (status == INGOT_SUCCESS && !is_there)
+        status = writer_append(writer, 1, &item);
+    *is_new = status == INGOT_SUCCESS && !is_there;
+    return status;
+}
+
+/* The first attempt after which the file has the seal of all its records is the last one. */
+static ingot_status_t seal_file(ingot_recipe_writer_t writer, const char *path, const struct keyring *keyring,
+                                int *is_new)
+{
+    uint8_t made[RECIPE_SEAL_SIZE];
+    uint8_t found[RECIPE_SEAL_SIZE];
+    enum recipe_sealed sealed;
+    for (unsigned i = 0; i < ATTEMPTS; ++i) {
+        ingot_status_t status = make_seal(path, keyring, made, &sealed);
+        if (status == INGOT_SUCCESS)
+            status = append(writer, made, is_new);
+        if (status == INGOT_SUCCESS)
+            status = make_seal(path, keyring, found, &sealed);
+        if (status != INGOT_SUCCESS)
+            return status;
+        if (sealed == RECIPE_SEALED_FITS && memcmp(made, found, sizeof(made)) == 0)
+            return INGOT_SUCCESS;
+    }
+    return ingot_set_error_detail(INGOT_BUSY, "other processes append to %s, so it cannot be sealed", path);
+}
+
+ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist_trust_t *trust, int *is_new)
+{
+    ingot_persist_trust_t known = INGOT_PERSIST_TRUST_INIT;
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_writer_t writer = NULL;
+    ingot_recipe_t recipe = NULL;
+    struct keyring *keyring = NULL;
+    ingot_allocator_t allocator;
+    int was_new = 0;
+    if (path == NULL || path[0] == '\0' || !STRUCT_READ_OVER(known, trust))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path, trust or its struct_size is missing");
+    known.policy = INGOT_PERSIST_TRUST_REQUIRE;
+    (void)memory_init(&allocator, NULL);
+    ingot_status_t status = keyring_create(&keyring, &known, &allocator);
+    if (status == INGOT_SUCCESS && !keyring_can_seal(keyring))
+        status = ingot_set_error_detail(INGOT_READ_ONLY, "none of the keys can seal %s: name a secret key", path);
+    if (status == INGOT_SUCCESS)
+        status = ingot_recipe_open(&recipe, path); /* a writer would make a missing file */
+    ingot_recipe_release(recipe);
+    info.path = path;
+    info.max_bytes = RECIPE_MAX_FILE;
+    info.lock_timeout_ms = LOCK_TIMEOUT_MS;
+    if (status == INGOT_SUCCESS)
+        status = ingot_recipe_writer_open(&writer, &info);
+    if (status == INGOT_SUCCESS)
+        status = seal_file(writer, path, keyring, &was_new);
+    ingot_recipe_writer_release(writer);
+    keyring_release(keyring);
+    if (status == INGOT_SUCCESS && is_new != NULL)
+        *is_new = was_new;
+    return status;
+}
