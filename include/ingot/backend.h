@@ -319,12 +319,12 @@ INGOT_API void *ingot_context_get_backend_state(const_ingot_context_t context, c
  *  Valid as long as
  *  @p program is held. */
 INGOT_API void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops);
-/** Receives a request, which is valid during the call. A failure ends up at the caller. */
+/** Receives a request, which is valid during the call. A failure is returned to the caller. */
 typedef ingot_status_t (*ingot_build_request_visitor_t)(void *user, const ingot_build_request_t *request);
 
 /**
  * Passes to @p visit what ops->build would get for @p desc, and compiles nothing. A backend that copies it can compile
- * the program later, although the files that its sources include may change meanwhile.
+ * the program later, although the files that its sources include may change in the meantime.
  *
  * @retval INGOT_NOT_CACHEABLE  The compiler would read files by itself, or an included file is not the one in the id.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY

@@ -5,8 +5,8 @@
  * ingot::persist.
  *
  * These functions work on the namespace that the store was opened with, or on all namespaces if it was opened without
- * one. They may run at the same time as any other function; they may or may not see entries that appear or disappear in
- * the meantime. Killing a process during any of them does no harm. INGOT_UNIMPLEMENTED means that the storage is not a
+ * one. They may run at the same time as any other function; Entries that appear or disappear in the meantime may or may
+ * not be seen. Killing a process during any of them does no harm. INGOT_UNIMPLEMENTED means that the storage is not a
  * directory store and, where a function also accepts a bundle, not a bundle either.
  */
 #ifndef INGOT_DIRECTORY_H
@@ -41,8 +41,8 @@ typedef struct ingot_persist_entry {
 typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
 
 /**
- * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Does not read blobs, nor
- * check seals: in a store that others may write, ids, sizes and times are theirs.
+ * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Neither reads blobs nor checks
+ * seals, so in a store that others may write, do not trust ids, sizes and times.
  *
  * The callback may load, remove and store. If it stops the visit, the status is INGOT_SUCCESS.
  * @retval INGOT_IO_ERROR  The store, or a part of it, could not be listed; the rest was visited.
@@ -112,8 +112,8 @@ typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progre
 typedef struct ingot_persist_limits {
     size_t struct_size;
     /** UINT64_MAX in any field means no limit; INGOT_PERSIST_LIMITS_INIT sets all fields to it. For
-     * ingot_persist_evict, zero is a real limit, unlike in other structures: nothing remains. For
-     * ingot_persist_set_limits, it stands for the default. */
+     * ingot_persist_evict, unlike in other structures, zero is a limit: nothing remains. For
+     * ingot_persist_set_limits, it means the default. */
     uint64_t max_bytes;
     uint64_t max_entries;
     uint64_t max_age_seconds; /**< Since creation or since the last use, depending on the eviction order. */
@@ -138,9 +138,9 @@ INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingo
                                              uint64_t *entry_count, uint64_t *bytes);
 
 /** Removes every entry of the store (of its namespace, if it has one), the recipes that it keeps, and the leftovers of
- *  killed processes. The counts of ingot_persist_count_t are kept, and so is what was learned about included files.
- *  Statuses as ingot_persist_evict, which with max_entries 0 removes all entries, but no recipes, and reports progress.
- */
+ * killed processes. The counts of ingot_persist_count_t are kept, and so is what was learned about included files.
+ * Statuses as ingot_persist_evict. With max_entries 0, that function also removes all entries and reports progress, but
+ * keeps recipes. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** The result of a recount. */
@@ -169,9 +169,9 @@ INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_pe
 
 /**
  * Sets the limits of an open directory store: max_bytes, max_entries and max_age_seconds. 0 stands for the default, as
- * in ingot_persist_info_t, and UINT64_MAX for no limit. The next stores evict the entries that exceed
- * them, each at most 79 more than its own entry needs, so that none takes long; ingot_persist_evict does so at once.
- * Other processes that have the store open use their own limits.
+ * in ingot_persist_info_t, and UINT64_MAX for no limit. The next stores evict the entries that exceed the limits. Each
+ * store evicts at most 79 entries more than its own entry needs, so that none takes long. ingot_persist_evict evicts
+ * all of them at once. Other processes that have the store open use their own limits.
  *
  * @par Threads  Any number at once, during any use of the store.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store.

@@ -31,8 +31,8 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_STORAGE_EVICT = 9,     /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
     INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage continued with reduced function; see status and reason. */
     INGOT_EVENT_PREWARM = 11,      /**< A prewarm ended: bytes, duration_ns; reason: why, and how much was loaded. */
-    INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with what the compiler found itself, so the
-                                    *   program has no blob; reason: what Ingot could not replace or does not know. */
+    INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found, so
+                                      the program has no blob; reason: what Ingot could not replace or does not know. */
     INGOT_EVENT_ENVIRONMENT = 13, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */
     INGOT_EVENT_PASSED_THROUGH = 14 /**< A layer left a build to the driver, as the application asked; reason: why. */
 } ingot_event_kind_t;

@@ -184,17 +184,16 @@ INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
  * is not cacheable is compiled. Failures of the storage do not make this function fail; events report them.
  *
  * @par Processes
- * If another process is compiling the program for the same directory store, this function waits until the store has
- * its blob and loads it (INGOT_ORIGIN_STORAGE). If that process ends without a blob, one of the waiting processes
- * compiles. If the store does not take the program, or it does not compile, all of them compile at once. After
- * build_wait_ms of ingot_persist_info_t, this function compiles the program as well, and an
- * INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY reports that. It does not wait for threads of its own process that
- * compile the program for another context, or that have compiled it with INGOT_PROGRAM_NO_MEMORY_CACHE and are storing
- * it, nor in a thread that is compiling another program. It waits only where programs are stored right after their
- * build, so not for devices that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. A chain or a
- * switch uses its first writable directory store. A store that is read-only, or has INGOT_PERSIST_NO_BUILD_WAIT, makes
- * no process wait. If a storage behind that store gives leases (ingot_storage_set_leases), this function waits for
- * other machines in the same way, and for the same time.
+ * If another process is compiling the program for the same directory store, this function waits until the store has its
+ * blob and loads it (INGOT_ORIGIN_STORAGE). If that process ends without a blob, one of the waiting processes compiles.
+ * If the store does not take the program, or it does not compile, all of them compile at once. After build_wait_ms of
+ * ingot_persist_info_t, this function compiles the program as well, and an INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY
+ * reports that. It does not wait for threads of this process that compile the program for another context, or that have
+ * compiled it with INGOT_PROGRAM_NO_MEMORY_CACHE and are storing it, nor in a thread that is compiling another program.
+ * It waits only where programs are stored right after their build, so not for devices that generate code at launch,
+ * unless the storage has INGOT_PERSIST_STORE_NOW. A chain or a switch uses its first writable directory store. A store
+ * that is read-only, or has INGOT_PERSIST_NO_BUILD_WAIT, makes no process wait. If a storage behind that store gives
+ * leases (ingot_storage_set_leases), this function waits for other machines in the same way, and for the same time.
  *
  * @param[out] origin  May be NULL.
  * Statuses as ingot_program_create.
@@ -229,9 +228,9 @@ INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, con
 typedef struct ingot_persist_storing {
     size_t struct_size;
     ingot_persist_store_mode_t store_mode;
-    /** How long exit() may take to store waiting programs; 0: 5000. INGOT_PERSIST_NO_TIME: exit() stores nothing. No
-     * program is begun that is expected to take longer than what is left of it; for the first one, nothing is known. A
-     * driver's call that is in progress cannot be stopped, and exit() waits for it for up to 30 seconds. */
+    /** How long exit() may take to store waiting programs; 0: 5000. INGOT_PERSIST_NO_TIME: exit() stores nothing. A
+     * program that is expected to take longer than the remaining time is not begun. For the first program, no
+     * estimate is known. A driver call in progress cannot be stopped, and exit() waits up to 30 seconds for it. */
     uint32_t exit_time_ms;
     /** For INGOT_PERSIST_STORE_AUTO and devices that generate code at launch: the time without a new program through
      * the storage after which it stores in the background. Make it long enough for the first launches. 0 and

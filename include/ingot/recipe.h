@@ -31,8 +31,8 @@ typedef struct ingot_recipe *ingot_recipe_t;
 /**
  * Opens a recipe file and reads its programs. Texts are read when they are needed.
  *
- * What another process appends later is not visible. A record that a killed process did not finish is left out, and so
- * is a damaged record. ingot_recipe_get_summary counts the damaged programs and the unfinished bytes.
+ * Records that other processes append later are not visible. Damaged records, and records that a killed process did not
+ * finish, are left out. ingot_recipe_get_summary counts the damaged programs and the unfinished bytes.
  *
  * @retval INGOT_NOT_FOUND       There is no such file.
  * @retval INGOT_UNTRUSTED       Not a plain file.

@@ -4,7 +4,7 @@
  * Remote tiers: storages on servers that machines share, for ingot_persist_chain. Library ingot::remote, built on the
  * public API alone. doc/fleet.md is a guide, and doc/remote-format.md specifies what is on the servers.
  *
- * A remote tier never makes a request fail, and a server that fails costs little: see ingot_remote_open.
+ * A remote tier never makes a request fail, and a failing server costs little time; see ingot_remote_open.
  */
 #ifndef INGOT_REMOTE_H
 #define INGOT_REMOTE_H
@@ -25,7 +25,7 @@ typedef enum ingot_remote_flags {
 /** A value for times that means "no limit". */
 #define INGOT_REMOTE_NO_LIMIT UINT32_MAX
 
-/** Remote tier configuration. 0 and NULL in any field stand for its default. */
+/** Remote tier configuration. 0 and NULL in any field mean its default. */
 typedef struct ingot_remote_info {
     size_t struct_size;
     /**
@@ -57,7 +57,7 @@ typedef struct ingot_remote_info {
     uint64_t max_waiting_bytes;  /**< Total size of blobs that wait to be uploaded; 0: 64 MiB. */
     uint32_t max_waiting;        /**< The number of these blobs; 0: 256. */
     uint32_t connect_timeout_ms; /**< 0: 250 ms. */
-    uint32_t stall_timeout_ms;   /**< How long a server may send or take no byte; 0: 2 s. */
+    uint32_t stall_timeout_ms;   /**< How long a server may neither send nor accept a byte; 0: 2 s. */
     /** How much time the application may lose to a failing server; 0: 2 s. INGOT_REMOTE_NO_LIMIT: any. */
     uint32_t lost_time_ms;
     uint32_t slow_ms;                /**< A longer load counts as lost time, even if it succeeds; 0: 250 ms. */
@@ -66,8 +66,7 @@ typedef struct ingot_remote_info {
     uint32_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
     ingot_event_callback_t on_event; /**< NULL: none. Receives events about everything that the tier does not do. */
     void *on_event_user;
-    /** If the machine that compiles a program for all dies, how soon another one takes over; 0: 5 s. At least
-     *  100 ms. */
+    /** How soon another machine takes over if the one that compiles a program for all dies; 0: 5 s. At least 100 ms. */
     uint32_t lease_time_ms;
 } ingot_remote_info_t;
 #define INGOT_REMOTE_INFO_INIT                                                                                         \
@@ -76,12 +75,13 @@ typedef struct ingot_remote_info {
     }
 
 /**
- * Opens a remote tier. Connects to nothing: the first load or upload does, so this succeeds while the server is down.
+ * Opens a remote tier. Does not connect: the first load or upload does, so this function succeeds while the server is
+ * down.
  *
- * A load asks the server in the calling thread. Any number of threads may load at once, each on its own
- * connection. A store returns at once; a thread of the tier uploads the blob, and until then loads return it. If more
- * blobs wait than the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports that. That
- * thread also does removals; until one is done, loads of its id are misses.
+ * A load asks the server in the calling thread. Any number of threads may load at once, each on its own connection. A
+ * store returns at once; a thread of the tier uploads the blob, and until then loads return it. If more blobs wait than
+ * the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports that. That thread also does
+ * removals; until one is done, loads of its id are misses.
  *
  * A request that fails returns INGOT_IO_ERROR, or INGOT_BLOB_CORRUPT and the like if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
@@ -94,14 +94,14 @@ typedef struct ingot_remote_info {
  * lost time is refilled within 24 hours.
  *
  * Put a remote tier behind a directory store in a chain, and have the chain write to both
- * (ingot_persist_set_write_through). Loads then ask the directory first, and keep in it what they found on the server.
+ * (ingot_persist_set_write_through). Loads then ask the directory first, and store in it what they find on the server.
  *
  * @par Leases
  * Machines that share a Redis or Valkey compile each program once. If the program of ingot_persist_program_create is
  * neither in the directory store nor on the server, the process whose turn it is on its machine takes the program's
- * lease, compiles, and stores. Processes of other machines find the lease taken, wait, and load what that machine
- * stored. They wait at most build_wait_ms of the directory store (ingot_persist_info_t) and then compile as well. The
- * lease runs out lease_time_ms after its holder has died or was stopped, and a waiting process takes it. Leases
+ * lease, compiles the program, and stores it. Processes of other machines find the lease taken, wait, and load the
+ * stored blob. They wait at most build_wait_ms of the directory store (ingot_persist_info_t) and then compile as well.
+ * The lease runs out lease_time_ms after its holder has died or was stopped, and a waiting process takes it. Leases
  * need a writable directory store without INGOT_PERSIST_NO_BUILD_WAIT in front of the tier in a chain, a tier that is
  * not read-only and gets every store, and a server that allows scripts. HTTP and S3 have none.
  *
@@ -143,7 +143,7 @@ INGOT_API ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t 
 
 /** A step of a check. */
 typedef enum ingot_remote_step {
-    INGOT_REMOTE_STEP_OPEN = 0,    /**< The info and the files with credentials. */
+    INGOT_REMOTE_STEP_OPEN = 0,    /**< Checking the info and the files with credentials. */
     INGOT_REMOTE_STEP_CONNECT = 1, /**< Connecting, authenticating, and an empty request. */
     INGOT_REMOTE_STEP_WRITE = 2,   /**< Storing 64 KiB. */
     INGOT_REMOTE_STEP_READ = 3,    /**< Loading and comparing them; for a read-only tier, only asking for them. */
@@ -194,7 +194,7 @@ INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_siz
  *
  * @param max_time_ms  The longest wait. INGOT_REMOTE_NO_LIMIT: as long as the server works.
  * @par Threads  Any number at once.
- * @retval INGOT_SUCCESS        No blob waits any more. Events reported blobs that could not be uploaded.
+ * @retval INGOT_SUCCESS        None of these blobs waits anymore. Events reported blobs that could not be uploaded.
  * @retval INGOT_BUSY           Blobs still wait: the time is over, or the tier does not ask the server now.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  */
@@ -208,17 +208,17 @@ typedef struct ingot_remote_stats {
     uint64_t skipped;  /**< Loads that did not ask the server, because it had failed before. */
     uint64_t failures; /**< Loads that failed. The next five count them by reason. */
     uint64_t unreachable, timed_out, refused, bad_answers, bad_objects;
-    uint64_t uploads, removals;        /**< Done by the tier's thread. */
+    uint64_t uploads, removals;        /**< Those that the tier's thread has done. */
     uint64_t failed_uploads;           /**< Uploads and removals that failed. */
-    uint64_t dropped_uploads;          /**< Never begun, for lack of room or because the process ended. */
+    uint64_t dropped_uploads;          /**< Uploads that never began, for lack of room or because the process ended. */
     uint64_t waiting;                  /**< Uploads and removals that wait now. */
     uint64_t loaded_bytes, sent_bytes; /**< Sizes of objects. */
     uint64_t pauses;                   /**< How often the tier stopped asking the server. */
     uint64_t lost_ns;                  /**< The application's time that failed and slow loads cost. */
     int is_asking;                     /**< 0: the tier does not ask the server now. */
-    uint64_t leases;                   /**< Taken, to compile a program for all machines. */
+    uint64_t leases;                   /**< Leases that this process took, to compile a program for all machines. */
     uint64_t busy_leases;              /**< Requests that found another machine's lease; a wait makes several. */
-    uint64_t lost_leases;              /**< Ran out, or vanished from the server, before their end. */
+    uint64_t lost_leases;              /**< Leases that ran out, or vanished from the server, before they were ended. */
 } ingot_remote_stats_t;
 #define INGOT_REMOTE_STATS_INIT                                                                                        \
     {                                                                                                                  \

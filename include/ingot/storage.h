@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
-/** Bytes that a storage returns. Its holder calls release once, in any thread, if release is not NULL. Until then the
- * bytes must not change: they are checked first and used later. So do not map a file that others may write. */
+/** Bytes that a storage returns. The receiver calls release once, in any thread, if release is not NULL. Until then,
+ * the bytes must not change, because they are checked first and used later. So do not return a mapping of a file
+ * that others may write. */
 typedef struct ingot_buffer {
     size_t size;
     const uint8_t *bytes;
@@ -54,7 +55,7 @@ typedef struct ingot_storage_ops {
 INGOT_API ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
 /** Adds a reference. */
 INGOT_API ingot_status_t ingot_storage_retain(ingot_storage_t storage);
-/** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, then destroys the storage. */
+/** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, and then destroys the storage. */
 INGOT_API void ingot_storage_release(ingot_storage_t storage);
 
 /** One of several ids. */
@@ -65,7 +66,7 @@ typedef struct ingot_storage_id {
 
 /**
  * Receives the result of one of several loads, in the thread that loads. ingot_last_error_detail() belongs to
- * @p status. It should return soon, because other blobs may be waiting.
+ * @p status. The callback should return soon, because other blobs may be waiting.
  *
  * @param index  The position of the id.
  * @param blob   For INGOT_SUCCESS: the callback takes it and releases it. Otherwise empty.
@@ -95,28 +96,29 @@ typedef enum ingot_lease_answer {
     INGOT_LEASE_TAKEN = 0,  /**< The caller has the lease, and the storage has no blob of the id. */
     INGOT_LEASE_BUSY = 1,   /**< Another machine has it. */
     INGOT_LEASE_STORED = 2, /**< The storage has a blob of the id. */
-    INGOT_LEASE_NONE = 3    /**< The caller should compile at once: there are no leases now, or waiting is of no use. */
+    /** The caller should compile at once, because there are no leases now or waiting is useless. */
+    INGOT_LEASE_NONE = 3
 } ingot_lease_answer_t;
 
 /**
- * A storage's leases, by which one of the machines that share it compiles a program while the others wait. A lease is a
- * hint for speed: if it is lost, a program is compiled twice. Any number of threads may call each function at once.
+ * A storage's leases, by which one of the machines that share it compiles a program while the others wait. A lease only
+ * saves time: if it is lost, a program is compiled twice. Any number of threads may call each function at once.
  */
 typedef struct ingot_lease_ops {
     size_t struct_size;
-    /** Asks for the lease of @p id, and does not wait for its holder. The storage keeps a lease until its end, and
-     *  gives it to another machine soon after its holder has died. If @p is_blob_useless is not 0, a stored blob does
-     *  not matter. Sets @p lease, which is not NULL, for INGOT_LEASE_TAKEN alone. */
+    /** Asks for the lease of @p id, and does not wait for its holder. A lease lasts until it is ended; if its holder
+     * dies, another machine can get it soon afterwards. If @p is_blob_useless is not 0, ignores a stored blob. Sets
+     * @p lease to a value other than NULL, only for INGOT_LEASE_TAKEN. */
     ingot_lease_answer_t (*take)(void *self, size_t id_size, const uint8_t *id, int is_blob_useless, void **lease);
-    /** Ends a lease that take gave, once the blob that was stored meanwhile is there for the other machines. Does not
-     *  wait for that. If none was stored, another machine may take the lease, or, if @p may_others_take is 0, all get
-     *  INGOT_LEASE_NONE for a while. */
+    /** Ends a lease from take, once a blob that was stored in the meantime is available to the other machines. Does
+     * not wait for that. If no blob was stored, another machine may take the lease. If @p may_others_take is 0, all
+     * machines get INGOT_LEASE_NONE for some time instead. */
     void (*end)(void *self, void *lease, int may_others_take);
 } ingot_lease_ops_t;
 
 /**
- * Lets a storage give leases. ingot_persist_program_create asks for one if the storage belongs to a chain that passes
- * it every store (ingot_persist_set_write_through).
+ * Makes a storage give leases. ingot_persist_program_create asks for one if the storage belongs to a chain that passes
+ * every store to it (ingot_persist_set_write_through).
  *
  * @param ops  Copied; both functions are required.
  * @par Threads  None may use the storage yet.

@@ -6,12 +6,12 @@
  *
  * A cached program is code that a device runs. A user that can write a shared storage therefore runs code wherever it
  * is read. A seal prevents that: it is a tag over the id and the blob, by a secret that a fleet shares (keyed BLAKE2b)
- * or by a producer's signature (Ed25519), which everybody can verify with a public key. The tag is checked before
- * the core, the driver or the application gets the blob. doc/seal-format.md specifies seals and key files.
+ * or by a producer's signature (Ed25519), which everybody can verify with a public key. The tag is checked before the
+ * core, the driver or the application gets the blob. doc/seal-format.md specifies seals and key files.
  *
  * Any storage can check seals: directories, bundles, single files, chains, switches and custom storages. Every storage
- * reads sealed blobs, also one without keys, which ignores the seals. A custom storage must return bytes that nobody
- * changes until their release: what is checked is what is used.
+ * reads sealed blobs. A storage without keys ignores the seals. A custom storage must return bytes that do not change
+ * until their release, because they are checked first and used later.
  */
 #ifndef INGOT_TRUST_H
 #define INGOT_TRUST_H
@@ -25,8 +25,8 @@ extern "C" {
 /** What a storage does with seals. */
 typedef enum ingot_persist_trust_policy {
     INGOT_PERSIST_TRUST_NONE = 0, /**< Ignores seals, and adds none. */
-    /** Refuses a blob whose seal is wrong or by an unknown key, and accepts a blob without a seal. An attacker can
-     * remove a seal, so this protects nothing by itself. It is for the time in which a fleet begins to seal. */
+    /** Refuses a blob whose seal is wrong or made with an unknown key, and accepts a blob without a seal. An attacker
+     * can remove a seal, so this protects nothing by itself. It is for the time in which a fleet begins to seal. */
     INGOT_PERSIST_TRUST_VERIFY = 1,
     INGOT_PERSIST_TRUST_REQUIRE = 2 /**< Also refuses blobs without a seal. */
 } ingot_persist_trust_policy_t;
@@ -60,17 +60,17 @@ typedef ingot_status_t (*ingot_persist_key_callback_t)(size_t index, ingot_persi
 /**
  * A policy and its keys.
  *
- * The first key that can seal seals what is stored; all keys verify. To replace a key, add the new one behind the old
- * one everywhere, then put it first, and remove the old one when no blob needs it any more.
+ * The first key that can seal seals what is stored; all keys verify. To replace a key, first add the new one after the
+ * old one everywhere. Then put the new one first. Remove the old one when no blob needs it anymore.
  */
 typedef struct ingot_persist_trust {
     size_t struct_size;
     ingot_persist_trust_policy_t policy;
     /** Key files, with colons between. NULL or "": none. A file with a secret key must be owned by the effective user
      * and be readable by no other user. A file with a public key may also be owned by root, and others may read it but
-     * not write it. No file may be a link. Others must not be able to write the directories above: they could put
-     * another key file of the user or of root in place. A secret that an orchestrator mounts as a link, or as root's,
-     * is refused; read it in next_key. */
+     * not write it. No file may be a link. Other users must not be able to write the directories above it, because they
+     * could replace it with another key file of the user or of root. A secret that an orchestrator mounts as a link, or
+     * as a file of root, is refused; supply it with next_key. */
     const char *key_files;
     ingot_persist_key_callback_t next_key; /**< Keys that follow those of the files. NULL: none. */
     void *user;
@@ -82,12 +82,13 @@ typedef struct ingot_persist_trust {
 
 /**
  * Sets a storage's policy and keys, for loads and stores that begin from now on. Reads the key files and keeps the keys
- * in memory of their own, which is erased when it is released. It is not swapped out if RLIMIT_MEMLOCK of the process
- * leaves a page per policy; if not, the keys are as safe as the process's other memory, and no event says so.
+ * in separate memory, which is erased when it is released. This memory is not swapped out if the process's
+ * RLIMIT_MEMLOCK leaves a page per policy. Otherwise, the keys are as safe as the process's other memory, and no event
+ * says so.
  *
- * Programs that the process already has are not checked again: those in a context's cache in memory, even if they came
- * from another storage, those that were loaded ahead, and blobs that wait for their copy to a chain's first tier. So
- * set the policy before the first program, and do not use storages of different policies with one context.
+ * Programs that the process already has are not checked again: programs in a context's in-memory cache, even if they
+ * came from another storage, programs that were loaded ahead, and blobs that wait to be copied to a chain's first tier.
+ * So set the policy before the first program, and do not use storages of different policies with one context.
  *
  * A load of a refused blob returns INGOT_UNTRUSTED, so ingot_persist_program_create compiles the program and replaces
  * the blob. The storage's event callback and the context get an INGOT_EVENT_STORAGE_DEGRADED with the reason, and
@@ -96,12 +97,12 @@ typedef struct ingot_persist_trust {
  * A store seals a blob with the first key that can. If the policy is INGOT_PERSIST_TRUST_REQUIRE and no key can, the
  * store returns INGOT_READ_ONLY. A blob that is already sealed is stored as it is, if its seal is accepted. A chain
  * that copies a blob to a higher tier copies it with its seal and never adds one. A chain and its tiers, or a switch
- * and its target, have policies of their own. All of them hold for what a tier returns, before a chain copies it.
+ * and its target, have separate policies. All of them apply to what a tier returns, before a chain copies it.
  *
  * @param trust  NULL: INGOT_PERSIST_TRUST_NONE. For this policy no key is read.
  * @par Threads  Any number at once, during any use of the storage.
  * @retval INGOT_INVALID_ARGUMENTS  A malformed trust, no key, more than 16 keys, or a storage that was opened for any
- *                                  owner and would not require seals any more.
+ *                                  owner and would no longer require seals.
  * @retval INGOT_UNTRUSTED          A key file is a link, not a file, of another user, or open to other users.
  * @retval INGOT_NOT_FOUND          A key file is missing.
  * @retval INGOT_BLOB_CORRUPT       A file is not a key file.
@@ -111,9 +112,9 @@ typedef struct ingot_persist_trust {
 INGOT_API ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_persist_trust_t *trust);
 
 /**
- * Stores a blob from another storage as it is, in its seal if it has one: the counterpart of
- * ingot_persist_load_sealed_entry. Never seals it, because a key would then vouch for a blob that came from anywhere.
- * ingot_storage_store is for what the process itself made.
+ * Stores a blob from another storage unchanged, with its seal if it has one. The counterpart of
+ * ingot_persist_load_sealed_entry. Never adds a seal, because a key would then vouch for a blob of unknown origin. For
+ * blobs that the process itself made, use ingot_storage_store.
  *
  * @par Threads  Any number at once.
  * @retval INGOT_UNTRUSTED  The storage's policy refuses the blob; nothing was stored.
@@ -137,7 +138,7 @@ INGOT_API ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *stor
 INGOT_API ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const char *path,
                                                          const ingot_persist_trust_t *trust);
 
-/** What may be known of a key. */
+/** The public facts of a key. */
 typedef struct ingot_persist_key_info {
     size_t struct_size;
     ingot_persist_key_kind_t kind;
@@ -154,12 +155,12 @@ typedef struct ingot_persist_key_info {
 
 /**
  * Creates a key from random bytes of the operating system, in a new file of mode 0600. For a pair, also creates the
- * file of the public key, with ".pub" appended to the name and mode 0644, less the umask. Both
- * are on the disk when it returns. A process that is killed meanwhile may leave the ".pub" alone: remove it then.
+ * file of the public key, with ".pub" appended to the name and mode 0644, less the umask. Both files are on the disk
+ * when this function returns. A process that is killed during the call may leave only the ".pub" file; remove it then.
  *
  * @param kind             INGOT_PERSIST_KEY_BLAKE2B or INGOT_PERSIST_KEY_ED25519_SECRET.
  * @param[in,out] info     The caller sets struct_size. May be NULL.
- * @retval INGOT_READ_ONLY  A file of this name exists, which is left as it is, or the directory cannot be written.
+ * @retval INGOT_READ_ONLY  A file of this name exists and was not changed, or the directory cannot be written.
  * @retval INGOT_NOT_FOUND  The directory is missing.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_NO_SPACE, INGOT_IO_ERROR
  */
