@@ -31,7 +31,7 @@ static void print_help(FILE *file)
     (void)fputs("\n\"ingot COMMAND --help\" shows a command's options. --version shows the library's version.\n"
                 "The store is --dir, otherwise INGOT_PERSIST_DIR, otherwise $XDG_CACHE_HOME/ingot or ~/.cache/ingot.\n"
                 "\n"
-                "Exit status: 0 done; 1 the answer is no (bad entries, no such entry, a miss, a wrong total);\n"
+                "Exit status: 0 done; 1 the answer is negative (bad entries, no such entry, a miss, a wrong total);\n"
                 "2 wrong usage; 3 no store; 4 failed; 130 interrupted. \"ingot run\" returns the command's.\n",
                 file);
 }

@@ -419,7 +419,7 @@ static void put_reason(struct bytes_writer *out, const struct source_graph *grap
     } else if (graph->option_problem != NULL) {
         bytes_put_text(out, "the options have ");
         bytes_put_text(out, graph->option_problem);
-        bytes_put_text(out, ", which no id can stand for");
+        bytes_put_text(out, ", which no id can cover");
     } else {
         const struct graph_text *text = graph->first;
         while (text != NULL && (text->origin != TEXT_SOURCE || text->problem == NULL))

@@ -196,9 +196,9 @@ static void read_include(struct scan *scan)
         read_computed(scan, event);
     event->end = offset_of(scan, read_rest(scan, &is_empty));
     if (!is_empty)
-        event->gap = "has more behind the file name";
+        event->gap = "has more text after the file name";
     else if (scan->had_line)
-        event->gap = "stands behind a #line";
+        event->gap = "follows a #line";
     event->stays_a_gap = event->gap != NULL;
 }
 
@@ -364,7 +364,7 @@ static void read_condition(struct scan *scan, const struct token *name)
         return;
     event->operand = name->start;
     event->operand_size = name->size;
-    event->gap = scan->had_line ? "stands behind a #line, and what it ends before" : NULL;
+    event->gap = scan->had_line ? "ends a branch that begins before a #line" : NULL;
 }
 
 static bool is_on_two_lines(const struct scan *scan, const char *from, const char *to)

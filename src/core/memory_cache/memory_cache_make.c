@@ -211,7 +211,7 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
     struct cache_entry *got = request->memo != NULL ? memory_cache_recall(request->memo) : NULL;
     ingot_status_t status = INGOT_SUCCESS;
     enum boarding boarding = BOARDED_FOUND;
-    const bool is_remembered = got != NULL; /* and it has been in the request's group since then */
+    const bool is_remembered = got != NULL; /* the entry has been in the request's group since then */
 
     if (got == NULL && !request->is_transient)
         got = memory_cache_glance(cache, request);

@@ -39,7 +39,7 @@ static ingot_status_t check_secret(const struct file_facts *facts, const char *p
     if ((facts->mode & READABLE_BY_OTHERS) != 0)
         return ingot_set_error_detail(INGOT_UNTRUSTED,
                                       "%s has a secret key and mode %04o, so other users may have read it: create "
-                                      "another key, or chmod 0600 if you know that nobody did",
+                                      "another key, or chmod 0600 if you know that no other user did",
                                       path, (unsigned)facts->mode);
     return INGOT_SUCCESS;
 }

@@ -22,7 +22,7 @@
 
 static const uint8_t check_id[] = "ingot_remote_check";
 
-/* Bytes that do not shrink. */
+/* Fills memory with bytes that cannot be compressed. */
 static void fill(uint8_t blob[BLOB_SIZE])
 {
     uint64_t state = 1;

@@ -148,8 +148,8 @@ static bool take_last_request(struct lease_list *list, struct last_request *last
     return lease != NULL;
 }
 
-/* Ends the leases, so that other machines need not wait until the leases of an ended process run out. Takes from the
- * time that may be lost. */
+/* Ends the leases, so that other machines need not wait until the leases of an ended process run out. The requests
+ * count as lost time. */
 static void end_all(struct tier *tier)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;

@@ -56,8 +56,9 @@ static void on_exit_of_process(void)
 bool registry_add(struct tier *tier, ingot_storage_t storage)
 {
     spin_take(&lock);
-    /* Once more for a later tier: libcurl's TLS library may have been loaded after the first one was opened, and must
-     * work until the last handler has run. exit() runs the newest one first, and the others then have nothing to do. */
+    /* Registers the handler again for each later tier, because libcurl's TLS library may have been loaded after the
+     * first tier was opened, and must work until the last handler has run. exit() runs the newest handler first, and
+     * the others then have nothing to do. */
     if (handler_count < MOST_HANDLERS && atexit(on_exit_of_process) == 0)
         ++handler_count;
     const bool is_added = handler_count != 0;

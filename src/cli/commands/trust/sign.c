@@ -198,8 +198,8 @@ static int run(int argc, char **argv)
         parse_option,
         "\nRECIPE...",
         "Seals all entries of a store with a key, or recipes. Use it only if you know that "
-        "nobody else could write the store or the recipes. Entries whose seal is wrong or by another key are "
-        "left unchanged; exit status 1.",
+        "no other user could write the store or the recipes. Entries whose seal is wrong "
+        "or made with another key are left unchanged; exit status 1.",
         options_common,
         NULL,
         NULL};

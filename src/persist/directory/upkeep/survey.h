@@ -47,8 +47,8 @@ ingot_status_t survey_init_name_spaces(struct survey *survey, const struct direc
                                        const char *name_space);
 void survey_fini(struct survey *survey);
 
-/* Reads one entry from its files, without the index. Returns 0, a negated errno, or 1 if there is no entry that the
- * store may have made. */
+/* Reads one entry from its files, without the index. Returns 0, a negated errno, or 1 if the entry does not exist or
+ * cannot be from this store. */
 int survey_read(const struct directory *directory, const char *name_space, uint64_t bucket, uint32_t number,
                 struct survey_entry *entry);
 
