@@ -74,6 +74,17 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
     }
 }
 
+ingot_status_t files_lock_failed(int error, const char *name)
+{
+    char text[128];
+    if (error != -ENOLCK && error != -EOPNOTSUPP && error != -ENOSYS)
+        return files_write_failed(error, "locking", name);
+    return ingot_set_error(INGOT_IO_ERROR, -error,
+                           "locking %s: %s (errno %d); only a file system with locks can be written, so choose another "
+                           "directory",
+                           name, strerror_r(-error, text, sizeof(text)), -error);
+}
+
 ingot_status_t files_check_limit(uint64_t size_bytes, const char *name)
 {
     return size_bytes <= FILES_ANY_USER_LIMIT

@@ -43,6 +43,8 @@ static inline bool files_are_private(const struct file_facts *facts, uint32_t us
 /* Returns the status for a negated errno, with a detail that contains action, name and errno. */
 ingot_status_t files_read_failed(int error, const char *action, const char *name);
 ingot_status_t files_write_failed(int error, const char *action, const char *name);
+/* The same about a lock; some network file systems have none. */
+ingot_status_t files_lock_failed(int error, const char *name);
 
 /* Returns INGOT_UNTRUSTED. The detail says what was found, what is required (a directory or a file that this user owns
  * and that no other user may write), and how to fix it. */

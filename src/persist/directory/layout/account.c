@@ -37,7 +37,7 @@ static ingot_status_t lock_index(int index_fd, uint64_t deadline_ns)
         pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
         result = files_try_lock_whole(index_fd);
     }
-    return result < 0 ? files_write_failed(result, "locking", "index.bin") : INGOT_SUCCESS;
+    return result < 0 ? files_lock_failed(result, "index.bin") : INGOT_SUCCESS;
 }
 
 bool account_parse(size_t size, const char *text, uint64_t *total_bytes)

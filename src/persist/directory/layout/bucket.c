@@ -172,6 +172,21 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
     return status;
 }
 
+/* In a container, the directory of an entry that is from the image cannot be renamed (EXDEV), but its files can be
+ * removed. Without its key, it is no entry, so a process that ends in between leaves a bad one. */
+static int delete_in_place(const struct directory *directory, const char *path)
+{
+    char file[PATH_CAPACITY];
+    paths_join(file, path, "key.bin");
+    int result = files_remove(directory->root, file);
+    if (result < 0 && result != -ENOENT)
+        return result;
+    paths_join(file, path, "kernel.bin");
+    (void)files_remove(directory->root, file);
+    result = files_remove_directory(directory->root, path);
+    return result == -ENOTEMPTY || result == -EEXIST ? files_remove_tree(directory->root, path) : result;
+}
+
 ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
                                 char aside[PATH_CAPACITY])
 {
@@ -193,6 +208,8 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
     const int at = temporary_below(directory, &below);
     account_begin_removing(account, hash, number);
     result = files_rename(directory->root, path, at, below);
+    if (result == -EXDEV)
+        result = delete_in_place(directory, path);
     if (result < 0) {
         account_cancel(account);
         return result == -ENOENT ? INGOT_NOT_FOUND : files_write_failed(result, "taking away", path);

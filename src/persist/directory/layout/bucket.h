@@ -33,8 +33,9 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
 /* Checks the bucket's directory. INGOT_NOT_FOUND, INGOT_UNTRUSTED, INGOT_IO_ERROR. */
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);
 
-/* Moves an entry of the account's namespace to tmp; aside is its new path. inode is the one that it must still have; 0:
- * any. INGOT_NOT_FOUND: the entry does not exist. INGOT_IO_ERROR and others: it could not be moved. */
+/* Moves an entry of the account's namespace to tmp; aside is its new path. Deletes an entry that cannot be moved
+ * because it is from a container's image; nothing is at aside then. inode is the one that it must still have; 0: any.
+ * INGOT_NOT_FOUND: the entry does not exist. INGOT_IO_ERROR and others: it could not be moved. */
 ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
                                 char aside[PATH_CAPACITY]);
 

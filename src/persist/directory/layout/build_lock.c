@@ -107,7 +107,7 @@ static void tell_unlockable(struct directory *directory, int error)
     const uint64_t now_ns = files_steady_clock_ns();
     if (atomic_exchange_explicit(&directory->has_told_unlockable, true, memory_order_relaxed))
         return;
-    const ingot_status_t status = files_write_failed(error, "locking", PATHS_LOCK);
+    const ingot_status_t status = files_lock_failed(error, PATHS_LOCK);
     error_text_copy(why, sizeof(why), ingot_last_error_detail());
     (void)ingot_set_error_detail(status, "programs that other processes are compiling are compiled here as well: %s",
                                  why);

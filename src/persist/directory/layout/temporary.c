@@ -142,7 +142,7 @@ ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACI
     if (result == 0)
         paths_temporary(path, TEMPORARY, session->byte, session->next++);
     process_lock_give(&session->lock);
-    return result < 0 ? files_write_failed(result, "locking", PATHS_LOCK) : INGOT_SUCCESS;
+    return result < 0 ? files_lock_failed(result, PATHS_LOCK) : INGOT_SUCCESS;
 }
 
 ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACITY])

@@ -92,5 +92,5 @@ ingot_status_t recipe_file_lock(int fd, const char *path, bool is_shared, uint64
         files_pause_ns(LOCK_PAUSE_NS);
         result = try_lock(fd, is_shared);
     }
-    return result < 0 ? files_write_failed(result, "locking", path) : INGOT_SUCCESS;
+    return result < 0 ? files_lock_failed(result, path) : INGOT_SUCCESS;
 }

@@ -1,0 +1,230 @@
+/*
+ * A store on file systems that lack what local ones have: locks, or renaming. And one in the image of a container,
+ * whose entries belong to a lower layer: the kernel does not rename their directories.
+ *
+ * store_kill_test has each single call fail with the errors of network file systems; here, calls fail for good.
+ */
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+
+#include <functional>
+#include <string>
+
+#include "support/failing_calls.h"
+#include "support/forked_child.h"
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+using failing_calls::kAny;
+
+namespace
+{
+
+constexpr int kNoFilter = 98;
+constexpr int kNoMount = 97;
+constexpr uint64_t kLimit = 1 << 20;
+constexpr unsigned kEntries = 4;
+
+Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
+const Bytes kBlob = random_bytes(1, 600);
+const Bytes kNewBlob = random_bytes(2, 700);
+
+void fill(const fs::path &root)
+{
+    const Store store(root, kLimit);
+    for (unsigned i = 0; i < kEntries; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
+}
+
+/* Runs work on a store with entries, while calls fail. */
+int run_with(const std::vector<failing_calls::Rule> &rules, const fs::path &root, const std::function<int()> &work)
+{
+    fill(root);
+    return forked_child::run([&] { return failing_calls::install(rules) ? work() : kNoFilter; });
+}
+
+bool loads(const Store &store, unsigned number, const Bytes &expected)
+{
+    Bytes blob;
+    return store.load(numbered_id(number), &blob) == INGOT_SUCCESS && blob == expected;
+}
+
+class StoreNetwork : public testing::TestWithParam<int>
+{
+protected:
+    void expect_sound() const
+    {
+        const Store store(root_, kLimit);
+        for (unsigned i = 0; i < kEntries; ++i)
+            EXPECT_TRUE(loads(store, i, kBlob)) << i;
+        EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(100), kNewBlob));
+        EXPECT_EQ(bytes_in(root_), store.stats().bytes);
+        EXPECT_EQ(0u, leftovers_in(root_));
+    }
+    const ScratchDirectory scratch_{fast_volume()};
+    const fs::path root_ = scratch_.path() / "store";
+};
+
+using StoreWithoutLocks = StoreNetwork;
+using StoreWithoutRename = StoreNetwork;
+
+} // namespace
+
+TEST_P(StoreWithoutLocks, IsReadAndNotWritten)
+{
+    const int error = GetParam();
+    const std::vector<failing_calls::Rule> rules = {
+        {SYS_fcntl, F_OFD_SETLK, error}, {SYS_fcntl, F_OFD_GETLK, error}, {SYS_flock, kAny, error}};
+    const int failed_check = run_with(rules, root_, [&] {
+        const Store store(root_, kLimit);
+        if (store.status() != INGOT_SUCCESS || !loads(store, 0, kBlob))
+            return 1;
+        if (store.put(numbered_id(100), kNewBlob) != INGOT_IO_ERROR)
+            return 2;
+        if (std::string(ingot_last_error_detail()).find("only a file system with locks") == std::string::npos)
+            return 3;
+        if (store.load(numbered_id(100)) != INGOT_NOT_FOUND || !loads(store, 1, kBlob))
+            return 4;
+        return 0;
+    });
+    EXPECT_EQ(0, failed_check);
+    expect_sound();
+}
+INSTANTIATE_TEST_SUITE_P(Errors, StoreWithoutLocks, testing::Values(ENOLCK, EOPNOTSUPP, ENOSYS),
+                         [](const auto &error) { return std::string(strerrorname_np(error.param)); });
+
+TEST_P(StoreWithoutRename, IsReadAndNotWritten)
+{
+    const int error = GetParam();
+    const std::vector<failing_calls::Rule> rules = {
+        {SYS_renameat, kAny, error},
+        {SYS_renameat2, kAny, error},
+#if defined(SYS_rename)
+        {SYS_rename, kAny, error},
+#endif
+    };
+    const int failed_check = run_with(rules, root_, [&] {
+        const Store store(root_, kLimit);
+        if (store.status() != INGOT_SUCCESS || !loads(store, 0, kBlob))
+            return 1;
+        if (store.put(numbered_id(100), kNewBlob) == INGOT_SUCCESS)
+            return 2;
+        if (store.load(numbered_id(100)) != INGOT_NOT_FOUND || !loads(store, 1, kBlob))
+            return 3;
+        return 0;
+    });
+    EXPECT_EQ(0, failed_check);
+    expect_sound();
+}
+INSTANTIATE_TEST_SUITE_P(Errors, StoreWithoutRename, testing::Values(EEXIST, EBUSY, EPERM, ESTALE, EOPNOTSUPP),
+                         [](const auto &error) { return std::string(strerrorname_np(error.param)); });
+
+/* The server forgets every file that is opened, but not for what it said about directories. */
+TEST_F(StoreNetwork, StaleFilesAreMisses)
+{
+    for (const int error : {ESTALE, EIO, EBUSY}) {
+        const int failed_check = run_with({{SYS_pread64, kAny, error}, {SYS_read, kAny, error}}, root_, [&] {
+            const Store store(root_, kLimit);
+            return store.status() == INGOT_SUCCESS && store.load(numbered_id(0)) == INGOT_IO_ERROR ? 0 : 1;
+        });
+        EXPECT_EQ(0, failed_check) << strerrorname_np(error);
+        expect_sound(); /* the entry is kept: it is not the entry that is bad */
+        fs::remove_all(root_);
+    }
+}
+
+namespace
+{
+
+/* A store in the image of a container: the entries below are from the image, and what changes is kept above. */
+class StoreInAnImage : public testing::Test
+{
+protected:
+    /* Mounts the layers for this process alone, and works on the store. */
+    int run(const std::function<int(const fs::path &)> &work) const
+    {
+        fs::create_directories(scratch_.path() / "image");
+        fill(scratch_.path() / "image/store");
+        return forked_child::run([&] { return mount_layers() ? work(scratch_.path() / "seen/store") : kNoMount; });
+    }
+
+private:
+    bool mount_layers() const
+    {
+        const std::string at = scratch_.path();
+        for (const char *folder : {"/above", "/work", "/seen"})
+            fs::create_directories(at + folder);
+        const std::string layers = "lowerdir=" + at + "/image,upperdir=" + at + "/above,workdir=" + at + "/work";
+        if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
+            return false;
+        return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+               mount("overlay", (at + "/seen").c_str(), "overlay", 0, layers.c_str()) == 0;
+    }
+    const ScratchDirectory scratch_{fast_volume()};
+};
+
+} // namespace
+
+TEST_F(StoreInAnImage, IsReadAndChanged)
+{
+    const int failed_check = run([](const fs::path &root) {
+        const Store store(root, kLimit);
+        if (store.status() != INGOT_SUCCESS || !loads(store, 0, kBlob))
+            return 1;
+        if (store.put(numbered_id(100), kNewBlob) != INGOT_SUCCESS || !loads(store, 100, kNewBlob))
+            return 2;
+        if (store.remove(numbered_id(1)) != INGOT_SUCCESS || store.load(numbered_id(1)) != INGOT_NOT_FOUND)
+            return 3;
+        if (store.put(numbered_id(1), kNewBlob) != INGOT_SUCCESS || !loads(store, 1, kNewBlob))
+            return 4;
+        if (bytes_in(root) != store.stats().bytes || leftovers_in(root) != 0)
+            return 5;
+        if (ingot_persist_clear(store.get()) != INGOT_SUCCESS || !entries_of(root).empty() || store.stats().bytes != 0)
+            return 6;
+        return 0;
+    });
+    if (failed_check == kNoMount)
+        GTEST_SKIP() << "this machine allows no mounts";
+    EXPECT_EQ(0, failed_check);
+}
+
+TEST_F(StoreInAnImage, ReplacesBadEntriesOfTheImage)
+{
+    const int failed_check = run([](const fs::path &root) {
+        for (const fs::path &entry : entries_of(root))
+            if (truncate((entry / "kernel.bin").c_str(), 100) != 0)
+                return 1;
+        const Store store(root, kLimit);
+        for (unsigned i = 0; i < kEntries; ++i) {
+            if (store.load(numbered_id(i)) == INGOT_SUCCESS || store.put(numbered_id(i), kNewBlob) != INGOT_SUCCESS)
+                return 2;
+            if (!loads(store, i, kNewBlob))
+                return 3;
+        }
+        return entries_of(root).size() == kEntries && leftovers_in(root) == 0 ? 0 : 4;
+    });
+    if (failed_check == kNoMount)
+        GTEST_SKIP() << "this machine allows no mounts";
+    EXPECT_EQ(0, failed_check);
+}
+
+TEST_F(StoreInAnImage, EvictsEntriesOfTheImage)
+{
+    const int failed_check = run([](const fs::path &root) {
+        const Store store(root, 3200); /* four entries fit, a fifth does not */
+        for (unsigned i = 100; i < 104; ++i)
+            if (store.put(numbered_id(i), kBlob) != INGOT_SUCCESS || !loads(store, i, kBlob))
+                return 1;
+        return bytes_in(root) == store.stats().bytes && store.stats().bytes <= 3200 ? 0 : 2;
+    });
+    if (failed_check == kNoMount)
+        GTEST_SKIP() << "this machine allows no mounts";
+    EXPECT_EQ(0, failed_check);
+}
