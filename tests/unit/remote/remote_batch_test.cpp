@@ -17,6 +17,7 @@
 #include "support/persist_session.h"
 #include "support/remote_fixture.h"
 #include "support/server_process.h"
+#include "support/trust_fixture.h"
 
 extern "C" {
 #include "remote/object/object_key.h"
@@ -231,6 +232,51 @@ TEST_P(RemoteBatch, AFaultConcernsOneObject)
     EXPECT_EQ(56u, tier.stats().hits);
     EXPECT_EQ(4u, tier.stats().bad_objects);
     EXPECT_EQ(4u, tier.stats().failures);
+    EXPECT_TRUE(tier.stats().is_asking);
+}
+
+/* Each object is verified by itself, as if it were loaded alone. */
+TEST_P(RemoteBatch, ReturnsOnlySealedBlobsWhereSealsAreRequired)
+{
+    const trust_fixture::Key key = trust_fixture::signing_key(1);
+    const trust_fixture::Key removed = trust_fixture::signing_key(2);
+    const auto sealed = [](const trust_fixture::Key &by, size_t id) {
+        return trust_fixture::sealed(by, id_of(id), blob_of(id));
+    };
+    {
+        const Tier writer(server_->url());
+        for (size_t i = 0; i < 40; ++i) {
+            Bytes bytes = sealed(key, i);
+            if (i == 3)
+                bytes = blob_of(i); /* no seal */
+            else if (i == 7)
+                bytes = sealed(removed, i);
+            else if (i == 12)
+                bytes = sealed(key, 11); /* a right one, of another id */
+            else if (i == 18)
+                bytes.back() ^= 1;
+            else if (i == 25)
+                bytes.pop_back();
+            else if (i == 33)
+                bytes[40] ^= 1; /* of the seal */
+            ASSERT_EQ(INGOT_SUCCESS, writer.put(id_of(i), bytes));
+        }
+        ASSERT_EQ(INGOT_SUCCESS, writer.flush());
+    }
+    const Tier tier(server_->url());
+    const trust_fixture::Trust required(INGOT_PERSIST_TRUST_REQUIRE, {key});
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(tier.get(), required.get()));
+    const Loaded loaded(tier.get(), numbers_to(40));
+    for (size_t i = 0; i < 40; ++i) {
+        const bool is_bad = i == 3 || i == 7 || i == 12 || i == 18 || i == 25 || i == 33;
+        EXPECT_EQ(is_bad ? INGOT_UNTRUSTED : INGOT_SUCCESS, loaded.statuses[i]) << i << ": " << loaded.details[i];
+        EXPECT_TRUE(is_bad || blob_of(i) == loaded.blobs[i]) << i;
+        EXPECT_TRUE(!is_bad || loaded.blobs[i].empty()) << i;
+    }
+    ingot_persist_stats_t counts = INGOT_PERSIST_STATS_INIT;
+    ingot_persist_get_stats(tier.get(), &counts);
+    EXPECT_EQ(6u, counts.distrusted);
+    EXPECT_EQ(34u, counts.hits);
     EXPECT_TRUE(tier.stats().is_asking);
 }
 
