@@ -137,11 +137,13 @@ typedef struct ingot_recipe_program {
     size_t name_expression_count;
     const size_t *objects; /**< For INGOT_RECIPE_LINK: the indices of its objects, in order. */
     size_t object_count;
+    const char *const *kernels; /**< Requested from the program, each once, in the order of the first requests. */
+    size_t kernel_count;
 } ingot_recipe_program_t;
 #define INGOT_RECIPE_PROGRAM_INIT                                                                                      \
     {                                                                                                                  \
         sizeof(ingot_recipe_program_t), INGOT_RECIPE_PROGRAM, INGOT_SUCCESS, "", NULL, "", "", "", "", 0, NULL, 0,     \
-            NULL, 0, NULL, 0, "", "", 0, NULL, 0, NULL, 0, NULL, 0                                                     \
+            NULL, 0, NULL, 0, "", "", 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0                                            \
     }
 
 /**
@@ -249,6 +251,17 @@ INGOT_API ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, c
                                                  const_ingot_program_t program, uint8_t *key);
 
 /**
+ * Adds the name of a kernel that was requested from a program, for people and tools: nothing is built differently.
+ *
+ * @retval INGOT_SUCCESS    The file has the kernel now.
+ * @retval INGOT_NOT_FOUND  The file does not have the program, or it cannot be built from the file.
+ * @retval INGOT_INVALID_ARGUMENTS  Also a name that is empty or has more than 4096 bytes.
+ * @return Otherwise as ingot_recipe_writer_add.
+ */
+INGOT_API ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
+                                                        const char *name);
+
+/**
  * Adds a program that clLinkProgram made from objects, and its objects. For the OpenCL layer.
  *
  * @param[in] link     The linked program's descriptor, which provides its devices.
@@ -326,6 +339,11 @@ INGOT_API ingot_status_t ingot_persist_record_link(ingot_storage_t storage, cons
                                                    const char *options, size_t object_count,
                                                    const const_ingot_program_desc_t *objects,
                                                    const_ingot_program_t program);
+
+/** Records that a kernel was requested from a program that is recorded. ingot_persist_kernel_create does so by itself.
+ *  Does nothing if the storage does not record. @retval INGOT_INVALID_ARGUMENTS */
+INGOT_API ingot_status_t ingot_persist_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc,
+                                                     const char *name);
 
 /* ---- recipes in a store ---------------------------------------------------------------------------------- */
 

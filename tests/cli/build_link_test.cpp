@@ -53,6 +53,12 @@ protected:
         std::ofstream(fs::path(folder()) / "deep" / "inner.h")
             << "#include \"amount.h\"\n#define INNER " << more << "\n";
     }
+    /* The kernels that the application requested from its linked program. */
+    std::string kernels_of_link(const std::string &path) const
+    {
+        const std::string key = json("recipe list " + path, "[p['key'] for p in j if p['kind'] == 'link'][0]");
+        return json("recipe show " + path + " " + key, "j[0]['kernels']");
+    }
     std::string folder() const { return (scratch() / "included").string(); }
     std::string recipe() const { return (scratch() / "app.recipe").string(); }
 };
@@ -61,6 +67,7 @@ TEST_F(CliBuildLink, BuildsWhatTheApplicationLinks)
 {
     const std::string recorded = run_application({"--record", recipe()}, scratch() / "first");
     EXPECT_EQ(std::string::npos, recorded.find("compiled        0")) << recorded;
+    EXPECT_EQ("['add']", kernels_of_link(recipe()));
     const Result built = build_into(root());
     EXPECT_EQ(0, built.code) << built.output;
     EXPECT_EQ(0u, built.output.find("1 built, 0 present (")) << built.output;

@@ -60,12 +60,39 @@ void read_program(ingot_recipe_t recipe, size_t index, ingot_recipe_writer_t wri
         read_text(recipe, program.headers[i]);
     for (size_t i = 0; i < program.file_count; ++i)
         read_text(recipe, program.files[i]);
+    for (size_t i = 0; i < program.kernel_count; ++i)
+        if (program.kernels[i][0] == '\0' || std::strlen(program.kernels[i]) > 4096)
+            abort();
     for (size_t i = 0; i < program.object_count; ++i)
         if (program.status == INGOT_SUCCESS && program.objects[i] >= index)
             abort();
     if (ingot_recipe_desc_create(&desc, recipe, index, reference_context(), 0, nullptr) == INGOT_SUCCESS)
         ingot_program_desc_release(desc);
     (void)ingot_recipe_writer_copy(writer, recipe, index);
+}
+
+ingot_status_t supply_key(size_t index, ingot_persist_key_t *key, void *)
+{
+    key->kind = INGOT_PERSIST_KEY_BLAKE2B;
+    for (size_t i = 0; i < sizeof(key->bytes); ++i)
+        key->bytes[i] = static_cast<uint8_t>(i);
+    return index == 0 ? INGOT_SUCCESS : INGOT_NOT_FOUND;
+}
+
+/* Opens it with a policy, which only a seal by the key lets through. Then it can be sealed. */
+void check_seal(const std::string &path)
+{
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+    ingot_recipe_t recipe = nullptr;
+    trust.policy = INGOT_PERSIST_TRUST_REQUIRE;
+    trust.next_key = supply_key;
+    if (ingot_recipe_open_trusted(&recipe, path.c_str(), &trust) == INGOT_SUCCESS)
+        ingot_recipe_release(recipe);
+    if (ingot_recipe_seal(path.c_str(), &trust, nullptr) != INGOT_SUCCESS)
+        return;
+    if (ingot_recipe_open_trusted(&recipe, path.c_str(), &trust) != INGOT_SUCCESS)
+        abort();
+    ingot_recipe_release(recipe);
 }
 
 void read_file(const std::string &path, const std::string &copy)
@@ -94,6 +121,7 @@ void read_file(const std::string &path, const std::string &copy)
     ingot_recipe_release(recipe);
     if (ingot_recipe_writer_open(&writer, &(info.path = path.c_str(), info)) == INGOT_SUCCESS)
         ingot_recipe_writer_release(writer);
+    check_seal(path);
 }
 
 /* Corrects checksums, and the keys of plain contents, as far as the records follow one another. */

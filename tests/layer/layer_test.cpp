@@ -153,6 +153,7 @@ TEST_F(Layer, RecordsWhatTheApplicationBuilds)
     EXPECT_LE(4u, summary_of(plain).program_count);
     for (size_t i = 0; i < summary_of(plain).program_count; ++i)
         EXPECT_EQ(INGOT_SUCCESS, program_of(plain, i).status) << program_of(plain, i).reason;
+    EXPECT_LT(0u, program_of(plain, 0).kernel_count);
     const auto size = fs::file_size(path("recipe"));
     expect_right(run_child("plain"), "4");
     EXPECT_EQ(size, fs::file_size(path("recipe"))) << "by a process that loads its programs";

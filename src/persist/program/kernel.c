@@ -11,6 +11,7 @@
 
 #include "persist/base/files.h"
 #include "persist/program/program.h"
+#include "persist/recipe/recording.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/program_blob.h"
 
@@ -51,6 +52,8 @@ ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_p
         status = program_replace(storage, &program, desc, &made_from);
     }
     ingot_program_release(program);
+    if (status == INGOT_SUCCESS)
+        recording_note_kernel(storage, desc, name);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = made_from;
     return status;

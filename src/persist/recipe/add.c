@@ -260,24 +260,36 @@ static void put_id(void *user, const uint8_t *digest)
     ++ids->count;
 }
 
-/* Copies a program, and then its ids. If the file already has the program, its ids may come from a damaged copy. */
-static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
-                                    const ingot_recipe_program_t *program)
+/* Appends the records of a program's ids, which the file may lack. */
+static ingot_status_t copy_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
+                               const ingot_recipe_program_t *program)
 {
     const ingot_allocator_t *allocator = writer_allocator(writer);
     struct id_items ids = {NULL, 0, program->key};
-    ingot_status_t status = copy_program(writer, recipe, index, program);
     recipe_visit_ids(recipe, index, put_id, &ids);
-    if (status != INGOT_SUCCESS || ids.count == 0)
-        return status;
     const size_t size = ids.count * sizeof(*ids.items);
+    if (size == 0)
+        return INGOT_SUCCESS;
     ids.items = memory_allocate(allocator, size);
     if (ids.items == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's ids");
     ids.count = 0;
     recipe_visit_ids(recipe, index, put_id, &ids);
-    status = writer_append(writer, ids.count, ids.items);
+    const ingot_status_t status = writer_append(writer, ids.count, ids.items);
     memory_free(allocator, ids.items, size);
+    return status;
+}
+
+/* Copies a program, and then its ids and its kernels. If the file has the program already, its ids may come from a
+ * damaged copy. */
+static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
+                                    const ingot_recipe_program_t *program)
+{
+    ingot_status_t status = copy_program(writer, recipe, index, program);
+    if (status == INGOT_SUCCESS)
+        status = copy_ids(writer, recipe, index, program);
+    for (size_t i = 0; i < program->kernel_count && status == INGOT_SUCCESS; ++i)
+        status = writer_add_kernel(writer, program->key, program->kernels[i]);
     return status;
 }
 

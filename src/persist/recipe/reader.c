@@ -15,6 +15,7 @@
 #include "persist/recipe/containers/key_map.h"
 #include "persist/recipe/format/fields.h"
 #include "persist/recipe/format/record.h"
+#include "persist/recipe/kernels.h"
 #include "util/struct_size.h"
 
 #define MAX_TEXT_BYTES ((uint64_t)256 << 20) /* of a program's texts, each as often as the program names it */
@@ -44,6 +45,7 @@ struct ingot_recipe {
     struct recipe_buffer texts; /* struct recipe_record each */
     struct recipe_buffer nodes; /* struct program_node each */
     struct recipe_buffer ids;   /* struct id_node each */
+    struct recipe_kernels kernels;
     struct key_map text_numbers;
     struct key_map program_numbers;
     struct key_map id_programs; /* the programs' numbers by the digests of their ids */
@@ -72,6 +74,7 @@ static void destroy(struct ingot_recipe *recipe)
     const ingot_allocator_t allocator = recipe->allocator;
     for (size_t i = 0; i < recipe->summary.program_count; ++i)
         memory_free(&allocator, node_at(recipe, i)->content, node_at(recipe, i)->size);
+    recipe_kernels_fini(&recipe->kernels);
     key_map_fini(&recipe->id_programs);
     key_map_fini(&recipe->program_numbers);
     key_map_fini(&recipe->text_numbers);
@@ -246,6 +249,53 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
     return INGOT_SUCCESS;
 }
 
+/* True if the content has the record's key and a name, and the program is there. */
+static bool is_kernel(const struct ingot_recipe *recipe, const struct recipe_record *record, const uint8_t *content,
+                      size_t *program)
+{
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    recipe_digest((size_t)record->size, content, key);
+    return memcmp(key, record->key, sizeof(key)) == 0 && key_map_find(&recipe->program_numbers, content, program) &&
+           memchr(content + INGOT_RECIPE_KEY_SIZE, 0, (size_t)record->size - INGOT_RECIPE_KEY_SIZE) == NULL;
+}
+
+/* Leaves out kernels of programs that are missing or were left out. */
+static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recipe_record *record)
+{
+    uint8_t *content = NULL;
+    size_t program = 0;
+    if (record->size <= INGOT_RECIPE_KEY_SIZE || record->size > INGOT_RECIPE_KEY_SIZE + RECIPE_MAX_KERNEL_NAME)
+        return skip(recipe, record);
+    ingot_status_t status = read_content(recipe, record, &content);
+    if (status != INGOT_SUCCESS)
+        return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
+    if (is_kernel(recipe, record, content, &program) &&
+        !recipe_kernels_add(&recipe->kernels, &recipe->arena, program, record->key,
+                            (size_t)record->size - INGOT_RECIPE_KEY_SIZE, content + INGOT_RECIPE_KEY_SIZE))
+        status = no_memory(recipe);
+    memory_free(&recipe->allocator, content, (size_t)record->size);
+    return status;
+}
+
+/* Gives each program its kernels, when all are known. */
+static ingot_status_t list_kernels(struct ingot_recipe *recipe)
+{
+    for (size_t i = 0; i < recipe_kernels_count(&recipe->kernels); ++i)
+        ++node_at(recipe, recipe_kernels_program(&recipe->kernels, i))->fields.program.kernel_count;
+    for (size_t i = 0; i < recipe_kernels_count(&recipe->kernels); ++i) {
+        struct recipe_fields *fields = &node_at(recipe, recipe_kernels_program(&recipe->kernels, i))->fields;
+        if (fields->kernels == NULL) {
+            fields->kernels = recipe_arena_take(&recipe->arena, fields->program.kernel_count, sizeof(*fields->kernels));
+            fields->program.kernels = fields->kernels;
+            fields->program.kernel_count = 0;
+        }
+        if (fields->kernels == NULL)
+            return no_memory(recipe);
+        fields->kernels[fields->program.kernel_count++] = recipe_kernels_name(&recipe->kernels, i);
+    }
+    return INGOT_SUCCESS;
+}
+
 /* A seal that is no seal, or that is damaged, does not fit, so it is not as if there were none. */
 static ingot_status_t add_seal(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
@@ -270,6 +320,7 @@ static ingot_status_t add_record(struct ingot_recipe *recipe, const struct recip
     case RECIPE_RECORD_TEXT: return add_text(recipe, record);
     case RECIPE_RECORD_PROGRAM: return add_program(recipe, record);
     case RECIPE_RECORD_ID: return add_id(recipe, record);
+    case RECIPE_RECORD_KERNEL: return add_kernel(recipe, record);
     case RECIPE_RECORD_SEAL: return add_seal(recipe, record);
     default: ++recipe->summary.damaged_count; return skip(recipe, record);
     }
@@ -288,7 +339,7 @@ static ingot_status_t read_records(struct ingot_recipe *recipe, uint64_t file_si
     }
     recipe->summary.file_bytes = file_size;
     recipe->summary.torn_bytes = file_size - scan.offset;
-    return status;
+    return status == INGOT_SUCCESS ? list_kernels(recipe) : status;
 }
 
 /* ---- the object ---- */
@@ -325,6 +376,7 @@ static struct ingot_recipe *make(const char *path)
     recipe_buffer_init(&recipe->texts, &recipe->allocator);
     recipe_buffer_init(&recipe->nodes, &recipe->allocator);
     recipe_buffer_init(&recipe->ids, &recipe->allocator);
+    recipe_kernels_init(&recipe->kernels, &recipe->allocator);
     key_map_init(&recipe->text_numbers, &recipe->allocator);
     key_map_init(&recipe->program_numbers, &recipe->allocator);
     key_map_init(&recipe->id_programs, &recipe->allocator);

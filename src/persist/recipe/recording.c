@@ -74,10 +74,11 @@ static struct recording *active_part(ingot_storage_t storage)
     return recording != NULL && atomic_load_explicit(&recording->is_recording, memory_order_relaxed) ? recording : NULL;
 }
 
-/* An item to record: a program, or a linked program with its objects. */
+/* An item to record: a program, a linked program with its objects, or a kernel of a recorded program. */
 struct item {
     const_ingot_program_desc_t desc;
     const_ingot_program_t program;
+    const char *kernel;  /* NULL: not a kernel */
     const char *options; /* of a link, like the next two */
     const const_ingot_program_desc_t *objects;
     size_t object_count; /* 0: not a link */
@@ -85,6 +86,10 @@ struct item {
 
 static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
 {
+    if (item->kernel != NULL) {
+        const ingot_status_t status = ingot_recipe_writer_add_kernel(writer, item->desc, item->kernel);
+        return status != INGOT_NOT_FOUND ? status : INGOT_SUCCESS; /* why its program is not there was told before */
+    }
     if (item->object_count == 0)
         return ingot_recipe_writer_add(writer, item->desc, item->program, NULL);
     return ingot_recipe_writer_add_link(writer, item->desc, item->options, item->object_count, item->objects,
@@ -146,9 +151,24 @@ ingot_status_t ingot_persist_record_link(ingot_storage_t storage, const_ingot_pr
 {
     if (storage == NULL || link == NULL || objects == NULL || object_count == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, link or objects are missing");
-    const struct item item = {link, program, options, objects, object_count};
+    const struct item item = {link, program, NULL, options, objects, object_count};
     if (is_recorded(storage))
         record(storage, &item);
+    return INGOT_SUCCESS;
+}
+
+void recording_note_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc, const char *name)
+{
+    const struct item item = {.desc = desc, .kernel = name};
+    if (is_recorded(storage))
+        record(storage, &item);
+}
+
+ingot_status_t ingot_persist_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc, const char *name)
+{
+    if (storage == NULL || desc == NULL || name == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, desc or name is NULL");
+    recording_note_kernel(storage, desc, name);
     return INGOT_SUCCESS;
 }
 

@@ -299,6 +299,14 @@ ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_k
     return status;
 }
 
+/* Without memory, it is not found, and looked for in the file again. */
+void writer_remember(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key)
+{
+    lock(writer);
+    (void)key_map_add(&writer->known[kind], key, 0);
+    process_lock_give(&writer->lock);
+}
+
 /* ---- appending ---- */
 
 /* Marks the records that the file lacks. Returns how many. Requires the lock. */

@@ -36,6 +36,10 @@ ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct 
  * has done so before. If the record is missing, returns the status with which an addition would probably fail. */
 ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key,
                               bool *is_there);
+/* Does what ingot_recipe_writer_add_kernel does, for a program of the file. The name's length is that of the format. */
+ingot_status_t writer_add_kernel(ingot_recipe_writer_t writer, const uint8_t *program_key, const char *name);
+/* Has writer_look_up find this key as well, for as long as the file is known. */
+void writer_remember(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
 /* Returns true, and the key of the program that was recorded with this id, if the file has it. */
 bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);
 const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer);

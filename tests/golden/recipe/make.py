@@ -5,8 +5,8 @@ Usage: make.py [DIRECTORY]   (default: beside this script). Needs libxxhash.so.0
 
 A program of OpenCL C with a header and an included file, an object and a program linked of it, one that cannot be
 recorded, an object with a header and an included file, a record of an unknown kind, a remark of a later version, and a
-record that was not finished. sealed.recipe has the same records and a seal by
-the key of tests/golden/seal/blake2b.key.
+record that was not finished. sealed.recipe also has an id with a kernel, and a seal by the key of
+tests/golden/seal/blake2b.key.
 """
 import ctypes
 import hashlib
@@ -67,7 +67,7 @@ OWN = b"#define TWO 2\n"
 FILE = b"#define THREE 3\n"
 UNIT = b"int f(void) { return 1; }\n"
 
-_, built = program(
+built_key, built = program(
     number(1, 1) + field(2, b"opencl")
     + field(3, struct.pack("<I", 1) + reference(SOURCE) + string(b"k.cl") + string(b""))
     + field(5, reference(OWN) + string(b"own.h"))
@@ -117,4 +117,6 @@ def seal(records, secret):
 folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
 whole += b"".join(records)
 (folder / "programs.recipe").write_bytes(whole + torn)
-(folder / "sealed.recipe").write_bytes(whole + seal(records, bytes(range(32))) + torn)
+kernel = built_key + b"k"
+more = [record(3, digest(b"an id"), built_key), record(5, digest(kernel), kernel)]
+(folder / "sealed.recipe").write_bytes(whole + b"".join(more) + seal(records + more, bytes(range(32))) + torn)

@@ -84,6 +84,25 @@ TEST_F(PersistRecipeHostile, ALargeTextThatIsNamedOftenIsRefused)
     EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_writer_copy(open_writer(path("copy")).get(), recipe.get(), 0));
 }
 
+TEST_F(PersistRecipeHostile, KernelsOfNoProgramAndOtherNamesAreLeftOut)
+{
+    const Bytes source = text("kernel twice x 2 *\n");
+    const Bytes program = join({reference_program, source_field(source)});
+    const Key key = key_of(program), other = key_of(text("other"));
+    const auto kernel = [](const Key &of, const Bytes &name) {
+        return record(RECIPE_RECORD_KERNEL, join({Bytes(of.begin(), of.end()), name}));
+    };
+    Bytes damaged = kernel(key, text("damaged"));
+    damaged.back() ^= 1;
+    const Bytes wrong = join({Bytes(key.begin(), key.end()), text("wrong")});
+    const Recipe recipe = open_with(
+        {record(RECIPE_RECORD_TEXT, source), kernel(key, text("early")), record(RECIPE_RECORD_PROGRAM, program),
+         kernel(other, text("other")), kernel(key, {}), kernel(key, Bytes(4097, 'k')), kernel(key, Bytes{'a', 0, 'b'}),
+         damaged, record(RECIPE_RECORD_KERNEL, other, wrong), kernel(key, text("../\x1b[2J"))});
+    ASSERT_EQ(1u, program_of(recipe, 0).kernel_count);
+    EXPECT_STREQ("../\x1b[2J", program_of(recipe, 0).kernels[0]);
+}
+
 /* Keys whose unkeyed hashes would all begin in one part of the table. */
 /* Each of them is looked up once. Comparing each with each would take minutes. */
 TEST_F(PersistRecipeHostile, AProgramWithManyIdsIsCopied)

@@ -272,4 +272,6 @@ TEST_F(PersistRecipeSeal, TheGoldenFileIsSealed)
     const Recipe recipe(opened);
     EXPECT_EQ(5u, summary_of(recipe).program_count);
     EXPECT_EQ(1u, summary_of(recipe).seal_count);
+    ASSERT_EQ(1u, program_of(recipe, 0).kernel_count);
+    EXPECT_STREQ("k", program_of(recipe, 0).kernels[0]);
 }

@@ -475,3 +475,63 @@ TEST_F(PersistRecipe, WrongArgumentsAreRefused)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_add(writer.get(), nullptr, nullptr, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record_recipe(nullptr, writer.get()));
 }
+
+/* The names of a program's kernels, each followed by a space. */
+static std::string kernels_of(const Recipe &recipe, size_t index)
+{
+    const ingot_recipe_program_t program = program_of(recipe, index);
+    std::string names;
+    for (size_t i = 0; i < program.kernel_count; ++i)
+        names += std::string(program.kernels[i]) + " ";
+    return names;
+}
+
+TEST_F(PersistRecipe, KernelsThatAreRequestedAreRecordedOnce)
+{
+    ProgramText text;
+    text.sources = {"kernel twice x 2 *\nkernel thrice x 3 *\nkernel never x 4 *\n"};
+    const std::string root = directory("store"), file = path().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = root.c_str();
+    info.record = file.c_str();
+    for (int run = 0; run < 2; ++run) {
+        ReferenceDevice device;
+        device.driver_version = run == 0 ? "1" : "2"; /* another id of the same program */
+        const Store store(info);
+        const Context context = device.make();
+        const Desc desc = text.make(context);
+        for (const char *name : {"thrice", "twice", "thrice"}) {
+            ingot_kernel_t kernel = nullptr;
+            ASSERT_EQ(INGOT_SUCCESS, ingot_persist_kernel_create(&kernel, desc.get(), store.get(), 0, name, nullptr))
+                << ingot_last_error_detail();
+            ingot_kernel_release(kernel);
+        }
+        ingot_kernel_t kernel = nullptr;
+        EXPECT_NE(INGOT_SUCCESS, ingot_persist_kernel_create(&kernel, desc.get(), store.get(), 0, "none", nullptr));
+    }
+    const Recipe recipe = open_recipe(path());
+    ASSERT_EQ(1u, summary_of(recipe).program_count);
+    EXPECT_EQ(0u, summary_of(recipe).damaged_count);
+    EXPECT_EQ("thrice twice ", kernels_of(recipe, 0));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_copy(open_writer(path("copy")).get(), recipe.get(), 0));
+    EXPECT_EQ("thrice twice ", kernels_of(open_recipe(path("copy")), 0));
+}
+
+TEST_F(PersistRecipe, AKernelBelongsToAProgramOfTheFile)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    const Writer writer = open_writer(path());
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), "twice"));
+    add(writer, desc);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), "twice"));
+    const auto size = std::filesystem::file_size(path());
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), "twice"));
+    EXPECT_EQ(size, std::filesystem::file_size(path()));
+    const std::string longest(4096, 'k');
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), longest.c_str()));
+    for (const std::string &wrong : {std::string(), longest + "k"})
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), wrong.c_str()));
+    EXPECT_EQ("twice " + longest + " ", kernels_of(open_recipe(path()), 0));
+}

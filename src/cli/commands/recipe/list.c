@@ -128,6 +128,9 @@ static cJSON *details_to_json(const ingot_recipe_program_t *program)
 {
     cJSON *json = program_to_json(program);
     cJSON *expressions = cJSON_CreateArray();
+    cJSON *kernels = cJSON_CreateArray();
+    for (size_t i = 0; i < program->kernel_count; ++i)
+        (void)cJSON_AddItemToArray(kernels, cJSON_CreateString(program->kernels[i]));
     for (size_t i = 0; i < program->name_expression_count; ++i)
         (void)cJSON_AddItemToArray(expressions, cJSON_CreateString(program->name_expressions[i]));
     json_add_text(json, "compile_options", program->compile_options);
@@ -137,6 +140,7 @@ static cJSON *details_to_json(const ingot_recipe_program_t *program)
     (void)cJSON_AddItemToObject(json, "files", texts_to_json(program->file_count, program->files));
     (void)cJSON_AddItemToObject(json, "spec_constants", constants_to_json(program));
     (void)cJSON_AddItemToObject(json, "name_expressions", expressions);
+    (void)cJSON_AddItemToObject(json, "kernels", kernels);
     json_add_u64(json, "objects", program->object_count);
     return json;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/opencl/program/recordings.h"
 #include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/shadow.h"
 
@@ -25,6 +26,14 @@ static bool replace_rejected(const struct shadow_use *use)
     return shadow_build_native(use->shadow);
 }
 
+/* Returns the descriptor of what a kernel is created from; NULL: not a program of Ingot. */
+static const_ingot_program_desc_t desc_of(const struct shadow_use *use)
+{
+    if (use->result != NULL)
+        return use->result->desc;
+    return use->shadow != NULL ? use->shadow->waiting_desc : NULL;
+}
+
 cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, cl_int *error)
 {
     struct shadow_use use = shadow_begin_call(program);
@@ -32,6 +41,8 @@ cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, 
     cl_kernel kernel = layer_target.clCreateKernel(use.native, name, &code);
     if (kernel == NULL && is_rejected(&use, code) && replace_rejected(&use))
         kernel = layer_target.clCreateKernel(use.shadow->native, name, &code);
+    if (kernel != NULL && desc_of(&use) != NULL)
+        recordings_add_kernel(desc_of(&use), name);
     shadow_end_use(&use);
     if (error != NULL)
         *error = code;
@@ -41,9 +52,15 @@ cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, 
 cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
 {
     struct shadow_use use = shadow_begin_call(program);
-    cl_int error = layer_target.clCreateKernelsInProgram(use.native, capacity, kernels, count);
+    cl_uint created = 0;
+    cl_uint *made = kernels != NULL ? &created : count;
+    cl_int error = layer_target.clCreateKernelsInProgram(use.native, capacity, kernels, made);
     if (is_rejected(&use, error) && replace_rejected(&use))
-        error = layer_target.clCreateKernelsInProgram(use.shadow->native, capacity, kernels, count);
+        error = layer_target.clCreateKernelsInProgram(use.shadow->native, capacity, kernels, made);
+    if (error == CL_SUCCESS && kernels != NULL && count != NULL)
+        *count = created;
+    if (error == CL_SUCCESS && kernels != NULL && desc_of(&use) != NULL)
+        recordings_add_kernels(desc_of(&use), created, kernels);
     shadow_end_use(&use);
     return error;
 }

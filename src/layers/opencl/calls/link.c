@@ -90,10 +90,11 @@ static ingot_status_t get_program(struct link_call *call, struct linked *linked)
 /* Without memory, the application gets the driver's program itself. */
 static cl_program make_shadow_of_linked(cl_program native, struct linked *linked)
 {
-    struct shadow *shadow = shadow_create_linked(native, NULL, NULL, linked->program);
+    struct shadow *shadow = shadow_create_linked(native, NULL, NULL, linked->program, linked->desc);
     if (shadow == NULL)
         return native;
-    linked->program = NULL; /* handed over */
+    linked->program = NULL; /* both handed over */
+    linked->desc = NULL;
     return (cl_program)(void *)shadow;
 }
 
@@ -110,7 +111,7 @@ static cl_program make_shadow_of_loaded(const struct link_call *call, struct lin
     }
     linked->desc = NULL; /* both references were handed over */
     linked->program = NULL;
-    struct shadow *shadow = shadow_create_linked(NULL, result, recipe, NULL);
+    struct shadow *shadow = shadow_create_linked(NULL, result, recipe, NULL, NULL);
     if (shadow == NULL) {
         result_release(result);
         shadow_destroy_recipe(recipe);

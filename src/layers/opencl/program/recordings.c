@@ -6,6 +6,7 @@
 #include <ingot/recipe.h>
 #include <stdlib.h>
 
+#include "layers/opencl/layer.h"
 #include "layers/opencl/settings.h"
 
 void recordings_add_refused(const_ingot_program_desc_t desc)
@@ -25,4 +26,19 @@ void recordings_add_link(const_ingot_program_desc_t desc, const struct link_call
         objects[i] = call->objects[i]->desc;
     (void)ingot_persist_record_link(store, desc, call->options, call->object_count, objects, program);
     free((void *)objects);
+}
+
+void recordings_add_kernel(const_ingot_program_desc_t desc, const char *name)
+{
+    ingot_storage_t store = settings_open_store();
+    if (store != NULL)
+        (void)ingot_persist_record_kernel(store, desc, name);
+}
+
+void recordings_add_kernels(const_ingot_program_desc_t desc, cl_uint count, const cl_kernel *kernels)
+{
+    char name[4097]; /* longer names are not recorded */
+    for (cl_uint i = 0; i < count; ++i)
+        if (layer_target.clGetKernelInfo(kernels[i], CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL) == CL_SUCCESS)
+            recordings_add_kernel(desc, name);
 }

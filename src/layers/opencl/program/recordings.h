@@ -12,5 +12,8 @@
 void recordings_add_refused(const_ingot_program_desc_t desc);
 /* Records a linked program, and its objects. */
 void recordings_add_link(const_ingot_program_desc_t desc, const struct link_call *call, const_ingot_program_t program);
+/* Record kernels that were created from a program. */
+void recordings_add_kernel(const_ingot_program_desc_t desc, const char *name);
+void recordings_add_kernels(const_ingot_program_desc_t desc, cl_uint count, const cl_kernel *kernels);
 
 #endif

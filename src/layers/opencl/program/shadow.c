@@ -32,7 +32,7 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
 }
 
 struct shadow *shadow_create_linked(cl_program native, struct result *result, struct recipe *recipe,
-                                    ingot_program_t waiting)
+                                    ingot_program_t waiting, ingot_program_desc_t waiting_desc)
 {
     const cl_program known = native != NULL ? native : result->native;
     struct shadow *shadow = calloc(1, sizeof(*shadow));
@@ -46,6 +46,7 @@ struct shadow *shadow_create_linked(cl_program native, struct result *result, st
     shadow->is_drivers = native != NULL;
     shadow->recipe = recipe;
     shadow->waiting = waiting;
+    shadow->waiting_desc = waiting_desc;
     shadow->references = 1;
     shadow->is_counted = true;
     (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
@@ -111,6 +112,7 @@ void shadow_destroy(struct shadow *shadow)
     object_release(shadow->object);
     shadow_destroy_recipe(shadow->recipe);
     ingot_program_release(shadow->waiting);
+    ingot_program_desc_release(shadow->waiting_desc);
     contexts_release(shadow->context);
     if (shadow->native != NULL)
         (void)layer_target.clReleaseProgram(shadow->native);

@@ -33,11 +33,12 @@ struct recipe {
 struct shadow {
     const void *header[2]; /* the native program's: loaders expect their functions at the start of an object */
     _Atomic cl_program native;
-    cl_uint own_references;   /* reference count of `native` when it was new; usually 1 */
-    cl_uint first_references; /* the count that the application saw then */
-    ingot_source_kind_t kind; /* 0: linked */
-    struct recipe *recipe;    /* NULL: none */
-    ingot_program_t waiting;  /* a linked program that may have to be stored, or NULL; never changes */
+    cl_uint own_references;            /* reference count of `native` when it was new; usually 1 */
+    cl_uint first_references;          /* the count that the application saw then */
+    ingot_source_kind_t kind;          /* 0: linked */
+    struct recipe *recipe;             /* NULL: none */
+    ingot_program_t waiting;           /* a linked program that may have to be stored, or NULL; never changes */
+    ingot_program_desc_t waiting_desc; /* its descriptor, likewise */
     /* for the thread that works on it; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
     _Atomic bool is_native_built;  /* built with the result's options, for queries that the result cannot answer */
@@ -64,9 +65,9 @@ struct shadow {
 /* Returns a shadow with one reference, or NULL if out of memory. It takes over the reference to the native program. */
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind);
 /* The same for a linked program, which the driver made (`native`, and `result` NULL), or which was loaded (`native`
- * NULL). Takes over all references on success. `waiting` may be NULL. */
+ * NULL). Takes over all references on success. `waiting` and its descriptor may be NULL. */
 struct shadow *shadow_create_linked(cl_program native, struct result *result, struct recipe *recipe,
-                                    ingot_program_t waiting);
+                                    ingot_program_t waiting, ingot_program_desc_t waiting_desc);
 /* Returns the recipe of a call, or NULL if memory runs out. */
 struct recipe *shadow_create_recipe(const struct link_call *call);
 void shadow_destroy_recipe(struct recipe *recipe);

@@ -53,6 +53,7 @@ struct recipe_fields {
     uint32_t *numbers; /* of the includes */
     size_t number_count;
     const uint8_t **objects; /* keys */
+    const char **kernels;    /* of the reader; NULL until it knows all */
     size_t key_size;         /* how much of the content belongs to the key */
 };
 

@@ -21,9 +21,11 @@ enum recipe_record_kind {
     RECIPE_RECORD_TEXT = 1,
     RECIPE_RECORD_PROGRAM = 2,
     RECIPE_RECORD_ID = 3,
-    RECIPE_RECORD_SEAL = 4
+    RECIPE_RECORD_SEAL = 4,
+    RECIPE_RECORD_KERNEL = 5
 };
-#define RECIPE_KIND_COUNT ((size_t)RECIPE_RECORD_SEAL + 1)
+#define RECIPE_KIND_COUNT ((size_t)RECIPE_RECORD_KERNEL + 1)
+#define RECIPE_MAX_KERNEL_NAME 4096u
 
 /* A record of a file. */
 struct recipe_record {

@@ -1,0 +1,75 @@
+/*
+ * add_kernel.c - records the kernels that are requested; see ingot/recipe.h.
+ *
+ * A descriptor has an id and not the program's key in the file, which is read from the id's record. So the writer
+ * remembers a kernel also by the id, and a further request costs a look into memory.
+ */
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/recipe/writer.h"
+
+/* The content of a record. */
+struct content {
+    size_t size;
+    uint8_t bytes[INGOT_RECIPE_KEY_SIZE + RECIPE_MAX_KERNEL_NAME];
+};
+
+/* The name has at most RECIPE_MAX_KERNEL_NAME bytes. Computes the content's digest. */
+static void make_content(struct content *content, const uint8_t *key, const char *name,
+                         uint8_t digest[INGOT_RECIPE_KEY_SIZE])
+{
+    const size_t length = strlen(name);
+    content->size = INGOT_RECIPE_KEY_SIZE + length;
+    memcpy(content->bytes, key, INGOT_RECIPE_KEY_SIZE);
+    memcpy(content->bytes + INGOT_RECIPE_KEY_SIZE, name, length);
+    recipe_digest(content->size, content->bytes, digest);
+}
+
+ingot_status_t writer_add_kernel(ingot_recipe_writer_t writer, const uint8_t *program_key, const char *name)
+{
+    struct content content;
+    struct recipe_item item = {.kind = RECIPE_RECORD_KERNEL};
+    bool is_there = false;
+    make_content(&content, program_key, name, item.key);
+    item.size = content.size;
+    item.content = content.bytes;
+    const ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_KERNEL, item.key, &is_there);
+    return status == INGOT_SUCCESS && !is_there ? writer_append(writer, 1, &item) : status;
+}
+
+/* Adds a kernel of the program that has this id. */
+static ingot_status_t add(ingot_recipe_writer_t writer, const uint8_t *id_key, const char *name)
+{
+    struct content content;
+    uint8_t known[INGOT_RECIPE_KEY_SIZE];
+    uint8_t program_key[INGOT_RECIPE_KEY_SIZE];
+    bool is_there = false;
+    make_content(&content, id_key, name, known);
+    ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_KERNEL, known, &is_there);
+    if (status != INGOT_SUCCESS || is_there)
+        return status;
+    if (!writer_find_program(writer, id_key, program_key))
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the recipe does not have the program of kernel %s", name);
+    status = writer_add_kernel(writer, program_key, name);
+    if (status == INGOT_SUCCESS)
+        writer_remember(writer, RECIPE_RECORD_KERNEL, known);
+    return status;
+}
+
+ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
+                                              const char *name)
+{
+    uint8_t id_key[INGOT_RECIPE_KEY_SIZE];
+    const uint8_t *id = NULL;
+    size_t id_size = 0;
+    const size_t length = name != NULL ? strnlen(name, RECIPE_MAX_KERNEL_NAME + 1) : 0;
+    if (writer == NULL || desc == NULL || length == 0 || length > RECIPE_MAX_KERNEL_NAME)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "writer or desc is NULL, or the kernel's name has not 1 to %u bytes",
+                                      RECIPE_MAX_KERNEL_NAME);
+    if (ingot_program_desc_get_cache_blob_id(desc, &id_size, &id) != INGOT_SUCCESS)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the program of kernel %s has no id", name);
+    recipe_digest(id_size, id, id_key);
+    return add(writer, id_key, name);
+}
