@@ -4,11 +4,10 @@
  */
 #include <ingot/cuda.h>
 
-#include <dlfcn.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/build/device/device_backends.h"
+#include "util/library.h"
 
 enum { NAME_SIZE = 256 };
 
@@ -20,21 +19,17 @@ struct driver {
     CUresult (*retain_context)(CUcontext *, CUdevice);
 };
 
-static bool find_function(void *library, const char *name, void *function)
-{
-    void *found = dlsym(library, name);
-    memcpy(function, &found, sizeof(found)); /* POSIX guarantees that the two kinds of pointers are alike */
-    return found != NULL;
-}
+static const struct library_symbol symbols[] = {
+    {"cuInit", offsetof(struct driver, init)},
+    {"cuDeviceGetCount", offsetof(struct driver, get_count)},
+    {"cuDeviceGet", offsetof(struct driver, get_device)},
+    {"cuDeviceGetName", offsetof(struct driver, get_name)},
+    {"cuDevicePrimaryCtxRetain", offsetof(struct driver, retain_context)},
+};
 
 static bool open_driver(struct driver *driver)
 {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return library != NULL && find_function(library, "cuInit", &driver->init) &&
-           find_function(library, "cuDeviceGetCount", &driver->get_count) &&
-           find_function(library, "cuDeviceGet", &driver->get_device) &&
-           find_function(library, "cuDeviceGetName", &driver->get_name) &&
-           find_function(library, "cuDevicePrimaryCtxRetain", &driver->retain_context) &&
+    return library_open("libcuda.so.1", sizeof(symbols) / sizeof(symbols[0]), symbols, driver) == NULL &&
            driver->init(0) == CUDA_SUCCESS;
 }
 
