@@ -1,0 +1,105 @@
+/*
+ * What an attacker with access to a store can do to a sealed blob: each way costs one compilation, and is gone
+ * afterwards.
+ */
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <iterator>
+
+#include "support/persist_session.h"
+#include "support/trust_fixture.h"
+
+using namespace store_fixture;
+using namespace trust_fixture;
+
+namespace
+{
+
+constexpr size_t kSealSize = 128;
+
+Bytes flipped(Bytes bytes, size_t at)
+{
+    bytes[at] ^= 0x10;
+    return bytes;
+}
+
+Bytes without_seal(const Bytes &kept)
+{
+    return Bytes(kept.begin() + kSealSize, kept.end());
+}
+
+class PersistTrustAttack : public testing::TestWithParam<ingot_persist_key_kind_t>
+{
+protected:
+    static Key key(uint64_t seed)
+    {
+        return GetParam() == INGOT_PERSIST_KEY_BLAKE2B ? secret_key(seed) : signing_key(seed);
+    }
+    /* forge: what the attacker stores in place of a sealed blob. */
+    void expect_refused_and_rebuilt(const std::function<Bytes(const Bytes &id, const Bytes &kept)> &forge) const
+    {
+        const ScratchDirectory scratch;
+        const fs::path root = scratch.path() / "store";
+        const Store store(root);
+        ASSERT_EQ(INGOT_SUCCESS,
+                  ingot_persist_set_trust(store.get(), Trust(INGOT_PERSIST_TRUST_REQUIRE, {key(1)}).get()));
+        const Session first;
+        const Desc desc = first.describe();
+        ASSERT_EQ(INGOT_ORIGIN_BUILD, first.create(desc, store));
+        const Bytes id = id_of(desc);
+        const Bytes forged = forge(id, read_file(entries_of(root).at(0) / "kernel.bin"));
+        const Store attacker(root); /* which checks no seals */
+        ASSERT_EQ(INGOT_SUCCESS, attacker.remove(id));
+        ASSERT_EQ(INGOT_SUCCESS, attacker.put(id, forged));
+        const ingot_persist_stats_t before = store.stats();
+
+        Session second;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(), store));
+        EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_UNTRUSTED));
+        EXPECT_EQ(before.distrusted + 1, store.stats().distrusted);
+        EXPECT_EQ(before.misses + 1, store.stats().misses);
+        EXPECT_EQ(before.hits, store.stats().hits);
+        Session third;
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, third.create(third.describe(), store));
+        EXPECT_EQ(0u, third.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_UNTRUSTED));
+    }
+};
+
+} // namespace
+
+TEST_P(PersistTrustAttack, AnyPartIsChanged)
+{
+    for (const size_t at : {size_t{0}, size_t{20}, size_t{40}, kSealSize - 1, kSealSize, kSealSize + 10})
+        expect_refused_and_rebuilt([&](const Bytes &, const Bytes &kept) { return flipped(kept, at); });
+    expect_refused_and_rebuilt([](const Bytes &, const Bytes &kept) { return flipped(kept, kept.size() - 1); });
+}
+
+TEST_P(PersistTrustAttack, TheEndIsCutOff)
+{
+    for (const size_t left_out : {size_t{1}, size_t{16}})
+        expect_refused_and_rebuilt([&](const Bytes &, const Bytes &kept) {
+            return Bytes(kept.begin(), kept.end() - static_cast<std::ptrdiff_t>(left_out));
+        });
+}
+
+TEST_P(PersistTrustAttack, TheSealIsTakenOff)
+{
+    expect_refused_and_rebuilt([](const Bytes &, const Bytes &kept) { return without_seal(kept); });
+}
+
+TEST_P(PersistTrustAttack, ARightBlobOfAnotherProgramIsPutInItsPlace)
+{
+    expect_refused_and_rebuilt([](const Bytes &, const Bytes &kept) {
+        return sealed(key(1), bytes_of("the id of another program"), without_seal(kept));
+    });
+}
+
+TEST_P(PersistTrustAttack, ItIsSealedWithAKeyThatWasRemoved)
+{
+    expect_refused_and_rebuilt(
+        [](const Bytes &id, const Bytes &kept) { return sealed(key(2), id, without_seal(kept)); });
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, PersistTrustAttack,
+                         testing::Values(INGOT_PERSIST_KEY_BLAKE2B, INGOT_PERSIST_KEY_ED25519_SECRET));
