@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/recipes.h"
+#include "support/forged_recipe.h"
 #include "support/recipe_fixture.h"
 
 namespace
@@ -201,6 +202,35 @@ TEST_F(CliRecipe, MakesNoPathsOfNames)
         EXPECT_EQ(std::string::npos, output.find('\033')) << output;
     }
     EXPECT_EQ(std::string::npos, tool({"build", recipe().string(), "--into", root().string()}).output.find('\033'));
+}
+
+/* A file of a few kilobytes whose program would have 320 MiB of text, and a kernel's name that would move the cursor.
+ */
+TEST_F(CliRecipe, BoundsABombAndSaysSo)
+{
+    using namespace forged_recipe;
+    const Bytes zeros(RECIPE_MAX_TEXT);
+    Bytes program = join({field(1, u32(1)), field(2, text("opencl")), source_field(zeros, INGOT_SOURCE_OPENCL_C)});
+    for (int i = 0; i < 4; ++i)
+        program = join({program, field(5, join({reference(zeros), u32(1), text("h")}))});
+    const Key key = key_of(program);
+    const Bytes kernel = join({Bytes(key.begin(), key.end()), text("\033[2J")});
+    store_fixture::write_file(recipe(), recipe_of({forged_recipe::record(RECIPE_RECORD_TEXT, zeros),
+                                                   forged_recipe::record(RECIPE_RECORD_PROGRAM, program),
+                                                   forged_recipe::record(RECIPE_RECORD_KERNEL, kernel)}));
+    EXPECT_GT(20000u, fs::file_size(recipe()));
+    const std::string reason = "the texts of the program have more than 256 MiB";
+    EXPECT_EQ(reason, json("recipe list " + recipe().string(), "j[0]['reason']"));
+    const Result shown =
+        tool({"recipe", "show", recipe().string(), json("recipe list " + recipe().string(), "j[0]['key']")});
+    EXPECT_NE(std::string::npos, shown.output.find("[2J")) << shown.output;
+    EXPECT_EQ(std::string::npos, shown.output.find('\033')) << shown.output;
+    const Result built = tool({"build", recipe().string(), "--into", root().string()});
+    EXPECT_NE(std::string::npos, built.output.find(reason)) << built.output;
+    EXPECT_NE(std::string::npos, built.output.find("0 built")) << built.output;
+    const Result extracted = tool({"recipe", "extract", recipe().string(), (scratch() / "sources").string()});
+    EXPECT_EQ(1, extracted.code) << extracted.output;
+    EXPECT_NE(std::string::npos, extracted.output.find(reason)) << extracted.output;
 }
 
 /* The tool reads what is sound of a damaged recipe and reports the rest, or refuses the file. */

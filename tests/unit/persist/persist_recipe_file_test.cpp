@@ -355,6 +355,7 @@ TEST_F(PersistRecipeFile, ATextIsExactlyWhatItsHeaderSays)
         Bytes read(static_cast<size_t>(size));
         size_t room = read.size();
         EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_recipe_get_text(recipe.get(), 0, &room, read.data())) << size;
+        EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "is damaged: the record at byte 32"));
     }
     const Recipe recipe = open_with({record(RECIPE_RECORD_TEXT, key_of(text("other")), content)});
     Bytes read(content.size());

@@ -79,9 +79,36 @@ TEST_F(PersistRecipeHostile, ALargeTextThatIsNamedOftenIsRefused)
     ASSERT_EQ(1u, summary_of(recipe).program_count);
     EXPECT_LT(summary_of(recipe).file_bytes, 100000u);
     EXPECT_EQ(INGOT_NO_SPACE, program_of(recipe, 0).status);
+    EXPECT_STREQ("the texts of the program have more than 256 MiB", program_of(recipe, 0).reason);
     ingot_program_desc_t desc = nullptr;
     EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_desc_create(&desc, recipe.get(), 0, context_.get(), 0, nullptr));
     EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_writer_copy(open_writer(path("copy")).get(), recipe.get(), 0));
+}
+
+/* 65 records of 4 MiB, of a few hundred bytes each. Reading ends before the memory of all is taken. */
+TEST_F(PersistRecipeHostile, ProgramsThatDecompressToTooMuchAreRefused)
+{
+    const Bytes zeros(RECIPE_MAX_PROGRAM);
+    std::vector<Bytes> records;
+    for (uint8_t i = 0; i < RECIPE_MAX_PROGRAMS / RECIPE_MAX_PROGRAM + 1; ++i)
+        records.push_back(record(RECIPE_RECORD_PROGRAM, Key{i}, zeros));
+    write_file(path(), recipe_of(records));
+    EXPECT_LT(std::filesystem::file_size(path()), 100000u);
+    Recipe recipe;
+    EXPECT_EQ(INGOT_NO_SPACE, try_open_recipe(path(), &recipe));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "have more than 256 MiB without their texts"))
+        << ingot_last_error_detail();
+    records.pop_back();
+    EXPECT_EQ(0u, summary_of(open_with(records)).program_count);
+}
+
+TEST_F(PersistRecipeHostile, AFileThatIsTooLargeIsNotRead)
+{
+    write_file(path(), recipe_of({}));
+    std::filesystem::resize_file(path(), RECIPE_MAX_FILE + 1); /* takes no room */
+    Recipe recipe;
+    EXPECT_EQ(INGOT_NO_SPACE, try_open_recipe(path(), &recipe));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "a recipe has at most 1 GiB")) << ingot_last_error_detail();
 }
 
 TEST_F(PersistRecipeHostile, KernelsOfNoProgramAndOtherNamesAreLeftOut)

@@ -163,17 +163,32 @@ static int extract(ingot_recipe_t recipe, const ingot_recipe_program_t *program,
     return code;
 }
 
+/* Reports a program that lacks texts, or has too many. Programs that were not recorded are no fault of the file. */
+static bool is_left_out(const ingot_recipe_program_t *program)
+{
+    char key[PLAN_KEY_TEXT_SIZE];
+    if (program->status == INGOT_SUCCESS || program->kind == INGOT_RECIPE_UNRECORDED)
+        return false;
+    (void)fprintf(stderr, "ingot: %.*s was not extracted: %s: %s\n", PLAN_SHORT_KEY, plan_key_text(program->key, key),
+                  ingot_status_name(program->status), program->reason);
+    return true;
+}
+
+/* Returns EXIT_FINDING if a program was left out. */
 static int extract_all(ingot_recipe_t recipe, uint64_t program_count, const char *directory, uint64_t *done_count)
 {
     int code = EXIT_DONE;
+    bool is_whole = true;
     for (uint64_t i = 0; i < program_count && code == EXIT_DONE; ++i) {
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        if (ingot_recipe_get_program(recipe, (size_t)i, &program) != INGOT_SUCCESS || program.status != INGOT_SUCCESS)
-            continue; /* `recipe list` tells the reason */
+        if (ingot_recipe_get_program(recipe, (size_t)i, &program) != INGOT_SUCCESS || program.status != INGOT_SUCCESS) {
+            is_whole = !is_left_out(&program) && is_whole;
+            continue;
+        }
         code = extract(recipe, &program, directory);
         *done_count += code == EXIT_DONE;
     }
-    return code;
+    return code == EXIT_DONE && !is_whole ? EXIT_FINDING : code;
 }
 
 int recipe_extract(const struct recipe_request *request)
@@ -195,11 +210,12 @@ int recipe_extract(const struct recipe_request *request)
         done_count += code == EXIT_DONE;
     }
     ingot_recipe_release(recipe);
-    if (request->common.is_json && code == EXIT_DONE) {
+    const bool is_done = code == EXIT_DONE || (code == EXIT_FINDING && request->count == 2);
+    if (request->common.is_json && is_done) {
         cJSON *json = cJSON_CreateObject();
         json_add_u64(json, "extracted", done_count);
         json_print(json);
-    } else if (code == EXIT_DONE) {
+    } else if (is_done) {
         (void)printf("%" PRIu64 " programs extracted\n", done_count);
     }
     return code;
