@@ -33,6 +33,7 @@ struct demo {
 static const char usage[] = "usage: digits [options]\n"
                             "  --store DIR          keep compiled programs in DIR (default: keep none)\n"
                             "  --record FILE        with a store: append what programs are compiled from to a recipe\n"
+                            "  --keep-recipes       the store keeps what its programs are compiled from\n"
                             "  --store-mode MODE    when to store: auto, now or flush (default: auto)\n"
                             "  --platform WORD      a platform with WORD in its name (default: the first)\n"
                             "  --no-run             only build or load: for simulated devices, which compute nothing\n"
@@ -67,6 +68,10 @@ static int parse_options(struct options *options, int count, char **arguments)
     for (int i = 1; i < count; ++i) {
         if (strcmp(arguments[i], "--no-run") == 0) {
             options->run = 0;
+            continue;
+        }
+        if (strcmp(arguments[i], "--keep-recipes") == 0) {
+            options->storage.keeps_recipes = 1;
             continue;
         }
         if (i + 1 == count)

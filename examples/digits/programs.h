@@ -42,6 +42,7 @@ const char *programs_kernel(enum program program);
 struct programs_storage {
     const char *path;   /* NULL: no store, and nothing is recorded */
     const char *recipe; /* NULL: nothing is recorded */
+    int keeps_recipes;  /* the store keeps what its programs are compiled from, for `ingot build --stale` */
     ingot_persist_store_mode_t store_mode;
 };
 

@@ -1,0 +1,101 @@
+# Real applications: what they need, how they run, and what they print; sourced, never run.
+#
+# device is pocl or intel, python the interpreter of a virtual environment, build a folder or empty, programs is
+# tests/layer/applications, scratch a folder for what is fetched, tests_of_pyopencl a folder, digits that example,
+# no_run is not empty where the device computes nothing, and recipe is the file in which digits records, or empty.
+
+# The program that an application needs.
+program_of() {
+    case $1 in
+    clinfo) echo clinfo ;;
+    clpeak-*) echo clpeak ;;
+    digits) echo "${digits:-digits}" ;;
+    hashcat-*) echo hashcat ;;
+    ffmpeg) echo ffmpeg ;;
+    pyopencl-*) echo "${PYOPENCL_PYTHON:-/usr/bin/python3}" ;;
+    openvino-* | sycl) echo "${python:-no-python}" ;;
+    *) echo "test-applications: no application named '$1'" >&2; exit 2 ;;
+    esac
+}
+
+is_installed() {
+    command -v "$(program_of "$1")" >/dev/null || return 1
+    case $1 in
+    pyopencl-*) "$(program_of "$1")" -c 'import pyopencl, pytest' 2>/dev/null ;;
+    openvino-*) [[ $device == intel ]] && "$python" -c 'import openvino' 2>/dev/null ;;
+    sycl) [[ -e $(runtime_of_sycl) ]] && "$python" -c 'import dpctl, dpnp' 2>/dev/null ;;
+    esac
+}
+
+# Intel's OpenCL CPU runtime, in the virtual environment.
+runtime_of_sycl() {
+    echo "$(dirname "$(dirname "$python")")/lib/libintelocl.so"
+}
+
+run_application() {
+    case $1 in
+    clinfo) clinfo ;;
+    clpeak-latency) clpeak --kernel-latency ;;
+    clpeak-integer) clpeak --compute-integer --kernel-latency ;;
+    digits) # stores and records by itself
+        "$digits" ${INGOT_PERSIST_DIR:+--store "$INGOT_PERSIST_DIR"} ${recipe:+--record "$recipe"} \
+            ${no_run:+--no-run} --json digits.json
+        ;;
+    hashcat-crack)
+        hashcat --force --potfile-disable --self-test-disable -m 0 -a 3 "$(printf ingot | md5sum | cut -c -32)" \
+            '?l?l?l?l?l'
+        ;;
+    hashcat-*) hashcat --force -b -m "${1#hashcat-}" --runtime 5 ;;
+    ffmpeg)
+        ffmpeg -v error -init_hw_device opencl=gpu:0.0 -filter_hw_device gpu -f lavfi \
+            -i testsrc2=size=320x240:rate=25:duration=1 -vf "$ffmpeg_filters" -f framemd5 -
+        ;;
+    pyopencl-*)
+        "$(program_of "$1")" -m pytest -q -rA -p no:cacheprovider "$tests_of_pyopencl/test_${1#pyopencl-}.py"
+        ;;
+    openvino-*) "$python" "$programs/openvino_network.py" "${1#openvino-}" ;;
+    sycl)
+        mkdir -p vendors
+        runtime_of_sycl >vendors/runtime.icd
+        OCL_ICD_VENDORS=$PWD/vendors "$python" "$programs/sycl_arrays.py"
+        ;;
+    esac
+}
+ffmpeg_filters=format=yuv420p,hwupload,avgblur_opencl=sizeX=3,unsharp_opencl,hwdownload,format=yuv420p
+
+# What two equal runs print alike.
+result_of() {
+    case $1 in
+    clinfo) sed -E '/Device LUID/d' ;; # of Intel's simulated device, of stack memory
+    ffmpeg | openvino-* | sycl) cat ;;
+    digits) grep -oE '[0-9.]+% ' ;; # a simulated device answers nothing
+    clpeak-*) sed -E 's/[0-9]+(\.[0-9]+)?/N/g' ;;
+    hashcat-crack) grep -E '^(Status|Recovered\.)|:ingot$' ;;
+    hashcat-*) grep -E '^(\* Hash-Mode|\* Device #.*: )' | sed -E 's/, [0-9]+ MCU.*//; s#[0-9]+/[0-9]+ MB##' ;;
+    pyopencl-*) grep -E '^(PASSED|FAILED|ERROR|SKIPPED)' | sed 's/ - .*//' | sort ;;
+    esac
+}
+
+# PyOpenCL's tests are in Debian's source package only. Sets tests_of_pyopencl.
+fetch_pyopencl() {
+    local options=(-o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$scratch/sources"
+        -o "Dir::State::Lists=$scratch/lists" -o "APT::Sandbox::User=root" -qq)
+    mkdir -p "$scratch/sources" "$scratch/lists/partial" "$scratch/pyopencl"
+    local file
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+        [[ ! -f $file ]] || sed -E 's/^deb /deb-src /; s/^Types: deb$/Types: deb-src/' "$file" \
+            >"$scratch/sources/${file##*/}"
+    done
+    (
+        cd "$scratch/pyopencl"
+        apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only pyopencl
+        tar -xf pyopencl_*.orig.tar.*
+    ) >&2 || return 1
+    tests_of_pyopencl=$(echo "$scratch"/pyopencl/*/test)
+    [[ -d $tests_of_pyopencl ]]
+}
+
+# A file that was built, by its name.
+find_built() {
+    find ${build:-build/release build/dev} -name "$1" ! -type d -print -quit 2>/dev/null | xargs -r readlink -f || true
+}
