@@ -50,6 +50,7 @@ INGOT_API ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *p
  *
  * @param trust  NULL: INGOT_PERSIST_TRUST_NONE, which ignores seals.
  * @retval INGOT_UNTRUSTED  Also if the policy refuses the recipe.
+ * @retval INGOT_NO_SPACE   Also if the records that a seal covers have more than 1 GiB, uncompressed.
  * @return Otherwise as ingot_recipe_open, and for the keys as ingot_persist_set_trust.
  */
 INGOT_API ingot_status_t ingot_recipe_open_trusted(ingot_recipe_t *recipe, const char *path,
@@ -293,7 +294,8 @@ INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, 
  * @param[in]  trust   Provides the keys. Its policy is ignored. Required.
  * @param[out] is_new  1 if a seal was added, 0 if the file had it. May be NULL.
  * @retval INGOT_READ_ONLY     None of the keys can seal, or the file cannot be written.
- * @retval INGOT_BLOB_CORRUPT  A record is damaged: copy what is intact into a new file.
+ * @retval INGOT_BLOB_CORRUPT  A record, or the seal itself, is damaged: copy what is intact into a new file.
+ * @retval INGOT_NO_SPACE      The file has 64 seals, or too much for a seal (doc/recipe-format.md), or exceeds a limit.
  * @retval INGOT_BUSY          Other processes appended the whole time.
  * @return Otherwise as ingot_recipe_writer_open and ingot_persist_set_trust.
  */

@@ -98,7 +98,11 @@ static ingot_status_t no_memory(const struct ingot_recipe *recipe)
 /* Reads a record's content, which the caller frees. What was read is what the seal covers. */
 static ingot_status_t read_content(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
 {
-    const ingot_status_t status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, content);
+    ingot_status_t status = INGOT_SUCCESS;
+    if (recipe->check != NULL)
+        status = recipe_check_room(recipe->check, record->size, recipe->path);
+    if (status == INGOT_SUCCESS)
+        status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, content);
     if (recipe->check != NULL && status == INGOT_SUCCESS)
         recipe_check_record(recipe->check, record->kind, record->key, record->size, *content);
     if (recipe->check != NULL && status == INGOT_BLOB_CORRUPT)
@@ -307,7 +311,7 @@ static ingot_status_t add_seal(struct ingot_recipe *recipe, const struct recipe_
     if (record->size == RECIPE_SEAL_SIZE)
         status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, &seal);
     if (status == INGOT_SUCCESS || status == INGOT_BLOB_CORRUPT)
-        recipe_check_seal(recipe->check, seal != NULL ? RECIPE_SEAL_SIZE : 0, seal);
+        recipe_check_seal(recipe->check, seal);
     memory_free(&recipe->allocator, seal, RECIPE_SEAL_SIZE);
     return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
 }
@@ -412,39 +416,6 @@ ingot_status_t recipe_open_checked(ingot_recipe_t *recipe, const char *path, str
     }
     *recipe = made;
     return INGOT_SUCCESS;
-}
-
-ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path)
-{
-    return ingot_recipe_open_trusted(recipe, path, NULL);
-}
-
-ingot_status_t ingot_recipe_open_trusted(ingot_recipe_t *recipe, const char *path, const ingot_persist_trust_t *trust)
-{
-    ingot_persist_trust_t known = INGOT_PERSIST_TRUST_INIT;
-    ingot_allocator_t allocator;
-    struct keyring *keyring = NULL;
-    struct recipe_check check;
-    ingot_recipe_t opened = NULL;
-    if (recipe == NULL || path == NULL || path[0] == '\0')
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe or path is missing");
-    if (trust != NULL && !STRUCT_READ_OVER(known, trust))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "trust's struct_size is missing");
-    (void)memory_init(&allocator, NULL);
-    ingot_status_t status = keyring_create(&keyring, &known, &allocator);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (keyring != NULL)
-        recipe_check_init(&check, keyring);
-    status = recipe_open_checked(&opened, path, keyring != NULL ? &check : NULL);
-    if (status == INGOT_SUCCESS && keyring != NULL)
-        status = recipe_check_end(&check, path);
-    if (status == INGOT_SUCCESS)
-        *recipe = opened;
-    else
-        ingot_recipe_release(opened);
-    keyring_release(keyring);
-    return status;
 }
 
 ingot_status_t ingot_recipe_retain(ingot_recipe_t recipe)

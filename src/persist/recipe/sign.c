@@ -15,53 +15,64 @@
 #define ATTEMPTS 16u
 #define LOCK_TIMEOUT_MS 10000u
 
-/* Makes the seal of the file as it is now, and finds out whether the file is sealed. */
+static ingot_status_t damaged(const char *path, const char *what)
+{
+    return ingot_set_error_detail(INGOT_BLOB_CORRUPT,
+                                  "%s of %s is damaged, so the recipe is not sealed: copy what is intact into a new "
+                                  "file (ingot recipe prune)",
+                                  what, path);
+}
+
+/* Makes the seal of the file as it is now, and finds out whether readers find it there. */
 static ingot_status_t make_seal(const char *path, const struct keyring *keyring, uint8_t seal[RECIPE_SEAL_SIZE],
-                                enum recipe_sealed *sealed)
+                                bool *is_there)
 {
     struct recipe_check check;
     ingot_recipe_t recipe = NULL;
     recipe_check_init(&check, keyring);
     ingot_status_t status = recipe_open_checked(&recipe, path, &check);
     ingot_recipe_release(recipe);
-    *sealed = check.sealed;
     if (status == INGOT_SUCCESS)
         status = recipe_cover_seal(&check.cover, keyring, seal);
-    if (status == INGOT_BLOB_CORRUPT)
-        return ingot_set_error_detail(status, "%s is damaged, so it is not sealed: ingot recipe prune drops the damage",
-                                      path);
+    if (status != INGOT_SUCCESS)
+        return status == INGOT_BLOB_CORRUPT ? damaged(path, "a record") : status;
+    *is_there = recipe_check_has(&check, seal);
+    if (!*is_there && check.seal_count == RECIPE_MAX_SEALS)
+        status = ingot_set_error_detail(INGOT_NO_SPACE,
+                                        "%s has %u seals, and readers examine no further ones: copy its programs into "
+                                        "a new file (ingot recipe prune), and seal that",
+                                        path, RECIPE_MAX_SEALS);
     return status;
 }
 
-static ingot_status_t append(ingot_recipe_writer_t writer, const uint8_t seal[RECIPE_SEAL_SIZE], int *is_new)
+/* *is_known: true if the file has a record with the seal's key already, so that nothing is appended. */
+static ingot_status_t append(ingot_recipe_writer_t writer, const uint8_t seal[RECIPE_SEAL_SIZE], bool *is_known)
 {
     struct recipe_item item = {.kind = RECIPE_RECORD_SEAL, .size = RECIPE_SEAL_SIZE, .content = seal};
-    bool is_there = false;
     recipe_digest(item.size, seal, item.key);
-    ingot_status_t status = writer_look_up(writer, item.kind, item.key, &is_there);
-    if (status == INGOT_SUCCESS && !is_there)
-        status = writer_append(writer, 1, &item);
-    *is_new = status == INGOT_SUCCESS && !is_there;
-    return status;
+    const ingot_status_t status = writer_look_up(writer, item.kind, item.key, is_known);
+    return status == INGOT_SUCCESS && !*is_known ? writer_append(writer, 1, &item) : status;
 }
 
-/* The first attempt after which the file has the seal of all its records is the last one. */
+/* The first attempt that finds the seal of all records in the file is the last one. If the file is unchanged, has a
+ * record with the seal's key, and still lacks the seal, that record is damaged. */
 static ingot_status_t seal_file(ingot_recipe_writer_t writer, const char *path, const struct keyring *keyring,
                                 int *is_new)
 {
-    uint8_t made[RECIPE_SEAL_SIZE];
-    uint8_t found[RECIPE_SEAL_SIZE];
-    enum recipe_sealed sealed;
+    uint8_t seal[RECIPE_SEAL_SIZE];
+    uint8_t before[RECIPE_SEAL_SIZE];
+    bool is_there = false, is_known = false;
     for (unsigned i = 0; i < ATTEMPTS; ++i) {
-        ingot_status_t status = make_seal(path, keyring, made, &sealed);
-        if (status == INGOT_SUCCESS)
-            status = append(writer, made, is_new);
-        if (status == INGOT_SUCCESS)
-            status = make_seal(path, keyring, found, &sealed);
+        ingot_status_t status = make_seal(path, keyring, seal, &is_there);
+        if (status != INGOT_SUCCESS || is_there)
+            return status;
+        if (is_known && memcmp(seal, before, sizeof(seal)) == 0)
+            return damaged(path, "the seal");
+        memcpy(before, seal, sizeof(seal));
+        status = append(writer, seal, &is_known);
         if (status != INGOT_SUCCESS)
             return status;
-        if (sealed == RECIPE_SEALED_FITS && memcmp(made, found, sizeof(made)) == 0)
-            return INGOT_SUCCESS;
+        *is_new = *is_new || !is_known;
     }
     return ingot_set_error_detail(INGOT_BUSY, "other processes append to %s, so it cannot be sealed", path);
 }

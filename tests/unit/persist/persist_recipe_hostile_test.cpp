@@ -17,12 +17,14 @@
 #include "support/forked_child.h"
 #include "support/recipe_fixture.h"
 #include "support/scratch_directory.h"
+#include "support/trust_fixture.h"
 
 extern "C" {
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/recipe/containers/key_map.h"
+#include "persist/recipe/seal/check.h"
 }
 
 using namespace forged_recipe;
@@ -100,6 +102,26 @@ TEST_F(PersistRecipeHostile, ProgramsThatDecompressToTooMuchAreRefused)
         << ingot_last_error_detail();
     records.pop_back();
     EXPECT_EQ(0u, summary_of(open_with(records)).program_count);
+}
+
+/* 17 records of 64 MiB, of a few thousand bytes each, which only a seal needs. The test decompresses one of them. */
+TEST_F(PersistRecipeHostile, ASealCoversALimitedNumberOfBytes)
+{
+    const Bytes zeros(RECIPE_MAX_TEXT);
+    const Bytes unknown = record(static_cast<recipe_record_kind>(77), Key{}, zeros);
+    Bytes damaged = unknown;
+    damaged.back() ^= 1;
+    std::vector<Bytes> records(RECIPE_MAX_COVERED / RECIPE_MAX_TEXT + 1, damaged);
+    records[0] = unknown;
+    write_file(path(), recipe_of(records));
+    EXPECT_LT(std::filesystem::file_size(path()), 200000u);
+    EXPECT_EQ(records.size(), summary_of(open_recipe(path())).damaged_count);
+    const trust_fixture::Trust trust(INGOT_PERSIST_TRUST_VERIFY, {trust_fixture::secret_key(1)});
+    ingot_recipe_t recipe = nullptr;
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_open_trusted(&recipe, path().c_str(), trust.get()));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "more than 1 GiB")) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_seal(path().c_str(), trust.get(), nullptr));
+    ingot_recipe_release(recipe);
 }
 
 TEST_F(PersistRecipeHostile, AFileThatIsTooLargeIsNotRead)

@@ -9,7 +9,7 @@
 #include "support/trust_fixture.h"
 
 extern "C" {
-#include "persist/recipe/seal/cover.h"
+#include "persist/recipe/seal/check.h"
 }
 
 using namespace forged_recipe;
@@ -252,8 +252,55 @@ TEST_F(PersistRecipeSeal, SaysWhyAFileCannotBeSealed)
             one.back() ^= 1;
     write_file(path(), recipe_of(all));
     EXPECT_EQ(INGOT_BLOB_CORRUPT, seal(key_));
-    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "is damaged, so it is not sealed"))
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "is damaged, so the recipe is not sealed"))
         << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_UNTRUSTED, open_trusted(kRequire, key_));
+}
+
+TEST_F(PersistRecipeSeal, ADamagedSealIsNamed)
+{
+    record("-DX=1");
+    ASSERT_EQ(INGOT_SUCCESS, seal(key_));
+    Bytes file = read_file(path());
+    file.back() ^= 1;
+    write_file(path(), file);
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, seal(key_));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "ingot recipe prune")) << ingot_last_error_detail();
+    ASSERT_EQ(INGOT_SUCCESS, seal(signing_key(2))) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, open_trusted(kRequire, signing_key(2)));
+}
+
+TEST_F(PersistRecipeSeal, AFileHasALimitedNumberOfSeals)
+{
+    record("-DX=1");
+    for (uint64_t i = 1; i <= RECIPE_MAX_SEALS; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, seal(signing_key(i))) << i;
+    EXPECT_EQ(INGOT_SUCCESS, open_trusted(kRequire, signing_key(RECIPE_MAX_SEALS)));
+    EXPECT_EQ(INGOT_SUCCESS, seal(signing_key(1)));
+    const trust_fixture::Key last = signing_key(RECIPE_MAX_SEALS + 1);
+    const Bytes full = read_file(path());
+    EXPECT_EQ(INGOT_NO_SPACE, seal(last));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "ingot recipe prune")) << ingot_last_error_detail();
+    EXPECT_EQ(full, read_file(path()));
+    record("-DX=2");
+    EXPECT_EQ(INGOT_SUCCESS, seal(last)) << "only the seals at the end count";
+    EXPECT_EQ(INGOT_SUCCESS, open_trusted(kRequire, last));
+}
+
+/* Examining a seal takes time, so others cannot make readers examine any number of them. */
+TEST_F(PersistRecipeSeal, ASealBehindManyOthersIsNotExamined)
+{
+    record("-DX=1");
+    std::vector<Bytes> all = records();
+    ASSERT_EQ(INGOT_SUCCESS, seal(key_));
+    const Bytes sealed = records().back();
+    for (uint8_t i = 0; i < RECIPE_MAX_SEALS - 1; ++i)
+        all.push_back(forged_recipe::record(RECIPE_RECORD_SEAL, Bytes(RECIPE_SEAL_SIZE, i)));
+    all.push_back(sealed);
+    write_file(path(), recipe_of(all));
+    EXPECT_EQ(INGOT_SUCCESS, open_trusted(kRequire, key_));
+    all.insert(all.end() - 1, forged_recipe::record(RECIPE_RECORD_SEAL, Bytes(RECIPE_SEAL_SIZE, 0xff)));
+    write_file(path(), recipe_of(all));
     EXPECT_EQ(INGOT_UNTRUSTED, open_trusted(kRequire, key_));
 }
 

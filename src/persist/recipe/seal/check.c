@@ -4,18 +4,38 @@
 #include "persist/recipe/seal/check.h"
 
 #include <ingot/backend.h>
+#include <string.h>
+
+enum sealed {
+    SEALED_NOT,     /* no seal */
+    SEALED_FITS,    /* a seal of a known key covers all records */
+    SEALED_REFUSED, /* only seals of unknown keys, or of other records */
+    SEALED_BEFORE   /* records follow the last seal */
+};
 
 void recipe_check_init(struct recipe_check *check, const struct keyring *keyring)
 {
-    check->keyring = keyring;
-    check->sealed = RECIPE_SEALED_NOT;
+    *check = (struct recipe_check){.keyring = keyring};
     recipe_cover_init(&check->cover);
 }
 
+/* Records that are left out are read, too, and a small file can have many large ones. */
+ingot_status_t recipe_check_room(struct recipe_check *check, uint64_t size, const char *path)
+{
+    check->covered_bytes += size; /* at most 2^26 for each of 2^20 records */
+    return check->covered_bytes <= RECIPE_MAX_COVERED
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_NO_SPACE,
+                                        "the records of %s have more than 1 GiB uncompressed without texts, so no seal "
+                                        "can cover them: copy its programs into a new file (ingot recipe prune)",
+                                        path);
+}
+
+/* Seals before this record do not cover it. */
 static void note_record(struct recipe_check *check)
 {
-    if (check->sealed != RECIPE_SEALED_NOT)
-        check->sealed = RECIPE_SEALED_BEFORE;
+    check->has_seal = false;
+    check->seal_count = 0;
 }
 
 void recipe_check_record(struct recipe_check *check, uint32_t kind, const uint8_t *key, uint64_t size,
@@ -31,25 +51,44 @@ void recipe_check_damaged(struct recipe_check *check)
     check->cover.is_damaged = true;
 }
 
-/* A seal of an unknown key beside one that fits does no harm. */
-void recipe_check_seal(struct recipe_check *check, size_t size, const uint8_t *seal)
+void recipe_check_seal(struct recipe_check *check, const uint8_t *seal)
 {
-    if (check->sealed != RECIPE_SEALED_FITS)
-        check->sealed =
-            recipe_cover_fits(&check->cover, check->keyring, size, seal) ? RECIPE_SEALED_FITS : RECIPE_SEALED_REFUSED;
+    check->had_seal = true;
+    check->has_seal = true;
+    if (seal != NULL && check->seal_count < RECIPE_MAX_SEALS)
+        memcpy(check->seals[check->seal_count++], seal, RECIPE_SEAL_SIZE);
+}
+
+bool recipe_check_has(const struct recipe_check *check, const uint8_t *seal)
+{
+    for (size_t i = 0; i < check->seal_count; ++i)
+        if (memcmp(check->seals[i], seal, RECIPE_SEAL_SIZE) == 0)
+            return true;
+    return false;
+}
+
+/* A seal of an unknown key beside one that fits does no harm. */
+static enum sealed examine(const struct recipe_check *check)
+{
+    for (size_t i = 0; i < check->seal_count; ++i)
+        if (recipe_cover_fits(&check->cover, check->keyring, RECIPE_SEAL_SIZE, check->seals[i]))
+            return SEALED_FITS;
+    if (check->has_seal)
+        return SEALED_REFUSED;
+    return check->had_seal ? SEALED_BEFORE : SEALED_NOT;
 }
 
 ingot_status_t recipe_check_end(const struct recipe_check *check, const char *path)
 {
     const char *why = "it has no seal";
-    if (check->sealed == RECIPE_SEALED_FITS ||
-        (check->sealed == RECIPE_SEALED_NOT && !keyring_requires(check->keyring)))
+    const enum sealed sealed = examine(check);
+    if (sealed == SEALED_FITS || (sealed == SEALED_NOT && !keyring_requires(check->keyring)))
         return INGOT_SUCCESS;
     if (check->cover.is_damaged)
         why = "a record is damaged";
-    else if (check->sealed == RECIPE_SEALED_REFUSED)
+    else if (sealed == SEALED_REFUSED)
         why = "no known key made its seal, or its records were changed";
-    else if (check->sealed == RECIPE_SEALED_BEFORE)
+    else if (sealed == SEALED_BEFORE)
         why = "records were added after it was sealed";
     return ingot_set_error_detail(INGOT_UNTRUSTED, "the recipe %s is refused: %s (ingot sign seals recipes)", path,
                                   why);
