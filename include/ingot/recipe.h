@@ -256,6 +256,7 @@ INGOT_API ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, c
  *
  * @retval INGOT_SUCCESS    The file has the kernel now.
  * @retval INGOT_NOT_FOUND  The file does not have the program, or it cannot be built from the file.
+ * @retval INGOT_NO_SPACE   Also if the names of all kernels would have more than 16 MiB.
  * @retval INGOT_INVALID_ARGUMENTS  Also a name that is empty or has more than 4096 bytes.
  * @return Otherwise as ingot_recipe_writer_add.
  */

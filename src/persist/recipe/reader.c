@@ -50,6 +50,7 @@ struct ingot_recipe {
     struct key_map program_numbers;
     struct key_map id_programs; /* the programs' numbers by the digests of their ids */
     uint64_t program_bytes;
+    uint64_t kernel_bytes; /* of the names of kernels */
     ingot_recipe_summary_t summary;
     struct recipe_check *check; /* while the file is opened with a policy; otherwise NULL */
 };
@@ -270,6 +271,10 @@ static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recip
     size_t program = 0;
     if (record->size <= INGOT_RECIPE_KEY_SIZE || record->size > INGOT_RECIPE_KEY_SIZE + RECIPE_MAX_KERNEL_NAME)
         return skip(recipe, record);
+    recipe->kernel_bytes += recipe_kernel_bytes(record->kind, record->size);
+    if (recipe->kernel_bytes > RECIPE_MAX_KERNELS)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the names of the kernels of %s have more than 16 MiB",
+                                      recipe->path);
     ingot_status_t status = read_content(recipe, record, &content);
     if (status != INGOT_SUCCESS)
         return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;

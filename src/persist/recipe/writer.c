@@ -323,6 +323,19 @@ static size_t mark_needed(const struct ingot_recipe_writer *writer, size_t count
     return needed;
 }
 
+/* Kernels are less important than programs, which do not need this room. */
+static ingot_status_t check_kernels(const struct ingot_recipe_writer *writer, size_t count,
+                                    const struct recipe_item *items)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; ++i)
+        bytes += items[i].is_needed ? recipe_kernel_bytes((uint32_t)items[i].kind, items[i].size) : 0;
+    if (bytes == 0 || writer->scan.kernel_bytes + bytes <= RECIPE_MAX_KERNELS)
+        return INGOT_SUCCESS;
+    return ingot_set_error_detail(INGOT_NO_SPACE, "the names of the kernels of %s would have more than 16 MiB",
+                                  writer->path);
+}
+
 static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_t count,
                                  const struct recipe_item *items, size_t needed, uint64_t bytes)
 {
@@ -357,6 +370,7 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
         writer->scan.offset += item->encoded.size;
         ++writer->scan.count;
         writer->scan.program_bytes += item->kind == RECIPE_RECORD_PROGRAM ? item->size : 0;
+        writer->scan.kernel_bytes += recipe_kernel_bytes((uint32_t)item->kind, item->size);
         writer->mark.last = offset;
         memcpy(writer->mark.header, item->encoded.bytes, sizeof(writer->mark.header));
         status = learn(writer, (uint32_t)item->kind, item->key, offset);
@@ -379,13 +393,15 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
     *is_replaced = !recipe_items_are_encoded(count, items);
     if (*is_replaced)
         status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced during an addition", writer->path);
-    if (status == INGOT_SUCCESS)
+    const ingot_status_t of_kernels =
+        status == INGOT_SUCCESS ? check_kernels(writer, count, items) : INGOT_SUCCESS; /* programs may have room */
+    if (status == INGOT_SUCCESS && of_kernels == INGOT_SUCCESS)
         status = check_room(writer, count, items, needed, bytes);
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && of_kernels == INGOT_SUCCESS)
         status = write_items(writer, count, items);
     close_file(writer);
     note_failure(writer, status, bytes);
-    return status;
+    return of_kernels != INGOT_SUCCESS ? of_kernels : status;
 }
 
 /* Encodes and appends the records that the file lacks. */

@@ -25,6 +25,7 @@ extern "C" {
 #include "persist/base/memory.h"
 #include "persist/recipe/containers/key_map.h"
 #include "persist/recipe/seal/check.h"
+#include "persist/recipe/writer.h"
 }
 
 using namespace forged_recipe;
@@ -122,6 +123,53 @@ TEST_F(PersistRecipeHostile, ASealCoversALimitedNumberOfBytes)
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "more than 1 GiB")) << ingot_last_error_detail();
     EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_seal(path().c_str(), trust.get(), nullptr));
     ingot_recipe_release(recipe);
+}
+
+TEST_F(PersistRecipeHostile, KernelsWithTooManyNamesAreRefused)
+{
+    const Bytes source = text("kernel twice x 2 *\n");
+    const Bytes program = join({reference_program, source_field(source)});
+    const Key key = key_of(program);
+    std::vector<Bytes> records = {record(RECIPE_RECORD_TEXT, source), record(RECIPE_RECORD_PROGRAM, program)};
+    for (uint32_t i = 0; i < RECIPE_MAX_KERNELS / RECIPE_MAX_KERNEL_NAME; ++i) {
+        std::string name = std::to_string(i);
+        name.resize(RECIPE_MAX_KERNEL_NAME, 'k');
+        records.push_back(record(RECIPE_RECORD_KERNEL, join({Bytes(key.begin(), key.end()), text(name)})));
+    }
+    EXPECT_EQ(records.size() - 2, program_of(open_with(records), 0).kernel_count);
+    const Writer writer = open_writer(path());
+    EXPECT_EQ(INGOT_NO_SPACE, writer_add_kernel(writer.get(), key.data(), "k"));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "more than 16 MiB")) << ingot_last_error_detail();
+    EXPECT_EQ(records.size() - 2, program_of(open_recipe(path()), 0).kernel_count);
+    records.push_back(record(RECIPE_RECORD_KERNEL, join({Bytes(key.begin(), key.end()), text("k")})));
+    write_file(path(), recipe_of(records));
+    Recipe recipe;
+    EXPECT_EQ(INGOT_NO_SPACE, try_open_recipe(path(), &recipe));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "more than 16 MiB")) << ingot_last_error_detail();
+}
+
+/* A kept file remembers why it refuses additions. Programs do not need the room that kernels lack. */
+TEST_F(PersistRecipeHostile, AFileWithoutRoomForKernelsStillTakesPrograms)
+{
+    const std::string file = path().string();
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    info.path = file.c_str();
+    ingot_recipe_writer_t opened = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, writer_open_kept(&opened, &info));
+    const Writer writer(opened);
+    const Key key = add(writer, ProgramText().make(context_));
+    std::vector<Bytes> records;
+    for (uint32_t i = 0; i < RECIPE_MAX_KERNELS / RECIPE_MAX_KERNEL_NAME; ++i)
+        records.push_back(record(RECIPE_RECORD_KERNEL, key_of(u32(i)),
+                                 join({Bytes(key.begin(), key.end()), Bytes(RECIPE_MAX_KERNEL_NAME, 'k')})));
+    std::ofstream(path(), std::ios::binary | std::ios::app)
+        .write(reinterpret_cast<const char *>(join(records).data()),
+               static_cast<std::streamsize>(join(records).size()));
+    EXPECT_EQ(INGOT_NO_SPACE, writer_add_kernel(writer.get(), key.data(), "k"));
+    ProgramText other;
+    other.compile_options = "-DX=1";
+    add(writer, other.make(context_));
+    EXPECT_EQ(2u, summary_of(open_recipe(path())).program_count);
 }
 
 TEST_F(PersistRecipeHostile, AFileThatIsTooLargeIsNotRead)

@@ -126,6 +126,11 @@ static ingot_status_t find_torn(const struct recipe_scan *scan, size_t left, enu
     return status;
 }
 
+uint64_t recipe_kernel_bytes(uint32_t kind, uint64_t size)
+{
+    return kind == RECIPE_RECORD_KERNEL && size > INGOT_RECIPE_KEY_SIZE ? size - INGOT_RECIPE_KEY_SIZE : 0;
+}
+
 ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *record, enum recipe_found *found)
 {
     uint8_t header[RECIPE_RECORD_SIZE];
@@ -151,6 +156,7 @@ ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *
     scan->offset = record->content + record->stored_size;
     ++scan->count;
     scan->program_bytes += record->kind == RECIPE_RECORD_PROGRAM ? record->size : 0;
+    scan->kernel_bytes += recipe_kernel_bytes(record->kind, record->size);
     *found = RECIPE_FOUND_RECORD;
     return INGOT_SUCCESS;
 }

@@ -26,6 +26,7 @@ enum recipe_record_kind {
 };
 #define RECIPE_KIND_COUNT ((size_t)RECIPE_RECORD_KERNEL + 1)
 #define RECIPE_MAX_KERNEL_NAME 4096u
+#define RECIPE_MAX_KERNELS ((uint64_t)1 << 24) /* the names of all kernels together */
 
 /* A record of a file. */
 struct recipe_record {
@@ -46,6 +47,7 @@ struct recipe_scan {
     uint64_t file_size;
     uint32_t count;         /* records so far */
     uint64_t program_bytes; /* of programs so far, uncompressed */
+    uint64_t kernel_bytes;  /* of the names of kernels so far, likewise */
 };
 
 /* What the scan found. */
@@ -64,6 +66,9 @@ void recipe_put_header(uint8_t header[RECIPE_HEADER_SIZE]);
 ingot_status_t recipe_scan_begin(struct recipe_scan *scan, int fd, uint64_t file_size, const char *name);
 /* Reads the next record's header, and moves past the record. If there is none, the offset is where it would be. */
 ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *record, enum recipe_found *found);
+
+/* Returns the length of the name in a kernel's record with this size; 0 for other records. */
+uint64_t recipe_kernel_bytes(uint32_t kind, uint64_t size);
 
 /* Reads, verifies and decompresses a record's content, which the caller frees with record->size. Does not verify the
  * key. INGOT_BLOB_CORRUPT: it is damaged. */
