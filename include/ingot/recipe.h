@@ -289,13 +289,15 @@ INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, 
  * Seals a recipe: appends a seal over all its records by the first key that can. Sealing it once more with the same key
  * changes nothing. What is appended later is not sealed until this function is called again.
  *
+ * Texts are verified before a seal is added.
+ *
  * A recipe's seal says that the holder of the key vouches for its sources. So seal what you recorded yourself, or what
  * you have verified with ingot_recipe_open_trusted.
  *
  * @param[in]  trust   Provides the keys. Its policy is ignored. Required.
  * @param[out] is_new  1 if a seal was added, 0 if the file had it. May be NULL.
  * @retval INGOT_READ_ONLY     None of the keys can seal, or the file cannot be written.
- * @retval INGOT_BLOB_CORRUPT  A record, or the seal itself, is damaged: copy what is intact into a new file.
+ * @retval INGOT_BLOB_CORRUPT  A record, a text or the seal itself is damaged: copy what is intact into a new file.
  * @retval INGOT_NO_SPACE      The file has 64 seals, or too much for a seal (doc/recipe-format.md), or exceeds a limit.
  * @retval INGOT_BUSY          Other processes appended the whole time.
  * @return Otherwise as ingot_recipe_writer_open and ingot_persist_set_trust.

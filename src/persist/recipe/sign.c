@@ -13,6 +13,7 @@
 #include "util/struct_size.h"
 
 #define ATTEMPTS 16u
+#define MAX_TEXTS ((uint64_t)1 << 34) /* bytes, uncompressed: a minute's work */
 #define LOCK_TIMEOUT_MS 10000u
 
 static ingot_status_t damaged(const char *path, const char *what)
@@ -23,6 +24,24 @@ static ingot_status_t damaged(const char *path, const char *what)
                                   what, path);
 }
 
+/* Readers compare a text with its key when they need it, so a damaged one would fit the seal. */
+static ingot_status_t check_texts(ingot_recipe_t recipe, const char *path)
+{
+    ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
+    const ingot_allocator_t *allocator = recipe_allocator(recipe);
+    ingot_status_t status = ingot_recipe_get_summary(recipe, &summary);
+    if (summary.text_bytes > MAX_TEXTS)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the texts of %s have more than 16 GiB, so it is not sealed",
+                                      path);
+    for (size_t i = 0; i < summary.text_count && status == INGOT_SUCCESS; ++i) {
+        uint8_t *bytes = NULL;
+        size_t size = 0;
+        status = recipe_read_text(recipe, i, allocator, &size, &bytes);
+        memory_free(allocator, bytes, size);
+    }
+    return status == INGOT_BLOB_CORRUPT ? damaged(path, "a text") : status;
+}
+
 /* Makes the seal of the file as it is now, and finds out whether readers find it there. */
 static ingot_status_t make_seal(const char *path, const struct keyring *keyring, uint8_t seal[RECIPE_SEAL_SIZE],
                                 bool *is_there)
@@ -30,14 +49,19 @@ static ingot_status_t make_seal(const char *path, const struct keyring *keyring,
     struct recipe_check check;
     ingot_recipe_t recipe = NULL;
     recipe_check_init(&check, keyring);
+    *is_there = false;
     ingot_status_t status = recipe_open_checked(&recipe, path, &check);
-    ingot_recipe_release(recipe);
-    if (status == INGOT_SUCCESS)
-        status = recipe_cover_seal(&check.cover, keyring, seal);
     if (status != INGOT_SUCCESS)
-        return status == INGOT_BLOB_CORRUPT ? damaged(path, "a record") : status;
-    *is_there = recipe_check_has(&check, seal);
-    if (!*is_there && check.seal_count == RECIPE_MAX_SEALS)
+        return status;
+    status = recipe_cover_seal(&check.cover, keyring, seal);
+    if (status == INGOT_BLOB_CORRUPT)
+        status = damaged(path, "a record");
+    if (status == INGOT_SUCCESS)
+        *is_there = recipe_check_has(&check, seal);
+    if (status == INGOT_SUCCESS && !*is_there)
+        status = check_texts(recipe, path);
+    ingot_recipe_release(recipe);
+    if (status == INGOT_SUCCESS && !*is_there && check.seal_count == RECIPE_MAX_SEALS)
         status = ingot_set_error_detail(INGOT_NO_SPACE,
                                         "%s has %u seals, and readers examine no further ones: copy its programs into "
                                         "a new file (ingot recipe prune), and seal that",

@@ -270,6 +270,18 @@ TEST_F(PersistRecipeSeal, ADamagedSealIsNamed)
     EXPECT_EQ(INGOT_SUCCESS, open_trusted(kRequire, signing_key(2)));
 }
 
+TEST_F(PersistRecipeSeal, ADamagedTextIsNotSealed)
+{
+    record("-DX=1");
+    std::vector<Bytes> all = records();
+    ASSERT_EQ(RECIPE_RECORD_TEXT, le_get_u32(all[0].data() + 4));
+    all[0].back() ^= 1;
+    write_file(path(), recipe_of(all));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, seal(key_));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "ingot recipe prune")) << ingot_last_error_detail();
+    EXPECT_EQ(all.size(), records().size());
+}
+
 TEST_F(PersistRecipeSeal, AFileHasALimitedNumberOfSeals)
 {
     record("-DX=1");
