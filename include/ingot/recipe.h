@@ -299,7 +299,7 @@ INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, 
  * @retval INGOT_READ_ONLY     None of the keys can seal, or the file cannot be written.
  * @retval INGOT_BLOB_CORRUPT  A record, a text or the seal itself is damaged: copy what is intact into a new file.
  * @retval INGOT_NO_SPACE      The file has 64 seals, or too much for a seal (doc/recipe-format.md), or exceeds a limit.
- * @retval INGOT_BUSY          Other processes appended the whole time.
+ * @retval INGOT_BUSY          Other processes appended the whole time, or replaced the file.
  * @return Otherwise as ingot_recipe_writer_open and ingot_persist_set_trust.
  */
 INGOT_API ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist_trust_t *trust, int *is_new);

@@ -13,6 +13,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/recipe/containers/key_map.h"
+#include "persist/recipe/file/open.h"
 #include "persist/recipe/format/fields.h"
 #include "persist/recipe/format/record.h"
 #include "persist/recipe/kernels.h"
@@ -397,6 +398,11 @@ static struct ingot_recipe *make(const char *path)
     }
     memcpy(recipe->path, path, recipe->path_size);
     return recipe;
+}
+
+ingot_status_t recipe_check_file(ingot_recipe_t recipe, struct file_facts *facts)
+{
+    return recipe_file_check(recipe->fd, recipe->path, facts);
 }
 
 const char *ingot_recipe_get_path(ingot_recipe_t recipe)

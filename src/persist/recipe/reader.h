@@ -6,12 +6,15 @@
 
 #include <ingot/recipe.h>
 
+#include "persist/base/files.h"
 #include "persist/recipe/seal/check.h"
 
 /* Opens a recipe, and passes its records and seals to the check, whose verdict is the caller's business. check: NULL
  * without a policy. Statuses as ingot_recipe_open. */
 ingot_status_t recipe_open_checked(ingot_recipe_t *recipe, const char *path, struct recipe_check *check);
 
+/* Examines the open file as recipe_file_check does. */
+ingot_status_t recipe_check_file(ingot_recipe_t recipe, struct file_facts *facts);
 /* Returns the content of a program's record and its size, as it is in the file, valid as long as the recipe. */
 const uint8_t *recipe_content(ingot_recipe_t recipe, size_t index, size_t *size);
 /* Returns the numbers of a program's includes, valid as long as the recipe. */

@@ -42,9 +42,10 @@ static ingot_status_t check_texts(ingot_recipe_t recipe, const char *path)
     return status == INGOT_BLOB_CORRUPT ? damaged(path, "a text") : status;
 }
 
-/* Makes the seal of the file as it is now, and finds out whether readers find it there. */
+/* Makes the seal of the file as it is now, and finds out whether readers find it there. Only this user may write the
+ * file that was read, and no other file gets the seal. */
 static ingot_status_t make_seal(const char *path, const struct keyring *keyring, uint8_t seal[RECIPE_SEAL_SIZE],
-                                bool *is_there)
+                                struct file_facts *facts, bool *is_there)
 {
     struct recipe_check check;
     ingot_recipe_t recipe = NULL;
@@ -53,7 +54,9 @@ static ingot_status_t make_seal(const char *path, const struct keyring *keyring,
     ingot_status_t status = recipe_open_checked(&recipe, path, &check);
     if (status != INGOT_SUCCESS)
         return status;
-    status = recipe_cover_seal(&check.cover, keyring, seal);
+    status = recipe_check_file(recipe, facts);
+    if (status == INGOT_SUCCESS)
+        status = recipe_cover_seal(&check.cover, keyring, seal);
     if (status == INGOT_BLOB_CORRUPT)
         status = damaged(path, "a record");
     if (status == INGOT_SUCCESS)
@@ -85,14 +88,16 @@ static ingot_status_t seal_file(ingot_recipe_writer_t writer, const char *path, 
 {
     uint8_t seal[RECIPE_SEAL_SIZE];
     uint8_t before[RECIPE_SEAL_SIZE];
+    struct file_facts facts;
     bool is_there = false, is_known = false;
     for (unsigned i = 0; i < ATTEMPTS; ++i) {
-        ingot_status_t status = make_seal(path, keyring, seal, &is_there);
+        ingot_status_t status = make_seal(path, keyring, seal, &facts, &is_there);
         if (status != INGOT_SUCCESS || is_there)
             return status;
         if (is_known && memcmp(seal, before, sizeof(seal)) == 0)
             return damaged(path, "the seal");
         memcpy(before, seal, sizeof(seal));
+        writer_expect(writer, &facts);
         status = append(writer, seal, &is_known);
         if (status != INGOT_SUCCESS)
             return status;

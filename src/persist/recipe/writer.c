@@ -47,6 +47,7 @@ struct ingot_recipe_writer {
     struct key_map known[RECIPE_KIND_COUNT]; /* offsets of records, by their kinds */
     struct recipe_mark mark;                 /* of the known file */
     struct recipe_scan scan;                 /* where the known part ends */
+    struct file_facts expected;              /* additions go to this device and inode only; inode 0: to any file */
     int fd;                                  /* open and locked during an addition, otherwise -1 */
     bool was_read;                           /* writer_knows has read the file, or has failed to */
     struct recipe_failure failure;           /* of the last addition that failed */
@@ -172,6 +173,19 @@ static ingot_status_t read_file(struct ingot_recipe_writer *writer, bool is_shar
     return status == INGOT_SUCCESS ? catch_up(writer, writer->fd, &facts) : status;
 }
 
+static bool is_expected(const struct ingot_recipe_writer *writer)
+{
+    const struct file_facts *facts = &writer->mark.facts, *expected = &writer->expected;
+    return expected->inode == 0 || (facts->device == expected->device && facts->inode == expected->inode);
+}
+
+void writer_expect(ingot_recipe_writer_t writer, const struct file_facts *facts)
+{
+    lock(writer);
+    writer->expected = *facts;
+    process_lock_give(&writer->lock);
+}
+
 /* Opens and locks the file, and reads what is new. Requires the writer's lock. */
 static ingot_status_t open_file(struct ingot_recipe_writer *writer)
 {
@@ -181,6 +195,8 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
                              : files_write_failed(fd, "opening", writer->path);
     writer->fd = fd;
     ingot_status_t status = read_file(writer, false);
+    if (status == INGOT_SUCCESS && !is_expected(writer))
+        status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced meanwhile: try again", writer->path);
     if (status == INGOT_SUCCESS)
         status = tidy(writer, fd);
     if (status != INGOT_SUCCESS)
@@ -468,26 +484,6 @@ static void destroy(struct ingot_recipe_writer *writer)
     memory_free(&allocator, writer, sizeof(*writer));
 }
 
-/* Copies a path, and makes it absolute. */
-static ingot_status_t copy_path(struct ingot_recipe_writer *writer, const char *path)
-{
-    char directory[4096] = "";
-    if (path[0] != '/') {
-        const int result = files_working_directory(directory, sizeof(directory));
-        if (result < 0)
-            return files_read_failed(result, "finding the working directory for", path);
-    }
-    const size_t length = strlen(directory);
-    writer->path_size = length + 1 + strlen(path) + 1;
-    writer->path = memory_allocate(&writer->allocator, writer->path_size);
-    if (writer->path == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path %s", path);
-    memcpy(writer->path, directory, length);
-    writer->path[length] = '/';
-    memcpy(writer->path + length + (length != 0), path, strlen(path) + 1);
-    return INGOT_SUCCESS;
-}
-
 static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_recipe_writer_info_t *info)
 {
     ingot_allocator_t allocator;
@@ -510,7 +506,7 @@ static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_reci
         memory_free(&allocator, made, sizeof(*made));
         return status;
     }
-    status = copy_path(made, info->path);
+    status = recipe_file_absolute(info->path, &made->allocator, &made->path, &made->path_size);
     if (status != INGOT_SUCCESS) {
         destroy(made);
         return status;

@@ -6,6 +6,7 @@
 
 #include <ingot/recipe.h>
 
+#include "persist/base/files.h"
 #include "persist/recipe/format/record.h"
 
 /* A record to append. The caller owns the content. */
@@ -30,6 +31,8 @@ void recipe_items_fini(size_t count, struct recipe_item *items);
 ingot_status_t recipe_items_encode(size_t count, struct recipe_item *items, const char *path);
 bool recipe_items_are_encoded(size_t count, const struct recipe_item *items);
 
+/* Refuses additions to other files than this one with INGOT_BUSY from now on. */
+void writer_expect(ingot_recipe_writer_t writer, const struct file_facts *facts);
 /* Appends the records that the file lacks, in their order. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
 /* Returns whether the file is known to have such a record. The writer of a kept file first reads the file, unless it

@@ -9,7 +9,9 @@
 #include "support/trust_fixture.h"
 
 extern "C" {
+#include "persist/recipe/reader.h"
 #include "persist/recipe/seal/check.h"
+#include "persist/recipe/writer.h"
 }
 
 using namespace forged_recipe;
@@ -280,6 +282,28 @@ TEST_F(PersistRecipeSeal, ADamagedTextIsNotSealed)
     EXPECT_EQ(INGOT_BLOB_CORRUPT, seal(key_));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "ingot recipe prune")) << ingot_last_error_detail();
     EXPECT_EQ(all.size(), records().size());
+}
+
+/* A file that takes the place of the one that was read gets no seal. */
+TEST_F(PersistRecipeSeal, OnlyTheFileThatWasReadIsAppendedTo)
+{
+    record("-DX=1");
+    const Writer writer = open_writer(path());
+    file_facts facts{};
+    ASSERT_EQ(INGOT_SUCCESS, recipe_check_file(open_recipe(path()).get(), &facts));
+    writer_expect(writer.get(), &facts);
+    ProgramText text;
+    text.compile_options = "-DX=2";
+    add(writer, text.make(context_));
+    std::filesystem::copy_file(path(), path("copy"));
+    std::filesystem::rename(path("copy"), path());
+    const Bytes before = read_file(path());
+    text.compile_options = "-DX=3";
+    EXPECT_EQ(INGOT_BUSY, ingot_recipe_writer_add(writer.get(), text.make(context_).get(), nullptr, nullptr));
+    EXPECT_EQ(before, read_file(path()));
+    std::filesystem::permissions(path(), std::filesystem::perms(0602));
+    EXPECT_EQ(INGOT_UNTRUSTED, recipe_check_file(open_recipe(path()).get(), &facts));
+    EXPECT_EQ(INGOT_UNTRUSTED, seal(key_));
 }
 
 TEST_F(PersistRecipeSeal, AFileHasALimitedNumberOfSeals)

@@ -6,6 +6,9 @@
 
 #include "persist/base/files.h"
 
+/* Copies a path, and makes it absolute. The caller frees the copy with its size. */
+ingot_status_t recipe_file_absolute(const char *path, const ingot_allocator_t *allocator, char **absolute,
+                                    size_t *size);
 /* Opens the file for reading and writing, and creates it if it is missing. If makes_directory is set, also creates
  * the file's directory. Returns a negated errno on failure, as do the next two functions. */
 int recipe_file_open(const char *path, bool makes_directory);
