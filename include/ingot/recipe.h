@@ -254,7 +254,8 @@ INGOT_API ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, c
 /**
  * Adds the name of a kernel that was requested from a program, for people and tools: nothing is built differently.
  *
- * @retval INGOT_SUCCESS    The file has the kernel now.
+ * @retval INGOT_SUCCESS    The file has the kernel now. If another file, or none, has taken its place since this writer
+ *                          found the kernel, that is noticed when the next program is added.
  * @retval INGOT_NOT_FOUND  The file does not have the program, or it cannot be built from the file.
  * @retval INGOT_NO_SPACE   Also if the names of all kernels would have more than 16 MiB.
  * @retval INGOT_INVALID_ARGUMENTS  Also a name that is empty or has more than 4096 bytes.

@@ -57,10 +57,12 @@ static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_
     uint8_t key[INGOT_RECIPE_KEY_SIZE] = {0}; /* no id has this digest, so it is not found */
     if (remarks->id_size != 0)
         recipe_digest(remarks->id_size, remarks->id, key);
-    const ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, key, is_there);
-    if (*is_there && program_key != NULL)
-        *is_there = writer_find_program(writer, key, program_key);
-    return status;
+    ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, key, is_there);
+    if (!*is_there || program_key == NULL)
+        return status;
+    status = writer_find_program(writer, key, program_key);
+    *is_there = status == INGOT_SUCCESS;
+    return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 
 /* key may be NULL. *is_whole: false if the program is recorded with the reason why it cannot be built. */

@@ -2,7 +2,8 @@
  * add_kernel.c - records the kernels that are requested; see ingot/recipe.h.
  *
  * A descriptor has an id and not the program's key in the file, which is read from the id's record. So the writer
- * remembers a kernel also by the id, and a further request costs a look into memory.
+ * remembers a kernel also by the id, and a further request costs a look into memory. If the file is replaced,
+ * the writer notices that when a program is requested, and then adds the kernel to the new file.
  */
 #include <ingot/backend.h>
 #include <string.h>
@@ -44,14 +45,14 @@ static ingot_status_t add(ingot_recipe_writer_t writer, const uint8_t *id_key, c
     struct content content;
     uint8_t known[INGOT_RECIPE_KEY_SIZE];
     uint8_t program_key[INGOT_RECIPE_KEY_SIZE];
-    bool is_there = false;
     make_content(&content, id_key, name, known);
-    ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_KERNEL, known, &is_there);
-    if (status != INGOT_SUCCESS || is_there)
-        return status;
-    if (!writer_find_program(writer, id_key, program_key))
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the recipe does not have the program of kernel %s", name);
-    status = writer_add_kernel(writer, program_key, name);
+    if (writer_knows(writer, RECIPE_RECORD_KERNEL, known))
+        return INGOT_SUCCESS;
+    ingot_status_t status = writer_find_program(writer, id_key, program_key);
+    if (status == INGOT_NOT_FOUND)
+        return ingot_set_error_detail(status, "the recipe does not have the program of kernel %s", name);
+    if (status == INGOT_SUCCESS)
+        status = writer_add_kernel(writer, program_key, name);
     if (status == INGOT_SUCCESS)
         writer_remember(writer, RECIPE_RECORD_KERNEL, known);
     return status;

@@ -49,7 +49,7 @@ struct ingot_recipe_writer {
     struct recipe_scan scan;                 /* where the known part ends */
     struct file_facts expected;              /* additions go to this device and inode only; inode 0: to any file */
     int fd;                                  /* open and locked during an addition, otherwise -1 */
-    bool was_read;                           /* writer_knows has read the file, or has failed to */
+    bool was_read;                           /* learn_once has read the file, or has failed to */
     struct recipe_failure failure;           /* of the last addition that failed */
 };
 
@@ -260,37 +260,49 @@ static void forget_if_gone(struct ingot_recipe_writer *writer)
 
 /* ---- the program of an id ---- */
 
-/* Reads the record of an id at this offset, unless the file has been replaced. Requires both locks. */
-static bool read_id(const struct ingot_recipe_writer *writer, uint64_t offset, const uint8_t *id_key,
-                    uint8_t *program_key)
+/* Reads the file if it is not known yet, and was not found to be unusable. Requires the lock. */
+static ingot_status_t learn_once(struct ingot_recipe_writer *writer)
 {
-    struct recipe_scan scan = writer->scan;
-    struct recipe_record record;
-    enum recipe_found found = RECIPE_FOUND_END;
-    uint8_t *content = NULL;
-    scan.offset = offset;
-    scan.count = 0;
-    if (recipe_scan_next(&scan, &record, &found) != INGOT_SUCCESS || found != RECIPE_FOUND_RECORD ||
-        record.kind != RECIPE_RECORD_ID || memcmp(record.key, id_key, INGOT_RECIPE_KEY_SIZE) != 0 ||
-        record.size != INGOT_RECIPE_KEY_SIZE ||
-        recipe_record_read(writer->fd, writer->path, &record, &writer->allocator, &content) != INGOT_SUCCESS)
-        return false;
-    memcpy(program_key, content, INGOT_RECIPE_KEY_SIZE);
-    memory_free(&writer->allocator, content, (size_t)record.size);
-    return true;
+    if (writer->scan.offset != 0 || writer->was_read)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = learn_file(writer);
+    writer->was_read = status == INGOT_SUCCESS || is_lasting(writer, status, 0);
+    note_failure(writer, status, 0);
+    return status;
 }
 
-bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key)
+/* Finds the program of an id in the open file, which may be a new one. Requires both locks. */
+static ingot_status_t find_program(const struct ingot_recipe_writer *writer, const uint8_t *id_key,
+                                   uint8_t *program_key)
 {
     size_t offset = 0;
+    if (!key_map_find(&writer->known[RECIPE_RECORD_ID], id_key, &offset))
+        return INGOT_NOT_FOUND;
+    const ingot_status_t status = recipe_read_id(&writer->scan, offset, id_key, &writer->allocator, program_key);
+    return status == INGOT_SUCCESS && !is_known(writer, RECIPE_RECORD_PROGRAM, program_key) ? INGOT_NOT_FOUND : status;
+}
+
+ingot_status_t writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key)
+{
     lock(writer);
     forget_if_gone(writer);
-    bool is_there = is_known(writer, RECIPE_RECORD_ID, id_key) && open_to_read(writer) == INGOT_SUCCESS;
-    if (is_there) {
-        is_there = key_map_find(&writer->known[RECIPE_RECORD_ID], id_key, &offset) && /* the file may be a new one */
-                   read_id(writer, offset, id_key, program_key) && is_known(writer, RECIPE_RECORD_PROGRAM, program_key);
+    ingot_status_t status = learn_once(writer);
+    if (status == INGOT_SUCCESS && !is_known(writer, RECIPE_RECORD_ID, id_key))
+        status = INGOT_NOT_FOUND;
+    if (status == INGOT_SUCCESS)
+        status = open_to_read(writer);
+    if (status == INGOT_SUCCESS) {
+        status = find_program(writer, id_key, program_key);
         close_file(writer);
     }
+    process_lock_give(&writer->lock);
+    return status;
+}
+
+bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key)
+{
+    lock(writer);
+    const bool is_there = is_known(writer, (uint32_t)kind, key);
     process_lock_give(&writer->lock);
     return is_there;
 }
@@ -301,11 +313,8 @@ ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_k
     ingot_status_t status = INGOT_SUCCESS;
     lock(writer);
     forget_if_gone(writer);
-    if (writer->is_kept && writer->scan.offset == 0 && !writer->was_read) {
-        status = learn_file(writer);
-        writer->was_read = status == INGOT_SUCCESS || is_lasting(writer, status, 0);
-        note_failure(writer, status, 0);
-    }
+    if (writer->is_kept)
+        status = learn_once(writer);
     *is_there = is_known(writer, (uint32_t)kind, key);
     if (*is_there)
         status = INGOT_SUCCESS;
@@ -319,7 +328,8 @@ ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_k
 void writer_remember(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key)
 {
     lock(writer);
-    (void)key_map_add(&writer->known[kind], key, 0);
+    if (!is_known(writer, (uint32_t)kind, key)) /* another thread may have been faster */
+        (void)key_map_add(&writer->known[kind], key, 0);
     process_lock_give(&writer->lock);
 }
 

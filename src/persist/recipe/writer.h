@@ -43,8 +43,13 @@ ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_k
 ingot_status_t writer_add_kernel(ingot_recipe_writer_t writer, const uint8_t *program_key, const char *name);
 /* Has writer_look_up find this key as well, for as long as the file is known. */
 void writer_remember(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
-/* Returns true, and the key of the program that was recorded with this id, if the file has it. */
-bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);
+/* True if the file was found to have such a record, or the key was remembered. Does not touch the file system, so the
+ * file may be another one by now. */
+bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
+/* Returns the key of the program that was recorded with this id. Reads the file if it is not known yet.
+ * INGOT_NOT_FOUND, which may lack a detail: the file does not have the program. INGOT_BUSY, INGOT_UNTRUSTED, and other
+ * statuses of files that cannot be read. */
+ingot_status_t writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);
 const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer);
 /* Reports what could not be recorded to the callback, each status once. Returns false if it was reported before. */
 bool writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, const char *name, const char *reason);

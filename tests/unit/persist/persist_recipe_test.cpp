@@ -5,11 +5,17 @@
 
 #include <ingot/descriptor.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/persist_session.h"
 #include "support/recipe_fixture.h"
+
+extern "C" {
+#include "persist/base/files.h"
+#include "persist/recipe/writer.h"
+}
 
 using namespace recipe_fixture;
 using store_fixture::Store;
@@ -534,4 +540,27 @@ TEST_F(PersistRecipe, AKernelBelongsToAProgramOfTheFile)
     for (const std::string &wrong : {std::string(), longest + "k"})
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), wrong.c_str()));
     EXPECT_EQ("twice " + longest + " ", kernels_of(open_recipe(path()), 0));
+}
+
+/* A kernel that cannot be looked for is not the same as a kernel of no program. */
+TEST_F(PersistRecipe, AKernelOfABusyFileIsReported)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    const Desc desc = ProgramText().make(context);
+    const std::string file = path().string();
+    add(open_writer(path()), desc);
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    info.path = file.c_str();
+    info.lock_timeout_ms = 1;
+    const int fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(0, files_try_lock(fd, 0));
+    ingot_recipe_writer_t opened = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, writer_open_later(&opened, &info));
+    const Writer writer(opened);
+    EXPECT_EQ(INGOT_BUSY, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), "twice"));
+    close(fd);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), "twice"))
+        << "the file is read if it is not known yet";
+    EXPECT_EQ("twice ", kernels_of(open_recipe(path()), 0));
 }

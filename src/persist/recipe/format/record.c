@@ -202,6 +202,29 @@ ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_
     return status;
 }
 
+ingot_status_t recipe_read_id(const struct recipe_scan *scan, uint64_t offset, const uint8_t *id_key,
+                              const ingot_allocator_t *allocator, uint8_t *program_key)
+{
+    struct recipe_scan from = *scan;
+    struct recipe_record record;
+    enum recipe_found found = RECIPE_FOUND_END;
+    uint8_t *content = NULL;
+    from.offset = offset;
+    from.count = 0;
+    ingot_status_t status = recipe_scan_next(&from, &record, &found);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (found != RECIPE_FOUND_RECORD || record.kind != RECIPE_RECORD_ID || record.size != INGOT_RECIPE_KEY_SIZE ||
+        memcmp(record.key, id_key, INGOT_RECIPE_KEY_SIZE) != 0)
+        return INGOT_NOT_FOUND;
+    status = recipe_record_read(from.fd, from.name, &record, allocator, &content);
+    if (status != INGOT_SUCCESS)
+        return status == INGOT_BLOB_CORRUPT ? INGOT_NOT_FOUND : status;
+    memcpy(program_key, content, INGOT_RECIPE_KEY_SIZE);
+    memory_free(allocator, content, (size_t)record.size);
+    return INGOT_SUCCESS;
+}
+
 /* Appends the content, compressed if that makes it shorter. Returns its size in the file. */
 static size_t put_content(struct recipe_buffer *buffer, size_t size, const void *content, uint32_t *encoding)
 {
