@@ -347,7 +347,8 @@ INGOT_API ingot_status_t ingot_persist_record_link(ingot_storage_t storage, cons
                                                    const_ingot_program_t program);
 
 /** Records that a kernel was requested from a program that is recorded. ingot_persist_kernel_create does so by itself.
- *  Does nothing if the storage does not record. @retval INGOT_INVALID_ARGUMENTS */
+ *  Does nothing if the storage does not record, or if the name is empty or has more than 4096 bytes.
+ *  @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_persist_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc,
                                                      const char *name);
 

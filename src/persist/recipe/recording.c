@@ -9,6 +9,7 @@
 #include <ingot/backend.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "persist/base/files.h"
@@ -53,15 +54,11 @@ static ingot_recipe_writer_t take_writer(struct recording *recording, enum which
     return writer;
 }
 
-static void tell(ingot_recipe_writer_t writer, ingot_status_t status, uint64_t started_ns)
+static void tell(ingot_recipe_writer_t writer, bool is_kernel, ingot_status_t status, uint64_t started_ns)
 {
-    static const char beginning[] = "a program is not recorded: ";
     char reason[512];
-    const char *detail = ingot_last_error_detail();
-    const size_t length = strnlen(detail, sizeof(reason) - sizeof(beginning));
-    memcpy(reason, beginning, sizeof(beginning) - 1);
-    memcpy(reason + sizeof(beginning) - 1, detail, length);
-    reason[sizeof(beginning) - 1 + length] = '\0';
+    (void)snprintf(reason, sizeof(reason), "a %s is not recorded: %s", is_kernel ? "kernel" : "program",
+                   ingot_last_error_detail());
     if (!writer_tell(writer, status, "", reason))
         return;
     events_tell(NULL, NULL, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "", reason);
@@ -108,7 +105,7 @@ static void record_in(struct recording *recording, enum which which, const struc
     ingot_recipe_writer_t writer = recording != NULL ? take_writer(recording, which) : NULL;
     const ingot_status_t status = writer != NULL ? add(writer, item) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
-        tell(writer, status, started_ns);
+        tell(writer, item->kernel != NULL, status, started_ns);
     ingot_recipe_writer_release(writer);
 }
 
@@ -160,7 +157,8 @@ ingot_status_t ingot_persist_record_link(ingot_storage_t storage, const_ingot_pr
 void recording_note_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc, const char *name)
 {
     const struct item item = {.desc = desc, .kernel = name};
-    if (is_recorded(storage))
+    const size_t length = strnlen(name, RECIPE_MAX_KERNEL_NAME + 1);
+    if (length != 0 && length <= RECIPE_MAX_KERNEL_NAME && is_recorded(storage))
         record(storage, &item);
 }
 

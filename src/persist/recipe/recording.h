@@ -10,7 +10,7 @@
  * not be recorded. */
 void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program);
 
-/* Records a kernel that was created, likewise. */
+/* Records a kernel that was created, likewise, unless its name is too long for the format. */
 void recording_note_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc, const char *name);
 
 /* Begins to record in a file, as an application does with a writer. An event reports a file that cannot be used. */

@@ -564,3 +564,28 @@ TEST_F(PersistRecipe, AKernelOfABusyFileIsReported)
         << "the file is read if it is not known yet";
     EXPECT_EQ("twice ", kernels_of(open_recipe(path()), 0));
 }
+
+TEST_F(PersistRecipe, AnEventSaysThatAKernelIsNotRecorded)
+{
+    Store store(directory("store"));
+    Session session;
+    std::vector<std::string> reasons;
+    session.on_event = [&](const ingot_event_t &event) {
+        if (event.kind == INGOT_EVENT_STORAGE_DEGRADED)
+            reasons.emplace_back(event.reason);
+    };
+    const Writer writer = open_writer(path(), 1200);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), writer.get()));
+    const Desc desc = session.describe();
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(desc, store));
+    const std::string long_name(4097, 'k');
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_kernel(store.get(), desc.get(), long_name.c_str()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_kernel(store.get(), desc.get(), ""));
+    EXPECT_EQ(0u, reasons.size()) << reasons[0];
+    std::string distinct;
+    for (int i = 0; distinct.size() < 2000; ++i)
+        distinct += std::to_string(i * 7919);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_kernel(store.get(), desc.get(), distinct.c_str()));
+    ASSERT_EQ(1u, reasons.size());
+    EXPECT_EQ(0u, reasons[0].find("a kernel is not recorded: ")) << reasons[0];
+}
