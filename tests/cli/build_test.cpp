@@ -143,8 +143,12 @@ TEST_F(CliBuild, RequiresSealsOfRecipes)
     EXPECT_FALSE(fs::exists(root()));
     EXPECT_EQ(4, tool({"sign", "--keys", ci + ".pub", recipe().string()}).code) << "a public key cannot seal";
     EXPECT_EQ(4, tool({"sign", "--keys", ci, recipe().string() + ".none"}).code);
-    EXPECT_EQ("1 0 0", json("sign --keys " + ci + " " + recipe().string(), "j['sealed'], j['unchanged'], j['failed']"));
-    EXPECT_EQ("0 1 0", json("sign --keys " + ci + " " + recipe().string(), "j['sealed'], j['unchanged'], j['failed']"));
+    for (const char *option : {"--dir", "--namespace"})
+        EXPECT_EQ(2, tool({"sign", option, "elsewhere", "--keys", ci, recipe().string()}).code) << option;
+    EXPECT_EQ("1 0 0", json_without_store("sign --keys " + ci + " " + recipe().string(),
+                                          "j['sealed'], j['unchanged'], j['failed']"));
+    EXPECT_EQ("0 1 0", json_without_store("sign --keys " + ci + " " + recipe().string(),
+                                          "j['sealed'], j['unchanged'], j['failed']"));
     EXPECT_EQ("1", json("recipe show " + recipe().string(), "j['seals']"));
     result = build({"--require", "--keys", other + ".pub"});
     EXPECT_EQ(3, result.code) << result.output;

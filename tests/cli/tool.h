@@ -54,9 +54,12 @@ protected:
     /* Returns the value of a Python expression over j, which is what the tool prints with --json. */
     std::string json(const std::string &arguments, const std::string &expression) const
     {
+        return json_without_store(arguments + " --dir $STORE", expression);
+    }
+    std::string json_without_store(const std::string &arguments, const std::string &expression) const
+    {
         const std::string parse = "import json,sys; j = json.load(sys.stdin); print(" + expression + ")";
-        const Result result =
-            run_shell("$INGOT " + arguments + " --json --dir $STORE 2>/dev/null | python3 -c \"$PARSE\"", parse);
+        const Result result = run_shell("$INGOT " + arguments + " --json 2>/dev/null | python3 -c \"$PARSE\"", parse);
         return result.code == 0 ? result.output.substr(0, result.output.find_last_not_of('\n') + 1)
                                 : "failed: " + result.output;
     }

@@ -56,6 +56,10 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         signing->recipes = memory_grow(signing->recipes, signing->recipe_count, sizeof(*signing->recipes));
         signing->recipes[signing->recipe_count++] = value;
         return 0;
+    case ARGP_KEY_END:
+        if (signing->recipe_count != 0 && (signing->common.directory != NULL || signing->common.name_space != NULL))
+            argp_error(state, "name either recipes, or a store with --dir and --namespace");
+        return 0;
     default: return options_parse_other(key, state);
     }
 }
