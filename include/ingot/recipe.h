@@ -278,8 +278,8 @@ INGOT_API ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writ
                                                       const_ingot_program_t program);
 
 /**
- * Copies a program of another file, with its texts, its objects and its ids. If the file already has the program, only
- * ids that it lacks are copied, even if the program of the other file is damaged.
+ * Copies a program of another file, with its texts, its objects, its ids and its kernels. If the file already has the
+ * program, only ids and kernels that it lacks are copied, even if the program of the other file is damaged.
  *
  * @retval INGOT_NOT_FOUND, INGOT_BLOB_CORRUPT  A text or an object of the program is missing or damaged.
  * @return Otherwise as ingot_recipe_writer_add.
