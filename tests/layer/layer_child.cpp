@@ -93,9 +93,9 @@ struct Made {
     static Made link(const Device &device, size_t number)
     {
         const std::string first = "int number(void) { return " + std::to_string(number) + "; }\n";
-        const std::string second =
-            "int number(void);\n"
-            "kernel void add(global int *out, int n) { out[get_global_id(0)] = n + number(); }\n";
+        const std::string second = "int number(void);\n"
+                                   "kernel void add(global int *out, int n) { out[get_global_id(0)] = n + number(); }\n"
+                                   "kernel void late(global int *out) { out[get_global_id(0)] = number(); }\n";
         cl_program objects[2] = {};
         cl_int error = CL_SUCCESS;
         for (int i = 0; i < 2; ++i) {
@@ -190,8 +190,12 @@ void link_some(bool are_rebuilt)
         right += is_right(device, made, i);
         clRetainProgram(made.program);
         made.release();
-        if (are_rebuilt) /* some drivers refuse that */
-            (void)clBuildProgram(made.program, 0, nullptr, "-cl-opt-disable", nullptr, nullptr);
+        if (are_rebuilt) { /* some drivers refuse that */
+            cl_int error = clBuildProgram(made.program, 0, nullptr, "-cl-opt-disable", nullptr, nullptr);
+            const cl_kernel late = clCreateKernel(made.program, "late", &error);
+            if (late != nullptr)
+                clReleaseKernel(late);
+        }
         clReleaseProgram(made.program);
     }
     std::printf("%zu right\n", right);

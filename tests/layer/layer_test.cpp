@@ -177,6 +177,22 @@ TEST_F(Layer, RecordsLinkedProgramsWithTheirObjects)
     EXPECT_EQ(4u, links);
 }
 
+/* Such a program is not the one in the recipe any more. */
+TEST_F(Layer, RecordsNoKernelsOfLinkedProgramsThatWereBuiltAgain)
+{
+    using namespace recipe_fixture;
+    expect_right(run_child("rebuilt"), "4");
+    const Recipe recipe = open_recipe(path("recipe"));
+    size_t kernels = 0;
+    for (size_t i = 0; i < summary_of(recipe).program_count; ++i) {
+        const ingot_recipe_program_t program = program_of(recipe, i);
+        kernels += program.kernel_count;
+        for (size_t j = 0; j < program.kernel_count; ++j)
+            EXPECT_STREQ("add", program.kernels[j]);
+    }
+    EXPECT_EQ(4u, kernels);
+}
+
 /* A program that waits to be stored is not stored any more. */
 TEST_F(Layer, StoresNoLinkedProgramsThatWereBuiltAgain)
 {

@@ -26,12 +26,16 @@ static bool replace_rejected(const struct shadow_use *use)
     return shadow_build_native(use->shadow);
 }
 
-/* Returns the descriptor of what a kernel is created from; NULL: not a program of Ingot. */
+/* Returns the descriptor of what a kernel is created from; NULL: not a program of Ingot. A linked program that the
+ * application had built again no longer matches its descriptor. */
 static const_ingot_program_desc_t desc_of(const struct shadow_use *use)
 {
     if (use->result != NULL)
         return use->result->desc;
-    return use->shadow != NULL ? use->shadow->waiting_desc : NULL;
+    if (use->shadow == NULL || use->shadow->waiting == NULL ||
+        atomic_load_explicit(&piece_of_link(use->shadow->waiting)->is_changed, memory_order_acquire))
+        return NULL;
+    return use->shadow->waiting_desc;
 }
 
 cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, cl_int *error)
