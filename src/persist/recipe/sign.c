@@ -19,8 +19,8 @@
 static ingot_status_t damaged(const char *path, const char *what)
 {
     return ingot_set_error_detail(INGOT_BLOB_CORRUPT,
-                                  "%s of %s is damaged, so the recipe is not sealed: copy what is intact into a new "
-                                  "file (ingot recipe prune)",
+                                  "%s of %s is damaged, so the recipe is not sealed: ingot recipe prune drops the "
+                                  "damage",
                                   what, path);
 }
 
@@ -65,10 +65,11 @@ static ingot_status_t make_seal(const char *path, const struct keyring *keyring,
         status = check_texts(recipe, path);
     ingot_recipe_release(recipe);
     if (status == INGOT_SUCCESS && !*is_there && check.seal_count == RECIPE_MAX_SEALS)
-        status = ingot_set_error_detail(INGOT_NO_SPACE,
-                                        "%s has %u seals, and readers examine no further ones: copy its programs into "
-                                        "a new file (ingot recipe prune), and seal that",
-                                        path, RECIPE_MAX_SEALS);
+        status =
+            ingot_set_error_detail(INGOT_NO_SPACE,
+                                   "%s has %u seals, and readers examine no further ones: ingot recipe prune drops "
+                                   "them all",
+                                   path, RECIPE_MAX_SEALS);
     return status;
 }
 

@@ -27,7 +27,7 @@ ingot_status_t recipe_check_room(struct recipe_check *check, uint64_t size, cons
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_NO_SPACE,
                                         "the records of %s have more than 1 GiB uncompressed without texts, so no seal "
-                                        "can cover them: copy its programs into a new file (ingot recipe prune)",
+                                        "can cover them: ingot recipe prune drops repeated and unknown ones",
                                         path);
 }
 
