@@ -3,120 +3,21 @@
  */
 #include <gtest/gtest.h>
 
-#include <sys/stat.h>
-
-#include <filesystem>
 #include <fstream>
 #include <memory>
 
+#include "support/encrypted_redis.h"
 #include "support/faulty_server.h"
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
 #include "support/server_process.h"
 
+using encrypted_redis::Certificates;
+using encrypted_redis::EncryptedRedis;
 using namespace remote_fixture;
 
 namespace
 {
-
-/* An authority, and certificates that it has signed: of the server, of another server, and of a client. */
-class Certificates
-{
-public:
-    Certificates()
-    {
-        make("ca", "/CN=authority", {"-x509"}, "");
-        sign("server", "subjectAltName=IP:127.0.0.1,DNS:localhost");
-        sign("other-server", "subjectAltName=DNS:other.example");
-        sign("client", "extendedKeyUsage=clientAuth");
-    }
-    std::string at(const std::string &name) const { return scratch_.path() / name; }
-
-private:
-    void run(std::vector<std::string> arguments) const
-    {
-        arguments.insert(arguments.begin(), server_process::find_program("openssl"));
-        ASSERT_EQ(0, child_process::Child(arguments, at("log")).wait());
-    }
-    void make(const std::string &name, const std::string &subject, const std::vector<std::string> &more,
-              const std::string &suffix) const
-    {
-        std::vector<std::string> arguments = {"req",
-                                              "-newkey",
-                                              "ec",
-                                              "-pkeyopt",
-                                              "ec_paramgen_curve:prime256v1",
-                                              "-nodes",
-                                              "-subj",
-                                              subject,
-                                              "-keyout",
-                                              at(name + ".key"),
-                                              "-out",
-                                              at(name + (suffix.empty() ? ".pem" : suffix))};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        run(arguments);
-        chmod(at(name + ".key").c_str(), 0600);
-    }
-    void sign(const std::string &name, const std::string &extension) const
-    {
-        std::ofstream(at(name + ".ext")) << extension << "\n";
-        make(name, "/CN=" + name, {}, ".csr");
-        run({"x509", "-req", "-days", "2", "-in", at(name + ".csr"), "-CA", at("ca.pem"), "-CAkey", at("ca.key"),
-             "-CAcreateserial", "-extfile", at(name + ".ext"), "-out", at(name + ".pem")});
-    }
-    ScratchDirectory scratch_;
-};
-
-/* clients: "no", or "yes" if they must show a certificate. */
-class EncryptedRedis : public server_process::Server
-{
-public:
-    EncryptedRedis(const Certificates &files, const std::string &certificate, const std::string &clients)
-        : Server([=, &files](uint16_t port, const std::string &folder) {
-              return std::vector<std::string>{server_process::find_program("redis-server"),
-                                              "--port",
-                                              "0",
-                                              "--tls-port",
-                                              std::to_string(port),
-                                              "--bind",
-                                              "127.0.0.1",
-                                              "--save",
-                                              "",
-                                              "--dir",
-                                              folder,
-                                              "--unixsocket",
-                                              folder + "/socket",
-                                              "--tls-cert-file",
-                                              files.at(certificate + ".pem"),
-                                              "--tls-key-file",
-                                              files.at(certificate + ".key"),
-                                              "--tls-ca-cert-file",
-                                              files.at("ca.pem"),
-                                              "--tls-auth-clients",
-                                              clients};
-          })
-    {
-    }
-    std::string url(const std::string &rest, const std::string &scheme = "rediss://127.0.0.1") const
-    {
-        return scheme + ":" + std::to_string(port()) + rest;
-    }
-    /* What redis-cli prints on the server's socket for processes of its machine. */
-    std::string ask(const std::vector<std::string> &words) const
-    {
-        std::vector<std::string> arguments = {server_process::find_program("redis-cli"), "-s", folder() + "/socket"};
-        arguments.insert(arguments.end(), words.begin(), words.end());
-        child_process::Child(arguments, folder() + "/answer").wait();
-        std::ifstream file(folder() + "/answer");
-        return std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    }
-    unsigned connection_count() const
-    {
-        const std::string text = ask({"INFO", "stats"});
-        const std::string name = "total_connections_received:";
-        return static_cast<unsigned>(std::stoul(text.substr(text.find(name) + name.size())));
-    }
-};
 
 class RemoteRedisTls : public testing::Test
 {
