@@ -35,7 +35,12 @@ struct guard_settings {
 bool guard_init(struct guard *guard, const struct guard_settings *settings, uint64_t now_ns);
 void guard_fini(struct guard *guard);
 
-enum guard_verdict { GUARD_PASS, GUARD_IS_OPEN, GUARD_NO_TIME };
+enum guard_verdict {
+    GUARD_PASS,
+    GUARD_IS_OPEN,
+    GUARD_NO_TIME,
+    GUARD_EXIT, /* the process is ending; tier_admit alone returns it */
+};
 
 /* Asks whether the application may make a request now, and sets its deadline and the trips before it. */
 enum guard_verdict guard_admit(struct guard *guard, struct request *request, uint64_t now_ns);

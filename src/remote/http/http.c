@@ -13,6 +13,7 @@
 
 #include "remote/http/exchange.h"
 #include "remote/http/target.h"
+#include "remote/net/tls.h"
 
 #define MOST_IDLE 16u
 
@@ -166,6 +167,7 @@ static CURLcode global_code;
 
 static void init_library(void)
 {
+    tls_keep_in_exit();                                  /* libcurl may encrypt by OpenSSL */
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT); /* never undone: the application may use libcurl, too */
 }
 

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <ingot/backend.h>
 #include <openssl/bio.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
@@ -130,8 +131,14 @@ static ingot_status_t load_pair(SSL_CTX *context, const char *certificate, const
     return status;
 }
 
+void tls_keep_in_exit(void)
+{
+    (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_files *files)
 {
+    tls_keep_in_exit();
     ERR_clear_error();
     memcpy(tls->host, host, strlen(host) + 1);
     tls->context = SSL_CTX_new(TLS_client_method());

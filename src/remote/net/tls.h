@@ -29,6 +29,10 @@ struct tls_files {
     const char *key;         /* likewise; the caller has checked who can read it */
 };
 
+/* Makes OpenSSL keep its memory in exit(), where other threads may still use it. This must be the first use of OpenSSL
+ * in the process, also by libcurl. Afterwards, it has no effect. Any thread may call it at any time. */
+void tls_keep_in_exit(void);
+
 /* @retval INGOT_NOT_FOUND, INGOT_IO_ERROR, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
 ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_files *files);
 void tls_fini(struct tls *tls);

@@ -68,6 +68,7 @@ static ingot_lease_answer_t ask(struct tier *tier, struct request *request, stru
     const uint64_t began_ns = clock_now_ns();
     const enum outcome outcome = tier->transport.ops->leases->take(tier->transport.self, request, key, token,
                                                                    tier->lease_time_ms, is_blob_useless, &answer);
+    tier_leave(tier, 1);
     const bool is_off = outcome == OUTCOME_REFUSED || outcome == OUTCOME_BAD_ANSWER;
     tier_settle(tier, is_off ? BREAKER_WORKS : tier_finding_of(outcome), 0, began_ns, clock_now_ns(), request->failure);
     if (is_off)
@@ -88,12 +89,13 @@ static ingot_lease_answer_t take(struct tier *tier, size_t id_size, const uint8_
     struct request request = tier_make_request(tier);
     const uint64_t now_ns = clock_now_ns();
     if (now_ns < atomic_load_explicit(&tier->leases.off_until_ns, memory_order_relaxed) ||
-        guard_admit(&tier->guard, &request, now_ns) != GUARD_PASS)
+        tier_admit(tier, &request, now_ns) != GUARD_PASS)
         return INGOT_LEASE_NONE;
     tier_end_with_pause(&request);
     object_key_of(tier->name_space, id_size, id, key);
     struct lease *made = draw_token(token) ? lease_keeper_make(tier, key, token) : NULL;
     if (made == NULL) {
+        tier_leave(tier, 1);
         turn_off(tier, "no memory, thread or random number for a lease");
         return INGOT_LEASE_NONE;
     }

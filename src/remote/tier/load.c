@@ -60,6 +60,8 @@ static ingot_status_t hand_over(struct received *object, const struct envelope_b
 ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict)
 {
     tier_count(tier, TIER_SKIPPED, 1);
+    if (verdict == GUARD_EXIT)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier is off because the process is ending");
     if (verdict == GUARD_IS_OPEN) {
         worker_ensure(tier); /* the thread probes the server; it may be missing because memory ran out earlier */
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now");
@@ -146,13 +148,14 @@ ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t
     char key[OBJECT_KEY_CAPACITY];
     struct fetch fetch = {
         .key = key, .request = tier_make_request(tier), .began_ns = clock_now_ns(), .object = {.size = 0}};
-    const enum guard_verdict verdict = guard_admit(&tier->guard, &fetch.request, fetch.began_ns);
+    const enum guard_verdict verdict = tier_admit(tier, &fetch.request, fetch.began_ns);
     if (verdict != GUARD_PASS)
         return load_skip(tier, verdict);
     tier_end_with_pause(&fetch.request);
     object_key_of(tier->name_space, id_size, id, key);
     fetch.outcome = tier->transport.ops->get(tier->transport.self, &fetch.request, key,
                                              envelope_max_size(id_size, tier->max_blob_bytes), &fetch.object);
+    tier_leave(tier, 1);
     fetch.ended_ns = clock_now_ns();
     return load_settle(tier, &fetch, id_size, id, blob);
 }
@@ -201,7 +204,7 @@ static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
     char key[OBJECT_KEY_CAPACITY];
     struct request request = tier_make_request(tier);
     const uint64_t began_ns = clock_now_ns();
-    const enum guard_verdict verdict = guard_admit(&tier->guard, &request, began_ns);
+    const enum guard_verdict verdict = tier_admit(tier, &request, began_ns);
     if (verdict != GUARD_PASS) {
         (void)load_skip(tier, verdict);
         return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
@@ -209,6 +212,7 @@ static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
     tier_end_with_pause(&request);
     object_key_of(tier->name_space, id_size, id, key);
     const enum outcome outcome = tier->transport.ops->has(tier->transport.self, &request, key);
+    tier_leave(tier, 1);
     tier_settle(tier, tier_finding_of(outcome), 0, began_ns, clock_now_ns(), request.failure);
     if (outcome == OUTCOME_DONE)
         return INGOT_SUCCESS;

@@ -83,7 +83,7 @@ static size_t admit(struct batch *batch)
                                 .max_size = wanted > 1 && max_size > OBJECT_LIMIT ? OBJECT_LIMIT : max_size,
                                 .request = tier_make_request(tier),
                                 .began_ns = now_ns};
-        const enum guard_verdict verdict = guard_admit(&tier->guard, &fetch->request, now_ns);
+        const enum guard_verdict verdict = tier_admit(tier, &fetch->request, now_ns);
         if (verdict != GUARD_PASS && i == 0) {
             ingot_buffer_t none = INGOT_BUFFER_INIT;
             deliver(batch, batch->asked[0], load_skip(tier, verdict), &none);
@@ -164,6 +164,7 @@ static void load_group(struct batch *batch)
     if (admitted_count == 0)
         return;
     const size_t count = transport->ops->groups->get(transport->self, admitted_count, batch->fetches);
+    tier_leave(batch->tier, (unsigned)admitted_count);
     batch->group_size = next_group_size(batch, count);
     deliver_group(batch, count);
 }

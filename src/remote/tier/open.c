@@ -80,6 +80,8 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
     memcpy(tier->name_space, name_space, strlen(name_space) + 1);
     atomic_init(&tier->group_size, 1);
     atomic_init(&tier->is_ending, false);
+    atomic_init(&tier->is_in_exit, false);
+    atomic_init(&tier->asking_count, 0);
     atomic_init(&tier->has_told_no_time, false);
     for (size_t i = 0; i < TIER_COUNTS; ++i)
         atomic_init(&tier->counts[i], 0);

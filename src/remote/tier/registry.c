@@ -2,11 +2,13 @@
  * registry.c - the open tiers of this process; see registry.h.
  *
  * Blobs would be lost with each process that ends without releasing its storages, which most do. So exit() uploads for
- * a short time. Persist's handlers, which store programs, were registered later or run earlier: a tier is opened before
- * the first program is made.
+ * a short time. Meanwhile, other threads may go on loading. Their requests are ended, because what they use, such as
+ * OpenSSL, may free its memory in a later handler. Persist's handlers, which store programs, were registered later or
+ * run earlier: a tier is opened before the first program is made.
  */
 #include "remote/tier/registry.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include "remote/tier/worker.h"
 
 #define MOST_HANDLERS 16u
+#define MOST_WAIT_NS (100 * CLOCK_NS_PER_MS) /* a request looks every 20 ms whether it has to end */
 
 static struct spin lock;
 static struct tier *tiers; /* under lock, like the next one; a forked child also has those of its parent */
@@ -33,12 +36,32 @@ void tier_finish(struct tier *tier)
     lease_keeper_finish(tier);
 }
 
+/* Lets callers make no more requests. */
+static void refuse_requests(pid_t process)
+{
+    spin_take(&lock);
+    for (struct tier *tier = tiers; tier != NULL; tier = tier->next)
+        if (tier->process == process)
+            atomic_store(&tier->is_in_exit, true);
+    spin_give(&lock);
+}
+
+/* Waits until the requests of other threads have ended. A caller has none under way while it receives an event or a
+ * blob, so it may call exit() there. */
+static void wait_for_requests(const struct tier *tier)
+{
+    const uint64_t limit_ns = clock_now_ns() + MOST_WAIT_NS;
+    while (atomic_load(&tier->asking_count) != 0 && clock_now_ns() < limit_ns)
+        (void)poll(NULL, 0, 1);
+}
+
 /* Tiers are finished without the lock, because their events may call this library. A tier that another thread is
  * releasing cannot be distinguished from one in use. An application must not end the process while it still releases
  * tiers. */
 static void on_exit_of_process(void)
 {
     const pid_t process = getpid();
+    refuse_requests(process);
     for (;;) {
         spin_take(&lock);
         struct tier *tier = tiers;
@@ -50,6 +73,7 @@ static void on_exit_of_process(void)
         if (tier == NULL)
             return;
         tier_finish(tier);
+        wait_for_requests(tier);
     }
 }
 

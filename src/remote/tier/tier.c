@@ -26,6 +26,24 @@ void tier_end_with_pause(struct request *request)
     request->is_ended = ends_with_pause;
 }
 
+enum guard_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns)
+{
+    /* Refused callers are not counted at all, because exit() waits until the count is zero. */
+    if (atomic_load(&tier->is_in_exit))
+        return GUARD_EXIT;
+    (void)atomic_fetch_add(&tier->asking_count, 1); /* before the flag is read again, because exit() sets it first */
+    const enum guard_verdict verdict =
+        atomic_load(&tier->is_in_exit) ? GUARD_EXIT : guard_admit(&tier->guard, request, now_ns);
+    if (verdict != GUARD_PASS)
+        tier_leave(tier, 1);
+    return verdict;
+}
+
+void tier_leave(struct tier *tier, unsigned request_count)
+{
+    (void)atomic_fetch_sub(&tier->asking_count, request_count);
+}
+
 struct request tier_make_request(const struct tier *tier)
 {
     return (struct request){

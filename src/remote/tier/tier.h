@@ -58,6 +58,8 @@ struct tier {
     struct lease_list leases;
     atomic_size_t group_size;          /* of the next group of loads; relaxed: a hint */
     atomic_bool is_ending;             /* requests end early; relaxed */
+    atomic_bool is_in_exit;            /* exit() has begun, so callers may make no more requests */
+    atomic_uint asking_count;          /* requests of callers that are under way; ordered with the previous one */
     atomic_bool has_told_no_time;      /* relaxed: an event was emitted */
     atomic_ullong counts[TIER_COUNTS]; /* relaxed */
     bool has_thread;                   /* under the queue's lock, like the next one */
@@ -75,6 +77,9 @@ static inline void tier_count(struct tier *tier, enum tier_count which, uint64_t
 
 /* Makes a request for the tier's thread. It has no deadline, and ends early if the tier ends. */
 struct request tier_make_request(const struct tier *tier);
+/* Asks the guard to admit a request of a caller. Each admitted request needs a tier_leave when it has ended. */
+enum guard_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns);
+void tier_leave(struct tier *tier, unsigned request_count);
 /* Makes an admitted request end early if the tier stops asking the server. */
 void tier_end_with_pause(struct request *request);
 

@@ -1,0 +1,91 @@
+/*
+ * Processes that call exit() while their threads load through an encrypted connection. This program itself must not use
+ * OpenSSL, because the processes are forked from it and are to use OpenSSL first.
+ */
+#include <gtest/gtest.h>
+
+#include <openssl/crypto.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+
+#include "support/encrypted_redis.h"
+#include "support/forked_child.h"
+#include "support/remote_fixture.h"
+
+using namespace remote_fixture;
+
+namespace
+{
+
+#if defined(__SANITIZE_THREAD__)
+const int kProcesses = 4; /* each waits a second in exit() */
+#else
+const int kProcesses = 20;
+#endif
+
+/* Eight threads load until the process ends, which it does while the first of them still connect. */
+[[noreturn]] void exit_while_threads_load(const std::string &url)
+{
+    static std::atomic<int> count{0};
+    static const Tier *const tier = new Tier(url);
+    for (int t = 0; t < 8; ++t)
+        std::thread([] {
+            for (;; ++count)
+                (void)tier->load(kId);
+        }).detach();
+    while (count == 0)
+        std::this_thread::yield();
+    exit(0);
+}
+
+} // namespace
+
+TEST(RemoteExit, ThreadsMayLoadThroughTls)
+{
+    const encrypted_redis::Certificates files;
+    const encrypted_redis::EncryptedRedis redis(files, "server", "no");
+    for (int i = 0; i < kProcesses; ++i) {
+        const pid_t child = fork();
+        if (child == 0)
+            exit_while_threads_load(redis.url("?ca=" + files.at("ca.pem")));
+        ASSERT_EQ(0, forked_child::wait_for(child)) << "process " << i;
+    }
+}
+
+/* OpenSSL's handler of exit() then frees its memory, after Ingot's handler. */
+TEST(RemoteExit, ThreadsMayLoadThroughTlsIfTheApplicationUsedOpenSslFirst)
+{
+    const encrypted_redis::Certificates files;
+    const encrypted_redis::EncryptedRedis redis(files, "server", "no");
+    for (int i = 0; i < kProcesses; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            if (OPENSSL_init_crypto(0, nullptr) != 1)
+                _exit(2);
+            exit_while_threads_load(redis.url("?ca=" + files.at("ca.pem")));
+        }
+        ASSERT_EQ(0, forked_child::wait_for(child)) << "process " << i;
+    }
+}
+
+/* A handler that the application registered before it opened the tier runs last. */
+TEST(RemoteExit, LoadsAreMissesAtOnceAfterTheTierHasEnded)
+{
+    const server_process::Redis redis;
+    ASSERT_EQ(INGOT_SUCCESS, Tier(redis.url()).put(kId, kBlob));
+    const pid_t child = fork();
+    if (child == 0) {
+        static const Tier *tier;
+        (void)atexit([] {
+            const bool is_refused = tier->load(kId) == INGOT_NOT_FOUND;
+            const ingot_remote_stats_t stats = tier->stats();
+            _exit(is_refused && stats.skipped == 1 && stats.failures == 0 ? 0 : 1);
+        });
+        tier = new Tier(redis.url());
+        exit(tier->load(kId) == INGOT_SUCCESS ? 0 : 2);
+    }
+    EXPECT_EQ(0, forked_child::wait_for(child));
+}
