@@ -156,6 +156,9 @@ TEST_F(CliPush, WarmsAStoreAndListsWhatItLacks)
     EXPECT_EQ(0, run({"warm", manifest_}).code);
     EXPECT_EQ("20 0 0 0", push_counts());
     fs::remove_all(root());
+    EXPECT_EQ(3, run({"warm", manifest_}).code);
+    EXPECT_FALSE(fs::exists(root())) << "without a server, nothing can be stored";
+    add_plain(1);
     const Result lacking = run({"warm", manifest_});
     EXPECT_EQ(1, lacking.code);
     EXPECT_EQ(0u,
@@ -180,6 +183,30 @@ TEST_F(CliPush, WarmsAStoreAndListsWhatItLacks)
     const Result failed = run({"warm", manifest_, down});
     EXPECT_EQ(4, failed.code) << failed.output;
     EXPECT_NE(std::string::npos, failed.output.find("19 of 20 programs")) << failed.output;
+}
+
+TEST_F(CliPush, WarmsAStoreThatIsTooSmall)
+{
+    EXPECT_EQ("20 0 0 0", push_counts());
+    const std::string path = (scratch() / "small").string();
+    const std::map<std::string, std::string> environment = {{"INGOT_PERSIST_DIR", path},
+                                                            {"INGOT_PERSIST_MAX_SIZE", "6K"}};
+    const Result small = run_command({CLI_PROGRAM, "warm", manifest_, redis_.url()}, environment);
+    EXPECT_EQ(1, small.code) << small.output;
+    const Result now = run_command({CLI_PROGRAM, "warm", manifest_}, environment);
+    EXPECT_EQ(1, now.code) << now.output;
+    const std::string first_line = now.output.substr(0, now.output.find(" programs are in the store"));
+    EXPECT_EQ(0u, first_line.find_first_of("123456789")) << now.output;
+    EXPECT_NE(std::string::npos, small.output.find(first_line + " programs are in the store")) << small.output;
+    EXPECT_NE(std::string::npos, small.output.find("evicted")) << small.output;
+}
+
+TEST_F(CliPush, ListsDamagedProgramsWithoutAServer)
+{
+    damage(root() / names()[0] / "kernel.bin");
+    const Result result = run({"warm", manifest_});
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_EQ(0u, result.output.find("19 of 20 programs are in the store")) << result.output;
 }
 
 TEST_F(CliPush, KnowsWrongUsage)

@@ -28,7 +28,8 @@ enum { THREADS = 8 };
 struct wanted {
     size_t size;
     uint8_t *id;
-    bool is_there; /* in the store; written by the thread that took this one */
+    bool is_there;  /* in the store; written by the thread that took this one, like the next one */
+    bool is_pulled; /* it was not there before */
 };
 
 struct pulling {
@@ -82,7 +83,7 @@ static int note_id(size_t id_size, const uint8_t *id, uint32_t age, void *user)
     struct pulling *pulling = user;
     (void)age;
     pulling->wanted = memory_grow(pulling->wanted, pulling->wanted_count, sizeof(*pulling->wanted));
-    pulling->wanted[pulling->wanted_count++] = (struct wanted){id_size, memory_copy(id_size, id), false};
+    pulling->wanted[pulling->wanted_count++] = (struct wanted){id_size, memory_copy(id_size, id), false, false};
     return 1;
 }
 
@@ -106,6 +107,19 @@ static bool is_asking(const struct pulling *pulling, ingot_remote_stats_t *stats
     return ingot_remote_get_stats(pulling->server, stats) == INGOT_SUCCESS && stats->skipped == 0;
 }
 
+static bool has_evicted(const struct pulling *pulling)
+{
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    return ingot_persist_get_stats(pulling->store, &stats) == INGOT_SUCCESS && stats.evictions != 0;
+}
+
+/* A store that is only read keeps damaged programs. */
+static bool is_lacking(const struct pulling *pulling, ingot_status_t status)
+{
+    const bool is_damaged = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED;
+    return status == INGOT_NOT_FOUND || (is_damaged && pulling->server == NULL);
+}
+
 /* The chain stores in the store what it loads from the server. */
 static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_server_asked)
 {
@@ -119,14 +133,16 @@ static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_ser
         return;
     }
     ingot_status_t status = load(pulling->chain, wanted);
-    if (status == INGOT_NOT_FOUND) {
+    if (is_lacking(pulling, status)) {
         atomic_fetch_add_explicit(&pulling->missing_count, 1, memory_order_relaxed);
         return;
     }
     if (status == INGOT_SUCCESS)
         status = load(pulling->store, wanted);
-    if (status == INGOT_SUCCESS) {
+    /* It was stored, and another thread's store has evicted it: look_again counts it. */
+    if (status == INGOT_SUCCESS || (status == INGOT_NOT_FOUND && has_evicted(pulling))) {
         wanted->is_there = true;
+        wanted->is_pulled = true;
         atomic_fetch_add_explicit(&pulling->pulled_count, 1, memory_order_relaxed);
         return;
     }
@@ -164,6 +180,26 @@ static void pull_all(struct pulling *pulling)
     while (count != 0)
         (void)pthread_join(threads[--count], NULL);
     progress_fini(&pulling->progress);
+}
+
+/* Counts programs as missing that were evicted from the store because later ones needed their room. */
+static void look_again(struct pulling *pulling)
+{
+    size_t gone_count = 0;
+    for (size_t i = 0; i < pulling->wanted_count && !interrupt_seen(); ++i) {
+        struct wanted *wanted = &pulling->wanted[i];
+        if (!wanted->is_there || load(pulling->store, wanted) == INGOT_SUCCESS)
+            continue;
+        wanted->is_there = false;
+        --*(wanted->is_pulled ? &pulling->pulled_count : &pulling->present_count);
+        ++pulling->missing_count;
+        ++gone_count;
+    }
+    if (gone_count != 0)
+        (void)fprintf(stderr,
+                      "ingot: the store evicted %zu of these programs to store others: raise INGOT_PERSIST_MAX_SIZE or "
+                      "INGOT_PERSIST_MAX_ENTRIES\n",
+                      gone_count);
 }
 
 /* ---- the commands ---- */
@@ -253,8 +289,9 @@ static int tell(const struct pulling *pulling)
 static int open_storages(struct pulling *pulling)
 {
     const ingot_persist_storing_t storing = {.struct_size = sizeof(storing), .store_mode = INGOT_PERSIST_STORE_NOW};
-    int code = store_open(&pulling->store, &pulling->common, STORE_MAKE, NULL);
-    if (code == EXIT_DONE && pulling->is_warm && pulling->url == NULL && !server_is_named()) {
+    const bool has_server = !pulling->is_warm || pulling->url != NULL || server_is_named();
+    int code = store_open(&pulling->store, &pulling->common, has_server ? STORE_MAKE : STORE_READ, NULL);
+    if (code == EXIT_DONE && !has_server) {
         pulling->chain = pulling->store;
         return ingot_storage_retain(pulling->store) == INGOT_SUCCESS ? EXIT_DONE : EXIT_FAILED;
     }
@@ -281,6 +318,8 @@ static int pull(struct pulling *pulling)
         return code;
     interrupt_catch();
     pull_all(pulling);
+    if (pulling->is_warm && pulling->pulled_count != 0)
+        look_again(pulling);
     return tell(pulling);
 }
 
