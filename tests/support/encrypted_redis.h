@@ -30,6 +30,13 @@ public:
         sign("other-server", "subjectAltName=DNS:other.example");
         sign("client", "extendedKeyUsage=clientAuth");
     }
+    /* Another certificate, not of the authority, and its key. All others have elliptic curves. */
+    void make_rsa(const std::string &name) const
+    {
+        run({"req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=" + name, "-keyout", at(name + ".key"),
+             "-out", at(name + ".pem")});
+        chmod(at(name + ".key").c_str(), 0600);
+    }
     std::string at(const std::string &name) const { return scratch_.path() / name; }
 
 private:

@@ -125,8 +125,10 @@ static ingot_status_t load_pair(SSL_CTX *context, const char *certificate, const
     ingot_status_t status = check_readable("the certificate", certificate);
     if (status == INGOT_SUCCESS && SSL_CTX_use_certificate_chain_file(context, certificate) != 1)
         status = refuse_file("the certificate", certificate);
-    /* This also compares it with the certificate. */
     if (status == INGOT_SUCCESS && SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
+        status = refuse_file("the private key", key);
+    /* Reading the files does not compare keys of different kinds. */
+    if (status == INGOT_SUCCESS && SSL_CTX_check_private_key(context) != 1)
         status = refuse_file("the private key", key);
     return status;
 }

@@ -196,6 +196,12 @@ TEST_F(RemoteRedisTls, ChecksFilesWhenItIsOpened)
     EXPECT_EQ(INGOT_NOT_FOUND, open_with("?cert=" + files_->at("nothing") + "&key=" + files_->at("client.key")));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
               open_with("?cert=" + files_->at("client.pem") + "&key=" + files_->at("server.key")));
+    files_->make_rsa("rsa");
+    EXPECT_EQ(INGOT_SUCCESS, open_with(known() + pair("rsa")));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("?cert=" + files_->at("rsa.pem") + "&key=" + files_->at("client.key")))
+        << "the kinds of the keys differ";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              open_with("?cert=" + files_->at("client.pem") + "&key=" + files_->at("rsa.key")));
     EXPECT_EQ(INGOT_SUCCESS, open_with(known() + pair("client")));
     const std::string locked = files_->at("locked.key");
     child_process::Child({server_process::find_program("openssl"), "pkey", "-in", files_->at("client.key"), "-aes128",
