@@ -65,7 +65,7 @@ static long control(BIO *bio, int command, long number, void *pointer)
 
 static BIO_METHOD *make_method(void)
 {
-    BIO_METHOD *method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "Ingot's socket");
+    BIO_METHOD *method = BIO_meth_new(BIO_TYPE_SOURCE_SINK, "Ingot's socket");
     if (method == NULL)
         return NULL;
     (void)BIO_meth_set_write(method, write_bytes);
