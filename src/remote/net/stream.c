@@ -68,14 +68,14 @@ enum outcome stream_open(struct address_book *book, const struct tls *tls, struc
     for (size_t i = 0; i < list.count && outcome == OUTCOME_UNREACHABLE; ++i)
         outcome = connect_to(&list.items[i], request, moment_ns, &stream->socket);
     stream->session = NULL;
-    if (outcome != OUTCOME_DONE) {
-        address_book_forget(book);
-        return outcome;
-    }
-    if (tls != NULL)
+    const bool is_connected = outcome == OUTCOME_DONE;
+    if (is_connected && tls != NULL)
         outcome = tls_begin(tls, request, stream->socket, moment_ns, &stream->session);
-    if (outcome != OUTCOME_DONE)
+    if (outcome == OUTCOME_DONE)
+        return outcome;
+    if (is_connected)
         stream_close(stream);
+    address_book_forget(book); /* another server may have the address now */
     return outcome;
 }
 

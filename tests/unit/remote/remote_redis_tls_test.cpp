@@ -12,6 +12,11 @@
 #include "support/remote_fixture.h"
 #include "support/server_process.h"
 
+extern "C" {
+#include "remote/base/clock.h"
+#include "remote/net/stream.h"
+}
+
 using encrypted_redis::Certificates;
 using encrypted_redis::EncryptedRedis;
 using namespace remote_fixture;
@@ -169,6 +174,26 @@ TEST_F(RemoteRedisTls, ServersThatDoNotEncryptCostOneLoad)
     const Tier closed("rediss://127.0.0.1:" + std::to_string(closing.port()) + known());
     EXPECT_EQ(INGOT_IO_ERROR, closed.load(kId));
     EXPECT_EQ(1u, closed.stats().unreachable) << closed.events.all();
+}
+
+/* The next attempt must look the name up again, because another server may have the address now. */
+TEST_F(RemoteRedisTls, ForgetsTheAddressOfAServerThatIsNotAccepted)
+{
+    const EncryptedRedis redis(*files_, "other-server", "no");
+    const std::string authorities = files_->at("ca.pem");
+    const tls_files files = {authorities.c_str(), "", ""};
+    request request = {};
+    request.deadline_ns = request.connect_limit_ns = request.stall_limit_ns = UINT64_C(60000000000);
+    request.deadline_ns += clock_now_ns();
+    tls tls = {};
+    address_book book;
+    struct stream stream;
+    ASSERT_TRUE(address_book_init(&book, "localhost", std::to_string(redis.port()).c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, tls_init(&tls, "localhost", &files));
+    EXPECT_EQ(OUTCOME_REFUSED, stream_open(&book, &tls, &request, &stream)) << request.failure;
+    EXPECT_EQ(0u, book.known.count);
+    tls_fini(&tls);
+    address_book_fini(&book);
 }
 
 /* A server that was stopped before it was asked, and between two loads. */
