@@ -7,6 +7,7 @@
 #include "remote/net/tls.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ingot/backend.h>
 #include <openssl/bio.h>
 #include <openssl/crypto.h>
@@ -94,7 +95,7 @@ static const char *reason_of_error(void)
 
 static ingot_status_t check_readable(const char *what, const char *path)
 {
-    if (access(path, R_OK) == 0)
+    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0) /* as open() checks it, also in a setuid program */
         return INGOT_SUCCESS;
     return ingot_set_error_detail(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, "%s: opening %s: %s", what, path,
                                   strerror(errno));
@@ -152,6 +153,8 @@ ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_file
         SSL_CTX_set_verify(tls->context, SSL_VERIFY_PEER, NULL);
         SSL_CTX_set_default_passwd_cb(tls->context, no_password);
         (void)SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+        /* Otherwise, a server that sends nothing but the protocol's own messages would not be stopped at the moment. */
+        (void)SSL_CTX_clear_mode(tls->context, SSL_MODE_AUTO_RETRY);
         status = load_authorities(tls->context, files->ca);
     }
     if (status == INGOT_SUCCESS && files->certificate[0] != '\0')
@@ -187,15 +190,24 @@ static int look_for_reason(SSL *session, int error)
     return result < 1 && SSL_get_error(session, result) == SSL_ERROR_SSL ? SSL_ERROR_SSL : error;
 }
 
+/* A server that always sends a little never makes the wait end at the moment. */
+static enum outcome wait_again(struct request *request, int socket, short events, uint64_t moment_ns)
+{
+    const enum outcome outcome = wait_for_socket(request, socket, events, moment_ns);
+    if (outcome == OUTCOME_DONE && clock_now_ns() >= moment_ns)
+        return request_fail(request, OUTCOME_TIMED_OUT, "timed out");
+    return outcome;
+}
+
 /* After a call that returned less than 1: OUTCOME_DONE means that it can be made again now. */
 static enum outcome wait_or_explain(SSL *session, int socket, struct request *request, int result, uint64_t moment_ns)
 {
     const int error = look_for_reason(session, SSL_get_error(session, result));
     const long verified = SSL_get_verify_result(session);
     if (error == SSL_ERROR_WANT_READ)
-        return wait_for_socket(request, socket, POLLIN, moment_ns);
+        return wait_again(request, socket, POLLIN, moment_ns);
     if (error == SSL_ERROR_WANT_WRITE)
-        return wait_for_socket(request, socket, POLLOUT, moment_ns);
+        return wait_again(request, socket, POLLOUT, moment_ns);
     enum outcome outcome;
     if (verified != X509_V_OK)
         outcome = request_fail(request, OUTCOME_REFUSED, "the server's certificate is not accepted: %s",
