@@ -16,6 +16,7 @@
 #include "remote/net/wait.h"
 
 #define MOST_IGNORED (64u * 1024u) /* the part of an error page that is read, to keep the connection usable */
+#define EXPECT_LIMIT_MS 100L       /* some servers never say that they want the object, so it is sent then */
 #define SHA256_HEADER_CAPACITY 96u
 
 struct transfer {
@@ -142,6 +143,7 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
             !add_header(transfer, "Content-Type: application/octet-stream"))
             return CURLE_OUT_OF_MEMORY;
         SET(CURLOPT_UPLOAD, 1L);
+        SET(CURLOPT_EXPECT_100_TIMEOUT_MS, EXPECT_LIMIT_MS);
         SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->sent_size);
         break;
     }

@@ -104,6 +104,30 @@ TEST_F(RemoteHttp, KeepsItsConnectionAlive)
     EXPECT_EQ(1u, server.connection_count());
 }
 
+/* libcurl asks S3 whether it may send a large object. The answer may be missing, and the object is then sent before the
+ * upload times out. */
+TEST_F(RemoteHttp, UploadsToServersThatDoNotSayContinue)
+{
+    const size_t size = size_t{2} << 20;
+    const FaultyServer server([size](FaultyConnection &connection) {
+        std::string all;
+        for (std::string some = "x"; all.size() < size && !some.empty(); all += some)
+            some = connection.read_some();
+        connection.send_bytes("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        connection.wait_for_end();
+    });
+    ingot_remote_info_t info = patient();
+    info.stall_timeout_ms = 800;
+    const Tier tier("s3://bucket?region=eu-central-1&endpoint=http://127.0.0.1:" + std::to_string(server.port()) +
+                        "&credentials=" + write("secret", "user:hunter2"),
+                    info);
+    ASSERT_EQ(INGOT_SUCCESS, tier.status()) << ingot_last_error_detail();
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, random_bytes(1, size)));
+    EXPECT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_EQ("", tier.events.all());
+    EXPECT_EQ(1u, tier.stats().uploads);
+}
+
 TEST_F(RemoteHttp, AuthenticatesByAFile)
 {
     const std::string hash = at("hash");
