@@ -9,6 +9,9 @@ import os
 import sys
 import threading
 
+# boto3 is this process's client, too, and a proxy could not reach the server.
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
+
 import boto3
 from moto import settings
 from moto.server import ThreadedMotoServer
