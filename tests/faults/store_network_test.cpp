@@ -9,7 +9,11 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <functional>
 #include <string>
 
@@ -154,18 +158,39 @@ protected:
         fill(scratch_.path() / "image/store");
         return forked_child::run([&] { return mount_layers() ? work(scratch_.path() / "seen/store") : kNoMount; });
     }
+    /* After kNoMount. */
+    std::string why() const
+    {
+        std::string text;
+        std::ifstream file(scratch_.path() / "why");
+        std::getline(file, text);
+        return text;
+    }
 
 private:
+    /* Returns false where this is not allowed, and writes why to a file. */
     bool mount_layers() const
+    {
+        const bool is_root = geteuid() == 0; /* another user would have to be mapped in the new user namespace */
+        const char *const call = failed_call();
+        if (call == nullptr)
+            return true;
+        std::ofstream(scratch_.path() / "why")
+            << call << ": " << strerrordesc_np(errno) << (is_root ? "" : "; run this test as root");
+        return false;
+    }
+    /* Returns nullptr if the layers are mounted. */
+    const char *failed_call() const
     {
         const std::string at = scratch_.path();
         for (const char *folder : {"/above", "/work", "/seen"})
             fs::create_directories(at + folder);
         const std::string layers = "lowerdir=" + at + "/image,upperdir=" + at + "/above,workdir=" + at + "/work";
         if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
-            return false;
-        return mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-               mount("overlay", (at + "/seen").c_str(), "overlay", 0, layers.c_str()) == 0;
+            return "a mount namespace";
+        if (mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+            return "making the mounts private";
+        return mount("overlay", (at + "/seen").c_str(), "overlay", 0, layers.c_str()) == 0 ? nullptr : "an overlay";
     }
     const ScratchDirectory scratch_{fast_volume()};
 };
@@ -191,7 +216,7 @@ TEST_F(StoreInAnImage, IsReadAndChanged)
         return 0;
     });
     if (failed_check == kNoMount)
-        GTEST_SKIP() << "this machine allows no mounts";
+        GTEST_SKIP() << "this machine allows no mounts of layers: " << why();
     EXPECT_EQ(0, failed_check);
 }
 
@@ -211,7 +236,7 @@ TEST_F(StoreInAnImage, ReplacesBadEntriesOfTheImage)
         return entries_of(root).size() == kEntries && leftovers_in(root) == 0 ? 0 : 4;
     });
     if (failed_check == kNoMount)
-        GTEST_SKIP() << "this machine allows no mounts";
+        GTEST_SKIP() << "this machine allows no mounts of layers: " << why();
     EXPECT_EQ(0, failed_check);
 }
 
@@ -225,6 +250,6 @@ TEST_F(StoreInAnImage, EvictsEntriesOfTheImage)
         return bytes_in(root) == store.stats().bytes && store.stats().bytes <= 3200 ? 0 : 2;
     });
     if (failed_check == kNoMount)
-        GTEST_SKIP() << "this machine allows no mounts";
+        GTEST_SKIP() << "this machine allows no mounts of layers: " << why();
     EXPECT_EQ(0, failed_check);
 }
