@@ -186,6 +186,7 @@ static int look_for_reason(SSL *session, int error)
     char byte;
     if (error != SSL_ERROR_SYSCALL)
         return error;
+    ERR_clear_error(); /* OpenSSL 3.2 and later note the failed write, which would hide the reason */
     const int result = SSL_peek(session, &byte, 1);
     return result < 1 && SSL_get_error(session, result) == SSL_ERROR_SSL ? SSL_ERROR_SSL : error;
 }
