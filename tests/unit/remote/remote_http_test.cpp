@@ -108,8 +108,8 @@ TEST_F(RemoteHttp, KeepsItsConnectionAlive)
  * upload times out. */
 TEST_F(RemoteHttp, UploadsToServersThatDoNotSayContinue)
 {
-    const size_t size = size_t{2} << 20;
-    const FaultyServer server([size](FaultyConnection &connection) {
+    static constexpr size_t size = size_t{2} << 20;
+    const FaultyServer server([](FaultyConnection &connection) {
         std::string all;
         for (std::string some = "x"; all.size() < size && !some.empty(); all += some)
             some = connection.read_some();
