@@ -306,7 +306,7 @@ static ingot_status_t list_kernels(struct ingot_recipe *recipe)
     return INGOT_SUCCESS;
 }
 
-/* A seal that is no seal, or that is damaged, does not fit, so it is not as if there were none. */
+/* A malformed or damaged seal counts as a seal that does not fit, not as a missing one. */
 static ingot_status_t add_seal(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     uint8_t *seal = NULL;

@@ -163,7 +163,7 @@ static int extract(ingot_recipe_t recipe, const ingot_recipe_program_t *program,
     return code;
 }
 
-/* Reports a program that lacks texts, or has too many. Programs that were not recorded are no fault of the file. */
+/* Reports a program that lacks texts, or has too many. Programs that were never recorded do not count. */
 static bool is_left_out(const ingot_recipe_program_t *program)
 {
     char key[PLAN_KEY_TEXT_SIZE];

@@ -173,7 +173,7 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
 }
 
 /* In a container, the directory of an entry that is from the image cannot be renamed (EXDEV), but its files can be
- * removed. Without its key, it is no entry, so a process that ends in between leaves a bad one. */
+ * removed. The key goes first: if the process ends in between, what is left is a bad entry. */
 static int delete_in_place(const struct directory *directory, const char *path)
 {
     char file[PATH_CAPACITY];

@@ -74,8 +74,8 @@ uint64_t recipe_kernel_bytes(uint32_t kind, uint64_t size);
  * key. INGOT_BLOB_CORRUPT: it is damaged. */
 ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_record *record,
                                   const ingot_allocator_t *allocator, uint8_t **bytes);
-/* Reads the record of an id at this offset of the scan's file, and returns the key of the program. INGOT_NOT_FOUND,
- * without a detail: there is no such record, or it is damaged. */
+/* Reads the record of an id at this offset of the scan's file, and returns the key of the program. Returns
+ * INGOT_NOT_FOUND, without a detail, if the record is missing or damaged. */
 ingot_status_t recipe_read_id(const struct recipe_scan *scan, uint64_t offset, const uint8_t *id_key,
                               const ingot_allocator_t *allocator, uint8_t *program_key);
 /* Appends a record. On failure, the buffer's `failed` is set. */
