@@ -18,11 +18,10 @@
 #include "util/c_allocator.h"
 
 /* Alignment of a blob's bytes, which the kernel copies from pages. Some processors take six times as long to copy to
- * an address 1 to 31 bytes after the start of a page, and a tenth longer for any other address than the start
- * itself. That matters for large blobs. */
+ * an address 1 to 31 bytes after the start of a page, and longer for any other address than the start itself: a load
+ * of 4 KiB takes 5% less time if its bytes begin with a page. */
 #define BUFFER_ALIGNMENT 64u
-#define LARGE_SIZE 65536u
-#define LARGE_ALIGNMENT 4096u
+#define PAGE_SIZE_BYTES 4096u
 
 struct buffer_head {
     alignas(max_align_t) ingot_allocator_t allocator;
@@ -85,7 +84,7 @@ static void release_buffer(ingot_buffer_t *buffer)
 ingot_status_t memory_make_buffer(const ingot_allocator_t *allocator, size_t size, ingot_buffer_t *buffer,
                                   uint8_t **bytes)
 {
-    const size_t alignment = size >= LARGE_SIZE ? LARGE_ALIGNMENT : BUFFER_ALIGNMENT;
+    const size_t alignment = size >= PAGE_SIZE_BYTES ? PAGE_SIZE_BYTES : BUFFER_ALIGNMENT;
     const size_t most_before = sizeof(struct buffer_head) + alignment - 1;
     struct buffer_head *head = size <= SIZE_MAX - most_before ? memory_allocate(allocator, most_before + size) : NULL;
     if (head == NULL)
