@@ -49,7 +49,9 @@ static bool compiler_refused(cl_int error)
 /* Explains an error that the driver's log does not mention. */
 static const char *explanation_of(cl_int error)
 {
-    return error == CL_OUT_OF_RESOURCES ? ": the program needs more of the device than it has, e.g. local memory" : "";
+    return error == CL_OUT_OF_RESOURCES
+               ? ": the program needs more of a resource, e.g. local memory, than the device has"
+               : "";
 }
 
 ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,

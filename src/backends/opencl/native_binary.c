@@ -158,7 +158,7 @@ static ingot_status_t make_of_binaries(const struct opencl_state *state, cl_uint
     if (error != CL_SUCCESS) {
         if (made != NULL)
             (void)state->cl->clReleaseProgram(made);
-        return opencl_fail(INGOT_BACKEND_ERROR, "making a program of its own binary", error);
+        return opencl_fail(INGOT_BACKEND_ERROR, "creating a program from its own binary", error);
     }
     *native = made;
     return INGOT_SUCCESS;

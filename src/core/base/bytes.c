@@ -122,7 +122,8 @@ ingot_status_t bytes_copy_out(size_t size, const void *bytes, size_t *out_size, 
     if (out == NULL)
         return INGOT_SUCCESS;
     if (capacity < size)
-        return error_set(INGOT_BUFFER_TOO_SMALL, "%zu bytes are needed, there is room for %zu", size, capacity);
+        return error_set(INGOT_BUFFER_TOO_SMALL, "%zu bytes are needed, but the buffer has room for only %zu", size,
+                         capacity);
     if (size != 0)
         memcpy(out, bytes, size);
     return INGOT_SUCCESS;

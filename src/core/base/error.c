@@ -17,7 +17,7 @@ const char *ingot_last_error_detail(void)
     if (!has_failed)
         return "";
     const char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
-    return detail != NULL ? detail : "out of memory for the failure's detail";
+    return detail != NULL ? detail : "out of memory while recording why a call failed";
 }
 
 /* Stores the sentence. text must fit the capacity, including its NUL. */

@@ -88,7 +88,7 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view 
     if (magic == NULL)
         return truncated(size);
     if (memcmp(magic, BLOB_MAGIC, BLOB_MAGIC_SIZE) != 0)
-        return corrupt("it does not begin like a blob");
+        return corrupt("it does not begin with a blob's magic number");
     *version = bytes_get_u32(reader);
     if (!reader->failed && (*version == 0 || *version > BLOB_FORMAT_VERSION))
         return error_set(INGOT_BLOB_VERSION, "a blob of format version %" PRIu32 "; this library reads 1 to %d",
@@ -169,7 +169,7 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
     view->source_name = (const char *)bytes_get(&reader, view->source_name_size);
     view->first_binary = reader.bytes + reader.offset;
     if (view->names_size != 0 && view->names[view->names_size - 1] != '\0')
-        return corrupt("its last kernel name does not end");
+        return corrupt("its last kernel name is not terminated");
     if (!names_ascend(view->names_size, view->names))
         return corrupt("its kernel names are not in order");
     if (view->source_name_size != 0 && memchr(view->source_name, '\0', view->source_name_size) != NULL)

@@ -20,7 +20,7 @@ static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
         ops->destroy_kernel == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "the backend %s lacks a required operation", ops->name);
     if ((ops->get_binary == NULL) != (ops->load == NULL))
-        return error_set(INGOT_INVALID_ARGUMENTS, "the backend %s has one of get_binary and load without the other",
+        return error_set(INGOT_INVALID_ARGUMENTS, "the backend %s must have both get_binary and load, or neither",
                          ops->name);
     return INGOT_SUCCESS;
 }

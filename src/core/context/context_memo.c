@@ -36,7 +36,7 @@ static ingot_status_t identify_library(uint8_t digest[DIGEST_SIZE])
     const struct link_map *library = library_of_function((const void *)(uintptr_t)&identify_library);
     if (library == NULL || !library_build_id(library, &build_id, &build_id_size) ||
         version_size + build_id_size > sizeof(room))
-        return error_set(INGOT_UNIMPLEMENTED, "Ingot's code has no build-id, which a memo of headers needs");
+        return error_set(INGOT_UNIMPLEMENTED, "the Ingot library has no build-id, which a memo of headers needs");
     memcpy(room, ingot_version(), version_size);
     memcpy(room + version_size, build_id, build_id_size);
     digest_of(version_size + build_id_size, room, digest);

@@ -81,7 +81,7 @@ static void tell_unknown(const char *name, size_t size, void *user)
     memcpy(copy, name, copied);
     copy[copied] = '\0';
     event.kind = INGOT_EVENT_ENVIRONMENT;
-    event.status = error_set(INGOT_NOT_FOUND, "%s is not a variable of Ingot; the nearest one is %s", copy, nearest);
+    event.status = error_set(INGOT_NOT_FOUND, "%s is not an Ingot variable; the nearest one is %s", copy, nearest);
     event.name = copy;
     event.reason = ingot_last_error_detail();
     trace_emit(trace, &event);

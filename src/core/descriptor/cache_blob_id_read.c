@@ -178,7 +178,7 @@ ingot_status_t cache_blob_id_visit(size_t size, const uint8_t *id, cache_blob_id
     if (reader.failed)
         return error_set(INGOT_BLOB_TRUNCATED, "a cache blob id of %zu bytes ends too early", size);
     if (version != ID_FORMAT_VERSION)
-        return error_set(INGOT_BLOB_VERSION, "a cache blob id of format version %" PRIu32, version);
+        return error_set(INGOT_BLOB_VERSION, "a cache blob id has the unknown format version %" PRIu32, version);
     while (bytes_left(&reader) != 0) {
         size_t field_size = 0;
         const uint32_t tag = bytes_get_u32(&reader);

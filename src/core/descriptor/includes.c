@@ -139,7 +139,7 @@ static ingot_status_t check(const ingot_includes_info_t *info)
         return error_set(INGOT_INVALID_ARGUMENTS, "more than %d files, or a file without a number", MAX_INCLUDED_FILES);
     for (size_t i = 0; i < info->file_count; ++i) {
         if (info->files[i] == NULL || info->files[i]->kind != INGOT_SOURCE_HEADER)
-            return error_set(INGOT_INVALID_ARGUMENTS, "file %zu is NULL or of another kind than a header", i);
+            return error_set(INGOT_INVALID_ARGUMENTS, "file %zu is NULL or not of kind INGOT_SOURCE_HEADER", i);
         if (info->numbers[i] > i)
             return error_set(INGOT_INVALID_ARGUMENTS, "file %zu is the same as a later one", i);
     }

@@ -26,7 +26,7 @@ static ingot_status_t make_checked(ingot_includes_t *includes, const struct incl
     ingot_includes_t made = NULL;
     ingot_status_t status = includes_of_record(&made, record, &desc->context->allocator);
     if (status == INGOT_INVALID_ARGUMENTS)
-        return error_set(INGOT_NOT_CACHEABLE, "an included file has a NUL byte");
+        return error_set(INGOT_NOT_CACHEABLE, "an included file contains a NUL byte");
     if (status == INGOT_SUCCESS)
         status = desc_texts_check(desc, made);
     if (status != INGOT_SUCCESS) {

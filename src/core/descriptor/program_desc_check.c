@@ -11,7 +11,7 @@ static ingot_status_t check_sources(const struct ingot_context *context, const i
     if ((info->flags & ~(uint32_t)INGOT_PROGRAM_NO_MEMORY_CACHE) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "info has unknown flags: %#x", (unsigned)info->flags);
     if (info->sources == NULL || info->source_count == 0)
-        return error_set(INGOT_INVALID_ARGUMENTS, "a program needs a source");
+        return error_set(INGOT_INVALID_ARGUMENTS, "a program needs at least one source");
     if (info->header_count != 0 && info->headers == NULL)
         return error_null_argument("headers");
     if (info->source_count > UINT16_MAX || info->header_count > UINT16_MAX)
@@ -26,7 +26,7 @@ static ingot_status_t check_sources(const struct ingot_context *context, const i
     }
     for (size_t i = 0; i < info->header_count; ++i) {
         if (info->headers[i] == NULL || info->headers[i]->kind != INGOT_SOURCE_HEADER)
-            return error_set(INGOT_INVALID_ARGUMENTS, "header %zu is NULL or of another kind", i);
+            return error_set(INGOT_INVALID_ARGUMENTS, "header %zu is NULL or not of kind INGOT_SOURCE_HEADER", i);
         for (size_t j = 0; j < i; ++j) {
             if (strcmp(info->headers[i]->name, info->headers[j]->name) == 0)
                 return error_set(INGOT_INVALID_ARGUMENTS, "two headers have the name %s", info->headers[i]->name);
@@ -57,7 +57,7 @@ static ingot_status_t check_devices(const struct ingot_context *context, const i
     if (info->device_indices != NULL && info->device_count == 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "device_count is 0");
     if (info->device_count > context->device_count)
-        return error_set(INGOT_INVALID_ARGUMENTS, "more devices than the context has");
+        return error_set(INGOT_INVALID_ARGUMENTS, "device_count is greater than the context's number of devices");
     for (size_t i = 0; i < info->device_count; ++i) {
         if (info->device_indices[i] >= context->device_count)
             return error_set(INGOT_INVALID_ARGUMENTS, "the context has no device %u",
@@ -79,7 +79,7 @@ static ingot_status_t check_name_expressions(const struct ingot_context *context
             return error_set(INGOT_INVALID_ARGUMENTS, "name expression %zu is NULL or empty", i);
     }
     if (context->ops.takes_name_expressions == NULL || !context->ops.takes_name_expressions(context->state))
-        return error_set(INGOT_UNIMPLEMENTED, "the backend %s has no name expressions", context->ops.name);
+        return error_set(INGOT_UNIMPLEMENTED, "the backend %s does not support name expressions", context->ops.name);
     return INGOT_SUCCESS;
 }
 
@@ -92,7 +92,7 @@ static ingot_status_t check_source_settings(const struct ingot_context *context,
         if (context->ops.takes_source_settings == NULL || !context->ops.takes_source_settings(context->state))
             return error_set(INGOT_UNIMPLEMENTED,
                              "source %zu has its own options or headers, which the backend %s "
-                             "does not take",
+                             "does not support",
                              i, context->ops.name);
         for (size_t j = 0; j < source->header_count * info->header_count; ++j) {
             const char *name = source->headers[j / info->header_count]->name;

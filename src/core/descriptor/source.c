@@ -26,13 +26,13 @@ static ingot_status_t check(const ingot_source_info_t *info)
     if (!kind_is_known(info->kind))
         return error_set(INGOT_INVALID_ARGUMENTS, "source kind %d is unknown", (int)info->kind);
     if (info->bytes == NULL && info->size != 0)
-        return error_null_argument("source bytes");
+        return error_null_argument("info.bytes");
     if (info->size == 0 && info->kind != INGOT_SOURCE_HEADER)
         return error_set(INGOT_INVALID_ARGUMENTS, "the source is empty");
     if (info->size > SIZE_MAX / 4)
         return error_set(INGOT_INVALID_ARGUMENTS, "the source is too large");
     if (is_text_kind(info->kind) && info->size != 0 && memchr(info->bytes, '\0', info->size) != NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "a text source has a NUL byte in it");
+        return error_set(INGOT_INVALID_ARGUMENTS, "a text source contains a NUL byte");
     if (info->kind == INGOT_SOURCE_HEADER && (info->name == NULL || *info->name == '\0'))
         return error_set(INGOT_INVALID_ARGUMENTS, "a header has no name");
     return INGOT_SUCCESS;
@@ -44,14 +44,15 @@ static ingot_status_t check_settings(const ingot_source_info_t *info)
     if (info->kind == INGOT_SOURCE_HEADER && has_some)
         return error_set(INGOT_INVALID_ARGUMENTS, "a header cannot have its own options or headers");
     if (info->header_count != 0 && (!is_text_kind(info->kind) || info->kind == INGOT_SOURCE_PTX))
-        return error_set(INGOT_INVALID_ARGUMENTS, "a source of kind %d includes no headers", (int)info->kind);
+        return error_set(INGOT_INVALID_ARGUMENTS, "a source of kind %d cannot have headers", (int)info->kind);
     if (info->header_count != 0 && info->headers == NULL)
-        return error_null_argument("source headers");
+        return error_null_argument("info.headers");
     if (info->header_count > UINT16_MAX)
         return error_set(INGOT_INVALID_ARGUMENTS, "more than 65535 headers");
     for (size_t i = 0; i < info->header_count; ++i) {
         if (info->headers[i] == NULL || info->headers[i]->kind != INGOT_SOURCE_HEADER)
-            return error_set(INGOT_INVALID_ARGUMENTS, "header %zu of a source is NULL or of another kind", i);
+            return error_set(INGOT_INVALID_ARGUMENTS,
+                             "header %zu of a source is NULL or not of kind INGOT_SOURCE_HEADER", i);
         for (size_t j = 0; j < i; ++j) {
             if (strcmp(info->headers[i]->name, info->headers[j]->name) == 0)
                 return error_set(INGOT_INVALID_ARGUMENTS, "two headers have the name %s", info->headers[i]->name);

@@ -130,7 +130,8 @@ static ingot_status_t check_constant(const ingot_build_request_t *request, const
         found = true;
         const uint32_t size = constant_size(&module, object);
         if (size != 0 && size != constant->size)
-            return ingot_refuse_program(log, 0, "specialization constant %u cannot have %u bytes, it has %u",
+            return ingot_refuse_program(log, 0,
+                                        "specialization constant %u cannot have %u bytes; the module declares %u",
                                         (unsigned)constant->id, (unsigned)constant->size, (unsigned)size);
     }
     if (found)

@@ -290,7 +290,7 @@ static void look_up(struct source_graph *graph, const struct graph_text *text, s
     if (own == NULL)
         return;
     if (has_odd_character(&wanted) || is_of_a_compiler(&wanted)) {
-        event->gap = "is not for Ingot to find";
+        event->gap = "names a file that only the compiler can find";
         return;
     }
     look_for_exact_header(&search);

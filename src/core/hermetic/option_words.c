@@ -185,7 +185,7 @@ static bool take_off_quotes(struct option *option)
 
 static void check_directory(struct option *option, const ingot_text_rules_t *rules)
 {
-    static const char *const not_plain = "whose directory is not plainly written";
+    static const char *const not_plain = "whose directory compilers may read differently";
     if (option->has_quotes && rules->option_quotes == INGOT_QUOTES_DOUBLE && take_off_quotes(option))
         option->has_quotes = false;
     const char first = option->value_size != 0 ? option->value[0] : 0;

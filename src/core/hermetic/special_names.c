@@ -14,7 +14,7 @@ bool name_is_ascii(const struct token *token)
     return true;
 }
 
-const char *const name_not_ascii = "a name of other characters than ASCII";
+const char *const name_not_ascii = "a name with characters other than ASCII";
 
 static const struct {
     const char *name;

@@ -412,7 +412,7 @@ static void read_directive(struct scan *scan, const struct token *hash)
     if (!scan->in_condition) {
         const char *end = read_rest(scan, &is_empty);
         if (token_is(&name, "warning") && is_on_two_lines(scan, hash->start, end))
-            set_problem(scan, hash->start, "a #warning on two lines", "of which compilers quote either");
+            set_problem(scan, hash->start, "a #warning on two lines", "which compilers quote differently");
     }
     scan->in_condition = false;
 }
@@ -483,10 +483,10 @@ static void check_assembler(struct scan *scan)
         const size_t left = (size_t)(end - p);
         has_include = has_include || (left >= 8 && memcmp(p, ".include", 8) == 0);
         if (left >= 7 && memcmp(p, ".incbin", 7) == 0)
-            set_problem(scan, NULL, ".incbin", "by which an assembler reads files");
+            set_problem(scan, NULL, ".incbin", "with which an assembler reads files");
     }
     if (has_include && text_has(scan, "asm"))
-        set_problem(scan, NULL, ".include", "by which an assembler reads files");
+        set_problem(scan, NULL, ".include", "with which an assembler reads files");
 }
 
 /* True if a compiler may reject a byte order mark: NVRTC accepts one at the beginning of a source but not of a header,
@@ -512,7 +512,7 @@ static void scan_text(struct scan *scan, bool is_source)
         return;
     }
     if (!is_source && rejects_mark(scan->graph) && text->clean.raw != scan->bytes)
-        set_problem(scan, NULL, "a byte order mark", "which the compiler may not take");
+        set_problem(scan, NULL, "a byte order mark", "which the compiler may not accept");
     check_assembler(scan);
     if (scan->graph->brings_assert && text_has(scan, "assert"))
         text->names_matter = true;
@@ -521,7 +521,7 @@ static void scan_text(struct scan *scan, bool is_source)
     check_pragma_operators(scan);
     conclude_guard(scan);
     if (text->problem == NULL && leftover_check(scan->graph, text, &at))
-        set_problem(scan, at, "what may be an including directive", "which was not replaced");
+        set_problem(scan, at, "what may be an include directive", "which was not replaced");
 }
 
 static const struct text_scan *make_scan(const struct source_graph *graph, struct arena *arena,

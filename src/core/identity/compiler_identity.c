@@ -209,7 +209,7 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
         return error_null_argument("identity");
     const struct link_map *driver = library_of_function(driver_function);
     if (driver == NULL)
-        return error_set(INGOT_BACKEND_ERROR, "no library holds the driver's function");
+        return error_set(INGOT_BACKEND_ERROR, "no loaded library contains the driver's function");
 
     const ingot_allocator_t *allocator = identity_allocator(identity);
     struct library_set *set = alloc_zeroed(allocator, sizeof(*set));

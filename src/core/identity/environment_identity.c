@@ -67,7 +67,8 @@ static ingot_status_t find_variables(const char *const *names, const char **foun
         if (!is_asked_for(*variable, names))
             continue;
         if (*count == MAX_VARIABLES)
-            return error_set(INGOT_BACKEND_ERROR, "more than %d variables select the code of a device", MAX_VARIABLES);
+            return error_set(INGOT_BACKEND_ERROR, "more than %d environment variables affect a device's code",
+                             MAX_VARIABLES);
         found[(*count)++] = *variable;
     }
     qsort(found, *count, sizeof(*found), compare_variables);

@@ -227,12 +227,12 @@ static ingot_status_t check_memo(struct bytes_reader *reader, const uint8_t libr
     if (magic != NULL && memcmp(magic, MEMO_MAGIC, MEMO_MAGIC_SIZE) != 0)
         return error_set(INGOT_BLOB_CORRUPT, "the bytes are not a memo of headers");
     if (reader->offset >= MEMO_VERSIONED_SIZE && version != MEMO_FORMAT_VERSION)
-        return error_set(INGOT_BLOB_VERSION, "the memo of headers has format version %u, this library reads %u",
+        return error_set(INGOT_BLOB_VERSION, "the memo of headers has format version %u, but this library reads %u",
                          (unsigned)version, (unsigned)MEMO_FORMAT_VERSION);
     if (reader->failed || reader->size < size || reader->size < MEMO_HEADER_SIZE + MEMO_CHECKSUM_SIZE)
         return error_set(INGOT_BLOB_TRUNCATED, "the memo of headers ends after %zu bytes", reader->size);
     if (reader->size != size)
-        return error_set(INGOT_BLOB_CORRUPT, "the memo of headers does not have the size that it says");
+        return error_set(INGOT_BLOB_CORRUPT, "the memo of headers does not have the size that its header states");
     reader->size -= MEMO_CHECKSUM_SIZE;
     const struct hash128 checksum = hash128_of(reader->size, reader->bytes);
     struct bytes_reader end;
@@ -261,7 +261,7 @@ ingot_status_t header_memo_add(struct ingot_header_memo *memo, const uint8_t lib
             return error_set(INGOT_BLOB_CORRUPT, "the memo of headers has a malformed resolution");
     }
     if (bytes_left(&reader) != 0)
-        return error_set(INGOT_BLOB_CORRUPT, "the memo of headers has more than its resolutions");
+        return error_set(INGOT_BLOB_CORRUPT, "the memo of headers has bytes after its last resolution");
     reader = first;
     for (uint32_t i = 0; i < count && read_resolution(&reader, &stored); ++i) {
         struct resolution *made =

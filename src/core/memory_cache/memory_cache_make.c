@@ -190,7 +190,7 @@ static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_stat
         arrived = false;
     } else {
         ingot_set_error(*status, flight->code, "%s",
-                        flight->detail != NULL ? flight->detail : "out of memory for the failure's detail");
+                        flight->detail != NULL ? flight->detail : "out of memory while recording why a call failed");
     }
     leave_flight(cache, flight);
     return arrived;

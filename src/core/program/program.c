@@ -72,7 +72,7 @@ static size_t count_names(size_t size, const char *names)
 static ingot_status_t check_names(size_t size, const char *names)
 {
     if (size != 0 && names[size - 1] != '\0')
-        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
+        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name is not terminated");
     if (size > UINT32_MAX)
         return error_set(INGOT_BACKEND_ERROR, "the backend's kernel names are too long");
     return INGOT_SUCCESS;

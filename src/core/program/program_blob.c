@@ -128,7 +128,7 @@ static ingot_status_t take_blob(const struct ingot_program *program, size_t *siz
     const struct cache_blob_id *id = NULL;
 
     if (context->ops.get_binary == NULL)
-        return error_set(INGOT_UNIMPLEMENTED, "the backend %s has no binaries", context->ops.name);
+        return error_set(INGOT_UNIMPLEMENTED, "the backend %s does not provide binaries", context->ops.name);
     if (body->is_native)
         return error_set(INGOT_NOT_CACHEABLE, "%s", program_native_reason(body));
     ingot_status_t status = cache_blob_id_get(body->desc, &id);

@@ -251,7 +251,7 @@ static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char
     size_t count = 0;
 
     if (given->size != 0 && given->bytes[given->size - 1] != '\0')
-        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name does not end");
+        return error_set(INGOT_BACKEND_ERROR, "the backend's last kernel name is not terminated");
     for (size_t i = 0; i < given->size; ++i)
         count += given->bytes[i] == '\0';
     const char **each = arena_take(&shop->arena, count * sizeof(*each));
@@ -362,7 +362,7 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
     }
     if (*found != shop->classes.class_count && program_desc_is_of_id(shop->desc))
         return error_set(INGOT_BLOB_STALE,
-                         "the blob lacks a device, and a descriptor of an id alone cannot be compiled");
+                         "the blob lacks a device, and a descriptor that was made from an id alone cannot be compiled");
     return *found != 0 ? INGOT_SUCCESS
                        : error_set(INGOT_BLOB_STALE, "the blob is for other devices, drivers or compilers");
 }
@@ -391,7 +391,7 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
     size_t found = 0;
 
     if (shop->context->ops.load == NULL)
-        return error_set(INGOT_UNIMPLEMENTED, "the backend %s has no binaries", shop->context->ops.name);
+        return error_set(INGOT_UNIMPLEMENTED, "the backend %s does not provide binaries", shop->context->ops.name);
     ingot_status_t status = cache_blob_id_get(shop->desc, &id);
     if (status == INGOT_SUCCESS)
         status = blob_read(&blob, size, bytes);

@@ -90,8 +90,8 @@ ingot_status_t files_check_limit(uint64_t size_bytes, const char *name)
     return size_bytes <= FILES_ANY_USER_LIMIT
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_UNTRUSTED,
-                                        "%s: %llu bytes are more than the 256 MiB that are read from "
-                                        "files of any user: copy them to a store of your own",
+                                        "%s has %llu bytes, but at most 256 MiB are read from a file that "
+                                        "other users may write: copy it to your own store",
                                         name, (unsigned long long)size_bytes);
 }
 
@@ -107,7 +107,7 @@ ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_dire
                                       name, (unsigned)facts->owner, (unsigned)facts->mode, kind, (unsigned)user);
     return ingot_set_error_detail(INGOT_UNTRUSTED,
                                   "%s belongs to user %u, mode %04o: only a %s that no other user may write is used; "
-                                  "chmod go-w makes it one, if you know all that is in it",
+                                  "if you trust its content, run chmod go-w",
                                   name, (unsigned)facts->owner, (unsigned)facts->mode, kind);
 }
 
@@ -320,7 +320,8 @@ ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t 
     const int result = files_read(fd, offset, size, bytes, &got);
     if (result < 0)
         return files_read_failed(result, "reading", name);
-    return got == size ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter", name);
+    return got == size ? INGOT_SUCCESS
+                       : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter while it was in use", name);
 }
 
 int files_write(int fd, size_t size, const void *bytes)

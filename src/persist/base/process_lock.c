@@ -16,7 +16,7 @@ ingot_status_t process_lock_init(struct process_lock *lock)
 {
     atomic_init(&lock->process, (long)files_process());
     if (pthread_mutex_init(&lock->mutex, NULL) != 0)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no lock for a storage");
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "a storage's lock could not be created");
     return INGOT_SUCCESS;
 }
 

@@ -19,7 +19,8 @@ ingot_status_t random_fill(size_t size, uint8_t *bytes)
     while (done < size) {
         const ssize_t count = steady_getrandom(bytes + done, size - done, 0);
         if (count < 0 && errno != EINTR)
-            return ingot_set_error(INGOT_IO_ERROR, errno, "the system has no random bytes for a key (errno %d)", errno);
+            return ingot_set_error(INGOT_IO_ERROR, errno, "the system provided no random bytes for a key (errno %d)",
+                                   errno);
         done += count > 0 ? (size_t)count : 0;
     }
     return INGOT_SUCCESS;

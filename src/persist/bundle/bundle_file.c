@@ -24,7 +24,7 @@ static ingot_status_t check_header(uint64_t size, size_t header_size, const uint
     if (header_size < BUNDLE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the bundle ends within its header");
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the file does not begin as a bundle");
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the file does not begin with a bundle's magic number");
     const uint32_t version = le_get_u32(bytes + 8);
     if (version != FORMAT_VERSION)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "the bundle has format version %u", (unsigned)version);

@@ -57,7 +57,7 @@ static ingot_status_t check_sizes(struct directory *directory, size_t id_size, s
         return ingot_set_error_detail(INGOT_NO_SPACE, "the store's limits exclude blobs of %zu bytes", blob_size);
     }
     if (entry_bytes_for(id_size, blob_size) > directory->max_bytes)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "an entry of %llu bytes is larger than the whole store may be",
+        return ingot_set_error_detail(INGOT_NO_SPACE, "an entry of %llu bytes exceeds the limit of the whole store",
                                       (unsigned long long)entry_bytes_for(id_size, blob_size));
     return INGOT_SUCCESS;
 }
@@ -107,7 +107,7 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
     *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
     memory_release_buffer(&found);
     if (!publication->is_replacing && bucket->is_full)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "%s has no number left", bucket->path);
+        return ingot_set_error_detail(INGOT_NO_SPACE, "%s has no free number for another entry", bucket->path);
     return INGOT_SUCCESS;
 }
 
@@ -307,7 +307,7 @@ static ingot_status_t commit(struct publication *publication)
     for (uint32_t i = 0; i < MAX_ROUNDS && status == INGOT_SUCCESS && !is_done; ++i)
         status = try_to_commit(publication, account_deadline(publication->directory), &is_done);
     if (status == INGOT_SUCCESS && !is_done)
-        return ingot_set_error_detail(INGOT_BUSY, "others filled the store as fast as room was made");
+        return ingot_set_error_detail(INGOT_BUSY, "others filled the store as fast as entries were evicted");
     return status;
 }
 

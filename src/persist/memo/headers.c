@@ -254,7 +254,8 @@ static ingot_status_t make(struct headers **headers, ingot_storage_t storage)
     bool is_read_only = false;
     const char *root = directory_path_of(storage_stored_to(storage), &is_read_only);
     if (root == NULL)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a directory store, or a chain that stores to one");
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
+                                      "the storage is neither a directory store nor a chain that stores to one");
     const ingot_allocator_t *allocator = storage_allocator(storage);
     const size_t path_size = strlen(root) + sizeof(MEMO_NAME);
     struct headers *made = memory_allocate(allocator, sizeof(*made) + path_size);

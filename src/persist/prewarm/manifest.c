@@ -27,7 +27,7 @@ static ingot_status_t check_header(size_t size, const uint8_t *bytes)
     if (size > MANIFEST_MAX_SIZE)
         return corrupt("it is larger than a manifest can be");
     if (memcmp(bytes, magic, sizeof(magic)) != 0)
-        return corrupt("it does not begin as one");
+        return corrupt("it does not begin with a manifest's magic number");
     const uint32_t version = le_get_u32(bytes + 8);
     if (version != FORMAT_VERSION)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "the manifest has format version %u", (unsigned)version);
@@ -57,7 +57,7 @@ ingot_status_t manifest_decode(struct id_list *ids, size_t size, const uint8_t *
     size_t offset = MANIFEST_HEADER_SIZE;
     for (uint32_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
         if (size - offset < MANIFEST_ENTRY_OVERHEAD)
-            return corrupt("it has fewer entries than it says");
+            return corrupt("it has fewer entries than its header states");
         const uint32_t id_size = le_get_u32(bytes + offset);
         const uint32_t age = le_get_u32(bytes + offset + 4);
         const uint8_t *id = bytes + offset + MANIFEST_ENTRY_OVERHEAD;

@@ -43,8 +43,9 @@ static ingot_status_t read_bytes(struct manifest *manifest, int fd)
     result = files_read(fd, 0, manifest->size, manifest->bytes, &got);
     if (result < 0)
         return files_read_failed(result, "reading", "the manifest");
-    return got == manifest->size ? INGOT_SUCCESS
-                                 : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the manifest became shorter");
+    return got == manifest->size
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the manifest became shorter while it was read");
 }
 
 ingot_status_t manifest_read(struct manifest *manifest, const char *path)

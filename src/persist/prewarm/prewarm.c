@@ -272,7 +272,8 @@ static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
     for (size_t i = 0; i < prewarm->thread_count; ++i) {
         while (prewarm->threads[i].runs) {
             if (!wait_for(prewarm, &prewarm->threads[i].work, changed))
-                return ingot_set_error_detail(INGOT_BUSY, "a thread of the prewarm waits for what this thread makes");
+                return ingot_set_error_detail(INGOT_BUSY,
+                                              "a thread of the prewarm waits for a program that this thread is making");
         }
     }
     while (prewarm->is_being_joined)
@@ -302,7 +303,7 @@ static ingot_status_t end(struct ingot_prewarm *prewarm, bool cancels, ingot_pre
         prewarm->progress.state = INGOT_PREWARM_CANCELLED;
     }
     if (is_own_thread(prewarm))
-        status = ingot_set_error_detail(INGOT_BUSY, "a thread of a prewarm cannot wait for its end");
+        status = ingot_set_error_detail(INGOT_BUSY, "a thread of a prewarm cannot wait for that prewarm to end");
     else
         status = wait_for_threads(prewarm);
     (void)STRUCT_WRITE(progress, prewarm->progress);

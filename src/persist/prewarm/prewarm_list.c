@@ -33,9 +33,9 @@ static ingot_status_t init(struct prewarm_list *list)
     list->first = NULL;
     atomic_init(&list->count, 0);
     if (pthread_cond_init(&list->loaded, NULL) != 0)
-        return ingot_set_error_detail(status, "no locks for a storage");
+        return ingot_set_error_detail(status, "a storage's locks could not be created");
     if (pthread_cond_init(&list->changed, NULL) != 0)
-        (void)ingot_set_error_detail(status, "no locks for a storage");
+        (void)ingot_set_error_detail(status, "a storage's locks could not be created");
     else if ((status = process_lock_init(&list->lock)) == INGOT_SUCCESS)
         return INGOT_SUCCESS;
     else

@@ -137,7 +137,7 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
     ++record->users;
     process_lock_give(&recorder->lock);
     tell(&record->info, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, files_steady_clock_ns(),
-         "a program is not recorded: the manifest's limits, or memory");
+         "a program is not recorded: the manifest reached a limit, or memory ran out");
     lock(recorder);
     unlock_and_release(recorder, record);
 }

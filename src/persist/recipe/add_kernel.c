@@ -67,7 +67,7 @@ ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t writer, cons
     const size_t length = name != NULL ? strnlen(name, RECIPE_MAX_KERNEL_NAME + 1) : 0;
     if (writer == NULL || desc == NULL || length == 0 || length > RECIPE_MAX_KERNEL_NAME)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "writer or desc is NULL, or the kernel's name has not 1 to %u bytes",
+                                      "writer or desc is NULL, or the kernel's name does not have 1 to %u bytes",
                                       RECIPE_MAX_KERNEL_NAME);
     if (ingot_program_desc_get_cache_blob_id(desc, &id_size, &id) != INGOT_SUCCESS)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the program of kernel %s has no id", name);

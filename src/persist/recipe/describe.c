@@ -106,8 +106,8 @@ static ingot_status_t check(const ingot_recipe_program_t *program, ingot_context
                                                            "clLinkProgram made");
     if (!is_of_layer && strcmp(program->backend, backend) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "the program is for the backend %s, and the context's is "
-                                      "%s",
+                                      "the program is for the backend %s, but the context has "
+                                      "the backend %s",
                                       program->backend, backend);
     return INGOT_SUCCESS;
 }

@@ -81,7 +81,7 @@ const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
     ingot_includes_info_t included = INGOT_INCLUDES_INFO_INIT;
     if (ingot_program_desc_get_info(desc, &info) != INGOT_SUCCESS)
-        return "the program is known by its id alone";
+        return "the program was described by its id alone, without sources";
     bool has_text = false;
     bool has_some = has_directory(info.link_options);
     for (size_t i = 0; i < info.source_count; ++i) {

@@ -37,8 +37,8 @@ ingot_status_t recipe_items_encode(size_t count, struct recipe_item *items, cons
         if (!item->is_needed || item->encoded.size != 0)
             continue;
         if (item->size > most)
-            return ingot_set_error_detail(INGOT_NO_SPACE, "%s: %zu bytes are more than a recipe's record can have",
-                                          path, item->size);
+            return ingot_set_error_detail(INGOT_NO_SPACE, "%s: %zu bytes exceed the limit of a recipe's record", path,
+                                          item->size);
         recipe_record_put(&item->encoded, item->kind, item->key, item->size, item->content);
         if (item->encoded.failed)
             return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a record of %zu bytes", item->size);

@@ -65,11 +65,10 @@ static ingot_status_t make_seal(const char *path, const struct keyring *keyring,
         status = check_texts(recipe, path);
     ingot_recipe_release(recipe);
     if (status == INGOT_SUCCESS && !*is_there && check.seal_count == RECIPE_MAX_SEALS)
-        status =
-            ingot_set_error_detail(INGOT_NO_SPACE,
-                                   "%s has %u seals, and readers examine no further ones: ingot recipe prune drops "
-                                   "them all",
-                                   path, RECIPE_MAX_SEALS);
+        status = ingot_set_error_detail(INGOT_NO_SPACE,
+                                        "%s has %u seals, and readers examine no more than that: ingot recipe prune "
+                                        "drops them all",
+                                        path, RECIPE_MAX_SEALS);
     return status;
 }
 

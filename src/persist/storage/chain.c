@@ -92,7 +92,7 @@ static void promote(const struct chain *chain, size_t tier_count, size_t id_size
     last_work_add(chain->storage);
     if (!store_queue_add_blob(chain->storage, tier_count, id_size, id, blob,
                               mode == INGOT_PERSIST_STORE_ON_FLUSH ? STORE_QUEUE_AT_FLUSH : STORE_QUEUE_SOON))
-        tell_degraded(chain->storage, INGOT_OUT_OF_MEMORY, "a blob is not promoted: no memory to remember it");
+        tell_degraded(chain->storage, INGOT_OUT_OF_MEMORY, "a blob is not promoted: no memory to queue it");
 }
 
 /* ---- loads ---- */
@@ -104,7 +104,7 @@ static ingot_status_t load_kept(void *self, bool with_core, const struct storage
 {
     const struct chain *chain = self;
     ingot_status_t reason = INGOT_NOT_FOUND;
-    char detail[DETAIL_CAPACITY] = "no tier has it";
+    char detail[DETAIL_CAPACITY] = "no tier has the blob";
     for (size_t i = 0; i < chain->count; ++i) {
         const ingot_status_t status =
             storage_load_kept(chain->tiers[i], with_core && i == 0, around, id_size, id, kept);
@@ -191,7 +191,7 @@ static bool load_part(const struct chain *chain, bool with_core, const struct st
         many->wanted[i].number = i;
         many->wanted[i].is_lacking = false;
         many->reasons[i].status = INGOT_NOT_FOUND;
-        (void)snprintf(many->reasons[i].detail, DETAIL_CAPACITY, "no tier has it");
+        (void)snprintf(many->reasons[i].detail, DETAIL_CAPACITY, "no tier has the blob");
     }
     for (many->tier = 0; many->tier < chain->count && many->count != 0 && !many->is_ended; ++many->tier) {
         storage_load_many_kept(chain->tiers[many->tier], with_core && many->tier == 0, around, many->count, many->asked,
@@ -302,7 +302,7 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
         if (status == INGOT_SUCCESS)
             has_removed = true;
         else if (status == INGOT_READ_ONLY && !has_writable && has_blob(chain->tiers[i], id_size, id))
-            failure = ingot_set_error_detail(status, "tier %zu has it, cannot be written, and is asked first", i);
+            failure = ingot_set_error_detail(status, "tier %zu has the blob, is read-only, and is asked first", i);
         else if (status != INGOT_NOT_FOUND && status != INGOT_READ_ONLY)
             failure = status;
     }
@@ -337,7 +337,8 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
     static const ingot_storage_ops_t ops = {sizeof(ops), NULL, store, remove_id, destroy};
     ingot_allocator_t allocator;
     if (storage == NULL || tiers == NULL || tier_count == 0 || tier_count > MAX_TIERS)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or tiers are not 1 to 16");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "storage or tiers is NULL, or tier_count is not 1 to 16");
     for (size_t i = 0; i < tier_count; ++i)
         if (tiers[i] == NULL)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "tier %zu is NULL", i);

@@ -20,7 +20,7 @@
 static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_ops_t *ops)
 {
     if (!STRUCT_READ(*copy, ops))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage needs a table of operations with its size");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
     return INGOT_SUCCESS;
 }
 

@@ -55,7 +55,7 @@ static ingot_status_t init_conditions(struct store_queue *queue)
 no_is_done:
     pthread_cond_destroy(&queue->has_work);
 no_has_work:
-    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no locks for a storage");
+    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "a storage's locks could not be created");
 }
 
 ingot_status_t store_queue_init(ingot_storage_t storage)
@@ -302,7 +302,7 @@ static void drop_cheapest(ingot_storage_t storage, struct store_queue_list *list
     struct store_queue_item *item = store_list_take_out(list, store_list_find_cheapest(list));
     unlock(&storage->queue);
     events_tell_context(item->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, files_steady_clock_ns(),
-                        "a program is not stored: too many wait for a quiet moment, and it was the fastest to build");
+                        "a program is not stored: too many wait for a quiet time, and its build was the fastest");
     (void)free_item(storage, item, false);
     lock(&storage->queue);
 }
@@ -341,7 +341,7 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
     struct store_queue_item *item = make_item(storage, context, program, id_size, id);
     if (item == NULL) {
         events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),
-                            "a program is not stored: no memory to remember it");
+                            "a program is not stored: no memory to queue it");
         return;
     }
     item->build_ns = build_ns;

@@ -166,7 +166,7 @@ ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_storage_t 
     if (storage == NULL || storage == target)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or its own target");
     if (storage_self(storage, STORAGE_SWITCH) == NULL)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a storage of ingot_persist_switch");
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage was not made by ingot_persist_switch");
     turn(storage, target);
     return INGOT_SUCCESS;
 }

@@ -130,7 +130,7 @@ ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_pers
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or trust's struct_size is missing");
     if (storage->must_require_seals && known.policy != INGOT_PERSIST_TRUST_REQUIRE)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the storage was opened for files of any user, so it "
-                                                               "must require seals: open it again without them");
+                                                               "must require seals; open it again to change that");
     const ingot_status_t status = keyring_create(&keyring, &known, &storage->allocator);
     if (status == INGOT_SUCCESS)
         exchange_keyring(storage, keyring);

@@ -89,7 +89,7 @@ ingot_status_t key_text_decode(struct key *key, size_t size, const char *text)
         return status;
     const int kind = kind_of(size, text);
     if (kind == 0)
-        return corrupt("its second and third line name no known algorithm and kind");
+        return corrupt("its second and third lines do not name a known algorithm and kind");
     const size_t key_at =
         sizeof(first_line) - 1 + strlen(kind_lines[kind]) + strlen("id: \nkey: ") + HEX_SIZE(SEAL_KEY_ID_SIZE);
     if (size != key_at + HEX_SIZE(sizeof(bytes)) + 1)

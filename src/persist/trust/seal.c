@@ -31,7 +31,7 @@ ingot_status_t seal_examine(size_t size, const uint8_t *bytes)
         return ingot_set_error_detail(INGOT_BLOB_VERSION, "the blob's seal has version %u, and this library reads %u",
                                       (unsigned)le_get_u32(bytes + AT_VERSION), VERSION);
     if (size <= SEAL_SIZE)
-        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "a sealed blob of %zu bytes ends in its seal", size);
+        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "a sealed blob of %zu bytes ends within its seal", size);
     return INGOT_SUCCESS;
 }
 

@@ -282,10 +282,9 @@ static uint64_t step(struct http_handle *handle, size_t count, struct transfer *
     for (size_t i = 0; i < count; ++i) {
         struct request *request = transfers[i].exchange->request;
         if (transfers[i].is_running && !can_go_on)
-            end(handle, &transfers[i],
-                request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot go on with a transfer"));
+            end(handle, &transfers[i], request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot continue a transfer"));
         else if (transfers[i].is_running && running == 0)
-            end(handle, &transfers[i], request_fail(request, OUTCOME_UNREACHABLE, "libcurl has no result"));
+            end(handle, &transfers[i], request_fail(request, OUTCOME_UNREACHABLE, "libcurl returned no result"));
         const uint64_t own_ns = check_time(handle, &transfers[i], now_ns);
         if (own_ns < moment_ns)
             moment_ns = own_ns;

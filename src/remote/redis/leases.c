@@ -51,7 +51,7 @@ static enum outcome run_script(void *self, struct request *request, const char *
     *answer = is_known ? reply->integer : 0;
     freeReplyObject(reply);
     return is_known ? OUTCOME_DONE
-                    : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers a script with nonsense");
+                    : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers a script with an unknown value");
 }
 
 /* Returns the outcome of a script that answers whether the token has the lease. */

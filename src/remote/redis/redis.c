@@ -201,7 +201,7 @@ static enum outcome put(void *self, struct request *request, const char *key, si
     const bool is_stored = reply->type == REDIS_REPLY_STATUS;
     freeReplyObject(reply);
     return is_stored ? OUTCOME_DONE
-                     : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers SET with something else than OK");
+                     : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers SET with something other than OK");
 }
 
 /* Returns the outcome of a command whose reply is the number of keys that it found. */
@@ -219,7 +219,7 @@ static enum outcome count_key(struct redis *redis, struct request *request, cons
     const bool is_found = is_number && reply->integer != 0;
     freeReplyObject(reply);
     if (!is_number)
-        return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers %s with something else than a number",
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers %s with something other than a number",
                             command_name);
     return is_found ? OUTCOME_DONE : OUTCOME_MISSING;
 }

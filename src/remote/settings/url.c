@@ -103,7 +103,7 @@ static ingot_status_t take_options(struct url *url, char *text)
                                           text);
         *value++ = '\0';
         if (!decode(value))
-            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option %.40s has a wrong %%XX", text);
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option %.40s has a malformed %%XX", text);
         const ingot_status_t status = take_option(url, text, value);
         if (status != INGOT_SUCCESS)
             return status;
@@ -124,7 +124,7 @@ static ingot_status_t take_server(struct url *url, char *text)
                                           "file with mode 0600 and name that by ?credentials=FILE");
         url->user = text;
         if (!decode(text))
-            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's user has a wrong %%XX");
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's user has a malformed %%XX");
         text = at + 1;
     }
     char *bracket = text[0] == '[' ? strchr(text, ']') : NULL;
@@ -163,8 +163,9 @@ static ingot_status_t check_options(const struct url *url)
     const bool is_redis = is_redis_on_a_host(url) || url->scheme == URL_REDIS_UNIX;
     const bool is_s3 = url->scheme == URL_S3 || url->auth == URL_AUTH_S3;
     if (is_redis && (url->auth == URL_AUTH_BEARER || is_s3))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "Redis authenticates by a password alone; write it to a "
-                                                               "file and name that by the option credentials");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "Redis takes only a password as credentials; write it to "
+                                      "a file and name the file in the option credentials");
     if (is_redis && url->scheme != URL_REDIS_TLS &&
         (url->ca[0] != '\0' || url->certificate[0] != '\0' || url->key[0] != '\0'))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
@@ -173,11 +174,11 @@ static ingot_status_t check_options(const struct url *url)
     if (url->credentials[0] == '\0' && url->auth != URL_AUTH_NONE)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option auth needs credentials=FILE");
     if (is_s3 && url->region[0] == '\0')
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a URL of S3 needs the option region");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an S3 URL needs the option region");
     if ((url->certificate[0] == '\0') != (url->key[0] == '\0'))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's options cert and key need each other");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's options cert and key must be given together");
     if (url->endpoint[0] != '\0' && url->scheme != URL_S3)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option endpoint is for s3:// alone");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option endpoint is only for s3://");
     return INGOT_SUCCESS;
 }
 

@@ -136,7 +136,7 @@ ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_siz
     tier_settle(tier, tier_finding_of(fetch->outcome), 0, fetch->began_ns, fetch->ended_ns, fetch->request.failure);
     if (fetch->outcome == OUTCOME_MISSING) {
         tier_count(tier, TIER_MISSES, 1);
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have it");
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have the blob");
     }
     count_failure(tier, fetch->outcome);
     return ingot_set_error_detail(tier_status_of(fetch->outcome), "loading from the remote tier: %s",
@@ -165,7 +165,7 @@ static ingot_status_t load_upload(struct tier *tier, struct upload *upload, ingo
     if (upload_blob_size(upload) == 0) {
         upload_release(upload);
         tier_count(tier, TIER_MISSES, 1);
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "it is about to be removed from the remote tier");
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
     }
     tier_count(tier, TIER_HITS, 1);
     *blob = (ingot_buffer_t){
@@ -218,7 +218,7 @@ static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
         return INGOT_SUCCESS;
     if (outcome == OUTCOME_MISSING) {
         tier_count(tier, TIER_MISSES, 1);
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have it");
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have the blob");
     }
     count_failure(tier, outcome);
     return ingot_set_error_detail(tier_status_of(outcome), "asking the remote tier: %s", request.failure);
@@ -232,5 +232,5 @@ ingot_status_t tier_has(struct tier *tier, size_t id_size, const uint8_t *id)
     const bool is_blob = upload_blob_size(upload) != 0;
     upload_release(upload);
     return is_blob ? INGOT_SUCCESS
-                   : ingot_set_error_detail(INGOT_NOT_FOUND, "it is about to be removed from the remote tier");
+                   : ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
 }

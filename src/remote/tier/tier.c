@@ -76,7 +76,7 @@ void tier_tell_pause(const struct tier *tier, const char *reason)
 {
     char text[REASON_CAPACITY];
     if (reason == NULL) {
-        tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again and is asked");
+        tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again, so the tier asks it");
         return;
     }
     (void)snprintf(text, sizeof(text), "the remote tier's server is not asked until it answers a probe: %s", reason);

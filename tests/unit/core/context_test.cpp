@@ -359,7 +359,7 @@ TEST(Environment, TellsOfAVariableThatIsNotThereWithTheNearest)
     (void)device.make(info, true);
     std::sort(told.begin(), told.end());
     ASSERT_EQ(2u, told.size());
-    EXPECT_NE(std::string::npos, told[0].find("INGOT_CACHE_CAPASITY is not a variable of Ingot; the nearest one is "
+    EXPECT_NE(std::string::npos, told[0].find("INGOT_CACHE_CAPASITY is not an Ingot variable; the nearest one is "
                                               "INGOT_CACHE_CAPACITY"));
     EXPECT_NE(std::string::npos, told[1].find("INGOT_PERSIST_MAX_SIZE"));
 }

@@ -148,7 +148,7 @@ TEST_F(Hermetic, IgnoresAnEmbeddedHeaderThatNothingIncludes)
 TEST_F(Hermetic, DoesNotLookForHeadersOfCompilersAndSystems)
 {
     write("opencl-c.h", "mine");
-    expect_gap("the #include \"opencl-c.h\" in k.cl line 1 is not for Ingot to find",
+    expect_gap("the #include \"opencl-c.h\" in k.cl line 1 names a file that only the compiler can find",
                resolve("#include \"opencl-c.h\""));
     expect_gap("the #include <stdint.h> in k.cl line 1 was not found", resolve("#include <stdint.h>"));
 }
@@ -250,8 +250,8 @@ TEST_F(Hermetic, RefusesWhatMayBeADirective)
           "int a; #include \"x.h\"\n", "int a; #/*b*/include \"x.h\"\n", "\xc2\xa0%:import \"x.h\"\n",
           "#\xc2\xa0"
           "embed \"x.h\"\n"})
-        EXPECT_TRUE(has(resolve(source).reason, "what may be an including directive, which was not replaced") ||
-                    has(resolve(source).reason, "a name of other characters than ASCII"))
+        EXPECT_TRUE(has(resolve(source).reason, "what may be an include directive, which was not replaced") ||
+                    has(resolve(source).reason, "a name with characters other than ASCII"))
             << source;
     EXPECT_NE("", resolve("import <x.h>;\n", "", {}, INGOT_SOURCE_CUDA_CPP).reason);
     EXPECT_EQ("", resolve("char *s = \"\xc2\xa0#include x\"; // \xc2\xa0#include\n").reason);
@@ -268,7 +268,7 @@ TEST_F(Hermetic, RefusesNamesOfOtherCharactersThanAscii)
           "#define F(a" + blank + ") a\n", "#pragma " + blank + "once\n", "#pragma" + blank + "once\n",
           "#ifndef G" + blank + "\n#endif\n", "#include " + blank + "\"x.h\"\n", blank + "#line 3\n",
           "#if 1\n#endif" + blank + "\n"})
-        EXPECT_TRUE(has(resolve(source).reason, "a name of other characters than ASCII")) << source;
+        EXPECT_TRUE(has(resolve(source).reason, "a name with characters other than ASCII")) << source;
     EXPECT_NE("", resolve("int x;", "-DNOW=__TIME__" + blank).reason);
     EXPECT_EQ("", resolve("// gr\xc3\xbc\xc3\x9f\n#define S \"gr\xc3\xbc\xc3\x9f\" /* \xe3\x80\x80 */\n").reason);
 }
@@ -300,7 +300,7 @@ TEST_F(Hermetic, LeavesAGapForAFileThatAnIdCannotStandFor)
 TEST_F(Hermetic, LeavesAGapForAMarkThatTheCompilerMayNotTake)
 {
     write("bom.h", "\xef\xbb\xbfint x;\n");
-    expect_gap("./bom.h has a byte order mark, which the compiler may not take",
+    expect_gap("./bom.h has a byte order mark, which the compiler may not accept",
                resolve(nvrtc_rules(), "#include <bom.h>\n", "-I."));
     EXPECT_EQ("", resolve(pocl_rules(), "#include <bom.h>\n").gap);
 }

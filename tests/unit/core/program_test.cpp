@@ -1072,7 +1072,7 @@ TEST(ProgramDesc, RefusesNameExpressionsThatItCannotKeep)
     ingot_program_desc_t desc = nullptr;
     program.name_expressions = {"twice"};
     EXPECT_EQ(INGOT_UNIMPLEMENTED, program.try_make(without.get(), &desc));
-    EXPECT_STREQ("the backend reference has no name expressions", ingot_last_error_detail());
+    EXPECT_STREQ("the backend reference does not support name expressions", ingot_last_error_detail());
     for (const std::vector<const char *> &bad :
          {std::vector<const char *>{"twice", "twice"}, {"twice", nullptr}, {""}}) {
         program.name_expressions = bad;

@@ -118,7 +118,7 @@ TEST(Spirv, RefusesAConstantOfAnotherSize)
 {
     const Checked checked = check({spirv_module::specialized()}, {3}, 8);
     EXPECT_EQ(INGOT_BUILD_FAILED, checked.status);
-    EXPECT_EQ("specialization constant 3 cannot have 8 bytes, it has 4\n", checked.log);
+    EXPECT_EQ("specialization constant 3 cannot have 8 bytes; the module declares 4\n", checked.log);
 }
 
 TEST(Spirv, TakesABooleanConstantAsOneByte)

@@ -179,7 +179,8 @@ TEST_F(PersistRecipe, ANativeBuildIsListedWithoutPaths)
     const Recipe recipe = open_recipe(path());
     const ingot_recipe_program_t program = program_of(recipe, 0);
     EXPECT_EQ(INGOT_RECIPE_UNRECORDED, program.kind);
-    EXPECT_STREQ("the #include \"opencl-c.h\" in k.cl line 1 is not for Ingot to find", program.reason);
+    EXPECT_STREQ("the #include \"opencl-c.h\" in k.cl line 1 names a file that only the compiler can find",
+                 program.reason);
     EXPECT_STREQ("k.cl", program.name);
     const auto bytes = read_file(path());
     EXPECT_EQ(std::string::npos, std::string(bytes.begin(), bytes.end()).find(directory())) << "a path of this machine";

@@ -381,7 +381,7 @@ TEST_P(RemoteBatch, AChainAsksOnlyForWhatItsFirstTierLacks)
         ASSERT_EQ(INGOT_SUCCESS, store.put(id_of(i), blob_of(i)));
     const Loaded loaded(chain, numbers_to(101));
     EXPECT_EQ(INGOT_NOT_FOUND, loaded.statuses[100]);
-    EXPECT_EQ("no tier has it", loaded.details[100]);
+    EXPECT_EQ("no tier has the blob", loaded.details[100]);
     for (size_t i = 0; i < 100; ++i)
         EXPECT_TRUE(blob_of(i) == loaded.blobs[i]) << i << ": " << loaded.details[i];
     EXPECT_EQ(66u, tier.stats().hits);

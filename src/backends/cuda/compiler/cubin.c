@@ -65,7 +65,7 @@ static bool is_kernel(const Elf64_Sym *symbol)
 
 static ingot_status_t malformed(void)
 {
-    return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the tables of a cubin point outside of it");
+    return ingot_set_error_detail(INGOT_BACKEND_ERROR, "a table of a cubin points outside the cubin");
 }
 
 static ingot_status_t visit_symbols(const struct cubin *cubin, const Elf64_Shdr *symbols, const Elf64_Shdr *names,

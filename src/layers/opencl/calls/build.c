@@ -36,7 +36,7 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const char *option
     if (shadow->context == NULL)
         shadow->context = contexts_acquire(shadow->native);
     if (shadow->context == NULL)
-        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "Ingot made no context");
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "Ingot could not create a context");
     ingot_status_t status = describe_build(shadow, options != NULL ? options : "", &desc);
     if (status == INGOT_SUCCESS)
         status = get_own_result(shadow, desc, options);

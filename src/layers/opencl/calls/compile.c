@@ -76,8 +76,8 @@ ingot_status_t compile_find_context(struct shadow *shadow)
         shadow->context = contexts_acquire(shadow->native);
     return shadow->context != NULL && shadow->context->objects != NULL
                ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "compilations are cached for contexts with one device, "
-                                                             "and not with options of the environment");
+               : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "compilations are cached only for contexts with one "
+                                                             "device and without options from the environment");
 }
 
 ingot_status_t compile_object(const struct shadow *shadow, ingot_program_desc_t desc, const char *options,

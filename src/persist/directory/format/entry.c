@@ -32,7 +32,7 @@ ingot_status_t entry_examine(const struct entry_place *place, struct file_facts 
     if (!(facts->is_directory || facts->is_file) || !files_are_private(facts, place->owner))
         return files_untrusted(facts, !facts->is_file, place->owner, place->path);
     if (facts->is_file)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is a file", place->path);
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is a file, not a directory", place->path);
     return INGOT_SUCCESS;
 }
 
@@ -57,7 +57,7 @@ static int open_file(const struct entry_place *place, const char *name)
 static ingot_status_t judge_file(const struct entry_place *place, const char *name, int fd, uint64_t *size_bytes)
 {
     if (fd == -ENOENT)
-        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "an entry without %s", name);
+        return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the entry has no %s", name);
     if (fd < 0)
         return files_read_failed(fd, "opening", name);
     struct file_facts facts;

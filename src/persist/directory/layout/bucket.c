@@ -212,7 +212,7 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
         result = delete_in_place(directory, path);
     if (result < 0) {
         account_cancel(account);
-        return result == -ENOENT ? INGOT_NOT_FOUND : files_write_failed(result, "taking away", path);
+        return result == -ENOENT ? INGOT_NOT_FOUND : files_write_failed(result, "removing", path);
     }
     account_end_removing(account);
     return INGOT_SUCCESS;

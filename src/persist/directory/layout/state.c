@@ -19,7 +19,7 @@ ingot_status_t directory_get(ingot_storage_t storage, struct directory **directo
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     *directory = directory_of(storage);
     if (*directory == NULL)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "it takes a directory store");
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");
     return INGOT_SUCCESS;
 }
 

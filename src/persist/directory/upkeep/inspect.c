@@ -141,7 +141,7 @@ static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_
     if (result < 0)
         return files_read_failed(result, "examining", path);
     if (facts.inode != entry->identity)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone or was replaced", path);
     return INGOT_SUCCESS;
 }
 
@@ -159,7 +159,7 @@ static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_ent
     struct file_facts facts;
     status = entry_examine(&place, &facts);
     if (status == INGOT_SUCCESS && facts.inode != known->identity)
-        status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone, or another entry", path);
+        status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone or was replaced", path);
     return status == INGOT_SUCCESS ? entry_read_whole(&place, &directory->allocator, &key, id, kept) : status;
 }
 

@@ -59,8 +59,9 @@ static ingot_status_t check_header(const uint8_t *header, const char *name)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not a recipe", name);
     const uint32_t version = le_get_u32(header + HEADER_VERSION);
     if (version != VERSION)
-        return ingot_set_error_detail(INGOT_BLOB_VERSION, "%s is a recipe of version %u, and version %u is needed",
-                                      name, (unsigned)version, VERSION);
+        return ingot_set_error_detail(INGOT_BLOB_VERSION,
+                                      "%s is a recipe of version %u, but this library reads version %u", name,
+                                      (unsigned)version, VERSION);
     memcpy(checksum.bytes, header + HEADER_CHECKSUM, CHECKSUM_SIZE);
     if (le_get_u32(header + HEADER_SIZE) != RECIPE_HEADER_SIZE || !checksum_holds(&checksum, HEADER_CHECKSUM, header))
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the header of %s is damaged", name);
