@@ -35,7 +35,7 @@ __attribute__((format(printf, 3, 4)))
 INGOT_API ingot_status_t
 ingot_set_error(ingot_status_t status, int64_t code, const char *format, ...);
 
-/** Sets ingot_last_error_detail for a failure without a code: ingot_last_error_code is 0. */
+/** Sets ingot_last_error_detail for a failure without a code, so that ingot_last_error_code is 0. Returns @p status. */
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
@@ -43,8 +43,8 @@ INGOT_API ingot_status_t
 ingot_set_error_detail(ingot_status_t status, const char *format, ...);
 
 /**
- * Returns zeroed memory for a backend's objects, or NULL. @p allocator is a copy of the allocator in the context's
- * info. If its functions are NULL, the C library's allocator is used.
+ * Returns zeroed memory for a backend's objects, aligned for any type, or NULL if memory ran out. @p allocator is a
+ * copy of the allocator in the context's info. If its functions are NULL, the C library's allocator is used.
  */
 INGOT_API void *ingot_allocate(const ingot_allocator_t *allocator, size_t size);
 /** Returns memory like ingot_allocate, but does not zero it. Use it for memory that is overwritten at once. */
@@ -67,8 +67,8 @@ INGOT_API ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const
  */
 INGOT_API ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, void **bytes);
 /**
- * Appends a compiler's messages to a build log, unchanged. A log that does not end with a newline gets one first, so
- * that texts stay apart.
+ * Appends a compiler's messages to a build log, unchanged. If the log does not end with a newline, appends one first,
+ * so that the texts stay separate.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text);
@@ -87,11 +87,15 @@ ingot_refuse_program(ingot_sink_t *log, int64_t code, const char *format, ...);
 
 /** Receives the fields of a device's identity. Created by Ingot. */
 typedef struct ingot_identity ingot_identity_t;
-/** Adds a field. @p name is a stable word such as "driver_version"; @p value is any bytes, text if possible. */
+/**
+ * Adds a field. @p name is a stable word such as "driver_version"; @p value is any bytes, preferably text.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the name does not consist of a-z, 0-9 and _.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
 INGOT_API ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, size_t size,
                                             const void *value);
 /** Adds a field with the digest of @p value (BLAKE2b-256 in hexadecimal), for values that would make every id too
- *  long. */
+ *  long. Statuses as ingot_identity_add. */
 INGOT_API ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, const char *name, size_t size,
                                                    const void *value);
 /**
@@ -102,6 +106,7 @@ INGOT_API ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, c
  * for compression, XML, terminals and finding devices. Build-ids are more reliable than version strings. If a library
  * has no build-id, its content is hashed.
  * @retval INGOT_BACKEND_ERROR  The driver's library could not be found or read.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const void *driver_function,
                                                      const char *const *compiler_libraries);
@@ -112,7 +117,8 @@ INGOT_API ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity,
  * missing, no field is added.
  *
  * @param[in] paths  NULL-terminated.
- * @retval INGOT_BACKEND_ERROR  A file exists but cannot be read.
+ * @retval INGOT_BACKEND_ERROR  A file exists but cannot be read, or there are more than 256 files.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *name,
                                                   const char *const *paths);
@@ -125,6 +131,8 @@ INGOT_API ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, co
  * @param[in] variables  NULL-terminated. A name that ends in '*' stands for all names with that prefix. "Aa*" stands
  * for all names in camel case (letters and digits, a capital first, at least one lower-case letter), as Intel's driver
  * names its keys. A '!' before a name excludes names that other entries include.
+ * @retval INGOT_BACKEND_ERROR  More than 128 of the variables are set.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables);
 
@@ -180,6 +188,7 @@ static inline ingot_source_settings_t ingot_build_request_get_settings(const ing
  * contain each constant with its size. Drivers may end the process on bad framing, and do not name a missing constant.
  *
  * @retval INGOT_BUILD_FAILED  A check failed; @p log and the detail say which.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_spirv_check_request(const ingot_build_request_t *request, ingot_sink_t *log);
 /** Returns nonzero if this module, which passed ingot_spirv_check_request, has the specialization constant @p id. */
@@ -212,9 +221,9 @@ typedef enum ingot_current_directory {
 
 /**
  * How a compiler reads options and finds included files. With these rules, Ingot replaces the includes of text sources
- * with the included text, so that the compiler needs no search path (doc/hermetic-builds.md). All zeros is a careful
- * default. If the rules leave a case open, the program is not cacheable, but it is never wrong. The backend owns all
- * strings, which must live as long as the state.
+ * with the included text, so that the compiler needs no search path (doc/hermetic-builds.md). All zeros is a safe
+ * default: if the rules leave a case open, the program is not cacheable, but never wrong. The backend owns all strings,
+ * which must live as long as the state.
  */
 typedef struct ingot_text_rules {
     size_t struct_size;
@@ -245,7 +254,7 @@ typedef struct ingot_backend_ops {
     size_t struct_size;
     const char *name; /**< Part of the id, e.g. "opencl": [a-z0-9_]+. Required. */
 
-    /** Destroys the state. This is the last call. Required. */
+    /** Destroys the state. No operation is called afterwards. Required. */
     void (*destroy)(void *state);
 
     /** Adds the fields that distinguish this device, its driver and its compiler from others, but no handles, paths,
@@ -270,8 +279,8 @@ typedef struct ingot_backend_ops {
      *  neither. */
     ingot_status_t (*get_binary)(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
     /** Creates a program from one binary per device. The request's options apply. Its sources are only informative;
-     *  there are none if a program is loaded by its id alone. This operation must not compile silently.
-     *  INGOT_BLOB_REJECTED: the driver does not accept a binary. */
+     *  there are none if a program is loaded by its id alone. This operation must not compile silently. It
+     *  returns INGOT_BLOB_REJECTED if the driver compiles or does not accept a binary. */
     ingot_status_t (*load)(void *state, const ingot_build_request_t *request, size_t device_count,
                            const uint32_t *device_indices, const ingot_binary_t *binaries, void **program);
 
@@ -288,7 +297,7 @@ typedef struct ingot_backend_ops {
     size_t (*get_program_size)(void *state, void *program);
 
     /** Returns nonzero if programs may have name expressions. Then get_kernel_names also lists kernels by their
-     *  expressions, and create_kernel accepts expressions, even after a load, for which get_binary includes the
+     *  expressions, and create_kernel accepts expressions. Both must also work after a load, so get_binary includes the
      *  necessary data. NULL: no. */
     int (*takes_name_expressions)(void *state);
 
@@ -316,17 +325,17 @@ INGOT_API ingot_status_t ingot_context_create(ingot_context_t *context, const in
 /** Returns the backend's state if the context has these operations (compared by ops->build), otherwise NULL. */
 INGOT_API void *ingot_context_get_backend_state(const_ingot_context_t context, const ingot_backend_ops_t *ops);
 /** Returns the program that ops->build or ops->load created, or NULL if the context does not have these operations.
- *  Valid as long as
- *  @p program is held. */
+ *  Valid as long as @p program is held. */
 INGOT_API void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops);
 /** Receives a request, which is valid during the call. A failure is returned to the caller. */
 typedef ingot_status_t (*ingot_build_request_visitor_t)(void *user, const ingot_build_request_t *request);
 
 /**
- * Passes to @p visit what ops->build would get for @p desc, and compiles nothing. A backend that copies it can compile
- * the program later, although the files that its sources include may change in the meantime.
+ * Passes to @p visit the request that ops->build would get for @p desc, and compiles nothing. A backend that copies it
+ * can compile the program later, even if the files that its sources include change in the meantime.
  *
- * @retval INGOT_NOT_CACHEABLE  The compiler would read files by itself, or an included file is not the one in the id.
+ * @retval INGOT_NOT_CACHEABLE  The compiler would read files by itself, or an included file has changed since the
+ *                              descriptor was created.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  * @return Otherwise what @p visit returns.
  * @par Threads  Any number at once; no lock is held during @p visit.

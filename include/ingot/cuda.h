@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file cuda.h
- * Makes contexts over the application's own CUDA contexts (driver API), and returns native handles. Library
+ * Creates contexts over the application's own CUDA contexts (driver API), and returns native handles. Library
  * ingot::cuda.
  *
  * Sources: INGOT_SOURCE_CUDA_CPP, which NVRTC compiles to machine code for the device, and INGOT_SOURCE_PTX. nvJitLink
@@ -9,10 +9,11 @@
  * If all sources are PTX, nvJitLink gets both. Option strings are split at blanks; quotes and backslashes work as in a
  * shell. The architecture is the device's, unless an option names another (--gpu-architecture=sm_90a).
  *
- * Name expressions are resolved in the first CUDA C++ source. Kernels are then found by expression and by lowered name.
+ * Name expressions are resolved in the first CUDA C++ source. Kernels can then be requested by expression and by
+ * lowered name.
  *
- * The library is not linked with CUDA. It opens libcuda.so.1 when a context is made, and libnvrtc and libnvJitLink when
- * a program is built or an id is requested: the newest of version 12 or later whose major version is at most the
+ * The library is not linked with CUDA. It opens libcuda.so.1 when a context is created, and libnvrtc and libnvJitLink
+ * when a program is built or an id is requested: the newest of version 12 or later whose major version is at most the
  * driver's. They stay open.
  */
 #ifndef INGOT_CUDA_H
@@ -27,7 +28,7 @@ extern "C" {
 #endif
 
 /**
- * Makes a context over CUDA contexts. Each of them becomes a device of the new context. They must live until the last
+ * Creates a context over CUDA contexts. Each of them becomes a device of the new context. They must live until the last
  * object of the new context is released, because CUDA does not count references. CUDA contexts of the same GPU, or of
  * equal GPUs, share binaries.
  *
@@ -53,8 +54,8 @@ INGOT_API ingot_status_t ingot_cuda_program_get_native(const_ingot_program_t pro
                                                        CUmodule *native);
 
 /**
- * Returns the lowered name of one of the program's name expressions, e.g. of "&ns::table<int>" for cuModuleGetGlobal.
- * Programs that were loaded from a blob also have it.
+ * Returns the lowered (mangled) name of one of the program's name expressions, e.g. of "&ns::table<int>" for
+ * cuModuleGetGlobal. Programs that were loaded from a blob also have these names.
  *
  * @param[out] lowered_name  Valid as long as @p program is held.
  * @retval INGOT_NOT_FOUND          The program descriptor does not have this expression.

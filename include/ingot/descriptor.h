@@ -47,8 +47,8 @@ typedef struct ingot_includes_info {
     size_t struct_size;
     const ingot_source_t *files; /**< Of kind INGOT_SOURCE_HEADER, with the paths by which they were found. */
     size_t file_count;           /**< At most 10000. */
-    /** For each file, the number of the first file that is the same one under another name, or the file's own number.
-     *  Then the answer to each search for an include, in order. doc/recipe-format.md lists the answers. */
+    /** For each file, the number of the first file that is the same file under another name, or the file's own number.
+     *  After these, the answer to each search for an include, in order. doc/recipe-format.md lists the answers. */
     const uint32_t *numbers;
     size_t number_count;
     /** Not 0: the names of sources, headers and files affect the result, so the id contains them (`__FILE__`). */
@@ -64,9 +64,11 @@ typedef struct ingot_includes_info {
 /**
  * Reads the files that a descriptor's sources include again.
  *
- * @param[out] includes  NULL if the sources search for no include, and names do not affect the result.
+ * @param[out] includes  The new object; the caller releases it. NULL if the sources search for no included file and
+ *                       names do not affect the result.
  * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why. Or the included files alone do not give the
- *                              same id: another file that a search came across affects it, or a file has a NUL byte.
+ *                              same id, because another file that a search found affects it, or because a file contains
+ *                              a NUL byte.
  * @retval INGOT_BLOB_STALE     A file has changed since the descriptor was made.
  * @retval INGOT_NOT_FOUND      The descriptor was made from an id alone.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
@@ -84,9 +86,9 @@ INGOT_API ingot_status_t ingot_includes_retain(ingot_includes_t includes);
 INGOT_API void ingot_includes_release(ingot_includes_t includes);
 
 /**
- * Does what ingot_program_desc_create does, but takes included files from @p includes and does not look at the file
- * system. If the includes are those of the application's descriptor, so is the id. The program is never compiled with
- * the files that its compiler finds by itself: building it fails instead.
+ * Creates a descriptor as ingot_program_desc_create does, but takes included files from @p includes instead of the file
+ * system. With the includes of the application's descriptor, the new descriptor has the same id. The program is never
+ * compiled with files that its compiler finds by itself: building it fails instead.
  *
  * @param[in] includes  NULL: as ingot_program_desc_create.
  * @retval INGOT_BLOB_CORRUPT  The includes are not those of the sources.

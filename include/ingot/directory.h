@@ -5,7 +5,7 @@
  * ingot::persist.
  *
  * These functions work on the namespace that the store was opened with, or on all namespaces if it was opened without
- * one. They may run at the same time as any other function; Entries that appear or disappear in the meantime may or may
+ * one. They may run at the same time as any other function. Entries that appear or disappear in the meantime may or may
  * not be seen. Killing a process during any of them does no harm. INGOT_UNIMPLEMENTED means that the storage is not a
  * directory store and, where a function also accepts a bundle, not a bundle either.
  */
@@ -37,12 +37,12 @@ typedef struct ingot_persist_entry {
     const uint8_t *id;
 } ingot_persist_entry_t;
 
-/** Visits an entry. Not 0: continue. */
+/** Visits an entry. Returns 0 to stop the visit, nonzero to continue. */
 typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
 
 /**
  * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Neither reads blobs nor checks
- * seals, so in a store that others may write, do not trust ids, sizes and times.
+ * seals, so do not trust ids, sizes and times in a store that other users may write.
  *
  * The callback may load, remove and store. If it stops the visit, the status is INGOT_SUCCESS.
  * @retval INGOT_IO_ERROR  The store, or a part of it, could not be listed; the rest was visited.
@@ -80,7 +80,8 @@ typedef struct ingot_persist_verification {
         sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0, 0, 0                                                \
     }
 
-/** Receives progress after each entry; @p entry's status covers all of its content. Not 0: continue. */
+/** Receives progress after each entry; @p entry's status covers all of its content. Returns 0 to stop the verification,
+ *  nonzero to continue. */
 typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry,
                                         void *user);
 
@@ -90,8 +91,11 @@ typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_f
  *
  * @param repair    Not 0: removes bad entries and leftovers of killed processes, and corrects size.txt.
  * @param progress  NULL: none.
- * @retval INGOT_SUCCESS    Done, or stopped by the callback; @p found has the result.
- * @retval INGOT_READ_ONLY  Repair was requested, but the store was opened read-only.
+ * @param[in,out] found  The caller sets struct_size.
+ * @retval INGOT_SUCCESS        Done, or stopped by the callback; @p found has the result.
+ * @retval INGOT_READ_ONLY      Repair was requested, but the store was opened read-only or is a bundle.
+ * @retval INGOT_UNIMPLEMENTED  Neither a directory store nor a bundle.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_persist_progress_t progress,
                                               void *user, ingot_persist_verification_t *found);
@@ -105,7 +109,8 @@ typedef struct ingot_persist_upkeep_progress {
     uint64_t removed_bytes;
 } ingot_persist_upkeep_progress_t;
 
-/** Receives progress after each entry or after several, in the calling thread with no lock held. Not 0: continue. */
+/** Receives progress after one or more entries, in the calling thread with no lock held. Returns 0 to stop, nonzero to
+ *  continue. */
 typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
 
 /** The limits that a store is reduced to. */
@@ -149,7 +154,7 @@ typedef struct ingot_persist_count {
     uint64_t entry_count;
     uint64_t counted_bytes;
     uint64_t recorded_bytes; /**< The previous value of size.txt. */
-    int is_recorded;         /**< 0: size.txt was missing or had no value. */
+    int is_recorded;         /**< 0: size.txt was missing or had no valid value. */
     /** In: receives progress; NULL: none. If it ends the recount, entry_count and counted_bytes are incomplete. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;

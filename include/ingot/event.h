@@ -22,15 +22,15 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_MISS = 1, /**< Not in memory, so a builder runs next. */
     /** Waited duration_ns for another thread's build; status: the build's result. */
     INGOT_EVENT_WAIT = 2,
-    INGOT_EVENT_BUILD = 3,             /**< Compiled; status, duration_ns. */
-    INGOT_EVENT_LOAD = 4,              /**< Made from a blob: bytes, status (a refusal says why), duration_ns. */
-    INGOT_EVENT_TAKE_BLOB = 5,         /**< Asked the driver for binaries: bytes, duration_ns, status. */
-    INGOT_EVENT_EVICT = 6,             /**< Evicted from the in-memory cache: bytes; reason: the cause. */
-    INGOT_EVENT_STORAGE_LOAD = 7,      /**< Asked a storage: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_STORE = 8,     /**< Passed a blob to a storage: status, bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_EVICT = 9,     /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
-    INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage continued with reduced function; see status and reason. */
-    INGOT_EVENT_PREWARM = 11,      /**< A prewarm ended: bytes, duration_ns; reason: why, and how much was loaded. */
+    INGOT_EVENT_BUILD = 3,         /**< Compiled; status, duration_ns. */
+    INGOT_EVENT_LOAD = 4,          /**< Created from a blob: bytes, status (why a blob was rejected), duration_ns. */
+    INGOT_EVENT_TAKE_BLOB = 5,     /**< Asked the driver for binaries: bytes, duration_ns, status. */
+    INGOT_EVENT_EVICT = 6,         /**< Evicted from the in-memory cache: bytes; reason: the cause. */
+    INGOT_EVENT_STORAGE_LOAD = 7,  /**< Asked a storage: status (INGOT_NOT_FOUND: a miss), bytes, duration_ns. */
+    INGOT_EVENT_STORAGE_STORE = 8, /**< Passed a blob to a storage: status, bytes, duration_ns. */
+    INGOT_EVENT_STORAGE_EVICT = 9, /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
+    INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage could not do something and continued; see status and reason. */
+    INGOT_EVENT_PREWARM = 11,          /**< A prewarm ended: bytes, duration_ns; reason: why, and what was loaded. */
     INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found, so
                                       the program has no blob; reason: what Ingot could not replace or does not know. */
     INGOT_EVENT_ENVIRONMENT = 13, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */
@@ -55,12 +55,14 @@ typedef struct ingot_event {
     }
 
 /**
- * Receives events. Ingot calls it in the thread in which the event occurred, with no lock held. It may call Ingot,
- * except in ways that would cause the same event endlessly. It must not throw or longjmp.
+ * Receives events. Ingot calls it in the thread in which the event occurred, with no lock held. Several threads may
+ * call it at once. It may call Ingot, except in ways that would cause the same event endlessly. It must not throw or
+ * longjmp.
  */
 typedef void (*ingot_event_callback_t)(const ingot_event_t *event, void *user);
 
-/** Returns the kind's name in INGOT_TRACE's output, e.g. "hit" or "storage_load". Never NULL. */
+/** Returns the kind's name in INGOT_TRACE's output, e.g. "hit" or "storage_load"; "unknown event" for any other value.
+ *  Never returns NULL. */
 INGOT_API const char *ingot_event_kind_name(ingot_event_kind_t kind);
 
 #ifdef __cplusplus

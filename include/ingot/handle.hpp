@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file handle.hpp
- * What the C++ headers share: errors, views of bytes, and the base class of handles. ingot.hpp includes it.
+ * The parts that the C++ headers share: errors, views of bytes, and the base class of handles. ingot.hpp includes it.
  */
 #ifndef INGOT_HANDLE_HPP
 #define INGOT_HANDLE_HPP
@@ -31,6 +31,7 @@ public:
     {
     }
 
+    /** Returns the status, which is not INGOT_SUCCESS. */
     ingot_status_t status() const noexcept { return status_; }
     /** Returns the sentence, with the driver's code or the build log. what() prefixes it with the status's name. */
     const char *detail() const noexcept { return what() + std::strlen(ingot_status_name(status_)) + 2; }

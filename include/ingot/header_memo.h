@@ -13,13 +13,14 @@ extern "C" {
 #endif
 
 /**
- * What a context learned about the files that its programs include. With it, the context finds what a program's
- * includes lead to without reading a file, as long as the file system gives the same answers (doc/hermetic-builds.md).
- * Another process can continue with the memo's bytes; ingot_persist_remember_headers keeps them in a store.
+ * What a context learned about the files that its programs include. With it, the context resolves a program's includes
+ * without reading a file, as long as the file system gives the same answers (doc/hermetic-builds.md). Another process
+ * can continue with the memo's bytes; ingot_persist_remember_headers keeps them in a store.
  */
 typedef struct ingot_header_memo *ingot_header_memo_t;
 
-/** Returns the context's memo, valid while the context is held. NULL if it is off (INGOT_CONTEXT_NO_HEADER_MEMO). */
+/** Returns the context's memo, which is borrowed: valid while the context is held. Returns NULL if the memo is off
+ *  (INGOT_CONTEXT_NO_HEADER_MEMO), or for NULL. */
 INGOT_API ingot_header_memo_t ingot_context_get_header_memo(const_ingot_context_t context);
 /** Adds a reference. The memo may outlive its context, and then still uses the context's allocator. */
 INGOT_API ingot_status_t ingot_header_memo_retain(ingot_header_memo_t memo);
@@ -28,8 +29,9 @@ INGOT_API void ingot_header_memo_release(ingot_header_memo_t memo);
 
 /**
  * Copies the memo to @p bytes, in the format of doc/memo-format.md; size protocol. It has at most 8 MiB and a header.
- * Another thread may add to the memo between the two calls; the second then returns INGOT_BUFFER_TOO_SMALL.
+ * Another thread may add to the memo between the size query and the copy, which then returns INGOT_BUFFER_TOO_SMALL.
  * @retval INGOT_UNIMPLEMENTED  The library has no build-id, so no other process could tell which build wrote the memo.
+ * @retval INGOT_BUFFER_TOO_SMALL, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  * @par Threads  Any number at once, as for all functions of a memo.
  */
 INGOT_API ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, size_t *size, uint8_t *bytes);
@@ -39,11 +41,12 @@ INGOT_API ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, s
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not a memo that this library can read.
  * @retval INGOT_BLOB_STALE     Another build of the library wrote it.
  * @retval INGOT_UNIMPLEMENTED  As above. After any failure except INGOT_OUT_OF_MEMORY, the memo is unchanged.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_header_memo_add_bytes(ingot_header_memo_t memo, size_t size, const uint8_t *bytes);
-/** Returns how many programs this process has learned, not counting those in added bytes. */
+/** Returns the number of programs whose includes this process has learned, without those in added bytes. 0 for NULL. */
 INGOT_API uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo);
-/** Returns 0 if the memo's context is gone, so that it learns nothing more. */
+/** Returns nonzero while the memo's context exists. Afterwards, the memo learns nothing more. 0 for NULL. */
 INGOT_API int ingot_header_memo_is_in_use(ingot_header_memo_t memo);
 
 #ifdef __cplusplus

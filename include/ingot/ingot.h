@@ -11,13 +11,15 @@
  * @par Conventions
  *  - Every function that can fail returns an ingot_status_t; ingot_last_error_detail() returns a sentence about it.
  *  - The created object is the first parameter. It is written on success only.
- *  - Functions that copy bytes out share one size protocol. If the buffer is NULL, they set *size to the required size
- *    and succeed. If *size is too small, they set it to the required size, leave the buffer unchanged, and return
- *    INGOT_BUFFER_TOO_SMALL. Otherwise they set *size to the bytes written. Text sizes count the terminating NUL.
+ *  - Functions that copy bytes to the caller follow the size protocol. If the buffer is NULL, they set *size to the
+ *    required size and succeed. If *size is too small, they set it to the required size, leave the buffer unchanged,
+ *    and return INGOT_BUFFER_TOO_SMALL. Otherwise they set *size to the number of bytes written. The size of a text
+ *    includes its terminating NUL.
  *  - Objects have create, retain and release functions. Any thread may release a handle; release(NULL) does nothing.
- *  - NULL or malformed arguments are INGOT_INVALID_ARGUMENTS. A dangling handle is undefined behavior.
- *  - Info structures begin with struct_size and have an _INIT macro. Zero means "default". A flag that this version
- *    does not know is INGOT_INVALID_ARGUMENTS.
+ *  - For a NULL or malformed argument, a function returns INGOT_INVALID_ARGUMENTS, even if its own list of statuses
+ *    does not repeat it. Using a released handle is undefined behavior.
+ *  - Info structures begin with struct_size and have an _INIT macro. Zero means "default". A function that gets a flag
+ *    unknown to this version returns INGOT_INVALID_ARGUMENTS.
  *  - Strings are NUL-terminated UTF-8. Sizes are in bytes and durations in nanoseconds, unless a name says otherwise.
  *  - Unless stated otherwise, any number of threads may call any function on the same objects at once.
  *  - pthread_cancel does not end a thread while it holds an Ingot lock or while other threads wait for its result.
@@ -41,7 +43,8 @@ extern "C" {
 #define INGOT_VERSION_MINOR 2
 #define INGOT_VERSION_PATCH 0
 
-/** Returns the version and build revision of the loaded library, "MAJOR.MINOR.PATCH+REVISION". Part of every id. */
+/** Returns the version and build revision of the loaded library, "MAJOR.MINOR.PATCH+REVISION". It is part of every id.
+ *  The string is static. */
 INGOT_API const char *ingot_version(void);
 
 /* ---- handles ----------------------------------------------------------------------------------------- */
@@ -64,7 +67,8 @@ typedef const struct ingot_kernel *const_ingot_kernel_t;
 
 /* ---- events -------------------------------------------------------------------------------------------- */
 
-/** Sends an event to the context's callback and trace. Storages use it, so that all events arrive in one place. */
+/** Sends an event to the context's callback and trace. Storages use it, so that all events arrive in one place. NULL
+ *  strings count as "". Does nothing if @p context or @p event is NULL, or if the event's struct_size is not set. */
 INGOT_API void ingot_context_emit_event(const struct ingot_context *context, const ingot_event_t *event);
 
 /* ---- context --------------------------------------------------------------------------------------------- */
@@ -83,7 +87,7 @@ typedef struct ingot_allocator {
 
 /** Flags of a context's in-memory cache. */
 typedef enum ingot_cache_flags {
-    INGOT_CACHE_OFF = 1, /**< Keeps nothing: every request builds or loads. max_programs is ignored. */
+    INGOT_CACHE_OFF = 1, /**< Keeps nothing: every request builds or loads. The cache ignores max_programs. */
     /** If max_groups is exceeded, evicts the least recently used group; without this flag, the oldest group. Finding
      *  that group examines every program, each time a new group exceeds the limit. */
     INGOT_CACHE_LRU_GROUPS = 2
@@ -93,11 +97,12 @@ typedef enum ingot_cache_flags {
 typedef struct ingot_cache_capacity {
     size_t struct_size;
     size_t max_programs; /**< 0: INGOT_CACHE_DEFAULT_PROGRAMS. */
-    /** Device binaries and host overhead together; 0: no limit. If asking the driver would cost more than the build
-     *  (PoCL), the size of a built program is an estimate until its blob is taken. */
+    /** Bytes of device binaries and host overhead together; 0: no limit. A program that alone exceeds the limit is
+     *  returned but not kept. If asking the driver for the size would cost more than the build (PoCL), the size of a
+     *  built program is an estimate until its blob is taken. */
     size_t max_bytes;
     size_t max_groups; /**< If exceeded, the oldest group (see flags) is evicted as a whole; 0: no limit. */
-    uint32_t flags;    /**< ingot_cache_flags_t; other values are INGOT_INVALID_ARGUMENTS. */
+    uint32_t flags;    /**< ingot_cache_flags_t */
 } ingot_cache_capacity_t;
 #define INGOT_CACHE_CAPACITY_INIT                                                                                      \
     {                                                                                                                  \
@@ -148,21 +153,29 @@ INGOT_API void ingot_context_release(ingot_context_t context);
 /** Returns the number of devices that the context was created with; 0 for NULL. */
 INGOT_API uint32_t ingot_context_get_device_count(const_ingot_context_t context);
 
-/** Returns the backend's name: "opencl", "level_zero", "cuda" or a custom one. Never NULL; "" for NULL. */
+/** Returns the backend's name: "opencl", "level_zero", "cuda" or a custom one. Valid as long as the context. Never
+ *  returns NULL; for a NULL context, returns "". */
 INGOT_API const char *ingot_context_get_backend_name(const_ingot_context_t context);
 
-/** Properties of a device that matter to users of blobs. */
+/** Properties of a device that affect how an application should use blobs. */
 typedef struct ingot_device_info {
     size_t struct_size;
-    /** Not 0: the driver finishes code generation at a kernel's first launch (PoCL). A blob taken before that launch
-     *  leaves the rest of the compilation to the next process, so take blobs after the first launches. */
+    /** Not 0: the driver generates the final code when a kernel is first launched (PoCL). A process that loads a blob
+     *  taken before that launch must do the rest of the compilation, so take blobs after the first launches. */
     int generates_code_at_launch;
 } ingot_device_info_t;
 #define INGOT_DEVICE_INFO_INIT                                                                                         \
     {                                                                                                                  \
         sizeof(ingot_device_info_t), 0                                                                                 \
     }
-/** Returns a device's properties. @param[in,out] info  The caller sets struct_size. */
+/**
+ * Returns a device's properties.
+ *
+ * @param[in]     device_index  Below ingot_context_get_device_count.
+ * @param[in,out] info          The caller sets struct_size.
+ * @retval INGOT_INVALID_ARGUMENTS
+ * @return Otherwise the status of the backend's get_device_info.
+ */
 INGOT_API ingot_status_t ingot_context_get_device_info(const_ingot_context_t context, uint32_t device_index,
                                                        ingot_device_info_t *info);
 
@@ -185,7 +198,7 @@ typedef struct ingot_source_info {
     ingot_source_kind_t kind;
     const void *bytes; /**< Text need not end in NUL and must not contain it. */
     size_t size;       /**< Bytes; at least 1 except for a header. */
-    /** For messages and lists of stored programs; for a header, the name in the #include. NULL: none. */
+    /** The name in messages and in lists of stored programs. For a header, the name in the #include. NULL: none. */
     const char *name;
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     /** Options for this source only, after the program's. For backends that compile each source separately. A header
@@ -217,8 +230,8 @@ typedef struct ingot_spec_constant {
 
 /** Flags of a program. */
 typedef enum ingot_program_flags {
-    /** Does not keep the program in memory. Each request builds or loads; a request that arrives during another one's
-     *  build or load gets the same result. A later one builds again until a storage has the program. */
+    /** Does not keep the program in memory. Each request builds or loads. A request that arrives during another
+     *  request's build or load gets the same result. Later requests build again until a storage has the program. */
     INGOT_PROGRAM_NO_MEMORY_CACHE = 1
 } ingot_program_flags_t;
 
@@ -228,7 +241,7 @@ typedef struct ingot_program_info {
     /** If there are several, they are compiled and linked into one program, in this order. */
     const ingot_source_t *sources;
     size_t source_count;           /**< At least 1. */
-    const ingot_source_t *headers; /**< Of kind INGOT_SOURCE_HEADER; each needs a name. */
+    const ingot_source_t *headers; /**< Each is of kind INGOT_SOURCE_HEADER and has a name. */
     size_t header_count;
     const char *compile_options;                 /**< NULL: none. */
     const char *link_options;                    /**< NULL: none. */
@@ -236,8 +249,8 @@ typedef struct ingot_program_info {
     size_t spec_constant_count;
     const uint32_t *device_indices; /**< In any order, each once; NULL: all devices of the context. */
     size_t device_count;
-    /** Eviction group, e.g. an input shape; not part of the id. NULL: none. A program that descriptors of several
-     *  groups requested belongs to all these groups, and is evicted with the last of them. */
+    /** The eviction group, e.g. an input shape. It is not part of the id. NULL: none. A program requested through
+     *  descriptors of several groups belongs to all of them, and is evicted with the last one. */
     const char *group;
     uint32_t flags; /**< ingot_program_flags_t */
     /** Expressions that name entry points in templates or namespaces, such as "scale<float>". The compiler instantiates
@@ -254,10 +267,11 @@ typedef struct ingot_program_info {
  * Creates a program descriptor without compiling. Reads the files that text sources can reach by #include, so the
  * descriptor represents their content at this time.
  *
- * A descriptor remembers its program. Keep the descriptor and use it again for the fast path.
+ * A descriptor remembers its program. Keep the descriptor and use it again: requests with it take the fast path.
  *
- * @retval INGOT_INVALID_ARGUMENTS  A malformed info, or a source kind that the backend does not accept.
- * @retval INGOT_UNIMPLEMENTED      The backend does not support name expressions, or options and headers of a source.
+ * @retval INGOT_INVALID_ARGUMENTS  @p info is malformed, or the backend does not accept a source's kind.
+ * @retval INGOT_UNIMPLEMENTED      The backend does not support name expressions, or sources with their own options or
+ *                                  headers.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
@@ -270,19 +284,20 @@ INGOT_API void ingot_program_desc_release(ingot_program_desc_t desc);
 /** Returns the context that the descriptor was created with; borrowed. NULL for NULL. */
 INGOT_API ingot_context_t ingot_program_desc_get_context(const_ingot_program_desc_t desc);
 
-/** Returns the descriptor's devices in ascending order; @p indices is valid as long as the descriptor. */
+/** Returns the indices of the descriptor's devices in ascending order. The descriptor owns @p indices, which is valid
+ *  as long as the descriptor. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_program_desc_get_devices(const_ingot_program_desc_t desc, size_t *count,
                                                         const uint32_t **indices);
 
 /**
- * Checks whether an id can vouch for the program.
+ * Checks whether an id can vouch for the program, which means that equal ids always stand for the same result.
  *
- * @param[out] reason  May be NULL. The reason why not, or "" on success; valid as long as the descriptor.
- * @retval INGOT_SUCCESS        It can, if the program builds with the includes that Ingot resolved. If it does not,
- *                              ingot_program_get_cache_blob fails.
- * @retval INGOT_NOT_CACHEABLE  It cannot, because of an option that may read a file, because of __DATE__, __TIME__ or
- *                              __TIMESTAMP__, or because of a text that compilers read differently
- *                              (doc/hermetic-builds.md). The program still builds.
+ * @param[out] reason  Why the program is not cacheable, or "" on success. Valid as long as the descriptor. May be NULL.
+ * @retval INGOT_SUCCESS        An id can vouch for it, if the program builds with the includes that Ingot resolved. If
+ *                              the program does not build with them, ingot_program_get_cache_blob fails.
+ * @retval INGOT_NOT_CACHEABLE  An option may read a file, the program uses __DATE__, __TIME__ or __TIMESTAMP__, or
+ *                              compilers read one of its texts differently (doc/hermetic-builds.md). The program still
+ *                              builds.
  */
 INGOT_API ingot_status_t ingot_program_desc_is_cacheable(const_ingot_program_desc_t desc, const char **reason);
 
@@ -293,8 +308,8 @@ INGOT_API ingot_status_t ingot_program_desc_is_cacheable(const_ingot_program_des
  * options, devices, driver, compiler and library are equal. The first call computes them. doc/blob-format.md specifies
  * them.
  *
- * @param[out] size  Bytes.
- * @param[out] id    Valid as long as the descriptor.
+ * @param[out] size  The size of the id in bytes.
+ * @param[out] id    Owned by the descriptor; valid as long as it.
  * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why.
  * @retval INGOT_BACKEND_ERROR  A device did not report its identity.
  * @retval INGOT_OUT_OF_MEMORY
@@ -306,9 +321,9 @@ INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_progra
  * Copies the program's cache blob to @p cache_blob.
  *
  * The blob contains the compiled binary for every distinct device of the program, its kernel names, the build log and
- * the name of the first source.
- * It is meaningful only together with an equal descriptor. Asking the driver can take longer than the build
- * (INGOT_EVENT_TAKE_BLOB reports it). A size query keeps the bytes that it gathered until they are copied out.
+ * the name of the first source. It can be loaded only with an equal descriptor. Getting the binaries from the driver
+ * can take longer than the build (INGOT_EVENT_TAKE_BLOB reports the time). A size query keeps the bytes that it
+ * gathered until a later call copies them.
  *
  * @param[in]     program     A program, built or loaded.
  * @param[in,out] size        In: capacity of @p cache_blob in bytes. Out: the blob's size in bytes.
@@ -336,14 +351,14 @@ INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *p
                                                               size_t size, const uint8_t *cache_blob);
 
 /**
- * Creates a descriptor from an id alone, without sources. It serves to load a program before the application describes
- * it, for example from a previous run's list of ids. It is for all devices of the context that the id names.
+ * Creates a descriptor from an id alone, without sources. Use it to load a program before the application describes it,
+ * for example from a previous run's list of ids. The descriptor is for all devices of the context that the id names.
  *
- * ingot_program_load and ingot_program_create_from_cache_blob create its programs; compiling it is
- * INGOT_INVALID_ARGUMENTS. The in-memory cache does not return its program to a descriptor with sources, even if the
- * ids are equal. ingot_program_share, called in that descriptor's builder, creates one from the other.
+ * ingot_program_load and ingot_program_create_from_cache_blob create its program. Compiling the descriptor fails with
+ * INGOT_INVALID_ARGUMENTS. The in-memory cache does not return this program to a descriptor with sources, even if the
+ * ids are equal. The builder of that descriptor can call ingot_program_share to create its program from this one.
  *
- * @param[in] id  Copied; may come from anywhere.
+ * @param[in] id  Copied. It may come from an untrusted place.
  * @retval INGOT_BLOB_STALE  The id is for another device, driver, compiler, backend, library build, or other options in
  *                           the environment: no descriptor of this context can have it. Detected before loading.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not an id that this library can read.
@@ -356,14 +371,18 @@ INGOT_API ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_prog
 /* ---- programs ---------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns the program of @p desc from memory, waits for a thread that is building it, or builds it.
+ * Returns the program of @p desc from memory, waits for a thread that is building it, or builds it. The caller releases
+ * the program.
  *
- * @retval INGOT_BUILD_FAILED   The detail holds the build log. Failures are not cached: the next call tries again.
+ * @retval INGOT_BUILD_FAILED       The detail holds the build log. Failures are not cached: the next call tries again.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if @p desc was created from an id alone and its program is not in memory.
  * @retval INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_create(ingot_program_t *program, const_ingot_program_desc_t desc);
 
-/** Returns the program of @p desc if it is in memory. @retval INGOT_NOT_FOUND  Not in memory; nothing was built. */
+/** Returns the program of @p desc if it is in memory. The caller releases it.
+ *  @retval INGOT_NOT_FOUND  The program is not in memory. Nothing was built.
+ *  @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_program_desc_t desc);
 
 /**
@@ -375,27 +394,28 @@ typedef ingot_status_t (*ingot_program_builder_t)(ingot_program_t *program, cons
                                                   void *user);
 
 /**
- * Works like ingot_program_create, with a custom builder. Only one builder runs per key, however many threads ask.
- * Every waiter gets a builder's INGOT_BUILD_FAILED with its detail. On INGOT_OUT_OF_MEMORY the cache is emptied and the
- * builder called once more; if that fails too, every waiter gets the status. After any other failure one waiter retries
- * once, with its own builder.
+ * Works like ingot_program_create, but creates the program with a custom builder. Only one builder runs per key,
+ * however many threads ask. If it returns INGOT_BUILD_FAILED, every waiting thread gets this status and its detail. If
+ * it returns INGOT_OUT_OF_MEMORY, the cache is emptied and the builder is called once more; if that fails too, every
+ * waiting thread gets the status. After any other failure, one waiting thread retries once, with its own builder.
  *
  * @retval INGOT_INVALID_ARGUMENTS  Also if the builder of the same key makes the request.
+ * @return Otherwise the status of the builder.
  */
 INGOT_API ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                      ingot_program_builder_t builder, void *user);
 
 /**
- * Work that one thread does and other threads wait for outside of Ingot, such as a load that a builder passes to a
- * thread pool. Ingot rejects a request that would deadlock: one that waits for a builder which, directly or through
- * other builders, waits for the requesting thread. These four functions let Ingot detect deadlocks through such work as
- * well. Zero it before first use; its content belongs to Ingot.
+ * Work that one thread does and that other threads wait for outside of Ingot, such as a load that a builder passes to a
+ * thread pool. Ingot rejects a request that would deadlock, because the builder that it would wait for waits for the
+ * requesting thread, directly or through other builders. With the next four functions, Ingot also detects deadlocks
+ * through such work. Zero the structure before its first use. Its content belongs to Ingot.
  */
 typedef struct ingot_work {
     struct ingot_worker *worker;
 } ingot_work_t;
 
-/** Marks the calling thread as the one that does @p work. Does nothing for NULL. */
+/** Begins work: the calling thread does @p work from now on. Does nothing for NULL. */
 INGOT_API void ingot_work_begin(ingot_work_t *work);
 /** Ends finished or abandoned work. Call it in the thread that began it, before waking waiters. Does nothing for
  *  NULL. */
@@ -404,24 +424,24 @@ INGOT_API void ingot_work_end(ingot_work_t *work);
  * Notes that the calling thread waits for @p work until it calls ingot_work_end_wait. In between, it must not call
  * Ingot, and the memory of @p work must stay valid. A thread waits for only one work at a time.
  *
- * @retval INGOT_INVALID_ARGUMENTS  The work waits for the calling thread, or is its own, so it must not wait; nothing
- *                                  was noted. Or @p work is NULL.
+ * @retval INGOT_INVALID_ARGUMENTS  @p work waits for the calling thread, or is the thread's own work. The thread must
+ *                                  not wait, and no wait was noted. Also if @p work is NULL.
  */
 INGOT_API ingot_status_t ingot_work_begin_wait(const ingot_work_t *work);
 /** Ends the calling thread's wait. */
 INGOT_API void ingot_work_end_wait(void);
 
-/** Compiles a program, bypassing the in-memory cache. For use in builders. Statuses as ingot_program_create. */
+/** Compiles a program and bypasses the in-memory cache. For use in builders. Statuses as ingot_program_create. */
 INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc);
 
-/** Creates a program from a blob, bypassing the in-memory cache. For use in builders. Statuses as
+/** Creates a program from a blob and bypasses the in-memory cache. For use in builders. Statuses as
  *  ingot_program_create_from_cache_blob. */
 INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
                                             const uint8_t *cache_blob);
 
 /**
- * Creates the program of @p desc from one with an equal id, bypassing the in-memory cache. For use in builders. Loads
- * and compiles nothing: both share the driver's program, which lives until both are released.
+ * Creates the program of @p desc from a program with an equal id and bypasses the in-memory cache. For use in builders.
+ * Loads and compiles nothing: both programs share the driver's program, which lives until both are released.
  *
  * @param[in] other  A program of the same context for at least all devices of @p desc. Typically its descriptor was
  *                   created from an id alone.
@@ -446,42 +466,52 @@ INGOT_API void ingot_program_release(ingot_program_t program);
  */
 INGOT_API ingot_status_t ingot_program_forget(ingot_program_t program);
 
-/** Returns 1 if any of the program's binaries came from a cache blob, 0 if all were compiled. */
+/** Returns 1 if any of the program's binaries came from a cache blob, 0 if all were compiled; 0 for NULL. */
 INGOT_API int ingot_program_is_from_cache_blob(const_ingot_program_t program);
 
 /**
- * Returns how long compiling the program took, in nanoseconds: the time of the compiler's calls, for all of its devices
- * together. The blob keeps it, so for a loaded program it is the time in the blob.
+ * Returns how long compiling the program took, in nanoseconds: the time spent in calls of the compiler, for all of the
+ * program's devices together. A blob contains this time. For a loaded program, it is the time in the blob.
  *
  * @param[out] ns  0: unknown, because an earlier version of Ingot wrote the blob.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_program_get_build_time(const_ingot_program_t program, uint64_t *ns);
 
-/** Copies the compiler's messages, in device order; size protocol, with NUL. The blob keeps them. */
+/** Copies the compiler's messages, in device order, as a NUL-terminated text; size protocol. A blob contains them, so a
+ *  loaded program has them, too. @retval INGOT_BUFFER_TOO_SMALL, INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_program_get_build_log(const_ingot_program_t program, size_t *size, char *log);
 
-/** Copies the sorted kernel names, each with its NUL; size protocol over all of them. The blob keeps them. */
+/** Copies the sorted kernel names, each followed by a NUL; size protocol, with the size of all names together. A blob
+ *  contains them, so a loaded program has them, too. @retval INGOT_BUFFER_TOO_SMALL, INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t program, size_t *size, char *names);
 
 /* ---- kernels ----------------------------------------------------------------------------------------------------- */
 
 /**
- * Returns a kernel of a program. All callers share it. It holds a reference to the program. The first request makes the
- * native kernel; concurrent requests for it wait.
+ * Returns a kernel of a program. All callers share it, and each caller releases its reference. The kernel holds a
+ * reference to the program. The first request creates the native kernel; concurrent requests for it wait.
  *
  * @param[in] device_index  The index in the context of one of the program's devices.
- * @retval INGOT_NOT_FOUND  The program has no such kernel.
+ * @retval INGOT_NOT_FOUND          The program has no such kernel.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the program was not made for the device.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t program, uint32_t device_index,
                                              const char *name);
 
-/** Combines ingot_program_create and ingot_kernel_create in one look-up: the fast path from descriptor to kernel. */
+/** Combines ingot_program_create and ingot_kernel_create in one look-up: the fast path from descriptor to kernel. The
+ *  caller releases the kernel. Statuses as these two functions. */
 INGOT_API ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc_t desc,
                                           uint32_t device_index, const char *name);
 
-/** Creates a separate native kernel for the same entry point, e.g. one per thread. @retval INGOT_UNIMPLEMENTED */
+/**
+ * Creates a separate native kernel for the same entry point, e.g. one per thread. It holds a reference to the program.
+ * The caller releases it.
+ *
+ * @retval INGOT_UNIMPLEMENTED  The backend cannot clone kernels.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
+ */
 INGOT_API ingot_status_t ingot_kernel_clone(ingot_kernel_t *clone, ingot_kernel_t kernel);
 
 /** Adds a reference. */
@@ -491,30 +521,39 @@ INGOT_API void ingot_kernel_release(ingot_kernel_t kernel);
 
 /**
  * Locks a kernel. In OpenCL and Level Zero, setting arguments and launching is one critical section: callers that share
- * a kernel must hold its lock while doing both. Not recursive. Ingot itself never takes this lock.
+ * a kernel must hold its lock while doing both. The lock is not recursive, and the thread that locked it unlocks it.
+ * Ingot itself never takes this lock. @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_kernel_lock(ingot_kernel_t kernel);
-/** Unlocks a kernel. */
+/** Unlocks a kernel, in the thread that locked it. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_kernel_unlock(ingot_kernel_t kernel);
 
 /* ---- the in-memory cache ----------------------------------------------------------------------------------------- */
 
-/** Sets all limits at once. Before it returns, evicts the least recently used programs that exceed them. */
+/** Sets all limits at once. Before it returns, evicts the programs that exceed them: the least recently used programs,
+ *  and whole groups for max_groups. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context,
                                                           const ingot_cache_capacity_t *capacity);
-/** Returns the limits. @param[in,out] capacity  The caller sets struct_size. If the cache is off, max_programs is 0. */
+/** Returns the limits. If the cache is off, max_programs is 0 and flags has INGOT_CACHE_OFF.
+ *  @param[in,out] capacity  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context,
                                                           ingot_cache_capacity_t *capacity);
 
 /**
- * Evicts once down to @p to, least recently used programs and oldest groups first. The limits do not change. Use it
- * when the memory is needed elsewhere. A zero means the cache's own limit. INGOT_CACHE_OFF evicts everything.
+ * Evicts programs once, until the cache is within the limits in @p to. Evicts as if these were the cache's limits,
+ * which do not change. Use it when the memory is needed elsewhere.
+ *
+ * @param[in] to  Zero in a field means the cache's own limit. INGOT_CACHE_OFF evicts everything.
+ * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to);
 
 /**
- * Drops the programs of @p group from memory unless they were also requested in another group or without one. NULL
- * drops all. Held programs stay valid until released. A build in flight is returned to its waiters but not kept.
+ * Drops the programs of @p group from memory, except those that were also requested in another group or without a
+ * group. Existing references stay valid. A build in flight is returned to the threads that wait for it but is not kept.
+ *
+ * @param[in] group  NULL: drops all programs.
+ * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group);
 
@@ -542,30 +581,33 @@ typedef struct ingot_cache_stats {
     {                                                                                                                  \
         sizeof(ingot_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                    \
     }
-/** Returns the counts. @param[in,out] stats  The caller sets struct_size. Exact if no other thread is in a call. */
+/** Returns the counts. They are exact if no other thread is in a call.
+ *  @param[in,out] stats  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats);
 
 /* ---- ids and blobs as text --------------------------------------------------------------------------------------- */
 
 /**
- * Describes an id as a JSON object with one member per field; size protocol, with NUL.
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  @p id is not one that this library reads.
+ * Describes an id as a JSON object with one member per field, as a NUL-terminated text; size protocol.
+ * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  @p id is not an id that this library can read.
+ * @retval INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size_t *text_size, char *text);
 
 /**
- * Lists the fields in which two ids differ as a JSON array of {"field", "expected", "found"}; [] for equal ids. It
- * explains a miss if @p expected is the requested id and @p found is a stored one. Statuses as
+ * Lists the fields in which two ids differ as a JSON array of {"field", "expected", "found"}; [] for equal ids.
+ * Explains a miss if @p expected is the requested id and @p found is a stored one. Size protocol and statuses as
  * ingot_cache_blob_id_describe.
  */
 INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
                                                      const uint8_t *found, size_t *text_size, char *text);
 
 /**
- * Describes a blob's content as a JSON object: "source_name", "kernels", "binaries" with the digest of the device's
- * identity and the bytes of each, "build_time_ns" (0: unknown), "build_log"; size protocol, with NUL. Does not need a
- * device.
+ * Describes a blob's content as a JSON object, as a NUL-terminated text; size protocol. Its members are "source_name",
+ * "kernels", "binaries" (each with the digest of the device's identity and its size in bytes), "build_time_ns" (0:
+ * unknown) and "build_log". Does not need a device.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Loading the blob would fail in the same way.
+ * @retval INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size,
                                                    char *text);

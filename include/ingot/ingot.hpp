@@ -3,14 +3,14 @@
  * @file ingot.hpp
  * ingot.h for C++17: reference-counting handles, statuses as exceptions, bytes as vectors. Header-only.
  *
- * Each function calls the function of ingot.h with the same name, whose contract applies: results, threads, lifetime.
+ * Each function calls the function of ingot.h with the same name. Its contract applies: results, threads, lifetime.
  * object_cache.hpp, persist.hpp and prewarm.hpp do the same for their headers.
  *
  * @par Handles
- * A handle is one reference. Copying it adds a reference (and does not copy the object), moving transfers it,
- * destroying drops it. A default-constructed or moved-from handle is empty: false in a condition, get() is NULL.
- * Calling a member function of ingot.h on an empty handle throws INGOT_INVALID_ARGUMENTS. As with a pointer, two
- * threads must not modify one handle variable at once. Any number of threads may use the object behind it.
+ * A handle is one reference. Copying a handle adds a reference and does not copy the object. Moving transfers the
+ * reference, and destroying drops it. A default-constructed or moved-from handle is empty: false in a condition, get()
+ * is NULL. Calling a member function of ingot.h on an empty handle throws INGOT_INVALID_ARGUMENTS. As with a pointer,
+ * two threads must not modify one handle variable at once. Any number of threads may use the object behind it.
  *
  * @par Errors
  * Every function that can fail throws ingot::error with the statuses of its C function, unless it is noexcept or states

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file level_zero.h
- * Makes contexts over the application's own Level Zero driver, context and devices, and returns native handles. Library
- * ingot::level_zero.
+ * Creates contexts over the application's own Level Zero driver, context and devices, and returns native handles.
+ * Library ingot::level_zero.
  *
  * Sources: INGOT_SOURCE_SPIRV. Several modules are linked into one program with ZE_experimental_module_program if the
  * driver has it, otherwise with zeModuleDynamicLink. Level Zero has only one kind of build flags: each module gets the
- * compile options and then the link options. Headers are part of the id but change nothing, because SPIR-V includes
- * nothing.
+ * compile options and then the link options. Headers are part of the id but have no effect, because SPIR-V cannot
+ * include them.
  */
 #ifndef INGOT_LEVEL_ZERO_H
 #define INGOT_LEVEL_ZERO_H
@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /**
- * Makes a context over @p ze_context, which must live until the last object of the new context is released, because
+ * Creates a context over @p ze_context, which must live until the last object of the new context is released, because
  * Level Zero does not count references. A later Level Zero context at the same address shares nothing with it.
  *
  * @param[out] context       The new context; its device indices follow @p devices.

@@ -6,7 +6,7 @@
  * Ingot's programs use the same cache engine. Three levels locate an object: a session (a model, a request stream), a
  * group in the session (an input shape), and a name in the group. Finding an object takes no lock and writes no memory
  * that another thread writes. Threads share objects: one thread creates an object, and any other thread can get it. An
- * object lives until the cache and all holders have released it.
+ * object lives until the cache and all callers that hold it have released it.
  *
  * ingot.h describes the conventions: statuses, create / retain / release, struct_size.
  *
@@ -30,8 +30,8 @@ typedef struct ingot_object *ingot_object_t;
 typedef const struct ingot_object *const_ingot_object_t;
 
 /**
- * Destroys an object. Called exactly once for each object that the cache took over, after the cache and all holders
- * have released it. Called in the thread that released it last, with no lock held. It may call the cache.
+ * Destroys an object. Called exactly once for each object that the cache took over, after the cache and all callers
+ * that hold it have released it. Called in the thread that released it last, with no lock held. It may call the cache.
  *
  * @param[in] value  The value that was set.
  * @param[in] user   ingot_object_cache_info_t::user.
@@ -100,11 +100,12 @@ INGOT_API void ingot_object_cache_release(ingot_object_cache_t cache);
 /**
  * Puts an object into the cache and replaces any object at the same place. Existing references to the replaced object
  * stay valid; later requests get the new object. A group's age counts from its first object since the group was last
- * empty; replacing an object does not change it. If the capacity is exceeded, drops the oldest group before returning.
+ * empty; replacing an object does not change it. If a limit is exceeded, drops groups or objects before returning
+ * (ingot_object_cache_limits_t).
  *
- * A shortage of memory does not drop objects, because the cache cannot create them again.
+ * If memory runs out, the cache does not drop objects, because it cannot create them again.
  *
- * @param[out] object      NULL if not wanted. Otherwise a reference to the new object; the caller releases it.
+ * @param[out] object      A reference to the new object; the caller releases it. May be NULL.
  * @param[in]  value       Not NULL. The cache owns it on success; on failure the caller still owns it.
  * @param[in]  destructor  For this object. NULL: the cache's.
  * @retval INGOT_INVALID_ARGUMENTS  An argument other than object and destructor is NULL.
@@ -141,16 +142,19 @@ typedef ingot_status_t (*ingot_object_creator_t)(void **value, void *user);
 
 /**
  * Returns the object at a place and creates it if there is none. Only one creator runs per place, however many threads
- * ask; the others wait. All waiters get a creator's INGOT_BUILD_FAILED. On INGOT_OUT_OF_MEMORY the creator is called
- * once more; if that fails too, all waiters get the status. After any other failure one waiter retries once, with its
- * own creator. Failures are not cached. If the place is cleared, or another thread sets it, while the creator runs, the
- * requesting threads get the created object but the cache does not keep it.
+ * ask; the others wait. If it returns INGOT_BUILD_FAILED, all waiting threads get this status. If it returns
+ * INGOT_OUT_OF_MEMORY, it is called once more; if that fails too, all waiting threads get the status. After any other
+ * failure, one waiting thread retries once, with its own creator. Failures are not cached. If the place is cleared, or
+ * another thread sets it, while the creator runs, the requesting threads get the created object but the cache does not
+ * keep it. The same happens if the object alone is larger than max_bytes.
  *
+ * @param[out] object       A reference; the caller releases it.
  * @param[in] creator_user  Passed to @p creator.
  * @param[in] destructor    For this object if it is created here. NULL: the cache's.
  * @retval INGOT_INVALID_ARGUMENTS  An argument other than creator_user and destructor is NULL, or the creator succeeded
  *                                  without an object, or requested its own place.
- * @retval INGOT_OUT_OF_MEMORY      Or any other status that the creator failed with.
+ * @retval INGOT_OUT_OF_MEMORY
+ * @return Otherwise the status that the creator failed with.
  */
 INGOT_API ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_object_cache_t cache,
                                                           const char *session, const char *group, const char *name,
@@ -161,12 +165,13 @@ INGOT_API ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object
 INGOT_API ingot_status_t ingot_object_retain(ingot_object_t object);
 /** Drops a reference to the object. A handle may outlive its cache. */
 INGOT_API void ingot_object_release(ingot_object_t object);
-/** Returns the value that was set; valid as long as the handle is held. NULL for NULL. */
+/** Returns the value that was set or created. The handle owns it, so it is valid while the handle is held. NULL for
+ *  NULL. */
 INGOT_API void *ingot_object_get_value(const_ingot_object_t object);
 
 /**
  * Drops the objects of one group in one session, of all groups in a session, of a group in all sessions, or all
- * objects. Held objects live until released. Objects that are being created for these groups are not kept.
+ * objects. Existing references stay valid. Objects that are being created for these groups are not kept.
  *
  * @param[in] session  NULL: all sessions.
  * @param[in] group    NULL: all groups.
@@ -176,10 +181,12 @@ INGOT_API ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, co
 
 /**
  * Sets how many groups the cache keeps in all sessions together. The other limits do not change. If this limit is
- * exceeded, the cache drops the oldest group with all its objects. Groups that exceed it now are dropped before this
- * returns.
+ * exceeded, the cache drops the oldest group (or the least recently used one, see ingot_object_cache_flags_t) with all
+ * its objects. Groups that exceed it now are dropped before this function returns.
  *
- * @param[in] max_groups  0: no limit; the cache then never drops an object by itself. This is the default.
+ * @param[in] max_groups  0: no limit. This is the default. Without other limits, the cache then never drops an object
+ *                        by itself.
+ * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_object_cache_set_capacity(ingot_object_cache_t cache, size_t max_groups);
 
@@ -210,7 +217,8 @@ typedef struct ingot_object_cache_stats {
     {                                                                                                                  \
         sizeof(ingot_object_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                         \
     }
-/** Returns the counts. @param[in,out] stats  The caller sets struct_size. Exact if no other thread is in a call. */
+/** Returns the counts. They are exact if no other thread is in a call.
+ *  @param[in,out] stats  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache,
                                                       ingot_object_cache_stats_t *stats);
 

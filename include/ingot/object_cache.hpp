@@ -59,7 +59,7 @@ public:
     }
 
     /** Puts an object at a place and replaces any object there.
-     *  @throws error  INGOT_OUT_OF_MEMORY; @p value is deleted then. */
+     *  @throws error  INGOT_NO_SPACE, INGOT_OUT_OF_MEMORY, INGOT_INVALID_ARGUMENTS. @p value is deleted then. */
     template <typename T> object<T> set(const object_place &place, std::unique_ptr<T> value)
     {
         ingot_object_t handle = nullptr;
@@ -86,8 +86,8 @@ public:
 
     /**
      * Returns the object at a place. If there is none, `std::unique_ptr<T> creator()` creates it in this thread. Only
-     * one creator runs per place. This function rethrows the creator's exceptions. Waiting threads also get an
-     * ingot::error with INGOT_BUILD_FAILED.
+     * one creator runs per place. This function rethrows the creator's exceptions. If the creator throws an
+     * ingot::error with INGOT_BUILD_FAILED, the waiting threads get it, too.
      */
     template <typename T, typename Creator> object<T> get_or_create(const object_place &place, Creator &&creator)
     {

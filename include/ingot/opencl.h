@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file opencl.h
- * Makes contexts over the application's own OpenCL context and devices, and returns native handles. Library
+ * Creates contexts over the application's own OpenCL context and devices, and returns native handles. Library
  * ingot::opencl.
  *
  * Sources: INGOT_SOURCE_OPENCL_C, and INGOT_SOURCE_SPIRV if the devices support it (clCreateProgramWithIL).
@@ -24,7 +24,7 @@ struct _cl_icd_dispatch;  /* cl_icd_dispatch of CL/cl_icd.h */
 struct ingot_backend_ops; /* ingot_backend_ops_t of ingot/backend.h */
 
 /**
- * Makes a context over @p cl_context, which Ingot retains until the last object of the new context is released.
+ * Creates a context over @p cl_context, which Ingot retains until the last object of the new context is released.
  *
  * @param[out] context       The new context; its device indices follow @p devices.
  * @param[in]  cl_context    A valid context.
@@ -58,7 +58,7 @@ INGOT_API ingot_status_t ingot_opencl_context_create_with(ingot_context_t *conte
 
 /**
  * Returns the operations of this backend, for a custom backend that wraps it. ingot_context_get_backend_state with this
- * table returns the state for them, which lives as long as the context that it is of. The table is never changed.
+ * table returns the state to pass to them, which lives as long as its context. The table never changes.
  */
 INGOT_API const struct ingot_backend_ops *ingot_opencl_get_backend_ops(void);
 

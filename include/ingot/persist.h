@@ -39,10 +39,9 @@ typedef enum ingot_persist_store_mode {
      * created through the storage for that time. An event reports lost programs.
      */
     INGOT_PERSIST_STORE_AUTO = 0,
-    INGOT_PERSIST_STORE_NOW = 1,      /**< Before ingot_persist_program_create returns. */
-    INGOT_PERSIST_STORE_ON_FLUSH = 2, /**< At ingot_persist_flush, the last release, or while the process ends. */
-    /** In the storage's thread, as soon as possible. */
-    INGOT_PERSIST_STORE_BACKGROUND = 3
+    INGOT_PERSIST_STORE_NOW = 1,       /**< Before ingot_persist_program_create returns. */
+    INGOT_PERSIST_STORE_ON_FLUSH = 2,  /**< At ingot_persist_flush, the last release, or while the process ends. */
+    INGOT_PERSIST_STORE_BACKGROUND = 3 /**< In the storage's thread, as soon as possible. */
 } ingot_persist_store_mode_t;
 
 /** Flags of a directory store. */
@@ -64,7 +63,7 @@ typedef struct ingot_persist_info {
      *  "headers.memo", "headers.memo.new", "index.bin", "lock", "programs.recipe", "programs.recipe.pruned",
      *  "saved.txt", "size.txt", "tmp". NULL: none. */
     const char *name_space;
-    uint64_t max_bytes; /**< All files of the namespace's entries together; 0: 1 GiB. UINT64_MAX: no limit. */
+    uint64_t max_bytes; /**< Size of all files of the namespace's entries; 0: 1 GiB. UINT64_MAX: no limit. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;
     uint32_t lock_timeout_ms;           /**< How long accounting may wait for another process; 0: 200 ms. */
@@ -80,14 +79,14 @@ typedef struct ingot_persist_info {
     uint64_t max_age_seconds;
     uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
-    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. Most of the eviction is left to
-     *  the stores that follow. */
+    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. The stores that follow do most of
+     *  the eviction. */
     uint32_t low_water_percent;
     uint32_t exit_time_ms;  /**< See ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
     const char *backends;   /**< See ingot_persist_set_backends. NULL: all. */
-    /** How long ingot_persist_program_create waits at most while another process compiles the program. 0: the time of
-     * the longest build in saved.txt, but at least 30 s and at most 30 minutes. INGOT_PERSIST_NO_TIME: not at all. */
+    /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: the time
+     * of the longest build in saved.txt, but at least 30 s and at most 30 minutes. INGOT_PERSIST_NO_TIME: none. */
     uint32_t build_wait_ms;
     /** This and the next three are the policy and the keys of ingot_persist_trust_t. A store that is opened with
      * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because
@@ -116,8 +115,8 @@ typedef struct ingot_persist_info {
  * root is $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (each only if absolute), with INGOT_PERSIST_MAKE_PARENTS.
  * If there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values.
  * Values without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
- * In a variable, 0 is not the default: INGOT_PERSIST_MAX_SIZE=0 removes the limit, and INGOT_PERSIST_EXIT_TIME=0 stores
- * nothing at exit. In a field of @p info, 0 is the default.
+ * In a variable, 0 is not the default: INGOT_PERSIST_MAX_SIZE=0 removes the limit, and INGOT_PERSIST_EXIT_TIME=0 means
+ * that nothing is stored at exit. In a field of @p info, 0 is the default.
  *
  * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends, key_files and record
  *                               follow in the same memory.
@@ -174,26 +173,30 @@ typedef enum ingot_origin {
     INGOT_ORIGIN_STORAGE = 1, /**< A blob of the storage. */
     INGOT_ORIGIN_BUILD = 2    /**< Compiled. */
 } ingot_origin_t;
-/** Returns "memory", "storage" or "build". Never NULL. */
+/** Returns "memory", "storage" or "build"; "unknown origin" for any other value. Never returns NULL. */
 INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
 
 /**
- * Returns the program of @p desc from memory or, failing that, from @p storage. Otherwise compiles and stores it.
+ * Returns the program of @p desc from memory or, failing that, from @p storage. Otherwise compiles and stores it. The
+ * caller releases the program.
  *
  * If a blob is rejected, it is removed from the storage, and the program is compiled and stored again. A program that
  * is not cacheable is compiled. Failures of the storage do not make this function fail; events report them.
  *
  * @par Processes
  * If another process is compiling the program for the same directory store, this function waits until the store has its
- * blob and loads it (INGOT_ORIGIN_STORAGE). If that process ends without a blob, one of the waiting processes compiles.
- * If the store does not take the program, or it does not compile, all of them compile at once. After build_wait_ms of
- * ingot_persist_info_t, this function compiles the program as well, and an INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY
- * reports that. It does not wait for threads of this process that compile the program for another context, or that have
- * compiled it with INGOT_PROGRAM_NO_MEMORY_CACHE and are storing it, nor in a thread that is compiling another program.
- * It waits only where programs are stored right after their build, so not for devices that generate code at launch,
- * unless the storage has INGOT_PERSIST_STORE_NOW. A chain or a switch uses its first writable directory store. A store
- * that is read-only, or has INGOT_PERSIST_NO_BUILD_WAIT, makes no process wait. If a storage behind that store gives
- * leases (ingot_storage_set_leases), this function waits for other machines in the same way, and for the same time.
+ * blob and loads it (INGOT_ORIGIN_STORAGE). If that process ends without storing a blob, one of the waiting processes
+ * compiles. If the store does not accept the program, or it does not compile, all waiting processes compile at once.
+ * After build_wait_ms of ingot_persist_info_t, this function compiles the program as well, and an
+ * INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY reports that.
+ *
+ * This function does not wait for threads of this process that compile the program for another context, or that have
+ * compiled it with INGOT_PROGRAM_NO_MEMORY_CACHE and are storing it. It does not wait in a thread that is compiling
+ * another program. It waits only where programs are stored right after their build. So it does not wait for devices
+ * that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. A chain or a switch uses its first
+ * writable directory store. Processes do not wait for a store that is read-only or has INGOT_PERSIST_NO_BUILD_WAIT. If
+ * a storage behind that store gives leases (ingot_storage_set_leases), this function waits for other machines in the
+ * same way, and for the same time.
  *
  * @param[out] origin  May be NULL.
  * Statuses as ingot_program_create.
@@ -202,7 +205,8 @@ INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, 
                                                       ingot_storage_t storage, ingot_origin_t *origin);
 
 /**
- * Returns a kernel of the program of @p desc, which it gets as ingot_persist_program_create does.
+ * Returns a kernel of the program of @p desc, which it gets as ingot_persist_program_create does. The caller releases
+ * the kernel.
  *
  * Some drivers examine a binary only when they create a kernel from it. If the driver then rejects a binary from a blob
  * (INGOT_BACKEND_ERROR or INGOT_BLOB_REJECTED), the program is dropped from memory and its blob from @p storage. The
@@ -221,14 +225,14 @@ INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, con
                                                      ingot_storage_t storage, uint32_t device_index, const char *name,
                                                      ingot_origin_t *origin);
 
-/** A value for times that means "no time at all". */
+/** A value for times that means "no time". */
 #define INGOT_PERSIST_NO_TIME UINT32_MAX
 
 /** When a storage stores, and for how long. */
 typedef struct ingot_persist_storing {
     size_t struct_size;
     ingot_persist_store_mode_t store_mode;
-    /** How long exit() may take to store waiting programs; 0: 5000. INGOT_PERSIST_NO_TIME: exit() stores nothing. A
+    /** How long exit() may take to store waiting programs; 0: 5000 ms. INGOT_PERSIST_NO_TIME: exit() stores nothing. A
      * program that is expected to take longer than the remaining time is not begun. For the first program, no
      * estimate is known. A driver call in progress cannot be stopped, and exit() waits up to 30 seconds for it. */
     uint32_t exit_time_ms;
@@ -297,7 +301,7 @@ typedef struct ingot_persist_flush_progress {
     }
 
 /** Receives progress after each program that was stored, failed or turned out not to be cacheable, in the flushing
- * thread with no lock held. Not 0: continue. */
+ * thread with no lock held. Returns 0 to stop the flush, nonzero to continue. */
 typedef int (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress_t *so_far, void *user);
 
 /** Flush configuration. */
@@ -334,7 +338,7 @@ typedef struct ingot_persist_stats {
     size_t struct_size;
     /** A request that waits for another process counts a miss each time that it looks, and a hit if it succeeds. */
     uint64_t hits, misses, stores;
-    uint64_t refused; /**< Bad entries found. This and evictions are counts of a directory store. */
+    uint64_t refused; /**< Bad entries found. Only a directory store counts these and evictions. */
     uint64_t evictions;
     uint64_t failures; /**< Loads and stores that failed, except misses; by reason below. */
     uint64_t bytes;    /**< Size of a directory store's namespace according to size.txt; 0 for other storages. */
@@ -375,7 +379,7 @@ INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_
  * for stores, so programs are compiled. In a chain the other tiers continue. If the storage is off when a waiting
  * program's turn comes, the program is not stored, and an event reports it.
  *
- * @param is_enabled  0: off. Storages start on.
+ * @param is_enabled  0: off. A new storage is on.
  * @par Threads  Any number at once. Requests in progress may end either way.
  * @retval INGOT_INVALID_ARGUMENTS
  */
@@ -423,7 +427,7 @@ INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, con
 
 /**
  * Writes the valid entries of a directory store or a bundle to a new bundle, which then replaces any file at @p path.
- * Blobs keep their seals. If the storage has a policy, entries that it refuses are left out.
+ * Blobs keep their seals. If the storage has a policy (ingot/trust.h), entries that the policy refuses are left out.
  *
  * Threads and processes may use the store at the same time. If several entries have the same id (in several
  * namespaces), only the newest is written.
@@ -463,9 +467,9 @@ INGOT_API ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_st
 INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_storage_t target);
 
 /**
- * Creates a storage from several storages in order, and takes references to them. A load returns the blob of the first
- * tier that has it and stores it in the writable tiers before that one. A store goes to the first writable tier. A
- * remove goes to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones also has
+ * Creates a chain: a storage that consists of several storages, its tiers, in order. A load returns the blob of the
+ * first tier that has it and stores it in the writable tiers before that one. A store goes to the first writable tier.
+ * A remove goes to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones also has
  * the blob.
  *
  * With INGOT_PERSIST_STORE_NOW, the load itself stores the blob in these tiers. With INGOT_PERSIST_STORE_ON_FLUSH, a
@@ -475,16 +479,18 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
  * chain behind a switch or in another chain has its own queue: flush it directly.
  *
  * @param tier_count  1 to 16.
+ * @param tiers       The chain takes a reference to each.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
 
 /**
  * Makes each chain that contains a storage pass every store to it, even if the store goes to an earlier tier. Used for
- * tiers that machines share (ingot/remote.h). If such a store fails, the chain's first tier with an event callback gets
- * an INGOT_EVENT_STORAGE_DEGRADED. The chain's store returns the status of its first writable tier alone. Promoted
- * blobs are not passed on.
+ * tiers that machines share (ingot/remote.h). If such a store fails with a status other than INGOT_READ_ONLY, the
+ * chain's first tier with an event callback gets an INGOT_EVENT_STORAGE_DEGRADED. The chain's store returns only the
+ * status of its first writable tier. Blobs that the chain promotes are not passed on.
  *
- * @param is_on  0: off. Storages start off.
+ * @param is_on  0: off, as for a new storage.
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
  */

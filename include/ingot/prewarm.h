@@ -5,11 +5,11 @@
  *
  * One run records its requests to a storage in a manifest, a file that the application names (doc/manifest-format.md).
  * The next run prewarms: threads load the manifest's programs in order and keep them until
- * ingot_persist_program_create requests them. If the requested program is being loaded, that call waits for this one
- * load only.
+ * ingot_persist_program_create requests them. If the requested program is being loaded, that call waits only for this
+ * load.
  *
  * Prewarming never compiles. It skips an id for another driver, compiler, device or library before reading anything. It
- * also skips programs that the storage lacks and blobs that are rejected. Events report each.
+ * also skips programs that the storage lacks and blobs that are rejected. An event reports each of these.
  */
 #ifndef INGOT_PREWARM_H
 #define INGOT_PREWARM_H
@@ -41,15 +41,15 @@ typedef struct ingot_persist_record_info {
 
 /**
  * Starts recording the programs that ingot_persist_program_create loads or compiles with this storage, each once. A
- * program that is found in memory was already recorded when it was loaded or compiled, unless it got into memory in
- * another way.
+ * program that is found in memory was already recorded when it was loaded or compiled, unless another function than
+ * ingot_persist_program_create, or another storage, brought it into memory.
  *
  * The manifest is written by ingot_persist_record_save, ingot_persist_flush, or the storage's last release. If a
  * process is killed or exits before that, the previous run's manifest remains. A forked child records nothing.
  *
  * @param[in] info  NULL: saves and ends recording. A new recording also saves and ends the current one.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- * @return Otherwise why the ended recording could not be saved; the new one has begun nevertheless.
+ * @return Otherwise the status with which saving the ended recording failed. The new recording has begun nevertheless.
  */
 INGOT_API ingot_status_t ingot_persist_record(ingot_storage_t storage, const ingot_persist_record_info_t *info);
 
@@ -65,7 +65,8 @@ INGOT_API ingot_status_t ingot_persist_record(ingot_storage_t storage, const ing
  */
 INGOT_API ingot_status_t ingot_persist_record_save(ingot_storage_t storage);
 
-/** Visits one id of a manifest. Pointers are valid only during the callback. Not 0: continue. */
+/** Visits one id of a manifest. @p age is the number of runs in a row that did not request it. Pointers are valid only
+ *  during the callback. Returns 0 to stop, nonzero to continue. */
 typedef int (*ingot_persist_manifest_visit_t)(size_t id_size, const uint8_t *id, uint32_t age, void *user);
 
 /**
@@ -159,24 +160,25 @@ INGOT_API ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_con
                                              const ingot_prewarm_info_t *info);
 
 /**
- * Waits until no load is in progress and all threads of the prewarm have ended.
+ * Waits until no load is in progress and all threads of the prewarm have ended. In a forked child, returns at once.
  *
- * @param[out] progress  May be NULL; otherwise the caller sets struct_size.
+ * @param[in,out] progress  May be NULL; otherwise the caller sets struct_size.
  * @retval INGOT_BUSY  An event callback in one of the prewarm's threads made the call, which did not wait. Or a builder
  *                     made the call, and a callback in one of the prewarm's threads requested that builder's program.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress);
 
-/** Stops beginning loads and waits as ingot_prewarm_wait does. Loaded programs stay until requested. Statuses as
- *  ingot_prewarm_wait; INGOT_BUSY: cancelled without waiting. */
+/** Cancels the prewarm: no further load begins. Then waits as ingot_prewarm_wait does. Loaded programs stay until they
+ *  are requested. Statuses as ingot_prewarm_wait; after INGOT_BUSY, it is cancelled, but loads may still run. */
 INGOT_API ingot_status_t ingot_prewarm_cancel(ingot_prewarm_t prewarm);
 
-/** Returns the progress. @param[out] progress  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
+/** Returns the progress. @param[in,out] progress  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress);
 
-/** Cancels, waits, and releases programs that were not requested. NULL does nothing. Do not call it from a callback in
- *  the prewarm's threads, nor from a builder whose program such a callback may request. */
+/** Cancels the prewarm, waits for its threads, and releases programs that were not requested. Does nothing for NULL. Do
+ *  not call it from a callback in the prewarm's threads, or from a builder whose program such a callback may request.
+ */
 INGOT_API void ingot_prewarm_release(ingot_prewarm_t prewarm);
 
 #ifdef __cplusplus

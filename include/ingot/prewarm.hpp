@@ -60,14 +60,15 @@ public:
     ingot_prewarm_t get() const noexcept { return handle_; }
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-    /** Waits until no load is in progress. @throws error  INGOT_BUSY: called in one of its own threads. */
+    /** Waits until no load is in progress. @throws error  INGOT_BUSY: called in one of the prewarm's threads. */
     ingot_prewarm_progress_t wait() const
     {
         ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
         check(ingot_prewarm_wait(handle_, &progress));
         return progress;
     }
-    /** Stops beginning loads and waits. @throws error  As wait; it is cancelled nevertheless. */
+    /** Cancels the prewarm, so that no further load begins, and waits. @throws error  As wait; the prewarm is cancelled
+     *  nevertheless. */
     void cancel() const { check(ingot_prewarm_cancel(handle_)); }
     ingot_prewarm_progress_t progress() const
     {

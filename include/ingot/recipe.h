@@ -71,7 +71,7 @@ typedef struct ingot_recipe_summary {
     uint64_t file_bytes;
     uint64_t damaged_count; /**< Damaged records of programs, and records of a kind that this library does not know. */
     uint64_t torn_bytes;    /**< Bytes at the end of the file that are an unfinished record, or unreadable. */
-    uint64_t seal_count;    /**< Seals behind the last other record. They are not verified here. */
+    uint64_t seal_count;    /**< Seals after the last record of another kind. They are not verified here. */
 } ingot_recipe_summary_t;
 #define INGOT_RECIPE_SUMMARY_INIT                                                                                      \
     {                                                                                                                  \
@@ -94,7 +94,7 @@ typedef struct ingot_recipe_text {
     size_t header_count;
 } ingot_recipe_text_t;
 
-/** What a recorded program is. */
+/** The kind of a recorded program. */
 typedef enum ingot_recipe_kind {
     /** Built from sources by one of the backends: ingot_recipe_desc_create describes it. */
     INGOT_RECIPE_PROGRAM = 1,
@@ -103,7 +103,7 @@ typedef enum ingot_recipe_kind {
     INGOT_RECIPE_LINK = 3,       /**< Linked by clLinkProgram under the OpenCL layer, from objects of the recipe. */
     INGOT_RECIPE_UNRECORDED = 4, /**< Requested, but cannot be built from a recipe; the field reason says why. */
 } ingot_recipe_kind_t;
-/** Returns "program", "object", "link" or "unrecorded". Never NULL. */
+/** Returns "program", "object", "link" or "unrecorded"; "unknown kind" for any other value. Never returns NULL. */
 INGOT_API const char *ingot_recipe_kind_name(ingot_recipe_kind_t kind);
 
 /** A recorded program. Its pointers are valid as long as the recipe, and never NULL unless a count beside them is 0. */
@@ -148,7 +148,7 @@ typedef struct ingot_recipe_program {
     }
 
 /**
- * Returns a program of the recipe.
+ * Returns a program of the recipe. Its pointers are valid as long as the recipe.
  *
  * @param[in]     index    Below the summary's program_count. Programs are in the order in which they were recorded.
  * @param[in,out] program  The caller sets struct_size.
@@ -252,10 +252,11 @@ INGOT_API ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, c
                                                  const_ingot_program_t program, uint8_t *key);
 
 /**
- * Adds the name of a kernel that was requested from a program, for people and tools: nothing is built differently.
+ * Adds the name of a kernel that was requested from a program. The name is for people and tools, and does not affect
+ * how the program is built.
  *
- * @retval INGOT_SUCCESS    The file has the kernel now. If another file, or none, has taken its place since this writer
- *                          found the kernel, that is noticed when the next program is added.
+ * @retval INGOT_SUCCESS    The file has the kernel now. If the file was replaced or removed since this writer found the
+ *                          kernel, the writer notices that when the next program is added.
  * @retval INGOT_NOT_FOUND  The file does not have the program, or it cannot be built from the file.
  * @retval INGOT_NO_SPACE   Also if the names of all kernels would have more than 16 MiB.
  * @retval INGOT_INVALID_ARGUMENTS  Also a name that is empty or has more than 4096 bytes.
@@ -287,8 +288,8 @@ INGOT_API ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writ
 INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index);
 
 /**
- * Seals a recipe: appends a seal over all its records by the first key that can. Sealing it once more with the same key
- * changes nothing. What is appended later is not sealed until this function is called again.
+ * Seals a recipe: appends a seal over all its records, made with the first key that can seal. Sealing it again with the
+ * same key changes nothing. Records that are appended later are not sealed until this function is called again.
  *
  * Texts are verified before a seal is added.
  *
@@ -339,14 +340,14 @@ INGOT_API ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage
 INGOT_API ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
                                                       const_ingot_program_t program);
 
-/** Does the same for a program that clLinkProgram made from objects, with the arguments of
+/** Records a program that clLinkProgram made from objects, as ingot_persist_record_program does, with the arguments of
  *  ingot_recipe_writer_add_link. For the OpenCL layer. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_persist_record_link(ingot_storage_t storage, const_ingot_program_desc_t link,
                                                    const char *options, size_t object_count,
                                                    const const_ingot_program_desc_t *objects,
                                                    const_ingot_program_t program);
 
-/** Records that a kernel was requested from a program that is recorded. ingot_persist_kernel_create does so by itself.
+/** Records that a kernel was requested from a recorded program. ingot_persist_kernel_create does this by itself.
  *  Does nothing if the storage does not record, or if the name is empty or has more than 4096 bytes.
  *  @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_persist_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc,

@@ -17,7 +17,7 @@ extern "C" {
 
 /** Flags of a remote tier. */
 typedef enum ingot_remote_flags {
-    INGOT_REMOTE_READ_ONLY = 1,      /**< Uploads and removes nothing. */
+    INGOT_REMOTE_READ_ONLY = 1,      /**< Neither uploads nor removes anything. */
     INGOT_REMOTE_NO_COMPRESSION = 2, /**< Uploads blobs uncompressed. Compressed blobs can still be read. */
     INGOT_REMOTE_NO_LEASES = 4       /**< Compiles at once what another machine is compiling; see ingot_remote_open. */
 } ingot_remote_flags_t;
@@ -58,15 +58,15 @@ typedef struct ingot_remote_info {
     uint32_t max_waiting;        /**< The number of these blobs; 0: 256. */
     uint32_t connect_timeout_ms; /**< 0: 250 ms. */
     uint32_t stall_timeout_ms;   /**< How long a server may neither send nor accept a byte; 0: 2 s. */
-    /** How much time the application may lose to a failing server; 0: 2 s. INGOT_REMOTE_NO_LIMIT: any. */
+    /** How much time the application may lose to a failing server; 0: 2 s. INGOT_REMOTE_NO_LIMIT: no limit. */
     uint32_t lost_time_ms;
     uint32_t slow_ms;                /**< A longer load counts as lost time, even if it succeeds; 0: 250 ms. */
     uint32_t retry_ms;               /**< The first pause before the server is probed after a failure; 0: 1 s. */
     uint32_t longest_retry_ms;       /**< Each pause is twice as long as the one before, up to this; 0: 60 s. */
     uint32_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
-    ingot_event_callback_t on_event; /**< NULL: none. Receives events about everything that the tier does not do. */
+    ingot_event_callback_t on_event; /**< NULL: none. Receives events about everything that the tier fails to do. */
     void *on_event_user;
-    /** How soon another machine takes over if the one that compiles a program for all dies; 0: 5 s. At least 100 ms. */
+    /** How soon another machine takes over if the holder of a program's lease dies; 0: 5 s. At least 100 ms. */
     uint32_t lease_time_ms;
 } ingot_remote_info_t;
 #define INGOT_REMOTE_INFO_INIT                                                                                         \
@@ -83,7 +83,7 @@ typedef struct ingot_remote_info {
  * the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports that. That thread also does
  * removals; until one is done, loads of its id are misses.
  *
- * A request that fails returns INGOT_IO_ERROR, or INGOT_BLOB_CORRUPT and the like if the server has something other
+ * A request that fails returns INGOT_IO_ERROR, or a status such as INGOT_BLOB_CORRUPT if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
  * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are misses at once
  * (INGOT_NOT_FOUND), and uploads wait. After a pause, the tier's thread probes the server, and asks it again once a
@@ -105,7 +105,7 @@ typedef struct ingot_remote_info {
  * need a writable directory store without INGOT_PERSIST_NO_BUILD_WAIT in front of the tier in a chain, a tier that is
  * not read-only and gets every store, and a server that allows scripts. HTTP and S3 have none.
  *
- * After fork, the tier is off in the child. Open another there.
+ * After fork, the tier is off in the child. Open another tier there.
  *
  * @param[in] info  Copied.
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info or URL.
@@ -118,16 +118,16 @@ INGOT_API ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot
 
 /**
  * Opens a remote tier and creates a chain of a storage of this machine and the tier: loads ask @p local first and fill
- * it from the server, and stores go to both. The usual way to use a remote tier.
+ * it from the server, and stores go to both. This is the usual way to use a remote tier.
  *
- * @param local  A reference is taken. Usually a directory store.
+ * @param local  Usually a directory store. The chain takes a reference.
  * Statuses as ingot_remote_open.
  */
 INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingot_storage_t local,
                                                   const ingot_remote_info_t *info);
 
 /**
- * Sets the fields of @p info that the user's environment names. Only this function reads these variables.
+ * Sets the fields of @p info that the user's environment specifies. Only this function reads these variables.
  *
  * INGOT_PERSIST_REMOTE is the URL. INGOT_PERSIST_REMOTE_MODE is "read" or "read-write", INGOT_PERSIST_NAMESPACE the
  * name space, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live, and INGOT_PERSIST_REMOTE_LEASES=0 means
@@ -197,6 +197,7 @@ INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_siz
  * @retval INGOT_SUCCESS        None of these blobs waits anymore. Events reported blobs that could not be uploaded.
  * @retval INGOT_BUSY           Blobs still wait: the time is over, or the tier does not ask the server now.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
+ * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint32_t max_time_ms);
 

@@ -17,9 +17,10 @@ extern "C" {
 /** The result of a call. Values are stable; new ones are appended. */
 typedef enum ingot_status {
     INGOT_SUCCESS = 0,
-    /** Host or device memory ran out, even after Ingot emptied the in-memory cache and retried. */
+    /** Host or device memory ran out. A request for a program returns it only after Ingot emptied the in-memory cache
+     *  and retried. */
     INGOT_OUT_OF_MEMORY = 1,
-    INGOT_INVALID_ARGUMENTS = 2, /**< The caller's mistake; the detail names the argument. */
+    INGOT_INVALID_ARGUMENTS = 2, /**< An argument is wrong; the detail names it. */
     INGOT_BUFFER_TOO_SMALL = 3,  /**< The size was set to the required size; the buffer is untouched. */
     INGOT_UNIMPLEMENTED = 4,     /**< This backend or driver cannot do it (no binaries, no SPIR-V, ...). */
     INGOT_NOT_FOUND = 5,         /**< A look-up found nothing, or the kernel does not exist. */
@@ -32,7 +33,7 @@ typedef enum ingot_status {
     INGOT_BLOB_MISMATCH = 12,    /**< A valid blob of another program. */
     INGOT_BLOB_STALE = 13,       /**< A valid blob for another device, driver, compiler or library build. */
     INGOT_BLOB_REJECTED = 14,    /**< The blob passed all checks, but the driver rejected it. */
-    INGOT_IO_ERROR = 15,         /**< Storages: the operating system failed; its errno is in the detail. */
+    INGOT_IO_ERROR = 15,         /**< Storages: a call of the operating system or a server failed; see the detail. */
     INGOT_READ_ONLY = 16,        /**< Storages: opened read-only or found to be read-only. */
     INGOT_NO_SPACE = 17,         /**< Storages: disk full, quota reached, or larger than the storage's limit. */
     INGOT_BUSY = 18,             /**< Storages: a lock was not acquired in time. */

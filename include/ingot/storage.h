@@ -16,8 +16,8 @@ extern "C" {
 #endif
 
 /** Bytes that a storage returns. The receiver calls release once, in any thread, if release is not NULL. Until then,
- * the bytes must not change, because they are checked first and used later. So do not return a mapping of a file
- * that others may write. */
+ * the bytes must not change, because Ingot checks them first and uses them later. So do not return a mapping of a file
+ * that other users or processes may write. */
 typedef struct ingot_buffer {
     size_t size;
     const uint8_t *bytes;
@@ -41,12 +41,13 @@ typedef struct ingot_storage_ops {
     /** Returns the blob of @p id.
      *  @retval INGOT_NOT_FOUND  A miss. Any other failure counts as a miss and is reported. */
     ingot_status_t (*load)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-    /** Stores or replaces a blob, which may be in a seal (ingot/trust.h). NULL: read-only.
+    /** Stores or replaces a blob, which may be sealed (ingot/trust.h). The bytes are valid during the call. NULL: the
+     *  storage is read-only.
      *  @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR */
     ingot_status_t (*store)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
     /** Removes a blob; INGOT_NOT_FOUND if there is none. NULL: not supported. */
     ingot_status_t (*remove)(void *self, size_t id_size, const uint8_t *id);
-    /** Destroys the storage. This is the last call. NULL: nothing to do. */
+    /** Destroys the storage. No operation is called afterwards. NULL: nothing to do. */
     void (*destroy)(void *self);
 } ingot_storage_ops_t;
 
@@ -58,7 +59,7 @@ INGOT_API ingot_status_t ingot_storage_retain(ingot_storage_t storage);
 /** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, and then destroys the storage. */
 INGOT_API void ingot_storage_release(ingot_storage_t storage);
 
-/** One of several ids. */
+/** An id in a list of ids. */
 typedef struct ingot_storage_id {
     size_t size;
     const uint8_t *bytes;
@@ -68,9 +69,9 @@ typedef struct ingot_storage_id {
  * Receives the result of one of several loads, in the thread that loads. ingot_last_error_detail() belongs to
  * @p status. The callback should return soon, because other blobs may be waiting.
  *
- * @param index  The position of the id.
- * @param blob   For INGOT_SUCCESS: the callback takes it and releases it. Otherwise empty.
- * @return 0 to load no further ids; blobs that have already arrived are still delivered. Otherwise continue.
+ * @param index  The position of the id in the list.
+ * @param blob   For INGOT_SUCCESS, the blob, which the callback must release. Otherwise empty.
+ * @return 0 to load no further ids (blobs that have already arrived are still delivered), nonzero to continue.
  */
 typedef int (*ingot_storage_on_loaded_t)(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user);
 
@@ -84,19 +85,19 @@ typedef void (*ingot_storage_load_many_t)(void *self, size_t count, const ingot_
 
 /**
  * Sets the function that loads several blobs at once. A prewarm (ingot/prewarm.h) then requests several programs at a
- * time, even if the storage is part of a chain. Without it, blobs are loaded one after another.
+ * time, even if the storage is part of a chain. Without this function, blobs are loaded one after another.
  *
- * @par Threads  None may use the storage yet.
- * @retval INGOT_INVALID_ARGUMENTS
+ * @par Threads  Call it before any thread uses the storage.
+ * @retval INGOT_INVALID_ARGUMENTS  Also for a chain or a switch, which uses the functions of its own storages.
  */
 INGOT_API ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storage_load_many_t load_many);
 
-/** What a storage answers to a request for a lease. */
+/** A storage's answer to a request for a lease. */
 typedef enum ingot_lease_answer {
     INGOT_LEASE_TAKEN = 0,  /**< The caller has the lease, and the storage has no blob of the id. */
     INGOT_LEASE_BUSY = 1,   /**< Another machine has it. */
     INGOT_LEASE_STORED = 2, /**< The storage has a blob of the id. */
-    /** The caller should compile at once, because there are no leases now or waiting is useless. */
+    /** The caller should compile at once, because the storage gives no leases now or waiting is useless. */
     INGOT_LEASE_NONE = 3
 } ingot_lease_answer_t;
 
@@ -107,8 +108,8 @@ typedef enum ingot_lease_answer {
 typedef struct ingot_lease_ops {
     size_t struct_size;
     /** Asks for the lease of @p id, and does not wait for its holder. A lease lasts until it is ended; if its holder
-     * dies, another machine can get it soon afterwards. If @p is_blob_useless is not 0, ignores a stored blob. Sets
-     * @p lease to a value other than NULL, only for INGOT_LEASE_TAKEN. */
+     * dies, another machine can get it soon afterwards. If @p is_blob_useless is not 0, ignores a stored blob. For
+     * INGOT_LEASE_TAKEN, sets @p lease to a value other than NULL; otherwise leaves it unchanged. */
     ingot_lease_answer_t (*take)(void *self, size_t id_size, const uint8_t *id, int is_blob_useless, void **lease);
     /** Ends a lease from take, once a blob that was stored in the meantime is available to the other machines. Does
      * not wait for that. If no blob was stored, another machine may take the lease. If @p may_others_take is 0, all
@@ -121,7 +122,7 @@ typedef struct ingot_lease_ops {
  * every store to it (ingot_persist_set_write_through).
  *
  * @param ops  Copied; both functions are required.
- * @par Threads  None may use the storage yet.
+ * @par Threads  Call it before any thread uses the storage.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_storage_set_leases(ingot_storage_t storage, const ingot_lease_ops_t *ops);

@@ -4,10 +4,11 @@
  * Trusted blobs: seals, which say that a holder of a key stored a blob under an id, and storages that check them.
  * Library ingot::persist.
  *
- * A cached program is code that a device runs. A user that can write a shared storage therefore runs code wherever it
- * is read. A seal prevents that: it is a tag over the id and the blob, by a secret that a fleet shares (keyed BLAKE2b)
- * or by a producer's signature (Ed25519), which everybody can verify with a public key. The tag is checked before the
- * core, the driver or the application gets the blob. doc/seal-format.md specifies seals and key files.
+ * A cached program is code that a device runs. A user who can write a shared storage can therefore run code on every
+ * machine that reads it. A seal prevents that: it is a tag over the id and the blob, by a secret that a fleet shares
+ * (keyed BLAKE2b) or by a producer's signature (Ed25519), which anyone can verify with the public key. The tag is
+ * checked before the core, the driver or the application gets the blob. doc/seal-format.md specifies seals and key
+ * files.
  *
  * Any storage can check seals: directories, bundles, single files, chains, switches and custom storages. Every storage
  * reads sealed blobs. A storage without keys ignores the seals. A custom storage must return bytes that do not change
@@ -91,11 +92,11 @@ typedef struct ingot_persist_trust {
  * So set the policy before the first program, and do not use storages of different policies with one context.
  *
  * A load of a refused blob returns INGOT_UNTRUSTED, so ingot_persist_program_create compiles the program and replaces
- * the blob. The storage's event callback and the context get an INGOT_EVENT_STORAGE_DEGRADED with the reason, and
+ * the blob. The event callbacks of the storage and the context get an INGOT_EVENT_STORAGE_DEGRADED with the reason, and
  * ingot_persist_stats_t counts it as distrusted. In a chain the next tier is asked.
  *
- * A store seals a blob with the first key that can. If the policy is INGOT_PERSIST_TRUST_REQUIRE and no key can, the
- * store returns INGOT_READ_ONLY. A blob that is already sealed is stored as it is, if its seal is accepted. A chain
+ * A store seals a blob with the first key that can seal. If the policy is INGOT_PERSIST_TRUST_REQUIRE and no key can,
+ * the store returns INGOT_READ_ONLY. A blob that is already sealed is stored as it is, if its seal is accepted. A chain
  * that copies a blob to a higher tier copies it with its seal and never adds one. A chain and its tiers, or a switch
  * and its target, have separate policies. All of them apply to what a tier returns, before a chain copies it.
  *
@@ -133,12 +134,13 @@ INGOT_API ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, siz
  */
 INGOT_API ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const char *path,
                                                            const ingot_persist_trust_t *trust);
-/** Does the same for a single file. A file that others own or may write is only read: a store or a removal returns
- *  INGOT_READ_ONLY. Statuses as ingot_persist_open_file and ingot_persist_set_trust. */
+/** Opens a single file as ingot_persist_open_file does, with a policy. A file that other users own or may write is
+ *  read-only: a store or a removal returns INGOT_READ_ONLY. Statuses as ingot_persist_open_file and
+ *  ingot_persist_set_trust. */
 INGOT_API ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const char *path,
                                                          const ingot_persist_trust_t *trust);
 
-/** The public facts of a key. */
+/** Public information about a key. */
 typedef struct ingot_persist_key_info {
     size_t struct_size;
     ingot_persist_key_kind_t kind;
