@@ -135,10 +135,10 @@ TEST_F(CliKeep, TellsATerminalHowFarLongWorkIs)
     const Result counted = run_shell(pty + "recount --dir $STORE");
     EXPECT_NE(std::string::npos, counted.output.find("counting: 4 entries, ")) << counted.output;
     const Result evicted = run_shell(pty + "evict --max-entries 3 --dir $STORE");
-    EXPECT_NE(std::string::npos, evicted.output.find("looking at: 1 entries, ")) << evicted.output;
+    EXPECT_NE(std::string::npos, evicted.output.find("examining: 1 entries, ")) << evicted.output;
     EXPECT_NE(std::string::npos, evicted.output.find("1 entries removed, ")) << evicted.output;
     const Result cleared = run_shell(pty + "clear --dir $STORE");
-    EXPECT_NE(std::string::npos, cleared.output.find("looking at: 1 entries, ")) << cleared.output;
+    EXPECT_NE(std::string::npos, cleared.output.find("examining: 1 entries, ")) << cleared.output;
     EXPECT_NE(std::string::npos, cleared.output.find("3 entries removed, ")) << cleared.output;
 }
 

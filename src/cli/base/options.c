@@ -5,7 +5,7 @@
 
 static const struct argp_option common_options[] = {
     {"dir", 'd', "DIR", 0, "The store. Default: from the environment, INGOT_PERSIST_DIR first", 0},
-    {"namespace", 'n', "NAME", 0, "Only entries of this namespace", 0},
+    {"namespace", 'n', "NAME", 0, "Use only entries of this namespace", 0},
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };

@@ -96,7 +96,7 @@ static int evict(struct evicting *evicting)
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();
-    progress_init(&progress, "looking at");
+    progress_init(&progress, "examining");
     evicting->limits.on_progress = progress_follow_upkeep;
     evicting->limits.user = &progress;
     ingot_status_t status = ingot_persist_evict(storage, &evicting->limits, &entry_count, &bytes);

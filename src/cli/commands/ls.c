@@ -121,10 +121,12 @@ static compare_rows find_order(const char *name)
 }
 
 static const struct argp_option ls_options[] = {
-    {"device", 'D', "TEXT", 0, "Only entries for a device whose name contains TEXT", 0},
-    {"driver", 'V', "TEXT", 0, "Only entries of a driver whose version contains TEXT", 0},
+    {"device", 'D', "TEXT", 0, "List only entries for a device whose name contains TEXT", 0},
+    {"driver", 'V', "TEXT", 0, "List only entries of a driver whose version contains TEXT", 0},
     {"source", 'S', "TEXT", 0,
-     "Only entries with a source whose digest begins with TEXT, or whose kind, name, headers or files contain TEXT", 0},
+     "List only entries with a source whose digest begins with TEXT, or whose kind, name, headers or files contain "
+     "TEXT",
+     0},
     {"sort", 's', "KEY", 0,
      "Sort by created (newest first, the default), used (last first), size (largest first), name, device, driver or "
      "source",

@@ -25,7 +25,7 @@ struct verifying {
 
 static const struct argp_option verify_options[] = {
     {"repair", 'r', NULL, 0, "Remove truncated and corrupt entries and the leftovers of killed processes", 0},
-    {"require", 'q', NULL, 0, "Every blob must have a seal by one of the keys; the store may be another user's", 0},
+    {"require", 'q', NULL, 0, "Require a seal by one of the keys on each blob; the store may be another user's", 0},
     {"keys", 'k', "FILE[:FILE...]", 0, "Check seals with the keys in these files. Default: INGOT_PERSIST_KEYS", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };

@@ -136,6 +136,6 @@ int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted)
     if (code != EXIT_DONE)
         return code;
     (void)fprintf(stderr, "ingot: %s: %s; \"ingot ls\" lists the entries\n", wanted,
-                  search.match_count == 0 ? "no such entry" : "several entries begin with this");
+                  search.match_count == 0 ? "no such entry" : "several entries have names that begin like this");
     return EXIT_FINDING;
 }

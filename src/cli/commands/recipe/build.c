@@ -56,13 +56,13 @@ static const struct argp_option build_options[] = {
     {"into", 'i', "DIR", 0, "The store, created if it is missing", 0},
     {"bundle", 'b', "FILE", 0, "Write a bundle instead. Built programs are kept in FILE.build until all are done", 0},
     {"device", 'D', "TEXT", 0,
-     "Only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case; may be repeated. Default: all", 0},
+     "Use only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case; may be repeated. Default: all", 0},
     {"jobs", 'J', "COUNT", 0, "The number of worker processes. Default: the number of processors", 0},
     {"time", 't', "LIMIT", 0, "Stop building a program after this time: a number with s, m or h. Default: 10m", 0},
     {"memory", 'm', "SIZE", 0, "Stop building a program if its worker takes more memory. Default: 4G", 0},
-    {"require", 'q', NULL, 0, "Every recipe must have a seal by one of the keys (ingot sign)", 0},
+    {"require", 'q', NULL, 0, "Require a seal by one of the keys on each recipe (ingot sign)", 0},
     {"keys", 'k', "FILE[:FILE...]", 0,
-     "Check the seals of recipes with the keys in these files. Default: INGOT_PERSIST_KEYS. They seal nothing", 0},
+     "Check the seals of recipes with the keys in these files. Default: INGOT_PERSIST_KEYS. Seals nothing", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -158,7 +158,7 @@ static void print_devices(size_t count, char *const *texts)
     (void)fputs("\ringot: no device of this machine is selected for these programs", stderr);
     for (size_t i = 0; i < count; ++i)
         (void)fprintf(stderr, "%s\n  %s", i == 0 ? "; there are:" : "", texts[i]);
-    (void)fputs(count == 0 ? "; no driver has a device\n" : "\n", stderr);
+    (void)fputs(count == 0 ? "; no driver reports a device\n" : "\n", stderr);
 }
 
 /* Reports the programs that have no job. */

@@ -355,7 +355,7 @@ static int run_warm(int argc, char **argv)
     static const struct argp argp = {NULL,
                                      parse_option,
                                      "MANIFEST [URL]",
-                                     "Makes a store have the programs of a manifest, for example while an image is "
+                                     "Completes a store with the programs of a manifest, for example while an image is "
                                      "built, and lists those that it lacks. Loads them from a server that machines "
                                      "share, if there is a URL or INGOT_PERSIST_REMOTE is set.",
                                      options_common,
@@ -366,5 +366,5 @@ static int run_warm(int argc, char **argv)
 }
 
 const struct command command_pull = {"pull", "load the programs of a manifest from a server into a store", run_pull};
-const struct command command_warm = {"warm", "make a store have the programs of a manifest, and list what it lacks",
+const struct command command_warm = {"warm", "complete a store with a manifest's programs, and list what it lacks",
                                      run_warm};

@@ -119,7 +119,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 's':
     case 'p':
         if (keys->new_path != NULL)
-            argp_error(state, "one key is created at a time");
+            argp_error(state, "only one key can be created at a time");
         keys->new_path = value;
         keys->kind = key == 's' ? INGOT_PERSIST_KEY_BLAKE2B : INGOT_PERSIST_KEY_ED25519_SECRET;
         return 0;
@@ -143,7 +143,7 @@ static int run(int argc, char **argv)
                                      parse_option,
                                      "create --secret FILE\ncreate --pair FILE\nshow FILE...",
                                      "Creates a key that seals blobs, or shows the kinds, ids and public keys of key "
-                                     "files. A new file can be read by its owner alone.",
+                                     "files. Only its owner can read a new file.",
                                      options_common,
                                      NULL,
                                      NULL};

@@ -41,8 +41,8 @@ struct signing {
 
 static const struct argp_option sign_options[] = {
     {"keys", 'k', "FILE[:FILE...]", 0,
-     "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. The other keys are those of seals to "
-     "replace",
+     "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. Seals made with the "
+     "other keys are replaced",
      0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
