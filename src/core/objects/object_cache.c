@@ -316,7 +316,7 @@ static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, c
              0, 0, place->texts, "");
     if (entry == NULL) {
         atomic_fetch_add_explicit(&cache->misses, 1, memory_order_relaxed);
-        return error_set(INGOT_NOT_FOUND, "there is no object at this place");
+        return error_set(INGOT_NOT_FOUND, "there is no object of this session, group and name");
     }
     *object = (struct ingot_object *)entry;
     return INGOT_SUCCESS;
