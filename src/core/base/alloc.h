@@ -1,7 +1,7 @@
 /*
- * alloc.h - allocates through the application's allocator.
+ * alloc.h - allocates memory through the application's allocator.
  *
- * Each object keeps a copy of its allocator, so it can be freed after everything else.
+ * Each object keeps a copy of its allocator, so that it can be freed after all other objects.
  */
 #ifndef INGOT_CORE_BASE_ALLOC_H
 #define INGOT_CORE_BASE_ALLOC_H
@@ -11,7 +11,7 @@
 /* Copies *from, or the C library's allocator if from is NULL, to *out. Rejects a table that lacks a function. */
 ingot_status_t alloc_init(ingot_allocator_t *out, const ingot_allocator_t *from);
 
-/* Return NULL if out of memory. A size of 0 returns a pointer that can be freed. */
+/* These functions return NULL if out of memory. A size of 0 returns a pointer that can be freed. */
 void *alloc_bytes(const ingot_allocator_t *allocator, size_t size);
 void *alloc_zeroed(const ingot_allocator_t *allocator, size_t size);
 void *alloc_aligned(const ingot_allocator_t *allocator, size_t size, size_t alignment);

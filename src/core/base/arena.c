@@ -10,7 +10,7 @@ enum { FIRST_CHUNK = 16384, LARGEST_CHUNK = 1 << 20, PIECE_ALIGNMENT = 16 };
 
 struct arena_chunk {
     struct arena_chunk *older;
-    size_t size; /* of the whole chunk */
+    size_t size; /* size of the whole chunk, with this header */
 };
 
 static size_t rounded(size_t size)

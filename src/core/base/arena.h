@@ -16,22 +16,21 @@ struct arena_chunk;
 
 struct arena {
     const ingot_allocator_t *allocator;
-    struct arena_chunk *chunks; /* newest first */
-    uint8_t *next;              /* the next piece */
-    size_t left;                /* bytes left from there */
+    struct arena_chunk *chunks; /* the newest chunk, which links to the older ones */
+    uint8_t *next;              /* where the next piece begins */
+    size_t left;                /* bytes left in the chunk after `next` */
     bool failed;
 };
 
 void arena_init(struct arena *arena, const ingot_allocator_t *allocator);
-/* Uses the caller's memory first, which must be aligned as malloc aligns it. If all pieces fit, nothing is
- * allocated. */
+/* Uses the caller's memory before it allocates any. The memory must be aligned like malloc's. */
 void arena_init_with(struct arena *arena, const ingot_allocator_t *allocator, size_t size, void *memory);
 void arena_fini(struct arena *arena);
 /* Returns zeroed memory, or NULL if out of memory. */
 void *arena_take(struct arena *arena, size_t size);
-/* Copies size bytes and adds a NUL. */
+/* Copies `size` bytes of text and adds a NUL. */
 char *arena_copy(struct arena *arena, size_t size, const char *text);
-/* Returns how many bytes were allocated. */
+/* Returns the total size of all chunks that were allocated. */
 size_t arena_size(const struct arena *arena);
 /* Discards all pieces except those in the caller's memory; keeps the newest chunk for later pieces. */
 void arena_reset(struct arena *arena);

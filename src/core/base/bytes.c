@@ -1,5 +1,5 @@
 /*
- * bytes.c - writes bytes to store, and reads stored bytes with checks; see bytes.h.
+ * bytes.c - serializes integers and byte strings, and reads them back; see bytes.h.
  */
 #include "core/base/bytes.h"
 

@@ -1,9 +1,9 @@
 /*
- * bytes.h - writes bytes to store, and reads stored bytes with checks.
+ * bytes.h - serializes integers and byte strings for storage, and reads them back with bounds checks.
  *
- * Integers are little-endian and lengths come first; no structure is written or cast. A reader never reads past its
- * end: the first read that would do so sets `failed` and returns zeros. All later reads do the same, so callers check
- * once at the end.
+ * Integers are little-endian. A variable-length item is preceded by its length. Structures are never written or cast as
+ * a whole. The first read that would go past the end sets `failed` and returns zeros, as do all later reads, so callers
+ * check `failed` once at the end.
  */
 #ifndef INGOT_CORE_BASE_BYTES_H
 #define INGOT_CORE_BASE_BYTES_H
@@ -28,12 +28,14 @@ void bytes_put_u32(struct bytes_writer *writer, uint32_t value);
 void bytes_put_u64(struct bytes_writer *writer, uint64_t value);
 /* Appends the length as u64, then the bytes. */
 void bytes_put_framed(struct bytes_writer *writer, size_t size, const void *bytes);
-void bytes_put_text(struct bytes_writer *writer, const char *text); /* raw, without NUL */
-/* Returns size more bytes for the caller to fill, or NULL; valid until the next write. */
+void bytes_put_text(struct bytes_writer *writer, const char *text); /* without its length or a NUL */
+/* Appends `size` bytes for the caller to fill and returns their address, or NULL if out of memory. The address is
+ * valid until the next write. */
 void *bytes_reserve(struct bytes_writer *writer, size_t size);
-/* Overwrites earlier bytes, such as a length that is known only later. */
+/* Overwrites bytes that were written earlier, such as a length that was not known then. */
 void bytes_patch_u64(struct bytes_writer *writer, size_t offset, uint64_t value);
-/* Returns the memory, shrunk to *size so that alloc_free accepts it, or NULL if out of memory. Empties the writer. */
+/* Hands the bytes over to the caller and empties the writer. The memory is shrunk to *size, the size that alloc_free
+ * needs. Returns NULL if out of memory. */
 uint8_t *bytes_take(struct bytes_writer *writer, size_t *size);
 
 struct bytes_reader {
@@ -43,7 +45,7 @@ struct bytes_reader {
     bool failed;
 };
 
-/* Inline, because each load of a small program reads a dozen fields. */
+/* The small readers are inline, because each load of a small program reads a dozen fields. */
 static inline void bytes_reader_init(struct bytes_reader *reader, size_t size, const uint8_t *bytes)
 {
     reader->bytes = bytes;
@@ -57,7 +59,7 @@ static inline size_t bytes_left(const struct bytes_reader *reader)
     return reader->failed ? 0 : reader->size - reader->offset;
 }
 
-/* Returns a pointer into the reader's bytes, or NULL if there are too few. */
+/* Returns the address of the next `size` bytes, or NULL if fewer are left. */
 static inline const uint8_t *bytes_get(struct bytes_reader *reader, size_t size)
 {
     if (reader->failed || size > reader->size - reader->offset) {
@@ -81,10 +83,11 @@ static inline uint64_t bytes_get_u64(struct bytes_reader *reader)
     return place == NULL ? 0 : le_get_u64(place);
 }
 
-/* Like bytes_get, with the length read first, as u64. */
+/* Reads a length (u64) into *size, then that many bytes, like bytes_get. */
 const uint8_t *bytes_get_framed(struct bytes_reader *reader, size_t *size);
 
-/* Implements the size protocol of the public interface: copies size bytes, or only sets *out_size. */
+/* Implements the public interface's convention for returning bytes. Sets *out_size to size. Copies the bytes unless
+ * `out` is NULL. Returns INGOT_BUFFER_TOO_SMALL if the caller's *out_size was smaller than size. */
 ingot_status_t bytes_copy_out(size_t size, const void *bytes, size_t *out_size, void *out);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * digest.c - the two hashes; see digest.h.
+ * digest.c - computes the two hashes; see digest.h.
  */
 #include "core/base/digest.h"
 
@@ -15,7 +15,8 @@ struct hash128 hash128_of(size_t size, const void *bytes)
 
 void digest_of(size_t size, const void *bytes, uint8_t digest[DIGEST_SIZE])
 {
-    /* Ingot does not call sodium_init, so the portable implementation runs. It returns the same digest, and leaves
-     * libsodium's global state to an application that may use libsodium itself. It cannot fail for any size. */
+    /* Ingot does not call sodium_init, so libsodium's portable implementation runs, which returns the same digest.
+     * This leaves libsodium's global state to applications that use it themselves. With these sizes, the call cannot
+     * fail. */
     (void)crypto_generichash_blake2b(digest, DIGEST_SIZE, bytes, size, NULL, 0);
 }

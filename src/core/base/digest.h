@@ -1,8 +1,8 @@
 /*
- * digest.h - the two hashes: XXH3-128 to find, BLAKE2b-256 to identify.
+ * digest.h - computes the library's two hashes: XXH3-128 for lookups, BLAKE2b-256 for ids.
  *
- * XXH3 is fast but not collision-resistant, so matches that it finds are compared in full. An id contains the BLAKE2b
- * hash of content instead of the content itself.
+ * XXH3 is fast but not collision-resistant, so a match of XXH3 hashes is confirmed by comparing the full contents. An
+ * id contains the BLAKE2b hash of content instead of the content itself.
  */
 #ifndef INGOT_CORE_BASE_DIGEST_H
 #define INGOT_CORE_BASE_DIGEST_H

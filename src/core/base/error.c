@@ -1,5 +1,5 @@
 /*
- * error.c - the calling thread's sentence about its last failure; see error.h.
+ * error.c - keeps the sentence about each thread's last failure; see error.h.
  */
 #include "core/base/error.h"
 
@@ -20,7 +20,7 @@ const char *ingot_last_error_detail(void)
     return detail != NULL ? detail : "out of memory while recording why a call failed";
 }
 
-/* Stores the sentence. text must fit the capacity, including its NUL. */
+/* Stores the sentence, which must fit in the buffer with its NUL. */
 static void set_detail(const char *text)
 {
     char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
@@ -38,7 +38,7 @@ int64_t ingot_last_error_code(void)
 static void set_formatted(int64_t code, const char *format, va_list arguments)
 {
     static const char cut[] = " [...]";
-    char text[ERROR_DETAIL_CAPACITY]; /* an argument may point to the current sentence */
+    char text[ERROR_DETAIL_CAPACITY]; /* separate, because an argument may point into the thread's buffer */
 
     const int length = vsnprintf(text, sizeof(text), format, arguments);
     if (length < 0)
@@ -85,7 +85,7 @@ void error_restore(const struct error_detail *saved)
     last_code = saved->code;
 }
 
-/* Separate from error_keep, so that threads without a sentence need no stack space for one. */
+/* Not inlined into error_keep, so that threads without a sentence need no stack space for its copy. */
 __attribute__((noinline)) static void keep_sentence(void (*action)(void *a, void *b), void *a, void *b)
 {
     struct error_detail kept;

@@ -1,10 +1,10 @@
 /*
- * error.h - the calling thread's sentence about its last failure.
+ * error.h - keeps a sentence about each thread's last failure.
  *
- * Each thread has a fixed buffer, which its first failure allocates and which is freed when the thread ends. It is not
- * a thread-local variable: a running program can load a library with initial-exec variables (stripe.h) only if all its
- * thread-local variables fit in a few hundred bytes. Longer build logs lose their end, because their first lines matter
- * most.
+ * The sentence is in a buffer that the thread's first failure allocates and that is freed when the thread ends. The
+ * buffer is not a thread-local variable: a running program can load a library with initial-exec variables (stripe.h)
+ * only if all its thread-local variables fit in a few hundred bytes. A build log that does not fit loses its end,
+ * because its first lines matter most.
  */
 #ifndef INGOT_CORE_BASE_ERROR_H
 #define INGOT_CORE_BASE_ERROR_H
@@ -17,7 +17,7 @@
 
 enum { ERROR_DETAIL_CAPACITY = ERROR_TEXT_CAPACITY };
 
-/* A copy of the thread's sentence, kept while code that may call Ingot is running. */
+/* A copy of the thread's sentence, made before code that may call Ingot runs, to restore the sentence afterwards. */
 struct error_detail {
     bool has_failed;
     int64_t code;
@@ -25,7 +25,7 @@ struct error_detail {
 };
 void error_save(struct error_detail *detail);
 void error_restore(const struct error_detail *detail);
-/* Calls action without changing the thread's sentence. Used for releases, which run code of backends and
+/* Calls action(a, b) and then restores the thread's sentence. For releases, which run code of backends and
  * applications. */
 void error_keep(void (*action)(void *a, void *b), void *a, void *b);
 

@@ -1,6 +1,5 @@
 /*
- * os.h - what the core needs from the operating system: locks, threads, time, the environment. For files, see
- * os_file.h.
+ * os.h - wraps the operating system's locks, threads, clock and environment variables. For files, see os_file.h.
  *
  * None of these functions is a cancellation point.
  */
@@ -30,21 +29,24 @@ void os_condition_wake_all(os_condition *condition);
 void os_do_once(os_once *once, void (*action)(void));
 
 /*
- * Returns the calling thread's only buffer, initially zeroed. The C library frees it when the thread ends, even if
- * Ingot has been unloaded by then. All calls must pass the same size. Returns NULL if out of memory.
+ * Returns a buffer of `size` bytes that belongs to the calling thread, initially zeroed. There is one per thread, so
+ * all calls must pass the same size. The C library frees it when the thread ends, even if Ingot has been unloaded by
+ * then. Returns NULL if out of memory.
  */
 void *os_thread_buffer(size_t size);
-/* Registers a function that each forked child calls first, in its only thread. */
+/* Registers a function that runs in each forked child, before fork returns there. Returns false if that fails. */
 bool os_call_after_fork(void (*action)(void));
 
-uint64_t os_now_ns(void); /* monotonic */
+uint64_t os_now_ns(void); /* monotonic clock */
 
-/* Returns a variable's value, or NULL if it is not set or the process has more rights than its user (setuid). Called
- * only while a context is created. */
+/* Returns the value of an environment variable. Returns NULL if it is not set, or if the process has more rights
+ * than its user (setuid). Called only while a context is created. */
 const char *os_environment(const char *name);
-/* Does the same for a variable of a driver or compiler, which reads it even in a setuid process. */
+/* Returns the value of a driver's or compiler's variable, also in a setuid process, because drivers read it there,
+ * too. */
 const char *os_environment_of_others(const char *name);
-/* Calls visit with each variable's name. Does nothing if os_environment would return NULL for all of them. */
+/* Calls visit with the name of each environment variable. In a setuid process, where os_environment returns NULL, it
+ * does nothing. */
 void os_visit_environment(void (*visit)(const char *name, size_t size, void *user), void *user);
 
 #endif

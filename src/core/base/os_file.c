@@ -1,5 +1,5 @@
 /*
- * os_file.c - reading files; see os_file.h.
+ * os_file.c - reads files and their states; see os_file.h.
  */
 #include "core/base/os_file.h"
 
@@ -14,8 +14,8 @@
 #include "core/base/error.h"
 #include "util/cancellation.h"
 
-/* Reads the rest of the file. Reserves one byte more than expected, to detect the end of the file without growing the
- * buffer. */
+/* Appends the rest of the file. Reserves one byte more than expected, so that the end of the file is detected
+ * without growing the buffer. */
 static ingot_status_t read_all(int file, const char *path, size_t expected_size, size_t max_size,
                                struct bytes_writer *content)
 {
@@ -52,9 +52,9 @@ static struct os_file_state state_of(const struct stat *about)
                                   ns_of(&about->st_ctim)};
 }
 
-/* True if the file system reports every change of a file at once. Others may be remote, cache attributes, renumber
- * files, or take times from an image. In a tmpfs, writes through a mapping do not change the times; in ZFS, they change
- * them late. */
+/* True if the file system reports every change of a file at once. Other file systems may be remote, cache
+ * attributes, renumber files, or take times from an image. A write through a memory mapping does not change a file's
+ * times in a tmpfs, and changes them late in ZFS. */
 static bool is_telling_file_system(int file)
 {
     enum { EXT_2_3_4 = 0xef53, XFS = 0x58465342, OVERLAYFS = 0x794c7630 };
@@ -116,7 +116,8 @@ static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *us
                                          void *user)
 {
     enum { PART = 64 * 1024 };
-    /* aligned, because some processors copy six times slower to an address 1 to 31 bytes after a page's start */
+    /* aligned, because some processors copy six times more slowly to an address 1 to 31 bytes after the start of a
+     * page */
     _Alignas(64) uint8_t part[PART];
     size_t size = 0;
     ssize_t got = 0;

@@ -1,8 +1,8 @@
 /*
- * os_file.h - reads files.
+ * os_file.h - reads files and their states.
  *
- * The core reads files because the content of included files is part of a program's identity. It writes no file except
- * the trace that INGOT_TRACE names. None of these functions is a cancellation point.
+ * The core reads files because the content of included files is part of a program's identity. The only file that it
+ * writes is the trace, which INGOT_TRACE names. None of these functions is a cancellation point.
  */
 #ifndef INGOT_CORE_BASE_OS_FILE_H
 #define INGOT_CORE_BASE_OS_FILE_H
@@ -20,8 +20,8 @@ static inline bool os_is_same_file(const struct os_file_identity *a, const struc
     return a->device == b->device && a->inode == b->inode;
 }
 
-/* What the file system says about a file. It changes with the content, if the file system reports changes (see struct
- * os_file_facts). */
+/* A file's metadata. If the file system reports all changes (see struct os_file_facts), a changed file has a
+ * different state. */
 struct os_file_state {
     struct os_file_identity identity;
     uint64_t size;
@@ -29,32 +29,36 @@ struct os_file_state {
     uint64_t changed_ns;  /* time of the last change of content, name or rights; no program can set it */
 };
 
-/* How far a file's state can be relied on. */
+/* Metadata of a file that was read, and how far it can be relied on. */
 struct os_file_facts {
     struct os_file_state state; /* before the content was read */
-    bool was_steady;            /* the state was the same afterwards */
-    bool tells_changes;         /* the file system is local, has stable inode numbers, and uses this machine's clock */
+    bool was_steady;            /* true if the state was the same after the content was read */
+    bool tells_changes;         /* true if the file system is local, has stable inode numbers and uses this machine's
+                                 * clock */
 };
 
-/* Gets a file's state. INGOT_NOT_FOUND: the file or a directory in its path does not exist; INGOT_IO_ERROR: any other
- * failure, or it is not a regular file. Sets no sentence. */
+/* Gets a file's state. Returns INGOT_NOT_FOUND if the file or a directory in its path does not exist, and
+ * INGOT_IO_ERROR for any other failure or if it is not a regular file. Sets no error sentence. */
 ingot_status_t os_get_file_state(const char *path, struct os_file_state *state);
-/* Returns the time since 1970, in nanoseconds, that the kernel assigns to files changed now, or an earlier time. */
+/* Returns a time in nanoseconds since 1970, which is not later than the change time of any file that is changed from
+ * now on. */
 uint64_t os_file_clock_ns(void);
-/* Returns a number that identifies the user and the group with whose rights files are opened. */
+/* Returns a number that identifies the effective user and group, with whose rights files are opened. */
 uint64_t os_user_and_group(void);
 
-/* Identifies a directory. Returns false if it does not exist. */
+/* Gets the identity of a directory. Returns false if it does not exist. */
 bool os_identify_directory(const char *path, struct os_file_identity *identity);
 
 /* Writes the current directory's absolute path and a NUL. Returns false if there is none or it does not fit. */
 bool os_get_current_directory(size_t size, char *path);
 
-/* Appends a regular file's content. facts may be NULL. INGOT_NOT_FOUND: the file or a directory of its path does not
- * exist; INGOT_NO_SPACE: it is longer than max_size; INGOT_IO_ERROR: it cannot be read or is not a regular file. */
+/* Appends a regular file's content. `facts` may be NULL. Returns INGOT_NOT_FOUND if the file or a directory in its
+ * path does not exist, INGOT_NO_SPACE if it is longer than max_size, and INGOT_IO_ERROR if it cannot be read or is
+ * not a regular file. */
 ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
                             struct os_file_facts *facts);
-/* Reads a file in parts of 64 KiB (the last one may be shorter), for files that are too large to hold in memory. */
+/* Passes a file's content to `take` in parts of 64 KiB (the last one may be shorter). For files that are too large
+ * to hold in memory. */
 ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
                                      void *user);
 

@@ -1,5 +1,5 @@
 /*
- * sink.c - the bytes writer, as exposed to backends.
+ * sink.c - implements the functions with which backends write binaries and build logs.
  */
 #include "core/base/sink.h"
 
@@ -37,7 +37,7 @@ ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text)
     const size_t length = strlen(text);
     const struct bytes_writer *log = &sink->writer;
     if (length > 0 && log->size > 0 && log->bytes[log->size - 1] != '\n')
-        (void)ingot_sink_write(sink, 1, "\n"); /* a failure stays */
+        (void)ingot_sink_write(sink, 1, "\n"); /* if this fails, the next write fails, too */
     return ingot_sink_write(sink, length, text);
 }
 

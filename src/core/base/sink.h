@@ -1,5 +1,5 @@
 /*
- * sink.h - the bytes writer, as exposed to backends.
+ * sink.h - defines the sink, which is a bytes writer that backends write to.
  */
 #ifndef INGOT_CORE_BASE_SINK_H
 #define INGOT_CORE_BASE_SINK_H

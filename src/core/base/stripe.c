@@ -9,7 +9,7 @@ unsigned stripe_assign(void)
 {
     static atomic_uint next;
 
-    /* relaxed: only the number matters */
+    /* relaxed: threads need only different numbers; nothing else is published */
     const unsigned number = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed) % STRIPE_COUNT;
     stripe_plus_one = number + 1;
     return number;

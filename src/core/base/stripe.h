@@ -1,14 +1,14 @@
 /*
- * stripe.h - reference counts that many threads change without waiting for each other.
+ * stripe.h - implements reference counts that many threads change without waiting for each other.
  *
- * A thread belongs to one of a few stripes, which are assigned in turn when threads first use a count. A count has one
- * cell per stripe, and a thread changes its own stripe's cell by an atomic addition. Threads may share a stripe, which
- * is slower but correct. Only the sum of all cells means anything, because a thread may drop a reference that another
- * one took.
+ * Each thread belongs to one of a few stripes, assigned in turn when threads first use a count. A count has one cell
+ * per stripe. A thread changes only its own stripe's cell, by an atomic addition. Threads that share a stripe are
+ * slower but correct. Only the sum of all cells is meaningful, because one thread may drop a reference that another
+ * took.
  *
  * A cell is open or closed. A change counts if the cell was open at that moment. A change of a closed cell has no
- * effect, because opening it overwrites its content; the thread then changes a count that all threads share. So a
- * thread changes the cell first and checks it afterwards, which takes one atomic instruction.
+ * effect, because opening the cell overwrites its content; the thread then changes a count that all threads share. So a
+ * thread changes the cell first and checks afterwards whether it was open, which takes only one atomic instruction.
  */
 #ifndef INGOT_CORE_BASE_STRIPE_H
 #define INGOT_CORE_BASE_STRIPE_H
@@ -17,20 +17,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STRIPE_COUNT = 16, STRIPE_LINE = 128 }; /* 128, because processors fetch pairs of 64-byte cache lines */
+enum { STRIPE_COUNT = 16, STRIPE_LINE = 128 }; /* processors fetch pairs of 64-byte cache lines */
 
 typedef _Atomic uint64_t stripe_cell;
 
-/* The lower 50 bits of a cell are references, the upper 14 count hits. Changes of a closed cell, or of a cell whose
- * references are only taken or only dropped, would take months to exhaust their range of 2^48. */
+/* The lower 50 bits of a cell hold the open bit and the references, the upper 14 count hits. The references have a
+ * range of 2^48. It would take months to exhaust it, even if a cell is closed, or if its references are only taken
+ * or only dropped. */
 #define CELL_HIT (UINT64_C(1) << 50)
 #define CELL_OPEN_BIT (UINT64_C(1) << 49)
-#define CELL_CLOSED (UINT64_C(1) << 48) /* in the middle of the values without CELL_OPEN_BIT */
+#define CELL_CLOSED (UINT64_C(1) << 48) /* halfway through the values without CELL_OPEN_BIT */
 #define CELL_OPEN (CELL_CLOSED | CELL_OPEN_BIT)
-#define CELL_HITS_FULL (CELL_HIT << 13) /* the other half of the range is headroom for all threads of a stripe */
+/* From this many hits on, they are moved out of the cell. The other half of the range is for threads that add hits
+ * meanwhile. */
+#define CELL_HITS_FULL (CELL_HIT << 13)
 
-/* The thread's stripe: 0 for none yet, otherwise the number plus 1. Initial-exec: one instruction reads it, even in a
- * shared library. */
+/* The calling thread's stripe plus 1, or 0 if none is assigned yet. Initial-exec, so that one instruction reads it,
+ * even in a shared library. */
 extern _Thread_local unsigned stripe_plus_one __attribute__((tls_model("initial-exec")));
 
 unsigned stripe_assign(void);
@@ -59,8 +62,8 @@ static inline uint64_t cell_hits(uint64_t content)
 /* Changes the cell and returns its previous content. */
 static inline uint64_t cell_add(stripe_cell *cell, uint64_t change)
 {
-    /* acquire: the thread sees everything that was written before the cell was opened. release: all use comes before
-     * the reference is dropped; pairs with cell_close. */
+    /* acquire: the thread sees everything that was written before the cell was opened. release: all use of the
+     * object comes before the reference is dropped; pairs with cell_close. */
     return atomic_fetch_add_explicit(cell, change, memory_order_acq_rel);
 }
 

@@ -1,9 +1,9 @@
 /*
- * striped_count.c - references that many threads take and drop; see striped_count.h.
+ * striped_count.c - spreads a reference count over cells and gathers it; see striped_count.h.
  */
 #include "core/base/striped_count.h"
 
-/* Added to `central` while cells are open, so that `central` is not 0 before their sum is added to it. */
+/* Added to `central` while cells are open, so that `central` cannot become 0 before the cells' sum is added to it. */
 #define CENTRAL_BIG (INT64_C(1) << 40)
 
 enum { CELLS_SIZE = STRIPE_COUNT * sizeof(struct striped_cell) };
@@ -23,9 +23,11 @@ bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *
         return false;
     for (size_t i = 0; i < STRIPE_COUNT; ++i)
         atomic_init(&cells[i].count, CELL_OPEN);
-    /* relaxed: added before the cells open, because threads could then drop references in them */
+    /* Added before the cells are published. Otherwise another thread could close them first and then drop references in
+     * `central` that were counted in cells. relaxed: the release below orders it. */
     atomic_fetch_add_explicit(&count->central, CENTRAL_BIG, memory_order_relaxed);
-    /* release: pairs with striped_count_change. If two threads do this at once, the first one's cells are kept. */
+    /* release: pairs with striped_count_change. If two threads spread the count at once, the first one's cells are
+     * kept. */
     if (!atomic_compare_exchange_strong_explicit(&count->cells, &none, cells, memory_order_release,
                                                  memory_order_relaxed)) {
         atomic_fetch_sub_explicit(&count->central, CENTRAL_BIG, memory_order_relaxed);
@@ -43,7 +45,7 @@ void striped_count_gather(struct striped_count *count)
         return;
     for (size_t i = 0; i < STRIPE_COUNT; ++i)
         references += cell_references(cell_close(&cells[i].count));
-    /* acq_rel: passes what closing acquired to the thread that drops the last reference */
+    /* acq_rel: passes everything that closing the cells acquired to the thread that drops the last reference */
     atomic_fetch_add_explicit(&count->central, references, memory_order_acq_rel);
 }
 

@@ -1,13 +1,13 @@
 /*
- * striped_count.h - the reference count of an object that many threads retain and release all the time.
+ * striped_count.h - implements the reference count of an object that many threads retain and release frequently.
  *
  * While its owner holds the object, a reference is counted in a cell of the calling thread's stripe (stripe.h). When
- * the owner releases it, the cells are closed, and their sum is added to `central`, where all references are counted
- * from then on. Only then can the number of references be known, and become zero. An object without cells counts in
- * `central` alone.
+ * the owner releases the object, the cells are closed and their sum is added to `central`, where all references are
+ * counted from then on. Only then is the number of references known and can become zero. An object without cells counts
+ * in `central` alone.
  *
- * The owner may be a group of holders with their own count: the first holder spreads the count, and the last one
- * gathers it.
+ * The owner may be a group of holders with their own count. Then the first holder spreads the count over cells, and the
+ * last one gathers it.
  */
 #ifndef INGOT_CORE_BASE_STRIPED_COUNT_H
 #define INGOT_CORE_BASE_STRIPED_COUNT_H
@@ -21,26 +21,26 @@ struct striped_cell {
 
 struct striped_count {
     _Atomic int64_t central;
-    _Atomic(struct striped_cell *) cells; /* STRIPE_COUNT of them, or NULL; release/acquire */
+    _Atomic(struct striped_cell *) cells; /* an array of STRIPE_COUNT cells, or NULL; release/acquire */
 };
 
 /* Initializes the count with the owner's reference and without cells. */
 void striped_count_init(struct striped_count *count);
-/* Adds cells, while the owner holds the object. Returns false if out of memory. */
+/* Adds cells. Called while the owner holds the object. Returns false if out of memory. */
 bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *allocator);
-/* Closes the cells. Called once, by the owner, which then drops its reference. */
+/* Closes the cells and adds their sum to `central`. Called once, by the owner, which then drops its own reference. */
 void striped_count_gather(struct striped_count *count);
 /* Frees the cells after the last reference was dropped. */
 void striped_count_fini(struct striped_count *count, const ingot_allocator_t *allocator);
 
-/* Changes the caller's cell. Returns false if there is none or it is closed. */
+/* Adds `change` to the calling thread's cell. Returns false if there is no cell or it is closed. */
 static inline bool striped_count_change(struct striped_count *count, uint64_t change)
 {
     struct striped_cell *cells = atomic_load_explicit(&count->cells, memory_order_acquire);
     return cells != NULL && cell_is_open(cell_add(&cells[stripe_number()].count, change));
 }
 
-/* Adds a reference. The caller must hold one. */
+/* Adds a reference. The caller must already hold one. */
 static inline void striped_count_add(struct striped_count *count)
 {
     if (!striped_count_change(count, 1))

@@ -1,8 +1,8 @@
 /*
- * trace.c - sends events to the callback and the trace file; see trace.h. The only file of the core that prints.
+ * trace.c - sends events to the callback and the trace file; see trace.h. No other file of the core prints.
  *
- * A line of INGOT_TRACE is `ingot,KIND,STATUS,MICROSECONDS,BYTES,GROUP,NAME,REASON`, written with a single write call,
- * so threads and processes may share a file. Commas and control characters in values become blanks.
+ * A line of INGOT_TRACE is `ingot,KIND,STATUS,MICROSECONDS,BYTES,GROUP,NAME,REASON`. It is written with a single write
+ * call, so threads and processes may share a file. Commas and control characters in values become blanks.
  */
 #include "core/base/trace.h"
 
@@ -74,13 +74,13 @@ static void write_line(int file, const ingot_event_t *event)
                           ingot_status_name(event->status), (double)event->duration_ns / 1000.0, event->bytes, group,
                           name, reason);
     const int before = cancellation_hold();
-    if (length > 0) /* failing to write the trace is not a failure */
+    if (length > 0) /* a failure to write the trace is ignored */
         length = (int)write(file, line, (size_t)length);
     cancellation_allow(before);
 }
 
-/* Calls the callback, which may call Ingot. So the thread's sentence, which is the reason of many events, is restored
- * afterwards. */
+/* Calls the callback. The callback may call Ingot and so overwrite the thread's error sentence, so the sentence is
+ * restored afterwards. An event's reason is often that sentence; it then points to the saved copy. */
 static void call_back(const struct trace *trace, const ingot_event_t *event)
 {
     struct error_detail kept;

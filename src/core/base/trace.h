@@ -1,5 +1,5 @@
 /*
- * trace.h - sends events to the application's callback and to INGOT_TRACE.
+ * trace.h - sends events to the application's callback and to the output that INGOT_TRACE names.
  *
  * If neither is set, an event costs one test.
  */
@@ -11,14 +11,14 @@
 #include <ingot/ingot.h>
 
 struct trace {
-    bool wanted; /* the callback or the file is set */
+    bool wanted; /* true if there is a callback or a file */
     ingot_event_callback_t callback;
     void *user;
     int file; /* descriptor of INGOT_TRACE's output, or -1 */
     bool owns_file;
 };
 
-/* destination is the value of INGOT_TRACE, or NULL. If the file cannot be opened, prints one message to standard
+/* `destination` is the value of INGOT_TRACE, or NULL. If the file cannot be opened, prints one message to standard
  * error. */
 void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user, const char *destination);
 void trace_fini(struct trace *trace);

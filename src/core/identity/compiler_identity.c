@@ -1,10 +1,10 @@
 /*
- * compiler_identity.c - identifies the compiler's code by the build-ids of a driver and its libraries.
+ * compiler_identity.c - identifies a compiler by the build-ids of the driver and the libraries that it uses.
  *
- * When a distribution rebuilds or patches a compiler library, its version string stays the same and its build-id
- * changes. Libraries that are known to generate no code are omitted, because otherwise each update of one would make
- * all stored programs stale. Libraries that a driver loads only when it compiles are read as files, since loading them
- * takes milliseconds. If it is not certain which files they are, they are loaded, and stay loaded.
+ * When a distribution rebuilds or patches a compiler library, its version string may stay the same, but its build-id
+ * changes. Libraries that are known to generate no code are omitted; otherwise each update of one would make all stored
+ * programs stale. Libraries that a driver loads only when it compiles are read as files, because loading them takes
+ * milliseconds. If it is not certain which file the driver would load, the library is loaded instead, and stays loaded.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@
 enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
 
 struct library {
-    const struct link_map *loaded;   /* NULL: not loaded */
-    const struct library_file *file; /* NULL: loaded */
+    const struct link_map *loaded;   /* NULL if it is not loaded */
+    const struct library_file *file; /* NULL if it is loaded */
 };
 
 struct library_set {
@@ -83,7 +83,8 @@ static void load_library(struct library_set *set, const char *name)
     add_library(set, library, NULL);
 }
 
-/* Adds a library that may not be loaded. */
+/* Adds a library by its name. If it is not loaded, its file is read. If it is uncertain which file the linker would
+ * load, loads the library, or the one that needs it. */
 static void find_library(struct library_set *set, const char *name, const struct library_file *needed_by)
 {
     const struct library_file *file = NULL;
@@ -99,7 +100,7 @@ static void find_library(struct library_set *set, const char *name, const struct
     }
 }
 
-/* Adds the libraries that the ones found so far were linked with, and so on. */
+/* Adds the libraries that the ones found so far were linked with, and so on, until no more are found. */
 static void add_needed(struct library_set *set)
 {
     for (size_t i = 0; i < set->count; ++i) {
@@ -122,7 +123,7 @@ static void add_compilers(struct library_set *set, const char *const *names)
         find_library(set, *names, NULL);
 }
 
-/* ---- the field ---- */
+/* ---- the identity's field ---- */
 
 static void put_hex(struct bytes_writer *out, size_t size, const uint8_t *bytes)
 {
@@ -193,7 +194,7 @@ static ingot_status_t add_field(struct library_set *set, ingot_identity_t *ident
     bytes_writer_init(&text, set->arena.allocator);
     for (size_t i = 0; i < set->line_count; ++i) {
         if (i != 0 && strcmp(set->lines[i], set->lines[i - 1]) == 0)
-            continue; /* the same library listed twice */
+            continue; /* a library may be in the set both as loaded and as a file */
         bytes_put_text(&text, set->lines[i]);
         bytes_put_text(&text, "\n");
     }
@@ -218,7 +219,7 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
     arena_init(&set->arena, allocator);
     if (compiler_libraries != NULL && *compiler_libraries != NULL)
         library_search_init(&set->search, &set->arena);
-    set->libraries[set->count++].loaded = driver; /* the driver itself, whatever its name */
+    set->libraries[set->count++].loaded = driver; /* the driver itself is added whatever its name is */
     add_compilers(set, compiler_libraries);
     add_needed(set);
     ingot_status_t status = set->arena.failed ? INGOT_OUT_OF_MEMORY : add_field(set, identity);

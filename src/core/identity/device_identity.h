@@ -1,7 +1,7 @@
 /*
- * device_identity.h - the identity of a device with its driver and compiler: bytes, and their digest.
+ * device_identity.h - makes the identity of a device, its driver and its compiler: a list of fields, and their digest.
  *
- * Devices with equal identities share binaries. Fields are kept in the order in which the backend gave them.
+ * Devices with equal identities share binaries. Fields are kept in the order in which the backend added them.
  */
 #ifndef INGOT_CORE_IDENTITY_DEVICE_IDENTITY_H
 #define INGOT_CORE_IDENTITY_DEVICE_IDENTITY_H
@@ -13,13 +13,13 @@
 
 struct device_identity {
     size_t size;
-    uint8_t *bytes; /* framed name, framed value, and so on */
+    uint8_t *bytes; /* for each field, its name and its value, each preceded by its length */
     uint8_t digest[DIGEST_SIZE];
 };
 
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
                                       const ingot_backend_ops_t *ops, void *state, uint32_t device);
-/* Returns the allocator of the identity that is being made. */
+/* Returns the allocator of an identity to which a backend is adding fields. */
 const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity);
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);
 

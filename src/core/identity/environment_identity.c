@@ -1,7 +1,9 @@
 /*
- * environment_identity.c - the environment variables that affect the code that a driver's compiler generates.
+ * environment_identity.c - adds to an identity the environment variables that affect the code that a compiler
+ * generates.
  *
- * They are read with a device's identity, once per context; the driver reads some of them once per process.
+ * They are read when a device is identified, once per context. (The driver itself reads some of them only once per
+ * process.)
  */
 #include <ingot/backend.h>
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 /*
- * file_identity.c - identifies a compiler's data files: device libraries, bundled headers, settings.
+ * file_identity.c - identifies a compiler's data files: device libraries, bundled headers and settings.
  *
- * Each process that makes an id reads tens of megabytes, so they are hashed with XXH3, not BLAKE2b. XXH3 distinguishes
- * versions of a file; it need not resist forgery, because anyone who can forge these files can replace the compiler,
- * too.
+ * Each process that makes an id reads tens of megabytes of such files, so they are hashed with XXH3, not BLAKE2b. XXH3
+ * distinguishes a file's versions. It need not resist forgery, because anyone who can forge these files can also
+ * replace the compiler.
  */
 #include <ingot/backend.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 
 enum { MAX_PATHS = 256 };
 
-/* Hashes each part in one call, which uses the widest instructions. The file's hash combines the hashes of its
- * parts. */
+/* Hashes a part and combines its hash with the file's hash so far. A part is hashed in one call, because that uses
+ * the processor's widest instructions. */
 static void update(void *user, size_t size, const void *bytes)
 {
     struct hash128 *all = user;
@@ -26,7 +26,7 @@ static void update(void *user, size_t size, const void *bytes)
     *all = hash128_of(sizeof(both), both);
 }
 
-/* Makes the line of a file. *line stays NULL if there is no such file. */
+/* Makes the line that identifies a file: its name and hash. *line stays NULL if the file does not exist. */
 static ingot_status_t make_line(struct arena *arena, const char *path, char **line)
 {
     struct hash128 hash = {0, 0};
@@ -53,7 +53,7 @@ static int compare_lines(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Adds one digest of all lines, because the lines would be the longest part of an id. */
+/* Adds a digest of all lines instead of the lines, which would be the longest part of an id. */
 static ingot_status_t add_lines(ingot_identity_t *identity, const char *name, const char **lines, size_t count)
 {
     struct bytes_writer text;

@@ -1,7 +1,7 @@
 /*
- * library_file.c - reads the ELF headers, notes and dynamic section of a library; see library_file.h.
+ * library_file.c - reads the ELF headers, notes and dynamic section of a library's file; see library_file.h.
  *
- * Nothing in the file is trusted: each part is read by its own call and has a limit. Unusual files are left to the
+ * The file is not trusted: each part is read by a separate call and has a size limit. Unusual files are left to the
  * linker.
  */
 #include "core/identity/library_file.h"
@@ -33,7 +33,7 @@ struct reading {
     struct arena *arena;
     size_t segment_count;
     ElfW(Phdr) segments[MAX_SEGMENTS];
-    uint64_t strings_offset; /* of the dynamic section's strings, in the file */
+    uint64_t strings_offset; /* offset in the file of the dynamic section's strings */
     uint64_t strings_size;
 };
 
@@ -54,7 +54,8 @@ static void *read_part(const struct reading *reading, uint64_t offset, uint64_t 
     return part != NULL && read_at(reading, offset, (size_t)size, part, &got) ? part : NULL;
 }
 
-/* Reads the segments. A library for another machine counts as absent, because the linker skips it. */
+/* Reads the program headers, which describe the segments. A library for another machine counts as absent, because
+ * the linker skips it. */
 static enum library_place read_segments(struct reading *reading)
 {
     static const unsigned char own[] = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
@@ -86,7 +87,7 @@ static bool read_build_id(const struct reading *reading, struct library_file *fi
     return true;
 }
 
-/* Converts an address of the loaded library to an offset in the file. */
+/* Converts an address in the loaded library to an offset in its file. */
 static bool offset_of_address(const struct reading *reading, uint64_t address, uint64_t *offset)
 {
     for (size_t i = 0; i < reading->segment_count; ++i) {
@@ -100,7 +101,7 @@ static bool offset_of_address(const struct reading *reading, uint64_t address, u
     return false;
 }
 
-/* Returns a string of the dynamic section, or NULL if there is no such string. */
+/* Returns the dynamic section's string at an offset, or NULL if it cannot be read. */
 static const char *read_string(const struct reading *reading, uint64_t at)
 {
     char text[MAX_STRING];
@@ -125,9 +126,9 @@ static bool find_strings(struct reading *reading, size_t count, const ElfW(Dyn) 
     return offset_of_address(reading, address, &reading->strings_offset);
 }
 
-/* Takes an entry of the dynamic section. Returns false also for entries that change how the linker searches: an RPATH,
- * which applies to further libraries too, a search without the usual directories, and a library that replaces another
- * one. */
+/* Takes an entry of the dynamic section. Returns false if a string cannot be read. Also returns false for entries
+ * that change how the linker searches: an RPATH (which applies to further libraries, too), a flag that excludes the
+ * usual directories, and a filter (a library whose symbols replace this one's). */
 static bool take_entry(const struct reading *reading, const ElfW(Dyn) * entry, struct library_file *file)
 {
     switch (entry->d_tag) {

@@ -1,33 +1,33 @@
 /*
- * library_file.h - what the dynamic linker would know about a library's file, read without loading it.
+ * library_file.h - reads from a library's file what the dynamic linker would know about it, without loading it.
  *
- * A compiler takes 5 to 15 ms to load, but only some microseconds to read like this.
+ * Loading a compiler takes 5 to 15 ms, and reading its file only some microseconds.
  */
 #ifndef INGOT_CORE_IDENTITY_LIBRARY_FILE_H
 #define INGOT_CORE_IDENTITY_LIBRARY_FILE_H
 
 #include "core/base/arena.h"
 
-/* What was read from a library's file. Everything is in an arena. */
+/* What was read from a library's file. All memory belongs to an arena. */
 struct library_file {
     uint64_t device;
     uint64_t inode;
     const char *path;
     const char *name;        /* its SONAME, or the file's name without its directories */
-    const uint8_t *build_id; /* NULL: none */
+    const uint8_t *build_id; /* NULL if it has none */
     size_t build_id_size;
-    const char *runpath; /* NULL: none */
+    const char *runpath; /* NULL if it has none */
     size_t needed_count;
-    const char **needed; /* DT_NEEDED */
+    const char **needed; /* names of the libraries that it was linked with (DT_NEEDED) */
 };
 
 enum library_place {
     LIBRARY_FOUND,
-    LIBRARY_ABSENT, /* the linker continues its search */
-    LIBRARY_UNSURE  /* only the linker itself can tell */
+    LIBRARY_ABSENT, /* no usable file at this path; the linker continues its search */
+    LIBRARY_UNSURE  /* only the linker itself can know what it would load */
 };
 
-/* Reads the file at a path, unless `known` (which may be NULL) is that file. *file is the file read, or `known`. */
+/* Reads the file at a path, unless it is the same file as `known` (which may be NULL); then sets *file to `known`. */
 enum library_place library_file_read(struct arena *arena, const char *path, const struct library_file *known,
                                      const struct library_file **file);
 

@@ -1,9 +1,10 @@
 /*
- * library_search.c - see library_search.h.
+ * library_search.c - finds the file that the linker would load, from its directories and its cache; see
+ * library_search.h.
  *
  * The linker itself lists its directories: those of LD_LIBRARY_PATH at the start of the process, of an RPATH or
- * RUNPATH, and of the system. Each may have subdirectories for newer processors below glibc-hwcaps. Finally, there is
- * /etc/ld.so.cache.
+ * RUNPATH, and of the system. Each directory may have subdirectories below glibc-hwcaps for newer processors. The cache
+ * is /etc/ld.so.cache.
  */
 #include "core/identity/library_search.h"
 
@@ -29,7 +30,7 @@ enum {
     NEW_ENTRY_SIZE = 24
 };
 
-/* The cache's flags of a library for this machine: ELF for glibc, and its architecture. */
+/* The flags of cache entries for this machine: an ELF library for glibc, and the architecture. */
 #if defined(__GLIBC__) && defined(__x86_64__) && defined(__LP64__)
 #define OWN_FLAGS 0x0303u
 #elif defined(__GLIBC__) && defined(__aarch64__) && defined(__LP64__)
@@ -99,7 +100,7 @@ static bool has_magic(const struct library_search *search, size_t at, size_t hea
            memcmp(search->cache.bytes + at, magic, strlen(magic)) == 0;
 }
 
-/* Reads the linker's cache, which may begin with a cache for older linkers. */
+/* Reads the linker's cache. A cache for older linkers may precede it in the file. */
 static bool read_cache(struct library_search *search)
 {
     const ingot_status_t status = os_read_file(CACHE_FILE, MAX_CACHE, &search->cache, NULL);
@@ -116,8 +117,8 @@ static bool read_cache(struct library_search *search)
     return search->entry_count <= (search->cache.size - search->cache_start - NEW_HEADER_SIZE) / NEW_ENTRY_SIZE;
 }
 
-/* Lists the loaded libraries. If more are loaded between the two calls, the last ones are missing, and are found as
- * files. */
+/* Lists the loaded libraries. If another thread loads more between the two calls, the last ones are missing from the
+ * list and are searched as files. */
 static void list_loaded(struct library_search *search)
 {
     const size_t capacity = library_put_names(0, NULL);
@@ -142,7 +143,7 @@ void library_search_init(struct library_search *search, struct arena *arena)
         arena->failed = true;
 }
 
-/* Returns the string that an entry's field refers to. A NUL follows the cache's last byte. */
+/* Returns the string whose offset is stored at entry_and_field. A NUL follows the cache's last byte. */
 static const char *cache_text(const struct library_search *search, size_t entry_and_field)
 {
     const size_t at = search->cache_start + number_at(search, entry_and_field);
@@ -153,7 +154,7 @@ static const char *cache_text(const struct library_search *search, size_t entry_
 struct candidate {
     const struct library_search *search;
     const char *name;
-    const struct library_file *file; /* NULL: not found so far */
+    const struct library_file *file; /* NULL until it is found */
     bool is_unsure;
 };
 
@@ -177,7 +178,8 @@ static void consider_directory(struct candidate *candidate, const char *director
         consider(candidate, path);
 }
 
-/* Looks in the cache. The linker takes the first entry, unless one is for newer processors. */
+/* Looks in the cache. The linker takes the first entry with the name, unless there is another one for newer
+ * processors. */
 static void consider_cache(struct candidate *candidate)
 {
     const struct library_search *search = candidate->search;

@@ -1,9 +1,9 @@
 /*
  * library_search.h - finds the file that the dynamic linker would load under a name.
  *
- * Among the directories that a user or a library names, as in LD_LIBRARY_PATH, the first one with the file decides.
- * Otherwise all places with the name must lead to one file; if they do not, the search is unsure, because only the
- * linker knows their order.
+ * For a name that is passed to dlopen, the first user-named directory that contains the file decides, such as one in
+ * LD_LIBRARY_PATH. In all other cases, every place that has the name must lead to the same file. If not, the result is
+ * LIBRARY_UNSURE, because only the linker knows its order of search.
  */
 #ifndef INGOT_CORE_IDENTITY_LIBRARY_SEARCH_H
 #define INGOT_CORE_IDENTITY_LIBRARY_SEARCH_H
@@ -13,30 +13,33 @@
 
 struct library_directory {
     const char *path;
-    bool is_named; /* named by a user or a library, not one of the system */
-    bool is_part;  /* for some processors only */
+    bool is_named; /* named by a user or a library; false for the system's directories */
+    bool is_part;  /* a subdirectory whose libraries are for some processors only */
 };
 
 struct library_search {
     struct arena *arena;
-    bool is_known; /* false: nothing is known about this machine's linker, so each search is unsure */
+    bool is_known; /* false if this machine's linker is unknown; each search is then unsure */
     size_t directory_count;
     struct library_directory *directories;
     size_t loaded_size;
-    char *loaded; /* names of the loaded libraries, each with its NUL */
+    char *loaded; /* names of the loaded libraries, each followed by a NUL */
     struct bytes_writer cache;
-    size_t cache_start; /* where the entries' offsets begin */
+    size_t cache_start; /* offset of the part of the cache that current linkers use; its entries contain offsets from
+                         * here */
     size_t entry_count;
 };
 
-/* Asks for the linker's directories and reads its cache. Sets arena->failed if out of memory. Call fini in any case. */
+/* Asks the linker for its directories and reads its cache. Sets arena->failed if out of memory. library_search_fini
+ * must be called in any case. */
 void library_search_init(struct library_search *search, struct arena *arena);
 void library_search_fini(struct library_search *search);
 
 /* True if the process has loaded a library of this name. */
 bool library_search_has_loaded(const struct library_search *search, const char *name);
 
-/* Finds a library by a name that another file needs, or that dlopen is called with (needed_by NULL). */
+/* Finds a library by a name that the file needed_by was linked with, or by a name passed to dlopen if needed_by is
+ * NULL. */
 enum library_place library_search_find(const struct library_search *search, const char *name,
                                        const struct library_file *needed_by, const struct library_file **file);
 

@@ -1,5 +1,5 @@
 /*
- * loaded_library.c - reads the dynamic linker's tables; see loaded_library.h.
+ * loaded_library.c - reads the dynamic linker's tables of the loaded libraries; see loaded_library.h.
  */
 #include "core/identity/loaded_library.h"
 
@@ -49,7 +49,8 @@ void *library_handle_of_own(void)
     return own->l_name[0] != '\0' ? dlopen(own->l_name, RTLD_LAZY | RTLD_NOLOAD) : dlopen(NULL, RTLD_LAZY);
 }
 
-/* Returns a string of the dynamic section. On most machines, glibc replaces the section's offsets with addresses. */
+/* Returns string number `index`, counted from 0, of the dynamic section's entries with this tag, or NULL. On most
+ * machines, glibc replaces offsets in the section with addresses; elsewhere, `base` is added. */
 static const char *dynamic_string(ElfW(Addr) base, const ElfW(Dyn) * dynamic, ElfW(Sxword) tag, size_t index)
 {
     const char *strings = NULL;
@@ -76,7 +77,7 @@ const char *library_name(const struct link_map *library)
     if (name != NULL)
         return name;
     if (library->l_name == NULL || library->l_name[0] == '\0')
-        return "program"; /* the driver is linked into the executable */
+        return "program"; /* the driver is linked into the executable, which has no name here */
     const char *slash = strrchr(library->l_name, '/');
     return slash != NULL ? slash + 1 : library->l_name;
 }
@@ -86,13 +87,13 @@ const char *library_needed(const struct link_map *library, size_t index)
     return dynamic_string(library->l_addr, library->l_ld, DT_NEEDED, index);
 }
 
-/* ---- all libraries ---- */
+/* ---- names of all loaded libraries ---- */
 
-/* A list of names, each with its NUL, that holds as many as fit. */
+/* A list of names, each followed by a NUL. Names that do not fit are counted but not written. */
 struct name_list {
     size_t capacity;
     char *names;
-    size_t size; /* of all */
+    size_t size; /* size of all names, including those that do not fit */
 };
 
 static void put_name(struct name_list *list, const char *name)

@@ -1,6 +1,6 @@
 /*
- * loaded_library.h - examines this process's libraries: which one contains a function, what it was linked with, and its
- * build-id.
+ * loaded_library.h - examines the libraries that are loaded: which one contains a function, what it was linked with,
+ * and its build-id.
  *
  * Everything is read from memory, where the running code is, because the file on disk may have been replaced.
  */
@@ -12,26 +12,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the library that holds a function, or NULL if none does. */
+/* Returns the library that contains a function, or NULL if none does. */
 struct link_map *library_of_function(const void *function);
-/* Finds a loaded library by a name that dlopen would accept. It stays loaded as long as the libraries that need it. */
+/* Finds a loaded library by a name that dlopen would accept. The result is valid as long as libraries that need it
+ * stay loaded. */
 struct link_map *library_if_loaded(const char *name);
-/* Loads a library; *handle is for dlclose. Returns NULL if it cannot be loaded. */
+/* Loads a library. Sets *handle, which the caller passes to dlclose. Returns NULL if it cannot be loaded. */
 struct link_map *library_open(const char *name, void **handle);
 
-/* Returns dlopen's handle of the library that contains this function, for dlclose, or NULL. */
+/* Returns a handle of the library that contains this function, which the caller passes to dlclose, or NULL. */
 void *library_handle_of_own(void);
-/* Writes the file names and SONAMEs of the loaded libraries, each with its NUL, if all fit into the capacity. Returns
- * their total size in bytes. */
+/* Writes the file names and SONAMEs of the loaded libraries, each followed by a NUL, if all fit in `capacity` bytes.
+ * Returns the number of bytes that they need. */
 size_t library_put_names(size_t capacity, char *names);
 
 /* Returns the SONAME, or the file's name without its directories. Never NULL. */
 const char *library_name(const struct link_map *library);
 /* Returns the path of the library's file. */
 const char *library_path(const struct link_map *library);
-/* Returns the index-th DT_NEEDED, or NULL after the last. */
+/* Returns the library's DT_NEEDED entry number `index`, counted from 0, or NULL if there are fewer. */
 const char *library_needed(const struct link_map *library, size_t index);
-/* Finds the GNU build-id in notes. Returns false if there is none. */
+/* Finds the GNU build-id in the content of an ELF note segment. Returns false if there is none. */
 bool library_find_build_id(size_t size, const uint8_t *notes, size_t wanted_alignment, const uint8_t **id,
                            size_t *id_size);
 /* Finds a library's GNU build-id. Returns false if there is none. */
