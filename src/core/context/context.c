@@ -1,5 +1,5 @@
 /*
- * context.c - one backend, its devices, one in-memory cache; see context.h.
+ * context.c - creates, retains, releases and queries contexts; see context.h.
  */
 #include "core/context/context.h"
 
@@ -44,14 +44,14 @@ static void destroy(struct ingot_context *context)
     os_condition_fini(&context->kernel_changed);
     os_mutex_fini(&context->kernel_lock);
     if (context->header_memo != NULL)
-        header_memo_retire(context->header_memo); /* a store may still hold the memo */
+        header_memo_retire(context->header_memo); /* a persistent store may still hold a reference to the memo */
     header_memo_release(context->header_memo);
     trace_fini(&context->trace);
     striped_count_fini(&context->references, &allocator);
     alloc_free(&allocator, context, sizeof(*context));
 }
 
-/* Parses the environment's options once for all programs. */
+/* Parses the compile options of the environment once, instead of for each program. */
 static bool survey_options(struct ingot_context *context)
 {
     struct arena arena;
@@ -65,7 +65,7 @@ static bool survey_options(struct ingot_context *context)
         context->kept_options =
             alloc_text(&context->allocator,
                        context->option_survey.has_directory ? (const char *)kept.bytes : context->compile_options);
-    context->option_survey.unknown.value = NULL; /* it may point into the arena */
+    context->option_survey.unknown.value = NULL; /* it may point into the arena, which is freed here */
     bytes_writer_fini(&kept);
     arena_fini(&arena);
     return context->kept_options != NULL;
@@ -258,7 +258,8 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
             device_identity_create(&made, &context->allocator, &context->ops, context->state, device);
         if (status != INGOT_SUCCESS)
             return status;
-        /* Two threads may ask the driver at once; the first answer is kept. The release pairs with the acquire. */
+        /* Two threads may ask the driver at once; the first identity is kept. The release pairs with the acquires,
+         * here and above. */
         if (atomic_compare_exchange_strong_explicit(&context->identities[device], &known, made, memory_order_acq_rel,
                                                     memory_order_acquire))
             known = made;

@@ -1,10 +1,10 @@
 /*
- * context.h - one backend, its devices, one in-memory cache.
+ * context.h - defines a context, which joins a backend, its devices and an in-memory cache of programs.
  *
- * There are two counts. `holders` counts the application's references. `references` counts all: each descriptor and
- * program has one, and the holders together have one, as the owner. When the last holder releases the context, the
- * cache is closed, which breaks the cycle context -> cache -> program -> context. When the last reference is dropped,
- * the backend's state is destroyed.
+ * A context has two counts. `holders` counts the application's references. `references` counts all: one for each
+ * descriptor and program, and one for all holders together, as the owner. When the last holder releases the context,
+ * the cache is closed, which breaks the cycle context -> cache -> program -> context. When the last reference is
+ * dropped, the backend's state is destroyed.
  */
 #ifndef INGOT_CORE_CONTEXT_CONTEXT_H
 #define INGOT_CORE_CONTEXT_CONTEXT_H
@@ -39,41 +39,42 @@ struct ingot_context {
     ingot_backend_ops_t ops;
     void *state;
     uint32_t device_count;
-    /* device_count of them; made by the first request, release/acquire */
+    /* an array of device_count identities; each is made when first requested; release/acquire */
     _Atomic(struct device_identity *) *identities;
     char *compile_options; /* from the environment, "" if there are none */
     char *link_options;
-    struct option_survey option_survey; /* of compile_options */
+    struct option_survey option_survey; /* what compile_options contain, parsed once */
     char *kept_options;                 /* compile_options without -I */
     struct text_rules text_rules;
     struct native_builds native_builds;
-    struct ingot_header_memo *header_memo; /* NULL: the memo is off */
+    struct ingot_header_memo *header_memo; /* NULL if the memo is off */
     struct trace trace;
     struct memory_cache *programs;
     struct context_counters counters; /* written once per build or load, never by a hit */
-    os_mutex kernel_lock;             /* see kernel_table.h; like the next three fields */
+    os_mutex kernel_lock;             /* guards the kernels that are being made, as kernel_table.h describes */
     os_condition kernel_changed;
-    struct kernel_making *kernels_in_making; /* under kernel_lock, like the next field */
-    unsigned kernel_process;                 /* the process whose kernels these are; see wait_graph_process */
+    struct kernel_making *kernels_in_making; /* guarded by kernel_lock, like the next field */
+    unsigned kernel_process;                 /* the process that made that list, which forked children forget; see
+                                              * wait_graph_process */
     _Atomic uint64_t next_desc_serial;
 };
 
-/* Implements ingot_context_create. program_ops are the operations of the in-memory cache. */
+/* Implements ingot_context_create. program_ops are the in-memory cache's operations on programs. */
 ingot_status_t context_create(struct ingot_context **context, const ingot_backend_ops_t *ops, void *state,
                               uint32_t device_count, const ingot_context_info_t *info,
                               const struct memory_cache_ops *program_ops);
 void context_reference(struct ingot_context *context);
 void context_unreference(struct ingot_context *context);
 
-/* Returns the device's identity. It is borrowed, and valid as long as the context. */
+/* Gets the device's identity, which belongs to the context and is freed with it. */
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
 
-/* Reads a capacity. Returns INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
+/* Converts a capacity to limits. Returns INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
 
-/* True if the caller should retry, because it ran out of memory and the cache has just been emptied. True at most once
- * per request. */
+/* Empties the cache if `status` is INGOT_OUT_OF_MEMORY. True if the caller should then retry. True at most once per
+ * request. */
 bool context_make_room(struct ingot_context *context, ingot_status_t status);
 
 static inline void context_count(_Atomic uint64_t *counter)

@@ -1,11 +1,11 @@
 /*
- * context_cache.c - the public functions of a context's in-memory cache: limits, trimming, clearing and counters.
+ * context_cache.c - implements the public functions that limit, trim, clear and query a context's in-memory cache.
  */
 #include "core/base/error.h"
 #include "core/context/context.h"
 #include "util/struct_size.h"
 
-/* Reads the capacity, and replaces zeros with the defaults. */
+/* Converts a capacity to limits. Zeros are replaced with the defaults. */
 static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, const struct memory_cache_limits *defaults,
                                     struct memory_cache_limits *limits)
 {

@@ -1,5 +1,5 @@
 /*
- * context_memo.c - the public functions of a context's memo of headers.
+ * context_memo.c - implements the public functions for the header memo, which remembers what headers contain.
  */
 #include <ingot/header_memo.h>
 #include <string.h>
@@ -26,7 +26,8 @@ void ingot_header_memo_release(ingot_header_memo_t memo)
     header_memo_release(memo);
 }
 
-/* Identifies the code that resolves includes. The version alone would not distinguish a developer's builds. */
+/* Computes a digest that identifies Ingot's code, because another version may resolve includes differently. The
+ * version number alone would not distinguish a developer's builds. */
 static ingot_status_t identify_library(uint8_t digest[DIGEST_SIZE])
 {
     uint8_t room[256];

@@ -1,7 +1,7 @@
 /*
- * environment.c - the INGOT_* variables that a context reads; see environment.h.
+ * environment.c - reads the INGOT_* variables of a context; see environment.h.
  *
- * Unused values are not checked, such as the capacity if the application sets it or if the cache is off.
+ * Values that are not used are not checked, such as the capacity if the application sets it or if the cache is off.
  */
 #include "core/context/environment.h"
 
@@ -17,7 +17,7 @@ static const char *text_of(const char *name)
     return text != NULL ? text : "";
 }
 
-/* Reads a value. Leaves it unchanged if the variable is not set. */
+/* Reads a variable's value. Leaves *value unchanged if the variable is not set. */
 static ingot_status_t read_value(const char *name, enum environment_kind kind, size_t *value)
 {
     const char *text = text_of(name);
@@ -43,7 +43,8 @@ static ingot_status_t read_limits(struct memory_cache_limits *limits)
     if (status == INGOT_SUCCESS)
         status = read_value("INGOT_CACHE_CAPACITY", ENVIRONMENT_SIZE, &limits->max_entries);
     if (limits->max_entries == 0)
-        limits->max_entries = INGOT_CACHE_DEFAULT_PROGRAMS; /* zero means default; INGOT_CACHE=0 turns it off */
+        limits->max_entries = INGOT_CACHE_DEFAULT_PROGRAMS; /* zero means the default; only INGOT_CACHE=0 turns the
+                                                             * cache off */
     if (status == INGOT_SUCCESS)
         status = read_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &limits->max_bytes);
     if (status == INGOT_SUCCESS)

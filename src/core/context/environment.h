@@ -1,5 +1,5 @@
 /*
- * environment.h - the INGOT_* variables, which a context reads once, when it is created.
+ * environment.h - reads the INGOT_* variables, once for each context that is created.
  */
 #ifndef INGOT_CORE_CONTEXT_ENVIRONMENT_H
 #define INGOT_CORE_CONTEXT_ENVIRONMENT_H
@@ -8,19 +8,19 @@
 #include "core/memory_cache/memory_cache.h"
 
 struct environment {
-    const char *trace;           /* NULL: off */
-    const char *compile_options; /* "" if not set */
+    const char *trace;           /* NULL if tracing is off */
+    const char *compile_options; /* "" if not set, like link_options */
     const char *link_options;
     bool header_memo;
     struct memory_cache_limits limits; /* from the variables, or the defaults */
 };
 
-/* Reads the variables, or sets the defaults if ignore is true. Returns INGOT_INVALID_ARGUMENTS, with a sentence that
- * names the variable, for a malformed value that would be used. */
+/* Reads the variables, or sets the defaults if `ignore` is true. Reads the cache's limits only if uses_limits is
+ * true. If a value that would be used is malformed, returns INGOT_INVALID_ARGUMENTS with a sentence that names the
+ * variable. */
 ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits);
 
-/* Emits an event for each INGOT_... variable that Ingot does not know. The event suggests the most similar known
- * name. */
+/* Emits an event for each INGOT_* variable that Ingot does not know. The event suggests the most similar known name. */
 void environment_tell_unknown(const struct trace *trace);
 
 #endif

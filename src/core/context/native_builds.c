@@ -1,5 +1,5 @@
 /*
- * native_builds.c - a ring of hashes; see native_builds.h.
+ * native_builds.c - keeps the hashes of programs in a ring buffer; see native_builds.h.
  */
 #include "core/context/native_builds.h"
 
@@ -39,7 +39,7 @@ void native_builds_add(struct native_builds *builds, const ingot_allocator_t *al
 {
     const size_t size = NATIVE_BUILDS_REMEMBERED * sizeof(*builds->keys);
     struct hash128 *room =
-        alloc_zeroed(allocator, size); /* not under the lock, because this calls the application's allocator */
+        alloc_zeroed(allocator, size); /* before locking, because this calls the application's allocator */
 
     os_mutex_lock(&builds->lock);
     if (builds->keys == NULL) {

@@ -1,9 +1,8 @@
 /*
- * native_builds.h - remembers the programs of a context whose hermetic build failed, so that it is tried only once per
- * program.
+ * native_builds.h - remembers programs whose hermetic build failed, so that a context tries it only once per program.
  *
- * It remembers a fixed number of hashes. A forgotten or colliding hash costs a compilation or a stored blob, but never
- * gives a wrong program. One lock is held during a look-up.
+ * It remembers a fixed number of hashes. If a hash was forgotten, or equals another program's, that costs a compilation
+ * or a stored blob, but never gives a wrong program. A lock is held during each lookup.
  */
 #ifndef INGOT_CORE_CONTEXT_NATIVE_BUILDS_H
 #define INGOT_CORE_CONTEXT_NATIVE_BUILDS_H
@@ -16,8 +15,8 @@ enum { NATIVE_BUILDS_REMEMBERED = 1024 };
 
 struct native_builds {
     os_mutex lock;
-    struct hash128 *keys; /* guarded by lock, like count; NULL: nothing was added yet */
-    size_t count;         /* how many were ever added; the newest are kept */
+    struct hash128 *keys; /* guarded by lock, like count; NULL until a program is added */
+    size_t count;         /* number of programs added so far; only the newest are in keys */
 };
 
 ingot_status_t native_builds_init(struct native_builds *builds);

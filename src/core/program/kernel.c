@@ -1,5 +1,5 @@
 /*
- * kernel.c - requests, clones and locks kernels; see kernel_table.h.
+ * kernel.c - implements the public functions for kernels: requesting, cloning and locking them; see kernel_table.h.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static bool find_device(const struct ingot_program_desc *desc, uint32_t device, size_t *position)
 {
-    /* In most programs, which are for all devices, a device's index is its position. */
+    /* Most programs are for all devices of the context. In such a program, a device's position equals its index. */
     if (device < desc->device_count && desc->device_indices[device] == device) {
         *position = device;
         return true;
@@ -24,8 +24,8 @@ static bool find_device(const struct ingot_program_desc *desc, uint32_t device, 
     return false;
 }
 
-/* Finds or makes the shared kernel, which takes over the caller's reference to the program. desc is the program's
- * descriptor or an equal one. */
+/* Finds or makes the shared kernel. On success, the caller's reference to the program becomes the kernel's. `desc`
+ * is the program's descriptor or an equal one. */
 static ingot_status_t find_shared(struct cache_entry *program, const struct ingot_program_desc *desc, uint32_t device,
                                   const char *name, struct ingot_kernel **kernel)
 {
@@ -46,14 +46,15 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
 }
 
 /*
- * Remembers only the first kernel that is requested from a program, because threads that use several kernels of one
- * descriptor would overwrite each other's. One thread writes at a time, and sets the serial to BUSY while it does. So a
- * thread that reads the same serial before and after the kernel has the kernel of that serial's program.
+ * Remembers a kernel in the descriptor. Only the first kernel that is requested from a program is remembered, because
+ * threads that use several kernels of one descriptor would keep overwriting each other's. One thread writes at a time,
+ * and sets the serial to BUSY while it does. So a thread that reads the same serial before and after it reads the
+ * kernel knows that the kernel belongs to that serial's program.
  */
 static void remember(struct kernel_memo *memo, const struct cache_entry *program, struct ingot_kernel *kernel)
 {
     const uint64_t BUSY = UINT64_MAX;
-    /* the caller holds the program */
+    /* relaxed: the caller holds the program, so it has already acquired the serial */
     const uint64_t serial = atomic_load_explicit(entry_serial(program), memory_order_relaxed);
     uint64_t before = atomic_load_explicit(&memo->serial, memory_order_relaxed);
 
@@ -61,8 +62,8 @@ static void remember(struct kernel_memo *memo, const struct cache_entry *program
         !atomic_compare_exchange_strong_explicit(&memo->serial, &before, BUSY, memory_order_acquire,
                                                  memory_order_relaxed))
         return;
-    /* release, both: pair with the acquires in ingot_kernel_get, which sees BUSY or a later serial if it sees this
-     * kernel */
+    /* Both stores are releases, which pair with the acquires in ingot_kernel_get: a thread that sees this kernel
+     * also sees BUSY or a later serial. */
     atomic_store_explicit(&memo->kernel, kernel, memory_order_release);
     atomic_store_explicit(&memo->serial, serial, memory_order_release);
 }
@@ -79,8 +80,8 @@ ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t progr
     return status;
 }
 
-/* Does what ingot_kernel_get describes, for a program that was hit, whose hit is pending (cache_hit.h), or that must be
- * found or made. */
+/* Does what ingot_kernel_get describes when the remembered kernel cannot be used. If `hit` is not NULL, it is the
+ * program. Otherwise the program's hit is pending (cache_hit.h), or the program must be found or made. */
 __attribute__((noinline)) static ingot_status_t get_slowly(ingot_kernel_t *kernel, struct ingot_program_desc *desc,
                                                            uint32_t device_index, const char *name,
                                                            struct cache_entry *hit, struct cache_entry *pending)
@@ -103,10 +104,10 @@ ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc
 {
     if (kernel == NULL || desc == NULL || name == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "kernel, desc or name is NULL");
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memos change */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memos change, which are atomic */
     struct kernel_memo *memo = &shared->kernel_memo;
-    /* Read before the program is hit, because an atomic addition delays what follows. The kernel is used only if the
-     * hit finds its program, which keeps the kernel alive. */
+    /* The memo is read before the program is looked up, because the lookup's atomic addition delays what follows it.
+     * The kernel is used only if the lookup finds the kernel's program, which keeps the kernel alive. */
     const uint64_t serial = atomic_load_explicit(&memo->serial, memory_order_acquire);
     struct ingot_kernel *known = atomic_load_explicit(&memo->kernel, memory_order_acquire);
     const bool is_whole = atomic_load_explicit(&memo->serial, memory_order_relaxed) == serial;

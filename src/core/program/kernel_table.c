@@ -71,7 +71,7 @@ struct kernel_table *kernel_table_get(struct program_body *body)
         name_offsets(table)[i] = offset;
         offset += (uint32_t)strlen(body->names + offset) + 1;
     }
-    /* The first table is kept. The release pairs with the acquire above. */
+    /* If two threads make the table at once, the first one's is kept. The release pairs with the acquire above. */
     if (atomic_compare_exchange_strong_explicit(&body->kernels, &known, table, memory_order_acq_rel,
                                                 memory_order_acquire))
         return table;
@@ -106,7 +106,8 @@ static ingot_status_t make_native(struct ingot_context *context, const struct pr
     return status;
 }
 
-/* In a forked child, the kernels that are being made and the threads that wait for them belong to the parent. */
+/* In a forked child, forgets the kernels that threads of the parent were making, and the threads that waited for
+ * them. */
 static void forget_makings_of_parent(struct ingot_context *context)
 {
     if (context->kernel_process == wait_graph_process())
@@ -117,9 +118,9 @@ static void forget_makings_of_parent(struct ingot_context *context)
 }
 
 /*
- * Returns the place's kernel. If another thread is making it, waits for that thread. Returns NULL if the caller must
- * make the kernel and then call end_making with `own`. A thread whose wait would never end makes a second kernel, which
- * is thrown away.
+ * Returns the kernel of `place`. If another thread is making it, waits for that thread. Returns NULL if the caller must
+ * make the kernel and then call end_making with `own`. If waiting would be a deadlock, the caller makes a second
+ * kernel; of the two, the one that is finished last is freed.
  */
 static struct ingot_kernel *wait_or_begin(struct ingot_context *context, _Atomic(struct ingot_kernel *) *place,
                                           struct kernel_making *own)
@@ -162,7 +163,7 @@ static void end_making(struct ingot_context *context, struct kernel_making *own)
     if (*link != NULL)
         *link = own->next;
     else
-        own->waiters = 0; /* the list was forgotten because this thread forked */
+        own->waiters = 0; /* not in the list, because this thread has forked and the child forgot the list */
     ingot_work_end(&own->work);
     os_condition_wake_all(&context->kernel_changed);
     while (own->waiters != 0)
@@ -185,7 +186,8 @@ static ingot_status_t make(struct cache_entry *program, uint32_t device, const c
         kernel_destroy(made, context);
         return status;
     }
-    /* The release pairs with the acquire in find_shared. */
+    /* The release pairs with the acquire in find_shared. If another thread stored a kernel first, that kernel is
+     * kept. */
     if (!atomic_compare_exchange_strong_explicit(place, &first, made, memory_order_acq_rel, memory_order_acquire)) {
         kernel_destroy(made, context);
         made = first;
@@ -202,7 +204,7 @@ ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, c
     ingot_status_t status = INGOT_SUCCESS;
     struct kernel_making own;
 
-    const int cancellation = cancellation_hold(); /* other threads may wait */
+    const int cancellation = cancellation_hold(); /* a canceled thread would leave others waiting */
     struct ingot_kernel *known = wait_or_begin(context, place, &own);
     if (known == NULL) {
         status = make(program, device, name, place, kernel);

@@ -1,5 +1,5 @@
 /*
- * program.c - makes built programs, and handles requests for them through the in-memory cache; see program.h.
+ * program.c - creates programs, and answers requests for them from the in-memory cache; see program.h.
  */
 #include "core/program/program.h"
 
@@ -40,7 +40,7 @@ static void release_native(struct ingot_context *context, void *native, struct i
         context->ops.destroy_program(context->state, native);
 }
 
-/* Returns the size that alloc_body allocated. */
+/* Computes the size that alloc_body allocated, from where the last text ends. */
 static size_t body_size(const struct program_body *body)
 {
     const char *reason = program_native_reason(body);
@@ -78,7 +78,7 @@ static ingot_status_t check_names(size_t size, const char *names)
     return INGOT_SUCCESS;
 }
 
-/* Allocates a body with room for its names, its log and its other texts. */
+/* Allocates a body with room for the kernel names, the log, the source name and the reason for a native build. */
 static struct program_body *alloc_body(const ingot_allocator_t *allocator, const struct program_parts *parts)
 {
     const size_t reason_size = parts->native_reason != NULL ? strlen(parts->native_reason) + 1 : 0;
@@ -116,7 +116,8 @@ static void fill_body(struct program_body *body, const struct program_parts *par
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts)
 {
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* always on the heap, so never const */
+    /* descriptors are never const objects, because all are on the heap */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc;
     struct ingot_context *context = desc->context;
 
     ingot_status_t status = check_names(parts->names_size, parts->names);
@@ -137,9 +138,10 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     return INGOT_SUCCESS;
 }
 
-/* ---- the cache's view ---- */
+/* ---- what the in-memory cache calls ---- */
 
-/* True if the program is for the descriptor. A program without an id is only for its own descriptor. */
+/* True if the program can be used for the descriptor. A natively compiled program, which has no id, can be used only
+ * for its own descriptor. */
 static bool matches(const void *value, const void *key)
 {
     const struct program_body *body = value;
@@ -170,7 +172,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
     program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
 }
 
-/* This function is in this file because a context's in-memory cache holds programs. */
+/* Here and not in context.c, because only this file knows that the cached values are programs. */
 ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
                                     uint32_t device_count, const ingot_context_info_t *info)
 {
@@ -228,14 +230,15 @@ static inline ingot_status_t deliver_hit(ingot_program_t *program, const struct 
     return trace_wanted(&desc->context->trace) ? emit_hit(desc) : INGOT_SUCCESS;
 }
 
-/* Finds the program by content or makes it, unless a hit by memo is pending (cache_hit.h). A program that is not cached
- * leaves no memo. This function is not inlined, because a hit by memo does not need its stack frame. */
+/* Finishes a pending hit (cache_hit.h), or else finds the program by content or makes it. A program that must not be
+ * cached is not remembered in the descriptor. Not inlined, so that a fast hit does not need this function's stack
+ * frame. */
 __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t *program,
                                                                 const struct ingot_program_desc *desc,
                                                                 ingot_program_builder_t builder, void *user,
                                                                 struct cache_entry *pending)
 {
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
     if (pending != NULL && cache_recall_rest(&shared->memo, pending) != NULL)
         return deliver_hit(program, desc, pending);
     struct making making = {desc, builder, user};
@@ -260,7 +263,7 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
 static inline ingot_status_t get_or_create(ingot_program_t *program, const struct ingot_program_desc *desc,
                                            ingot_program_builder_t builder, void *user)
 {
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
     struct cache_entry *pending = NULL;
     struct cache_entry *entry = cache_recall_fast(&shared->memo, &pending);
 
@@ -319,7 +322,7 @@ ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_progra
 {
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes */
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
     const struct cache_request request = {desc->key_hash, desc, keeps_out_of_cache(desc) ? NULL : &shared->memo, NULL,
                                           false};
     struct cache_entry *entry = memory_cache_find(desc->context->programs, &request);

@@ -1,18 +1,18 @@
 /*
- * program.h - makes programs, and emits their events.
+ * program.h - creates programs that are not in the cache yet, and emits events about programs.
  */
 #ifndef INGOT_CORE_PROGRAM_PROGRAM_H
 #define INGOT_CORE_PROGRAM_PROGRAM_H
 
 #include "core/program/program_body.h"
 
-/* The parts of a program that is not in the cache yet. The program owns native (or the reference to its owner) from
- * then on, even if making it fails; names and log are copied. */
+/* The parts from which program_create makes a program. It takes over `native` (or the reference to its owner), even
+ * if it fails, and copies the names and the log. */
 struct program_parts {
     void *native;
     struct ingot_program *owner; /* as in program_body */
     size_t names_size;
-    const char *names; /* ascending, each with its NUL */
+    const char *names; /* sorted, each followed by a NUL */
     size_t log_size;
     const char *log;
     size_t device_bytes;
@@ -20,22 +20,23 @@ struct program_parts {
     uint64_t build_ns;         /* as in program_body */
     const char *native_reason; /* as in program_body */
     size_t source_name_size;
-    const char *source_name; /* as in program_body, without NUL */
+    const char *source_name; /* as in program_body, but without a NUL */
 };
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);
 
-/* Does what ingot_program_create describes, if cache_recall_fast found no program. pending was set by that call. */
+/* Continues ingot_program_create after cache_recall_fast has found no program and has set `pending`. */
 ingot_status_t program_request(struct ingot_program **program, const struct ingot_program_desc *desc,
                                struct cache_entry *pending);
 
 /* Frees a kept blob. Does nothing if blob is NULL. */
 void program_free_blob(struct kept_blob *blob, const ingot_allocator_t *allocator);
 
-/* Returns how many bytes the program counts for in the in-memory cache, or SIZE_MAX if it must not be kept. */
+/* Returns how many bytes the in-memory cache counts for the program. */
 size_t program_count_bytes(const struct program_body *body);
 
-/* Emits an event about this descriptor. Marked cold, because most contexts have neither a callback nor a trace. */
+/* Emits an event about this descriptor's program. Marked cold, because most contexts have neither a callback nor a
+ * trace. */
 __attribute__((cold)) void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind,
                                         ingot_status_t status, uint64_t start_ns, size_t bytes, const char *reason);
 

@@ -1,8 +1,9 @@
 /*
- * program_blob.c - makes a program's blob.
+ * program_blob.c - makes a program's blob from the binaries that the driver returns.
  *
- * The driver is called without a lock. A size query keeps the blob until it is copied out, so that the usual two calls
- * ask the driver only once. Afterwards the blob is not kept, because that would double the memory of cached programs.
+ * The driver is called without a lock. Callers usually call twice: for the size, then for the bytes. The blob is kept
+ * between these two calls, so that the driver is asked only once. It is not kept longer, because that would double the
+ * memory of cached programs.
  */
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 
-/* Gets the binaries of all classes, one after the other. sizes[i] is the end of the i-th. */
+/* Gets the binaries of all device classes and concatenates them. ends[i] is the offset at which binary i ends. */
 static ingot_status_t gather(const struct program_body *body, const struct device_classes *classes,
                              struct ingot_sink *binaries, size_t *ends)
 {
@@ -30,7 +31,7 @@ static ingot_status_t gather(const struct program_body *body, const struct devic
             status = context->ops.get_binary(context->state, body->native, device, binaries);
         }
         if (status == INGOT_SUCCESS && binaries->writer.failed)
-            status = error_out_of_memory(); /* a backend may ignore the failure */
+            status = error_out_of_memory(); /* the backend may have ignored a failed write */
         ends[i] = binaries->writer.size;
     }
     return status;
@@ -38,7 +39,7 @@ static ingot_status_t gather(const struct program_body *body, const struct devic
 
 const char *program_source_name(const struct program_body *body)
 {
-    const char *given_name = program_desc_name(body->desc); /* "" if the descriptor was made from an id alone */
+    const char *given_name = program_desc_name(body->desc); /* "" if the descriptor was made from nothing but an id */
     return given_name[0] != '\0' ? given_name : program_log(body) + body->log_size;
 }
 
@@ -71,7 +72,8 @@ static void write_blob(struct bytes_writer *writer, const struct program_body *b
     blob_write(writer, &view, sections);
 }
 
-/* Returns the size of the binaries for all devices, including equal ones, as for a loaded program. */
+/* Returns the total size of the binaries, with a shared binary counted once per device, as it is for a loaded
+ * program. */
 static size_t bytes_of_devices(const struct device_classes *classes, size_t device_count, const size_t *ends)
 {
     size_t total = 0;
@@ -112,10 +114,10 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
     return status;
 }
 
-/* Replaces the estimated size with the actual one. */
+/* Replaces the estimated size of the binaries, which the in-memory cache counts, with the actual size. */
 static void correct_bytes(const struct ingot_program *program, struct program_body *body, size_t device_bytes)
 {
-    /* relaxed: a number */
+    /* relaxed: only the number matters, nothing else is published with it */
     if (atomic_exchange_explicit(&body->device_bytes, device_bytes, memory_order_relaxed) != device_bytes)
         memory_cache_recount(body->desc->context->programs, program_entry(program), program_count_bytes(body));
 }
@@ -152,7 +154,8 @@ void program_free_blob(struct kept_blob *blob, const ingot_allocator_t *allocato
     alloc_free(allocator, blob, sizeof(*blob));
 }
 
-/* Keeps the blob until the next call, which copies it out. If out of memory, that call asks the driver again. */
+/* Keeps the blob until the next call copies it out. If that is impossible for lack of memory, the next call asks the
+ * driver again. */
 static void keep_blob(struct program_body *body, size_t size, uint8_t *bytes)
 {
     const ingot_allocator_t *allocator = &body->desc->context->allocator;
@@ -163,8 +166,8 @@ static void keep_blob(struct program_body *body, size_t size, uint8_t *bytes)
         return;
     }
     *blob = (struct kept_blob){size, bytes};
-    /* release: pairs with the acquire of the thread that takes the blob; acquire: a blob that another thread kept is
-     * freed here */
+    /* release: pairs with the acquire of the thread that takes the blob. acquire: if another thread kept a blob
+     * meanwhile, it is freed here. */
     program_free_blob(atomic_exchange_explicit(&body->blob, blob, memory_order_acq_rel), allocator);
 }
 

@@ -1,8 +1,9 @@
 /*
- * program_body.h - built programs, which are the values of entries of the in-memory cache.
+ * program_body.h - defines a built program, which is the value of an entry of the in-memory cache.
  *
- * The public handle is the cache's entry, whose reference count is also the program's. The body is immutable, except
- * for its kernels, which are made by the first request for each, and the blob that a size query gathered.
+ * The public handle of a program is the cache's entry, whose reference count is also the program's. The body is
+ * immutable, except for its kernels (each is made when it is first requested), the blob that a size query made, and the
+ * size that the blob corrects.
  */
 #ifndef INGOT_CORE_PROGRAM_PROGRAM_BODY_H
 #define INGOT_CORE_PROGRAM_PROGRAM_BODY_H
@@ -12,27 +13,28 @@
 struct ingot_kernel;
 struct kernel_table;
 
-/* A blob that a size query gathered and that has not been copied out yet. */
+/* A blob that a size query made and that has not been copied out yet. */
 struct kept_blob {
     size_t size;
     uint8_t *bytes;
 };
 
-/* A program, in one block of memory with its names and its log. */
+/* A program. Its names, its log and its other texts follow it in the same block of memory. */
 struct program_body {
-    struct ingot_program_desc *desc;        /* referenced */
-    _Atomic(struct kernel_table *) kernels; /* made by the first request for a kernel; release/acquire */
+    struct ingot_program_desc *desc;        /* holds a reference */
+    _Atomic(struct kernel_table *) kernels; /* NULL until a kernel is requested; release/acquire */
     uint32_t name_count;
     uint32_t names_size;
     void *native;
-    struct ingot_program *owner;      /* the owner of native, referenced; NULL: this body owns it */
-    size_t log_size;                  /* with NUL; the log follows the names */
-    uint64_t build_ns;                /* how long compiling took, even if it is from a blob; 0: unknown */
-    _Atomic size_t device_bytes;      /* size of the binaries; an estimate until the blob is taken; relaxed */
-    _Atomic(struct kept_blob *) blob; /* NULL: none; threads take it by an exchange */
+    struct ingot_program *owner;      /* a program that owns `native`, with a reference to it; NULL if this program
+                                       * owns it */
+    size_t log_size;                  /* includes the NUL; the log follows the names */
+    uint64_t build_ns;                /* how long compiling took, perhaps before the blob was stored; 0 if unknown */
+    _Atomic size_t device_bytes;      /* size of the binaries, estimated until the blob is made; relaxed */
+    _Atomic(struct kept_blob *) blob; /* NULL if none is kept; threads take it by an exchange */
     bool is_from_blob;                /* true if at least one device's binary is from a blob */
     bool is_native;                   /* was compiled natively and has no id */
-    /* sorted, each with its NUL; followed by the log, the blob's source name, and why the program is native */
+    /* sorted, each followed by a NUL; then the log, the source's name, and the reason for a native build */
     char names[];
 };
 

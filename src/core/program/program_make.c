@@ -1,8 +1,8 @@
 /*
- * program_make.c - makes programs by compiling or from a blob, without the in-memory cache.
+ * program_make.c - makes programs by compiling them or from blobs, without using the in-memory cache.
  *
- * Equal devices share one compilation: the first device compiles, and the others load its binary. If a blob lacks some
- * devices' binaries, these are compiled in the same way.
+ * Devices with equal identities share one compilation: the first device compiles, and the others load its binary. If a
+ * blob lacks the binaries of some devices, they are compiled in the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 
-/* Room for a few sources and devices, so that loading a small program allocates only what it keeps. */
+/* Memory for a few sources and devices, so that loading a small program allocates nothing that it frees again. */
 enum { WORKSHOP_ROOM = 512 };
 
-/* The state of making a program. Needs init before and fini after, even on failure. */
+/* The state of a program that is being made. workshop_fini must be called even if workshop_init failed. */
 struct workshop {
     const struct ingot_program_desc *desc;
     struct ingot_context *context;
@@ -26,9 +26,9 @@ struct workshop {
     struct device_classes classes;
     struct ingot_sink log;
     struct ingot_sink names;
-    struct ingot_sink binaries; /* the binaries that were compiled here, for load */
+    struct ingot_sink binaries; /* binaries that were compiled here, to be loaded on equal devices */
     size_t device_bytes;
-    uint64_t build_ns; /* time of all compilations here */
+    uint64_t build_ns; /* total duration of the compilations here */
     struct hermetic_request hermetic;
     struct arena arena;
     _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* memory for the arena */
@@ -50,7 +50,7 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     return desc_request_init(&shop->request, desc, &shop->arena);
 }
 
-/* Prepares the texts before anything is compiled. */
+/* Prepares the texts without includes, if possible. Called before anything is compiled. */
 static ingot_status_t prepare_texts(struct workshop *shop)
 {
     return hermetic_request_make(&shop->hermetic, shop->desc, &shop->request, &shop->arena);
@@ -65,7 +65,8 @@ static void workshop_fini(struct workshop *shop)
     arena_fini(&shop->arena);
 }
 
-/* Sets the detail to the compiler's log, which says more than the driver's sentence. */
+/* If compiling failed, replaces the thread's error sentence with the compiler's log, which says more than the
+ * driver. */
 static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t status)
 {
     if (status == INGOT_BUILD_FAILED && shop->log.writer.size != 0) {
@@ -91,8 +92,9 @@ static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_requ
     return status;
 }
 
-/* Compiles the texts without includes first. If they do not build, the program is compiled natively, so a broken
- * program gets the log that the application expects. The result of a native compilation has no id. */
+/* Compiles the hermetic texts, which contain their includes, first. If they do not build, compiles the program
+ * natively, that is, with its original texts, so that a broken program gets the log that the application expects. A
+ * natively compiled program has no id. */
 static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
 {
     const size_t log_start = shop->log.writer.size;
@@ -105,7 +107,8 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
     ingot_status_t status = run_compiler(shop, &hermetic->request, device_count, devices, native);
     if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
         return status;
-    if (shop->desc->includes != NULL) /* a compiler would find files of this machine */
+    if (shop->desc->includes != NULL) /* not natively, because the compiler would use files of this machine instead
+                                       * of the given includes */
         return status;
     native_builds_add(&shop->context->native_builds, &shop->context->allocator, shop->desc->key_hash);
     shop->log.writer.size = log_start;
@@ -134,7 +137,7 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
     return status;
 }
 
-/* Compiles for one device and keeps the binary. *end is the binary's end. */
+/* Compiles for one device and appends the binary. Sets *end to the offset at which it ends. */
 static ingot_status_t compile_binary(struct workshop *shop, uint32_t device, size_t *end)
 {
     struct ingot_context *context = shop->context;
@@ -149,7 +152,7 @@ static ingot_status_t compile_binary(struct workshop *shop, uint32_t device, siz
     return status;
 }
 
-/* Compiles for one device of each class that has no binary yet. */
+/* For each class of devices that has no binary yet, compiles for one of its devices. */
 static ingot_status_t compile_missing(struct workshop *shop)
 {
     struct device_class *classes = shop->classes.classes;
@@ -162,8 +165,8 @@ static ingot_status_t compile_missing(struct workshop *shop)
             status = compile_binary(shop, classes[i].device, &ends[i]);
     }
     if (status == INGOT_SUCCESS && shop->binaries.writer.failed)
-        status = error_out_of_memory(); /* a backend may ignore the failure */
-    /* The bytes do not move from here on. */
+        status = error_out_of_memory(); /* the backend may have ignored a failed write */
+    /* The writer's memory does not move from here on, so pointers into it stay valid. */
     size_t start = 0;
     for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
         if (classes[i].binary.bytes != NULL)
@@ -174,7 +177,7 @@ static ingot_status_t compile_missing(struct workshop *shop)
     return status;
 }
 
-/* Gives each device its class's binary. */
+/* Makes the native program by loading its class's binary for each device. */
 static ingot_status_t load_binaries(struct workshop *shop, void **native)
 {
     const struct ingot_program_desc *desc = shop->desc;
@@ -195,7 +198,7 @@ static ingot_status_t load_binaries(struct workshop *shop, void **native)
     return status;
 }
 
-/* Compiles once for equal devices. Returns INGOT_UNIMPLEMENTED if no devices are equal. */
+/* Compiles once for all devices with equal identities. Returns INGOT_UNIMPLEMENTED if all identities differ. */
 static ingot_status_t build_by_class(struct workshop *shop, void **native)
 {
     const struct ingot_program_desc *desc = shop->desc;
@@ -210,7 +213,8 @@ static ingot_status_t build_by_class(struct workshop *shop, void **native)
     return status == INGOT_SUCCESS ? load_binaries(shop, native) : status;
 }
 
-/* Compiles natively. A device without an identity or a driver without binaries does not prevent that. */
+/* Makes the native program. If compiling once per class is impossible, for example because a device cannot be
+ * identified or the driver returns no binary, compiles for all devices at once. */
 static ingot_status_t build_native(struct workshop *shop, void **native)
 {
     const ingot_status_t status = build_by_class(shop, native);
@@ -231,7 +235,7 @@ static size_t known_size(const struct workshop *shop, void *native)
     return shop->device_bytes;
 }
 
-/* Makes the program from its parts. Takes ownership of the native program. */
+/* Makes the program from its parts. Takes over the native program, even on failure. */
 static ingot_status_t finish(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
 {
     parts->device_bytes = known_size(shop, parts->native);
@@ -244,7 +248,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorts the kernel names, because backends list them in any order and blobs have them sorted. */
+/* Sorts the kernel names, because backends list them in any order, and programs and blobs keep them sorted. */
 static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char **names)
 {
     const struct bytes_writer *given = &shop->names.writer;
@@ -273,7 +277,7 @@ static ingot_status_t sort_names(struct workshop *shop, size_t *size, const char
     return INGOT_SUCCESS;
 }
 
-/* Describes a built program: the names are from the backend, and the log is from the compiler. */
+/* Fills in what is known only after a build: the kernel names, from the backend, and the log, from the compiler. */
 static ingot_status_t describe_built(struct workshop *shop, struct program_parts *parts)
 {
     const struct ingot_context *context = shop->context;
@@ -314,7 +318,8 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     return status;
 }
 
-/* Passes on the texts without includes if the program has any; otherwise its texts are what the compiler gets. */
+/* Passes the request that is compiled first to the visitor: with the hermetic texts, if there are any, otherwise
+ * with the program's own texts. */
 static ingot_status_t visit_request(const struct workshop *shop, ingot_build_request_visitor_t visit, void *user)
 {
     const struct hermetic_request *hermetic = &shop->hermetic;
@@ -343,7 +348,7 @@ ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc,
     return status;
 }
 
-/* Checks that a valid blob is for this descriptor, and finds its binaries for the devices. */
+/* Checks that a valid blob is for this descriptor, and looks up its binary for each class of devices. */
 static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *blob, const struct cache_blob_id *id,
                                  size_t *found)
 {
@@ -367,7 +372,7 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
                        : error_set(INGOT_BLOB_STALE, "the blob is for other devices, drivers or compilers");
 }
 
-/* Compiles for the devices that the blob lacks; the compiler's output is appended to the log. */
+/* Compiles for the devices that the blob has no binaries for. Appends the compiler's output to the blob's log. */
 static ingot_status_t complete_blob(struct workshop *shop, struct blob_view *blob)
 {
     bytes_put(&shop->log.writer, blob->log_size, blob->log);
@@ -378,7 +383,7 @@ static ingot_status_t complete_blob(struct workshop *shop, struct blob_view *blo
         return status;
     blob->log_size = shop->log.writer.size;
     blob->log = (const char *)shop->log.writer.bytes;
-    if (blob->build_ns != 0) /* otherwise the sum is unknown, too */
+    if (blob->build_ns != 0) /* if it is unknown for the blob, the sum is unknown, too */
         blob->build_ns += shop->build_ns;
     return shop->log.writer.failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
