@@ -14,7 +14,7 @@ static size_t directory_size(size_t capacity)
     return sizeof(struct chunk_directory) + capacity * sizeof(struct cache_chunk *);
 }
 
-/* Returns the directory. Requires the lock, which writers hold. */
+/* Returns the directory. Requires pool->lock (or that no other thread uses the pool), so relaxed suffices. */
 static struct chunk_directory *directory_of(const struct cache_pool *pool)
 {
     return atomic_load_explicit(&pool->directory, memory_order_relaxed);
@@ -37,8 +37,8 @@ ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t 
     return os_mutex_init(&pool->lock);
 }
 
-/* Returns a stripe's cells. Used only while a chunk's cells cannot change: under cache->lock, or when the pool is
- * freed. */
+/* Returns a stripe's cells. Called only while a chunk's cells cannot change, so relaxed suffices: under cache->lock,
+ * or when the pool is freed. */
 static struct cache_cell *cells_of(const struct cache_chunk *chunk, unsigned stripe)
 {
     return atomic_load_explicit(&chunk->cells[stripe], memory_order_relaxed);
@@ -62,7 +62,7 @@ void cache_pool_fini(struct cache_pool *pool)
     os_mutex_fini(&pool->lock);
 }
 
-/* Makes room for one more chunk. Requires the lock. */
+/* Makes room in the directory for one more chunk. Returns false if out of memory. Requires pool->lock. */
 static bool reserve_number(struct cache_pool *pool)
 {
     struct chunk_directory *old = directory_of(pool);
@@ -86,7 +86,7 @@ static bool reserve_number(struct cache_pool *pool)
 static struct cache_chunk *chunk_create(struct cache_pool *pool)
 {
     struct cache_chunk *chunk = alloc_aligned(&pool->allocator, sizeof(*chunk), CHUNK_SIZE);
-    if ((uintptr_t)chunk % CHUNK_SIZE != 0) { /* the allocator cannot align it */
+    if ((uintptr_t)chunk % CHUNK_SIZE != 0) { /* the allocator cannot align memory to CHUNK_SIZE */
         alloc_free(&pool->allocator, chunk, sizeof(*chunk));
         return NULL;
     }
@@ -108,8 +108,8 @@ static struct cache_chunk *chunk_create(struct cache_pool *pool)
     return chunk;
 }
 
-/* Returns a stripe's cells, which the first call makes. Requires cache->lock, so that no entry of the chunk enters or
- * leaves the cache at the same time. Returns NULL if out of memory. */
+/* Returns a stripe's cells, which the first call allocates, or NULL if out of memory. Requires cache->lock, so that
+ * no entry of the chunk enters or leaves the cache at the same time. */
 static struct cache_cell *get_cells(struct cache_chunk *chunk, unsigned stripe)
 {
     struct cache_cell *cells = cells_of(chunk, stripe);
@@ -126,7 +126,8 @@ static struct cache_cell *get_cells(struct cache_chunk *chunk, unsigned stripe)
     return cells;
 }
 
-/* Adds a new chunk's entries to the free list. Requires the lock. */
+/* Allocates a chunk and puts its entries on the free list, which is empty. Does nothing if out of memory. Requires
+ * pool->lock. */
 static void add_chunk(struct cache_pool *pool)
 {
     struct cache_chunk *chunk = reserve_number(pool) ? chunk_create(pool) : NULL;
@@ -150,8 +151,8 @@ struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
         return NULL;
     entry->value = value;
     entry->members = NULL;
-    /* relaxed, all: other threads read these fields only after the caller passed them the entry, or after they retained
-     * it following entry_publish */
+    /* relaxed, all: other threads read these fields only after the caller has passed them the entry, or after they
+     * have retained it, which entry_publish allows */
     atomic_store_explicit(&entry->group_hash, 0, memory_order_relaxed);
     atomic_store_explicit(&entry->is_ungrouped, false, memory_order_relaxed);
     atomic_store_explicit(entry_serial(entry), 0, memory_order_relaxed);
@@ -163,11 +164,11 @@ void entry_publish(struct cache_entry *entry, uint64_t serial)
 {
     struct cache_chunk *chunk = entry_chunk(entry);
 
-    (void)get_cells(chunk, stripe_number()); /* if out of memory, this thread counts in central */
-    /* relaxed: opening a cell makes it visible to threads that retain in that cell */
+    (void)get_cells(chunk, stripe_number()); /* if this fails, the thread's references are counted in `central` */
+    /* relaxed: opening a cell makes the serial visible to threads that retain the entry in that cell */
     atomic_store_explicit(entry_serial(entry), serial, memory_order_relaxed);
-    /* Done before the cells are opened, because a thread that retains in an open cell may drop the reference in
-     * central. */
+    /* Done before the cells are opened, because a reference that is taken in an open cell may be dropped in
+     * `central`. */
     atomic_fetch_add_explicit(&entry->central, CENTRAL_BIG + 1, memory_order_relaxed);
     entry->is_kept = true;
     for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
@@ -190,8 +191,8 @@ uint64_t entry_withdraw(struct cache_entry *entry)
         references += cell_references(content);
         hits += cell_hits(content);
     }
-    /* acq_rel: passes what closing acquired to the thread that drops the last reference. The caller's reference keeps
-     * the count above 0. */
+    /* acq_rel: passes everything that closing the cells acquired to the thread that drops the last reference. The
+     * caller's own reference keeps the count above 0. */
     atomic_fetch_add_explicit(&entry->central, references - CENTRAL_BIG, memory_order_acq_rel);
     return hits;
 }
@@ -203,7 +204,7 @@ uint64_t entry_hits(const struct cache_entry *entry)
     for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
         struct cache_cell *cell = entry_cell(entry, stripe);
         if (cell != NULL)
-            hits += cell_hits(atomic_load_explicit(&cell->count, memory_order_relaxed)); /* a number */
+            hits += cell_hits(atomic_load_explicit(&cell->count, memory_order_relaxed)); /* only the number matters */
     }
     return hits;
 }
@@ -225,7 +226,8 @@ struct cache_cell *entry_hit_locked(struct cache_entry *entry, unsigned stripe)
 
 void entry_undo_hit(struct cache_entry *entry, unsigned stripe)
 {
-    add_hits(entry, stripe, (uint64_t)-1); /* the cell's hit may have been collected by now */
+    add_hits(entry, stripe, (uint64_t)-1); /* the hit that was counted in the cell may already have been moved or
+                                            * collected */
     entry_release(entry);
 }
 
@@ -236,14 +238,15 @@ void entry_move_hits(struct cache_entry *entry, unsigned stripe)
 
     do {
         if (!cell_is_open(content))
-            return; /* entry_withdraw has already counted them */
-        /* relaxed: a read-modify-write continues the release sequence of earlier drops */
+            return; /* entry_withdraw has already counted these hits */
+        /* relaxed: a read-modify-write operation continues the release sequences of earlier drops */
     } while (!atomic_compare_exchange_weak_explicit(cell, &content, content % CELL_HIT, memory_order_relaxed,
                                                     memory_order_relaxed));
     add_hits(entry, stripe, cell_hits(content));
 }
 
-/* Ends the life of an entry after its last reference was dropped. */
+/* Ends the life of an entry whose last reference was dropped: puts the entry on the free list and destroys the
+ * value. */
 static void end_life(struct cache_entry *entry)
 {
     struct cache_pool *pool = entry_pool(entry);
@@ -271,7 +274,7 @@ uint64_t entry_last_used(const struct cache_entry *entry)
 
     for (unsigned stripe = 0; stripe < STRIPE_COUNT; ++stripe) {
         struct cache_cell *cell = entry_cell(entry, stripe);
-        /* relaxed: missing a concurrent hit is the same as the hit coming slightly later */
+        /* relaxed: missing a concurrent hit is no worse than if the hit came slightly later */
         const uint64_t stamp = cell != NULL ? atomic_load_explicit(&cell->last_used, memory_order_relaxed) : 0;
         latest = stamp > latest ? stamp : latest;
     }

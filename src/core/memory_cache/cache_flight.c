@@ -1,5 +1,5 @@
 /*
- * cache_flight.c - one thread makes the value of a key; see cache_flight.h.
+ * cache_flight.c - lets one thread make the value of a key while others wait; see cache_flight.h.
  */
 #include "core/memory_cache/cache_flight.h"
 
@@ -47,7 +47,8 @@ void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *alloca
     alloc_free(allocator, flight, sizeof(*flight));
 }
 
-/* Removes the flights from the list but does not free them, because this thread may be the pilot of one. */
+/* In a forked child, removes the parent's flights from the list. Does not free them, because this thread may be the
+ * pilot of one. */
 static void forget_flights_of_parent(struct cache_flights *flights)
 {
     if (flights->process != wait_graph_process())
@@ -130,7 +131,7 @@ void flight_land(struct cache_flights *flights, struct cache_flight *flight)
     struct cache_flight **link = &flights->first;
     while (*link != NULL && *link != flight)
         link = &(*link)->next;
-    if (*link != NULL) /* otherwise it was forgotten after a fork */
+    if (*link != NULL) /* otherwise it was forgotten because this thread forked */
         *link = flight->next;
 
     flight->landed = true;

@@ -1,5 +1,5 @@
 /*
- * cache_groups.c - groups of entries, by name; see cache_groups.h.
+ * cache_groups.c - keeps groups of entries in a list and a hash table; see cache_groups.h.
  */
 #include "core/memory_cache/cache_groups.h"
 
@@ -32,7 +32,7 @@ struct cache_group *groups_find(const struct cache_groups *groups, const char *n
     return find_hashed(groups, name, hash128_of(strlen(name), name).low);
 }
 
-/* Adds chains. If out of memory, the existing chains get longer instead. */
+/* Doubles the number of chains. If out of memory, does nothing, and the existing chains get longer. */
 static void grow(struct cache_groups *groups, const ingot_allocator_t *allocator)
 {
     const size_t chain_count = groups->chain_count * 2;
@@ -128,7 +128,8 @@ bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allo
     group->members = member;
     member->more = entry->members;
     entry->members = member;
-    atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed); /* the list's reference keeps it alive */
+    /* relaxed: the list's reference keeps it alive */
+    atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed);
     set_hash(entry);
     return true;
 }
@@ -146,7 +147,7 @@ bool member_is_only_one(const struct cache_member *member)
     return member->entry->members == member && member->more == NULL;
 }
 
-/* Removes the member from the group's list; the group is removed with its last member. */
+/* Removes the member from its group's list of members. If it was the last one, removes the group. */
 static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member)
 {
     struct cache_group *group = member->group;
@@ -159,11 +160,11 @@ static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *
         member->next->previous = member->previous;
     if (group->members == NULL) {
         unlist(groups, group);
-        release(group, allocator); /* never the last reference, because the member has one */
+        release(group, allocator); /* never the last reference, because the member still has one */
     }
 }
 
-/* Drops the entry's first membership, which is not in a list. */
+/* Drops the entry's first membership, which is no longer in its group's list. */
 static void drop_first(struct cache_entry *entry, const ingot_allocator_t *allocator)
 {
     struct cache_member *member = entry->members;

@@ -1,10 +1,10 @@
 /*
- * cache_groups.h - groups of entries, by name and in the order of their creation.
+ * cache_groups.h - keeps groups of entries, by name and in the order of their creation.
  *
- * An entry is in each group that requested it. A group exists as long as it has entries. Its record is kept until its
- * last evicted entry has been reported, because the report contains the name. The empty name is not a group: its
- * entries are not in a list, and limits on groups do not apply to them.
- * Locks: everything here requires cache->lock, except for what a thread does with an entry that it evicted.
+ * An entry belongs to each group that requested it. A group exists as long as it has entries. Its memory is kept until
+ * the eviction of its last entry has been reported, because the report contains the name. The empty name does not
+ * denote a group: its entries are not in a list, and limits on groups do not apply to them.
+ * Locks: everything here requires cache->lock, except for what a thread does with an entry that it has evicted.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H
@@ -14,7 +14,8 @@
 enum { GROUP_CHAINS_FIRST = 16 };
 
 struct cache_group {
-    _Atomic size_t references; /* one for the list, and one per entry until its eviction is reported */
+    _Atomic size_t references; /* one for the list of groups, and one per entry until the entry's eviction is
+                                * reported */
     uint64_t hash;
     struct cache_group *next_in_chain;
     struct cache_group *older;
@@ -27,7 +28,7 @@ struct cache_groups {
     struct cache_group *oldest;
     struct cache_group *newest;
     size_t count;
-    struct cache_group **chains; /* chain_count of them, a power of two */
+    struct cache_group **chains; /* a hash table of chain_count chains, a power of two */
     size_t chain_count;
     struct cache_group *first_chains[GROUP_CHAINS_FIRST];
 };
@@ -35,17 +36,18 @@ struct cache_groups {
 void groups_init(struct cache_groups *groups);
 void groups_fini(struct cache_groups *groups, const ingot_allocator_t *allocator);
 struct cache_group *groups_find(const struct cache_groups *groups, const char *name);
-/* Adds the entry to the group, which is made if necessary. The entry stays in its other groups. Returns false if out of
- * memory; nothing is changed then. */
+/* Adds the entry to the group, which is made if necessary. The entry stays in its other groups. Returns false and
+ * changes nothing if out of memory. */
 bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name,
                       struct cache_entry *entry);
 bool group_has_entry(const struct cache_group *group, const struct cache_entry *entry);
 /* Removes the entry from one group; it stays in its other groups. */
 void groups_leave(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_member *member);
 bool member_is_only_one(const struct cache_member *member);
-/* Removes the entry from all its groups. It keeps a reference to one group's record. */
+/* Removes the entry from all its groups. The entry keeps a reference to one of them, for groups_last_name. */
 void groups_remove_entry(struct cache_groups *groups, const ingot_allocator_t *allocator, struct cache_entry *entry);
-/* Returns the name of that group, or "". Needs no lock, like the next function, which drops the reference. */
+/* Returns the name of the group that groups_remove_entry kept, or "". Needs no lock. Neither does
+ * groups_forget_entry, which drops that reference. */
 const char *groups_last_name(const struct cache_entry *entry);
 void groups_forget_entry(struct cache_entry *entry, const ingot_allocator_t *allocator);
 

@@ -1,8 +1,8 @@
 /*
- * cache_hit.h - handles a hit by memo, which may happen millions of times per second.
+ * cache_hit.h - finds the entry that a descriptor remembers, which may happen millions of times per second.
  *
- * It is inline, takes no lock and writes nothing that threads of other stripes write. doc/threading.md says why that is
- * safe.
+ * The code is inline, takes no lock and writes nothing that threads of other stripes write. doc/threading.md explains
+ * why that is safe.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_HIT_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_HIT_H
@@ -10,7 +10,7 @@
 #include "core/memory_cache/cache_entry.h"
 #include "core/memory_cache/cache_recency.h"
 
-/* Notes the use of an entry, for the order of evictions. cell is the entry's cell for the stripe. */
+/* Records a use of an entry, for the order of evictions. `cell` is the entry's cell for the stripe. */
 static inline void cache_stamp_use(struct cache_pool *pool, unsigned stripe, struct cache_cell *cell)
 {
     /* relaxed: see recency_stamp */
@@ -19,12 +19,12 @@ static inline void cache_stamp_use(struct cache_pool *pool, unsigned stripe, str
 }
 
 /*
- * Does what memory_cache_recall describes, for the usual case, without calling other functions. Returns NULL if it is
- * not the usual case. Then, if *pending is not NULL, a reference was taken, and cache_recall_rest continues.
+ * Does what memory_cache_recall describes, in the usual case, without calling other functions. In other cases, returns
+ * NULL. If it has already taken a reference by then, it sets *pending, and the caller must call cache_recall_rest.
  */
 static inline struct cache_entry *cache_recall_fast(struct cache_memo *memo, struct cache_entry **pending)
 {
-    /* acquire: pairs with memory_cache_remember; the entry that the pointer leads to is initialized */
+    /* acquire: pairs with memory_cache_remember, so the entry is seen initialized */
     struct cache_entry *entry = atomic_load_explicit(&memo->entry, memory_order_acquire);
     const unsigned stripe = stripe_plus_one - 1;
 
@@ -35,8 +35,8 @@ static inline struct cache_entry *cache_recall_fast(struct cache_memo *memo, str
     const uint64_t before = cell != NULL ? cell_add(&cell->count, CELL_HIT + 1) : CELL_CLOSED;
     if (!cell_is_open(before))
         return NULL;
-    /* relaxed, both: serials are unique, so equal serials prove that the entry is the same; cell_add has acquired the
-     * entry's serial */
+    /* relaxed, both: serials are unique, so equal serials prove that this is the entry's life that was remembered;
+     * cell_add has acquired the entry's serial */
     if (atomic_load_explicit(entry_serial(entry), memory_order_relaxed) !=
             atomic_load_explicit(&memo->serial, memory_order_relaxed) ||
         before >= CELL_HITS_FULL) {
@@ -47,7 +47,8 @@ static inline struct cache_entry *cache_recall_fast(struct cache_memo *memo, str
     return entry;
 }
 
-/* Completes a hit in a full cell, or drops the reference to an entry of another key and returns NULL. */
+/* Finishes cache_recall_fast for the entry in *pending. If the entry is the remembered one and its cell is full,
+ * completes the hit. Otherwise drops the reference and returns NULL. */
 struct cache_entry *cache_recall_rest(struct cache_memo *memo, struct cache_entry *entry);
 
 #endif

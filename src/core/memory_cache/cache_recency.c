@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { HEAP_CHILDREN = 4, FIRST_HEAP_CAPACITY = 32 };
-static const uint32_t IN_LIST = UINT32_MAX; /* heap_index of an entry that never moved */
+static const uint32_t IN_LIST = UINT32_MAX; /* heap_index of an entry that has never moved */
 
 void recency_init(struct cache_recency *recency)
 {
@@ -123,7 +123,7 @@ static void move_to(struct cache_recency *recency, struct cache_entry *entry, ui
 
     entry->stamp = stamp;
     if (entry->heap_index != IN_LIST) {
-        sift_down(recency, entry->heap_index, item); /* stamps only grow */
+        sift_down(recency, entry->heap_index, item); /* stamps never decrease */
         return;
     }
     remove_from_list(recency, entry);

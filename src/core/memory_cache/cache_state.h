@@ -1,8 +1,9 @@
 /*
- * cache_state.h - the in-memory cache's state, for its own files only.
+ * cache_state.h - defines the in-memory cache's state, for use in this folder only.
  *
- * Locks: `lock` guards the fields that say so. Only the allocator and ops.matches are called under it. `lock` is taken
- * before the wait graph's lock (wait_graph.c); the pool's lock is never taken under either.
+ * Locks: `lock` guards the fields that say so. While it is held, only the allocator and functions of `ops` that allow
+ * it are called. `lock` is taken before the wait graph's lock (wait_graph.c); the pool's lock is never taken while
+ * either is held.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
@@ -17,7 +18,7 @@ struct memory_cache {
     struct cache_table table;
 
     _Alignas(STRIPE_LINE) os_mutex lock;
-    /* guarded by lock, like all fields below */
+    /* guarded by `lock`, like all fields below */
     struct cache_recency recency;
     struct cache_groups groups;
     struct cache_flights flights;
@@ -25,40 +26,40 @@ struct memory_cache {
     bool closed;
     uint64_t last_serial;
     size_t bytes;
-    uint64_t hits_of_gone; /* hits that were counted in cells of entries that have left */
+    uint64_t hits_of_gone; /* hits that were counted in the cells of entries that have left the cache */
     uint64_t misses;
     uint64_t waits;
     uint64_t evictions[EVICTION_REASONS];
 };
 
-/* Entries that left the cache and are released when the lock is dropped; linked by `newer`. */
+/* Entries that have left the cache and are released after the lock is dropped. Linked by `newer`. */
 struct cache_victims {
     struct cache_entry *first;
     struct cache_entry **end;
 };
 
 void victims_init(struct cache_victims *victims);
-/* Releases the victims. The caller must not hold the lock. */
+/* Reports the evictions if `report` is true, and releases the entries. The caller must not hold the lock. */
 void victims_release(struct cache_victims *victims, struct memory_cache *cache, bool report);
 
 /*
- * Puts a new entry into the cache, and the entries that must leave for it into victims. Returns false if it is not
- * kept, which is not a failure. Requires the lock.
+ * Puts a new entry into the cache. Moves entries that exceed the limits to the victims. Returns false if the new entry
+ * is not kept, which is not a failure. Requires the lock.
  */
 bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
                        size_t bytes, struct cache_victims *victims);
-/* Removes an entry, for victims_release. Requires the lock. */
+/* Moves an entry from the cache to the victims. Requires the lock. */
 void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
                         struct cache_victims *victims);
 void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason reason, struct cache_victims *victims);
-/* Counts what one call evicted. Requires the lock. */
+/* Counts the victims of one call in the statistics. Requires the lock. */
 void memory_cache_count_victims(struct memory_cache *cache, const struct cache_victims *victims);
-/* True if the entry, which the caller holds, is in the cache. Requires the lock. */
+/* True if the entry is in the cache. The caller holds the entry. Requires the lock. */
 bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry);
 
-/* ---- memory_cache_groups.c ---- */
+/* ---- the following functions are in memory_cache_groups.c, up to memory_cache_empty ---- */
 
-/* Drops groups until one more with this name fits, or, for NULL, until the limits are met. Requires the lock. */
+/* Drops groups until a group with this name fits; if `name` is NULL, until the limits are met. Requires the lock. */
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims);
 /* Adds an entry that the caller holds to the request's group. The caller must not hold the lock. */
 void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,
@@ -68,9 +69,9 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
 void memory_cache_empty(struct memory_cache *cache);
 /* Returns the request's entry with a reference and counts a hit, or returns NULL. Requires the lock. */
 struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request);
-/* Finds an entry by content without the lock. May miss an entry that is in the cache. */
+/* Finds an entry by content without the lock, retains it and counts a hit. May miss an entry that is in the cache. */
 struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct cache_request *request);
-/* Remembers an entry that the caller holds and that has the memo's key. */
+/* Stores an entry in a memo. The caller holds the entry, whose key is the memo's. */
 void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * cache_table.c - finds entries by the hash of their key; see cache_table.h.
+ * cache_table.c - finds entries by the hash of their key, without a lock; see cache_table.h.
  */
 #include "core/memory_cache/cache_table.h"
 
@@ -31,7 +31,8 @@ ingot_status_t cache_table_init(struct cache_table *table, const struct cache_po
     return array != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
 }
 
-/* Returns the current array. Requires the lock; relaxed, because only threads that hold the lock write it. */
+/* Returns the current array. Requires cache->lock; relaxed, because only threads that hold the lock write the
+ * pointer. */
 static struct table_array *current(const struct cache_table *table)
 {
     return atomic_load_explicit(&table->array, memory_order_relaxed);
@@ -72,7 +73,7 @@ void cache_table_fini(struct cache_table *table)
 struct cache_entry *cache_table_glance(const struct cache_table *table, const struct cache_request *request,
                                        unsigned stripe)
 {
-    /* acquire, for both the array and its slots: pairs with the releases in put and cache_table_reserve */
+    /* acquire, for the array and for its places: pairs with the releases in put and cache_table_reserve */
     const struct table_array *array = atomic_load_explicit(&table->array, memory_order_acquire);
     const uint32_t hash = hash_in_place(request->hash.low);
     size_t index = hash & (array->count - 1);
@@ -129,7 +130,7 @@ bool cache_table_reserve(struct cache_table *table)
         return true;
     struct table_array *array = array_create(table->pool, old->count * 2);
     if (array == NULL)
-        /* a fuller table makes walks longer, and walks need an empty place to end at */
+        /* a fuller table makes walks longer, but a walk needs an empty place at which it ends */
         return table->entry_count < old->count / 8 * 7;
     for (size_t i = 0; i < old->count; ++i) {
         if (place_at(old, i) != 0)
@@ -161,7 +162,8 @@ void cache_table_remove(struct cache_table *table, struct cache_entry *entry)
 
     while (place_at(array, hole) != place)
         hole = (hole + 1) & last;
-    /* Moves an entry into the hole if the hole would otherwise end the walk to it. */
+    /* Emptying the hole would end the walk to some of the entries after it. These are moved into the hole, one after
+     * the other. */
     for (size_t index = (hole + 1) & last; place_at(array, index) != 0; index = (index + 1) & last) {
         const size_t home = home_of(array, place_at(array, index));
         if (((index - home) & last) < ((index - hole) & last))

@@ -1,12 +1,12 @@
 /*
  * cache_table.h - finds entries by the hash of their key, without a lock.
  *
- * The table is an array of places with linear probing. Each place has half of a hash and an entry's number, so a walk
- * passes other entries without reading their memory, which would be a cache miss each in a large cache. Changes are
- * made under the cache's lock, concurrently with readers. Entries and arrays stay readable as long as the cache lives,
- * and a reader compares an entry's key once it holds the entry. So a change can only make a reader find nothing; a
- * reader that must be sure then looks again under the lock. A walk ends after a fixed number of steps, so that changes
- * cannot prolong it.
+ * The table is an array of places with linear probing. Each place contains half of a hash and an entry's number, so a
+ * walk passes other entries without reading their memory, which in a large cache would be a cache miss each. Changes
+ * are made under cache->lock, concurrently with readers. Entries and arrays stay readable as long as the cache lives,
+ * and a reader compares an entry's key after it has retained the entry. So the worst effect of a change is that a
+ * reader finds nothing; a reader that must be sure then looks again under the lock. A lock-free walk ends after a fixed
+ * number of steps, so that changes cannot prolong it.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
@@ -16,32 +16,33 @@
 struct table_array {
     struct table_array *previous; /* the next smaller array, kept for walks that still use it */
     size_t count;                 /* a power of two */
-    /* the hash in the upper half and entry_number in the lower; 0: empty, which ends a walk */
+    /* the hash in the upper half and entry_number in the lower; 0 is an empty place, which ends a walk */
     _Atomic uint64_t places[];
 };
 
 struct cache_table {
     const struct cache_pool *pool;
     _Atomic(struct table_array *) array; /* written under cache->lock */
-    size_t entry_count;                  /* under cache->lock */
+    size_t entry_count;                  /* guarded by cache->lock */
 };
 
 ingot_status_t cache_table_init(struct cache_table *table, const struct cache_pool *pool);
 void cache_table_fini(struct cache_table *table);
 
-/* Finds an entry without the lock, retains it, and counts a hit for the stripe. Returns NULL if it is not found; the
- * lock-free search may miss an entry. */
+/* Finds an entry without the lock, retains it, and counts a hit for the stripe. Returns NULL if it is not found, and
+ * sometimes even if it is in the table. */
 struct cache_entry *cache_table_glance(const struct cache_table *table, const struct cache_request *request,
                                        unsigned stripe);
-/* This function and all below require the lock. Finds an entry, or returns NULL if there is none. */
+/* This function and all that follow require cache->lock. Returns the entry, without a new reference, or NULL if
+ * there is none. */
 struct cache_entry *cache_table_find(const struct cache_table *table, const struct cache_request *request);
-/* Makes room for one more entry. */
+/* Makes room for one more entry. Returns false if out of memory. */
 bool cache_table_reserve(struct cache_table *table);
 void cache_table_insert(struct cache_table *table, struct cache_entry *entry);
 void cache_table_remove(struct cache_table *table, struct cache_entry *entry);
-/* Returns the sum of entry_hits. */
+/* Returns the sum of entry_hits of all entries. */
 uint64_t cache_table_count_hits(const struct cache_table *table);
-/* Prefetches what removing the entry will read. */
+/* Prefetches the memory that removing the entry will read. */
 void cache_table_prefetch(const struct cache_table *table, const struct cache_entry *entry);
 
 #endif

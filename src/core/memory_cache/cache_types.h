@@ -1,6 +1,5 @@
 /*
- * cache_types.h - types that the in-memory cache's own files share with its users: requests, limits, callbacks,
- * entries.
+ * cache_types.h - defines the types that the in-memory cache shares with its users: requests, limits and callbacks.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_TYPES_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_TYPES_H
@@ -29,41 +28,42 @@ enum eviction_reason {
     EVICTED_FAMILY,
     EVICTED_CLEAR,
     EVICTED_MEMORY,
-    EVICTED_REPLACED, /* replaced by memory_cache_put */
-    EVICTED_TAKEN,    /* taken by memory_cache_take */
+    EVICTED_REPLACED, /* by memory_cache_put */
+    EVICTED_TAKEN,    /* by memory_cache_take */
     EVICTION_REASONS
 };
 
 struct memory_cache_ops {
-    /* True if the value was made for this key; both belong to the cache's user. May be called under the cache's lock,
-     * and must not call the cache. */
+    /* True if the value was made for this key. Both belong to the cache's user. May be called under cache->lock, so
+     * it must not call the cache. */
     bool (*matches)(const void *value, const void *key);
-    /* Frees a value after its last reference was dropped. Called without any lock, after all other use of the entry. It
-     * may lead to memory_cache_destroy, so the entry is recycled first and the cache is not used afterwards. */
+    /* Frees a value whose entry's last reference was dropped. Called without any lock. It may lead to
+     * memory_cache_destroy, so the entry is recycled first, and the cache is not used after the call. */
     void (*destroy)(void *user, void *value);
-    /* Reports an eviction; the caller still holds the entry. Called without any lock. May be NULL. */
+    /* Reports an eviction. The entry is still held. Called without any lock. May be NULL. */
     void (*evicted)(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason);
-    /* True if two keys with equal hashes are equal; both belong to current requests. Called under the same conditions
-     * as matches. NULL: equal hashes count as equal keys while there is no value to compare with. */
+    /* True if two keys whose hashes are equal are equal, too. Both keys are of requests in progress. Called under
+     * the same conditions as matches. If NULL, keys with equal hashes count as equal while no value exists that
+     * could be compared. */
     bool (*same_key)(const void *key, const void *other);
-    /* True if values cannot be made again, so running out of memory evicts nothing. */
+    /* True if values cannot be made again, so nothing is evicted when memory runs out. */
     bool cannot_remake;
-    /* True if two groups, given by name, belong to one family; for max_family_groups. May be NULL. Called under the
+    /* True if the groups with these names belong to one family; see max_family_groups. May be NULL. Called under the
      * same conditions as matches. */
     bool (*same_family)(const char *group, const char *other);
 };
 
 struct memory_cache_limits {
-    size_t max_entries;          /* 0: keep nothing */
+    size_t max_entries;          /* 0: nothing is kept */
     size_t max_bytes;            /* 0: no limit */
     size_t max_groups;           /* 0: no limit */
-    size_t max_family_groups;    /* limit of one family; 0: no limit */
-    bool drops_least_used_group; /* otherwise the oldest group is dropped first */
+    size_t max_family_groups;    /* limit for each family of groups; 0: no limit */
+    bool drops_least_used_group; /* true: drop the least recently used group first; false: the oldest */
 };
 
 struct memory_cache_counts {
     uint64_t hits;
-    uint64_t misses; /* makers run */
+    uint64_t misses; /* number of makers that were called */
     uint64_t waits;
     uint64_t evictions[EVICTION_REASONS];
     size_t entries;
@@ -71,21 +71,21 @@ struct memory_cache_counts {
     size_t groups;
 };
 
-/* A descriptor's memo of the entry that its key last led to. Must be zeroed before first use. Read and written without
- * a lock. */
+/* Remembers which entry a descriptor's key last led to. Must be zeroed before first use. Read and written without a
+ * lock. */
 struct cache_memo {
     CACHE_ATOMIC(struct cache_entry *) entry;
     CACHE_ATOMIC(uint64_t) serial;
 };
 
-/* A request for an entry. memo and group may be NULL. A kept entry is in the groups that requested it; the cache copies
- * their names. */
+/* A request for an entry. `memo` and `group` may be NULL. An entry in the cache belongs to each group that requested
+ * it. The cache copies group names. */
 struct cache_request {
     struct hash128 hash;
     const void *key; /* for ops.matches */
     struct cache_memo *memo;
     const char *group;
-    bool is_transient; /* the entry is neither found nor kept; only concurrent requests share the result */
+    bool is_transient; /* true: the entry is neither looked up nor kept; only concurrent requests share it */
 };
 
 typedef bool (*cache_group_filter)(const char *group, const void *wanted);

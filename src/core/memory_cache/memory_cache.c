@@ -1,9 +1,10 @@
 /*
- * memory_cache.c - the in-memory cache: finds, keeps and evicts entries.
+ * memory_cache.c - finds, keeps and evicts the entries of the in-memory cache.
  *
- * Invariant: an entry is either in the table, the eviction order, its groups and the totals, or in none of them; all of
- * these change under the lock. Entries that leave are withdrawn under the lock and released after it, because releasing
- * calls the cache's user. doc/threading.md says why a hit needs no lock.
+ * Invariant: an entry in the cache is in the table, in the eviction order, in its groups and in the totals; any other
+ * entry is in none of them. All of these change under the lock. Entries that leave are withdrawn under the lock but
+ * released after it is dropped, because releasing them calls the cache's user. doc/threading.md explains why a hit
+ * needs no lock.
  */
 #include "core/memory_cache/memory_cache.h"
 
@@ -103,13 +104,14 @@ void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, 
 {
     if (memo == NULL || entry_pool(entry) != &cache->pool)
         return;
-    /* the caller holds the entry */
+    /* relaxed: the caller holds the entry, so it has already acquired the serial */
     const uint64_t serial = atomic_load_explicit(entry_serial(entry), memory_order_relaxed);
     if (serial == 0)
-        return; /* the entry was never in the cache */
-    /* Two threads may write one half each; doc/threading.md says why that is harmless. */
+        return; /* the entry has never been in the cache */
+    /* Two threads may write at once, and the memo may then contain one thread's serial and the other's entry.
+     * doc/threading.md explains why that is harmless. */
     atomic_store_explicit(&memo->serial, serial, memory_order_relaxed);
-    atomic_store_explicit(&memo->entry, entry, memory_order_release); /* pairs with memory_cache_recall */
+    atomic_store_explicit(&memo->entry, entry, memory_order_release); /* pairs with cache_recall_fast */
 }
 
 struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct cache_request *request)
@@ -182,9 +184,9 @@ void victims_release(struct cache_victims *victims, struct memory_cache *cache, 
 }
 
 /*
- * Prefetches victims. In a large cache, the oldest entries have long left the processor's caches, and waiting for their
- * memory slows evictions. So this prefetches the entry after the next one, and the memory that the next entry's fields
- * point to. Requires the lock.
+ * Prefetches memory for the next evictions. In a large cache, the oldest entries are no longer in the processor's
+ * caches, and waiting for their memory slows evictions. Each call prefetches what the next victim's fields point to,
+ * and the entry after it. The next victim itself was prefetched by the previous call. Requires the lock.
  */
 static void prefetch_next_victim(const struct memory_cache *cache)
 {
@@ -217,10 +219,11 @@ void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, e
 
 static uint64_t advance_generation(struct memory_cache *cache)
 {
-    return atomic_fetch_add_explicit(&cache->pool.generation, 1, memory_order_relaxed) + 1; /* see recency_stamp */
+    /* relaxed: see recency_stamp */
+    return atomic_fetch_add_explicit(&cache->pool.generation, 1, memory_order_relaxed) + 1;
 }
 
-/* Evicts the least recently used entries until this manymore entries and bytes fit. Requires the lock. */
+/* Evicts the least recently used entries until this many more entries and bytes fit. Requires the lock. */
 static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, struct cache_victims *victims)
 {
     const struct memory_cache_limits *limits = &cache->limits;
@@ -279,8 +282,8 @@ static bool may_be_kept(const struct memory_cache *cache, const struct cache_req
         return false;
     if (bytes + CACHE_ENTRY_OVERHEAD > SIZE_MAX - cache->bytes)
         return false;
-    /* A maker may return an entry that it got elsewhere: from another cache, or one that is already kept, even with
-     * this key. */
+    /* A maker may return an entry that it got elsewhere: from another cache, or from this one, perhaps under the
+     * same key. relaxed: the caller holds the entry. */
     if (entry_pool(entry) != &cache->pool || atomic_load_explicit(entry_serial(entry), memory_order_relaxed) != 0)
         return false;
     return cache->pool.ops.matches(entry->value, request->key);
@@ -306,7 +309,8 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
     entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
     entry->stamp = advance_generation(cache) << STAMP_SEQUENCE_BITS;
     entry->hash = request->hash.low;
-    atomic_store_explicit(&entry->is_ungrouped, !grouped, memory_order_relaxed); /* entry_publish makes it visible */
+    /* relaxed: entry_publish makes it visible */
+    atomic_store_explicit(&entry->is_ungrouped, !grouped, memory_order_relaxed);
     recency_add(&cache->recency, entry);
     cache->bytes += entry->bytes;
     entry_publish(entry, ++cache->last_serial);
@@ -328,7 +332,7 @@ void memory_cache_empty(struct memory_cache *cache)
     victims_release(&victims, cache, true);
 }
 
-/* ---- what is put and taken by the caller ---- */
+/* ---- entries that the caller puts and takes ---- */
 
 bool memory_cache_put(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
                       size_t bytes)
@@ -338,10 +342,10 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
     struct cache_entry *old = cache_table_find(&cache->table, request);
-    /* The new entry is added first, because the old one keeps the group alive, and stays if the new one cannot be
-     * kept. */
+    /* The new entry is added before the old one is evicted, so that their group continues to exist, and so that the
+     * old entry stays if the new one cannot be kept. */
     const bool kept = memory_cache_keep(cache, request, entry, bytes, &victims);
-    if (kept && old != NULL && old->is_kept) { /* it may have been evicted to make room */
+    if (kept && old != NULL && old->is_kept) { /* the old one may already have been evicted to make room */
         memory_cache_evict(cache, old, EVICTED_REPLACED, &victims);
         ++cache->evictions[EVICTED_REPLACED];
     }

@@ -1,11 +1,11 @@
 /*
- * memory_cache_groups.c - adds entries to groups, and evicts by group.
+ * memory_cache_groups.c - adds entries to groups, and evicts whole groups.
  *
- * An entry is in every group that requested it. Dropping a group drops its entries that are in no other group and were
- * not requested without one. The others leave the group and get a new serial, so that descriptors that remember them
- * look them up by content and join again. The oldest group is dropped first, or, if configured, the least recently used
- * one. Finding that one reads every entry each time a new group exceeds the limit, so it is meant for a few thousand
- * programs at most.
+ * An entry belongs to every group that requested it. Dropping a group evicts those of its entries that belong to no
+ * other group and were not requested without one. The others leave the group and get a new serial, so that descriptors
+ * that remember them look them up by content and join the group again. The oldest group is dropped first, or, if so
+ * configured, the least recently used one. To find the least recently used group, every entry is read each time a new
+ * group exceeds the limit, so this option is meant for a few thousand programs at most.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "core/memory_cache/cache_state.h"
 #include "core/memory_cache/memory_cache.h"
 
-/* Under lock. */
+/* Drops a group: evicts its entries or removes them from it. Requires the lock. */
 static void drop_group(struct memory_cache *cache, struct cache_group *group, enum eviction_reason reason,
                        struct cache_victims *victims)
 {
@@ -22,7 +22,7 @@ static void drop_group(struct memory_cache *cache, struct cache_group *group, en
         struct cache_member *next = member->next;
         struct cache_entry *entry = member->entry;
         if (member_is_only_one(member) && !atomic_load_explicit(&entry->is_ungrouped, memory_order_relaxed)) {
-            memory_cache_evict(cache, entry, reason, victims); /* the last entry removes the group */
+            memory_cache_evict(cache, entry, reason, victims); /* evicting the last entry removes the group */
         } else {
             groups_leave(&cache->groups, &cache->pool.allocator, member);
             atomic_store_explicit(entry_serial(entry), ++cache->last_serial, memory_order_relaxed);
@@ -42,7 +42,8 @@ static uint64_t last_use_of(const struct cache_group *group)
     return latest;
 }
 
-/* Counts all groups, or those of a family, and finds the first one to drop. Requires the lock. */
+/* Counts all groups, or those of a family (the group that `family` names, and its relatives), and finds the one to
+ * drop first. Requires the lock. */
 static size_t count_groups(const struct memory_cache *cache, const char *family, struct cache_group **first_to_go)
 {
     uint64_t earliest = UINT64_MAX;
@@ -62,7 +63,7 @@ static size_t count_groups(const struct memory_cache *cache, const char *family,
     return count;
 }
 
-/* Under lock. */
+/* Drops groups, of a family or of all, until `more` further ones fit the limit. Requires the lock. */
 static void keep_limit(struct memory_cache *cache, const char *family, size_t limit, size_t more,
                        enum eviction_reason reason, struct cache_victims *victims)
 {
@@ -71,7 +72,7 @@ static void keep_limit(struct memory_cache *cache, const char *family, size_t li
         drop_group(cache, group, reason, victims);
 }
 
-/* Drops groups of every family that exceeds the limit, after the limit was lowered. Requires the lock. */
+/* Drops groups of every family that exceeds the limit, which may have been lowered. Requires the lock. */
 static void keep_family_limits(struct memory_cache *cache, struct cache_victims *victims)
 {
     bool is_kept = false;
@@ -110,7 +111,8 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
             atomic_store_explicit(&entry->is_ungrouped, true, memory_order_relaxed);
         return;
     }
-    /* relaxed: if another group has the same hash, the entry merely joins only one of them */
+    /* relaxed: this only saves taking the lock. If another of the entry's groups has the same hash, the entry does
+     * not join the requested one, which is harmless. */
     const uint32_t hash = (uint32_t)hash128_of(strlen(request->group), request->group).low;
     if (atomic_load_explicit(&entry->group_hash, memory_order_relaxed) == hash)
         return;
@@ -119,7 +121,7 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
     if (memory_cache_has(cache, entry)) {
         const struct cache_group *group = groups_find(&cache->groups, request->group);
         if (group == NULL || !group_has_entry(group, entry)) {
-            /* If out of memory, the entry stays in its present groups. */
+            /* If out of memory, the entry stays in only its present groups. */
             const bool is_added = groups_add_entry(&cache->groups, &cache->pool.allocator, request->group, entry);
             if (is_added && group == NULL)
                 memory_cache_make_room_for_group(cache, NULL, &victims);

@@ -1,8 +1,9 @@
 /*
- * memory_cache_make.c - handles requests that make what they do not find.
+ * memory_cache_make.c - handles requests that make an entry if they do not find it.
  *
- * A request finds its entry, waits for another thread's flight, or makes the entry itself, until it succeeds or fails.
- * No lock is held while a maker runs, while entries are released, or while a thread waits.
+ * A request finds its entry, waits for another thread's flight (cache_flight.h), or makes the entry itself. It repeats
+ * this until it succeeds or fails. No lock is held while a maker runs, while entries are released, or while a thread
+ * waits.
  */
 #include "core/base/error.h"
 #include "core/memory_cache/cache_state.h"
@@ -19,7 +20,8 @@ struct voyage {
     struct cache_flight *flight;
 };
 
-/* A frame for each cache whose maker this thread is running; see memory_cache_make_room. */
+/* Records that this thread is running a maker of a cache. A thread has at most one such record per cache; see
+ * memory_cache_make_room. */
 struct making {
     const struct memory_cache *cache;
     bool made_room;
@@ -58,7 +60,7 @@ static struct cache_flight *create_flight(struct memory_cache *cache)
     return flight;
 }
 
-/* Ends a passenger's part; a pilot's ends in fly. */
+/* Drops a passenger's reference to a flight. The pilot drops its own in fly. */
 static void leave_flight(struct memory_cache *cache, struct cache_flight *flight)
 {
     os_mutex_lock(&cache->lock);
@@ -68,7 +70,8 @@ static void leave_flight(struct memory_cache *cache, struct cache_flight *flight
         flight_destroy(flight, &cache->pool.allocator);
 }
 
-/* Finds the request's flight or begins one. A passenger returns when the flight is over. */
+/* Finds the request's entry, joins its flight, or begins a flight. For a passenger, returns when the flight is over
+ * or the passenger has become the pilot. */
 static enum boarding board(struct voyage *voyage, struct cache_entry **entry, ingot_status_t *status)
 {
     struct memory_cache *cache = voyage->cache;
@@ -76,7 +79,7 @@ static enum boarding board(struct voyage *voyage, struct cache_entry **entry, in
     struct cache_passenger passenger = {voyage->request, NULL, false, NULL};
     enum boarding boarding = BOARDED_AS_PILOT;
 
-    *status = INGOT_SUCCESS; /* an earlier round's failure belonged to another thread */
+    *status = INGOT_SUCCESS; /* if an earlier round failed, the failure was another thread's */
     if (spare == NULL) {
         *status = error_out_of_memory();
         return BOARDED_REFUSED;
@@ -110,7 +113,7 @@ static ingot_status_t run_maker(struct voyage *voyage, struct cache_entry **entr
 {
     struct making making = {voyage->cache, false, innermost};
     const bool is_outermost = making_of(voyage->cache) == NULL;
-    const int cancellation = cancellation_hold(); /* other threads may wait for the result */
+    const int cancellation = cancellation_hold(); /* a canceled thread would leave others waiting */
 
     if (is_outermost)
         innermost = &making;
@@ -123,7 +126,7 @@ static ingot_status_t run_maker(struct voyage *voyage, struct cache_entry **entr
     return status;
 }
 
-/* Makes the entry and wakes the waiting threads. */
+/* Makes the entry as the pilot, and passes the result to the waiting threads. */
 static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
 {
     struct memory_cache *cache = voyage->cache;
@@ -142,7 +145,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     os_mutex_lock(&cache->lock);
     const bool retry = status != INGOT_SUCCESS && failure == FAILURE_SPURIOUS && !flight->is_second_try;
     if (!retry || !flight_hand_over(flight)) {
-        /* An entry that was put there in the meantime stays. */
+        /* If another thread has put an entry with this key into the cache meanwhile, that entry stays. */
         if (status == INGOT_SUCCESS && !flight->discard && !voyage->request->is_transient &&
             cache_table_find(&cache->table, voyage->request) == NULL)
             kept = memory_cache_keep(cache, voyage->request, made, bytes, &victims);
@@ -171,7 +174,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     return status;
 }
 
-/* Takes the result of a landed flight. Returns false if the passenger must start over. */
+/* Takes the result of a landed flight as a passenger. Returns false if the passenger must start over. */
 static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_status_t *status)
 {
     struct memory_cache *cache = voyage->cache;
@@ -196,7 +199,7 @@ static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_stat
     return arrived;
 }
 
-/* Adds the entry to the request's group. Remembers it again, because joining may have changed its serial. */
+/* Adds the entry to the request's group. Stores it in the memo again, because its serial may have changed. */
 static void join(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry)
 {
     memory_cache_join_group(cache, request, entry);
@@ -211,7 +214,7 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
     struct cache_entry *got = request->memo != NULL ? memory_cache_recall(request->memo) : NULL;
     ingot_status_t status = INGOT_SUCCESS;
     enum boarding boarding = BOARDED_FOUND;
-    const bool is_remembered = got != NULL; /* the entry has been in the request's group since then */
+    const bool is_remembered = got != NULL; /* it has been in the request's group since it was remembered */
 
     if (got == NULL && !request->is_transient)
         got = memory_cache_glance(cache, request);

@@ -1,11 +1,11 @@
 /*
  * wait_graph.c - records which thread waits for which work; see wait_graph.h.
  *
- * A work exists as long as a thread waits for it, and a thread exists as long as it has not ended its work, so both can
- * be read.
+ * A thread reads other threads' works and nodes under the lock. They exist as long as the graph refers to them: a work
+ * is not freed while a thread waits for it, and a thread does not end before its work.
  *
- * During fork, another thread may hold the lock, and the child would wait for it forever. So the child initializes it
- * again. The parent does not take the lock around fork, so fork never waits, even in a signal handler.
+ * During fork, another thread may hold the lock, and the child would wait for it forever. So the child initializes the
+ * lock again. The parent does not take the lock around fork, so fork never waits, even in a signal handler.
  */
 #include "core/memory_cache/wait_graph.h"
 
@@ -15,17 +15,17 @@
 #include "core/base/os.h"
 
 struct ingot_worker {
-    const struct ingot_work *waits_for; /* under graph_lock */
+    const struct ingot_work *waits_for; /* guarded by graph_lock; NULL if the thread does not wait */
 };
 
 static os_mutex graph_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct ingot_worker this_worker;
 static bool is_prepared;
-static atomic_uint process; /* relaxed: changes while the process has one thread */
+static atomic_uint process; /* relaxed: it changes only in a forked child, while the child has only one thread */
 
 static void begin_process(void)
 {
-    (void)os_mutex_init(&graph_lock); /* on Linux it needs no memory and cannot fail */
+    (void)os_mutex_init(&graph_lock); /* on Linux, this needs no memory and cannot fail */
     atomic_fetch_add_explicit(&process, 1, memory_order_relaxed);
 }
 

@@ -1,12 +1,12 @@
 /*
- * wait_graph.h - records which thread waits for which work, in all caches of the process, so that no thread waits
- * forever.
+ * wait_graph.h - records which thread waits for which work, in all caches of the process, so that threads never wait
+ * for each other in a circle.
  *
- * A thread waits for one work at a time, and a work depends on the thread that does it. Edges are added and removed
- * under one lock, and a thread adds its edge only if no path leads back to itself. The graph therefore never has a
- * cycle. The public functions of ingot.h (ingot_work_begin and the three after it) are the rest of the interface.
+ * A thread waits for at most one work at a time, and each work is done by one thread. A thread records its wait only if
+ * no path of such dependencies leads back to itself, and all changes are made under one lock. So the graph never has a
+ * cycle. ingot.h declares the rest of the interface: ingot_work_begin and the three functions after it.
  *
- * The graph has its own lock, which is not held during calls. A child process starts with a new lock.
+ * The graph's lock is not held while other code is called. A child process starts with a new lock.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_WAIT_GRAPH_H
 #define INGOT_CORE_MEMORY_CACHE_WAIT_GRAPH_H
@@ -17,15 +17,15 @@
 
 struct ingot_worker;
 
-/* Must be called before the first work begins. Returns false if there is no memory for the handler that a forked child
- * needs. */
+/* Must be called before the first work begins. Returns false if the handler that forked children need cannot be
+ * registered for lack of memory. */
 bool wait_graph_prepare(void);
-/* Returns the calling thread's worker, valid as long as the thread lives. */
+/* Returns the calling thread's node in the graph, which is valid as long as the thread lives. */
 struct ingot_worker *wait_graph_self(void);
-/* Returns a number that is different in each forked child. The thread of a work that began under another number may not
- * exist in this process. */
+/* Returns a number that is different in each forked child. If work began under another number, the thread that does
+ * it may not exist in this process. */
 unsigned wait_graph_process(void);
-/* Hands the work over to a thread that waits for it, which now does the work. */
+/* Hands the work over to a thread that waits for it. From then on, that thread does the work. */
 void wait_graph_hand_over(struct ingot_work *work, struct ingot_worker *to);
 
 #endif

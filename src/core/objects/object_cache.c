@@ -1,12 +1,12 @@
 /*
  * object_cache.c - keeps an integrator's own objects in the in-memory cache by session, group and name.
  *
- * The in-memory cache has one level of groups, so its group name combines session and group: "SIZE:SESSIONGROUP" with
- * the session's size in decimal, which is unique to the pair. As for programs, the public handle of an object is the
- * cache's entry.
+ * The in-memory cache (the engine, below) has one level of groups, so the name of an engine group combines session and
+ * group: "SIZE:SESSIONGROUP", where SIZE is the session's length in decimal, so that different pairs have different
+ * names. As for programs, the public handle of an object is the cache's entry.
  *
- * There are two counts, as in a context. `holders` counts the application's references. `references` counts all: each
- * object has one, and the holders together have one. When the last holder releases the cache, it is closed; when the
+ * There are two counts, as in a context. `holders` counts the application's references. `references` counts all: one
+ * for each object, and one for all holders together. When the last holder releases the cache, it is closed; when the
  * last reference is dropped, it is destroyed.
  */
 #include <ingot/object_cache.h>
@@ -28,9 +28,9 @@ struct ingot_object_cache {
     ingot_object_destructor_t destructor;
     void *user;
     ingot_object_size_t size_of;
-    struct trace trace; /* for the callback only */
+    struct trace trace; /* sends events to the callback only, never to INGOT_TRACE */
     struct memory_cache *objects;
-    _Atomic uint64_t misses; /* misses of requests that do not create */
+    _Atomic uint64_t misses; /* misses of requests that do not create objects; relaxed */
 };
 
 enum { LEVELS = 3, SIZE_DIGITS = 20 };
@@ -41,11 +41,11 @@ struct place {
 };
 
 struct object {
-    struct ingot_object_cache *cache; /* referenced */
-    void *value;                      /* NULL: the caller still owns the value */
+    struct ingot_object_cache *cache; /* holds a reference */
+    void *value;                      /* NULL while the caller owns the value */
     ingot_object_destructor_t destructor;
     size_t sizes[LEVELS];
-    char texts[]; /* session, group and name, each with its NUL */
+    char texts[]; /* session, group and name, each followed by a NUL */
 };
 
 static size_t texts_size(const size_t sizes[LEVELS])
@@ -91,7 +91,7 @@ static size_t engine_group_capacity(const struct place *place)
     return SIZE_DIGITS + 1 + place->sizes[0] + place->sizes[1] + 1;
 }
 
-/* Makes the in-memory cache's name for the place's group. Returns NULL if out of memory. */
+/* Makes the name of the engine group for a place. Returns NULL if out of memory. */
 static char *make_engine_group(const ingot_allocator_t *allocator, const struct place *place)
 {
     const size_t capacity = engine_group_capacity(place);
@@ -112,8 +112,8 @@ static void free_engine_group(const ingot_allocator_t *allocator, const struct p
 }
 
 struct wanted_groups {
-    const char *session; /* NULL: any */
-    const char *group;   /* NULL: any */
+    const char *session; /* NULL selects any session */
+    const char *group;   /* NULL selects any group */
 };
 
 static bool is_wanted(const char *engine_group, const void *user)
@@ -130,7 +130,7 @@ static bool is_wanted(const char *engine_group, const void *user)
     return wanted->group == NULL || strcmp(wanted->group, session + session_size) == 0;
 }
 
-/* ---- the engine's view ---- */
+/* ---- what the in-memory cache calls ---- */
 
 static bool matches(const void *value, const void *key)
 {
@@ -216,8 +216,8 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
         emit(cache, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, texts, reasons[reason]);
 }
 
-/* True if two groups belong to one session: both begin with the same number, and that many bytes after the colon are
- * equal. */
+/* True if two engine groups belong to the same session: both begin with the same number, and after the colon, that
+ * number of bytes is equal. */
 static bool same_session(const char *group, const char *other)
 {
     size_t size = 0;
@@ -228,10 +228,10 @@ static bool same_session(const char *group, const char *other)
     return group != digits && *group == ':' && *other == ':' && strncmp(group + 1, other + 1, size) == 0;
 }
 
-/* Objects cannot be made again, so running out of memory drops none. */
+/* cannot_remake is true: objects cannot be made again, so none is evicted when memory runs out. */
 static const struct memory_cache_ops object_ops = {matches, destroy_object, evicted, same_key, true, same_session};
 
-/* ---- objects ---- */
+/* ---- setting, finding and taking objects ---- */
 
 /* Makes an entry for the place. The entry is not in the cache and has no value yet. */
 static struct cache_entry *make_entry(struct ingot_object_cache *cache, const struct place *place,
@@ -293,7 +293,7 @@ ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache
         if (memory_cache_put(cache->objects, &request, entry, bytes)) {
             status = INGOT_SUCCESS;
         } else {
-            object_of(entry)->value = NULL; /* the caller keeps it */
+            object_of(entry)->value = NULL; /* the caller still owns the value */
             status = explain_not_kept(cache, bytes);
         }
         if (status == INGOT_SUCCESS && object != NULL)
@@ -364,7 +364,7 @@ static ingot_status_t create_object(struct cache_entry **entry, size_t *bytes, v
 
     if (trace_wanted(&creation->cache->trace))
         emit(creation->cache, INGOT_EVENT_MISS, INGOT_NOT_FOUND, 0, 0, creation->place->texts, "");
-    /* Everything that can fail is done first, so that no created object is thrown away. */
+    /* Everything else that can fail is done first, so that no created object must be thrown away. */
     struct cache_entry *made = make_entry(creation->cache, creation->place, creation->destructor);
     if (made == NULL)
         return INGOT_OUT_OF_MEMORY;
@@ -431,7 +431,7 @@ void *ingot_object_get_value(const_ingot_object_t object)
     return object != NULL ? object_of((const struct cache_entry *)object)->value : NULL;
 }
 
-/* ---- the cache ---- */
+/* ---- the cache itself ---- */
 
 static ingot_status_t read_limits(const ingot_object_cache_limits_t *given, struct memory_cache_limits *limits)
 {
