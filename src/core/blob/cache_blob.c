@@ -1,5 +1,5 @@
 /*
- * cache_blob.c - implements the blob's format; see cache_blob.h and doc/blob-format.md.
+ * cache_blob.c - writes and reads the format of blobs; see cache_blob.h and doc/blob-format.md.
  */
 #include "core/blob/cache_blob.h"
 
@@ -18,9 +18,11 @@ enum {
     BLOB_FIRST_NAMED_VERSION = 2,
     /* the first version with a build time */
     BLOB_FIRST_TIMED_VERSION = 3,
-    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4,                                  /* the beginning of every version */
-    BLOB_FIRST_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE, /* of version 1 */
-    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,                                        /* size of an entry in the table */
+    /* size of the beginning that all versions have in common */
+    BLOB_VERSIONED_SIZE = BLOB_MAGIC_SIZE + 4,
+    BLOB_FIRST_HEADER_SIZE = BLOB_VERSIONED_SIZE + 4 + 3 * 8 + 2 * DIGEST_SIZE, /* size of version 1's header */
+    /* size of an entry in the table of sections */
+    BLOB_SECTION_SIZE = DIGEST_SIZE + 8,
     BLOB_CHECKSUM_SIZE = 16
 };
 
@@ -39,7 +41,7 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
     bytes_put(writer, BLOB_MAGIC_SIZE, BLOB_MAGIC);
     bytes_put_u32(writer, BLOB_FORMAT_VERSION);
     bytes_put_u32(writer, view->section_count);
-    bytes_put_u64(writer, 0); /* placeholder for the total size, see below */
+    bytes_put_u64(writer, 0); /* placeholder for the total size, which is written below */
     bytes_put_u64(writer, view->names_size);
     bytes_put_u64(writer, view->log_size);
     bytes_put_u64(writer, view->source_name_size);
@@ -79,7 +81,8 @@ static size_t header_size(uint32_t version)
            (version >= BLOB_FIRST_TIMED_VERSION ? 8u : 0);
 }
 
-/* Checks the magic, version, total size and checksum. Leaves the reader after the total size. */
+/* Checks the magic, the version, the total size and the checksum. The reader is then after the total size, and ends
+ * before the checksum. */
 static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, uint32_t *version, size_t size,
                                   const uint8_t *blob)
 {

@@ -1,5 +1,5 @@
 /*
- * cache_blob_text.c - describes a blob as JSON; needs no device.
+ * cache_blob_text.c - describes a blob as JSON, without needing a device.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void put_number(struct bytes_writer *json, uint64_t number)
 static void put_kernels(struct bytes_writer *json, const struct blob_view *view)
 {
     bytes_put_text(json, "\"kernels\": [");
-    for (size_t at = 0; at < view->names_size; at += strlen(view->names + at) + 1) { /* the end of the last name */
+    for (size_t at = 0; at < view->names_size; at += strlen(view->names + at) + 1) { /* ends after the last name */
         bytes_put_text(json, at != 0 ? ", " : "");
         json_put_text(json, view->names + at);
     }

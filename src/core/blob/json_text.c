@@ -8,15 +8,14 @@
 
 #include "core/base/error.h"
 
-/* These functions have no context, so they use the C library's allocator. */
 void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator)
 {
-    (void)alloc_init(allocator, NULL); /* fails only for incomplete allocators */
+    (void)alloc_init(allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
     bytes_writer_init(writer, allocator);
 }
 
-/* Returns the length of the UTF-8 sequence at value, or 0 if there is none. Overlong forms and surrogates do not
- * count. */
+/* Returns the length of the valid UTF-8 sequence at `value`, or 0 if there is none. Overlong forms and surrogates
+ * are not valid. */
 static size_t utf8_length(size_t size, const uint8_t *value)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -57,7 +56,7 @@ void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *valu
         }
         const size_t length = utf8_length(size - i, value + i);
         if (length == 0 || value[i] < 0x20 || value[i] == '"' || value[i] == '\\') {
-            put_escaped(json, value[i]); /* a byte that is not UTF-8 becomes the character with the same number */
+            put_escaped(json, value[i]); /* a byte that is not UTF-8 becomes the character with the byte's value */
             continue;
         }
         bytes_put(json, length, value + i);

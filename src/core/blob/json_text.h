@@ -1,7 +1,7 @@
 /*
- * json_text.h - writes JSON for people and tools.
+ * json_text.h - writes JSON, for people and tools.
  *
- * The core never reads JSON, so a few lines replace a library. Output follows the public size protocol.
+ * The core never reads JSON, so a few lines are enough instead of a library.
  */
 #ifndef INGOT_CORE_BLOB_JSON_TEXT_H
 #define INGOT_CORE_BLOB_JSON_TEXT_H
@@ -10,14 +10,16 @@
 
 #include "core/base/bytes.h"
 
-/* Initializes a writer with the C library's allocator, because there is no context. Free it with bytes_writer_fini. */
+/* Initializes a writer with the C library's allocator, because callers have no context. The caller frees it with
+ * bytes_writer_fini. */
 void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator);
 
-/* Writes a JSON string: text, whose bytes need not be UTF-8, or raw bytes as hexadecimal digits. */
+/* Writes a JSON string. The bytes are text, which need not be valid UTF-8, or, if is_text is false, are written as
+ * hexadecimal digits. */
 void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *value, bool is_text);
 void json_put_text(struct bytes_writer *json, const char *text);
 
-/* Adds a NUL and copies the text to the caller as the size protocol describes. */
+/* Appends a NUL and copies the text to the caller by the rules of bytes_copy_out. */
 ingot_status_t json_copy_out(struct bytes_writer *json, size_t *text_size, char *text);
 
 #endif

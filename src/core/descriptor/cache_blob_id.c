@@ -1,5 +1,5 @@
 /*
- * cache_blob_id.c - writes ids; see cache_blob_id.h and doc/blob-format.md.
+ * cache_blob_id.c - writes the ids of descriptors; see cache_blob_id.h and doc/blob-format.md.
  */
 #include "core/descriptor/cache_blob_id.h"
 
@@ -14,12 +14,12 @@ struct id_writing {
     const struct ingot_program_desc *desc;
     const struct ingot_context *context;
     struct bytes_writer bytes;
-    enum id_field tag;  /* the tag whose fields are being written */
-    size_t field_start; /* start of the value that is being written */
+    enum id_field tag;  /* tag of the fields that are being written */
+    size_t field_start; /* start of the field's value */
     ingot_status_t status;
 };
 
-/* Begins a field; end_field writes its length. */
+/* Begins a field. end_field writes its length, for which this leaves room. */
 static void begin_field(struct id_writing *id)
 {
     bytes_put_u32(&id->bytes, (uint32_t)id->tag);
@@ -61,8 +61,8 @@ static int compare_identities(const void *a, const void *b)
     return memcmp(left->digest, right->digest, DIGEST_SIZE);
 }
 
-/* Writes one field per distinct device, in the order of their digests, so that neither the order nor the number of
- * equal devices matters. */
+/* Writes one field per distinct device identity, sorted by digest, so that the id does not depend on the order of
+ * the devices or on how many of them are equal. */
 static void put_devices(struct id_writing *id)
 {
     const struct ingot_program_desc *desc = id->desc;
@@ -123,7 +123,7 @@ static void put_files(struct id_writing *id)
     put_field(id, id->desc->files_size, program_desc_files(id->desc));
 }
 
-/* Appends the options without -I, because the files field has the files that -I found. */
+/* Appends the options without -I. The files that were found through -I are in the files field. */
 static void put_kept(struct id_writing *id, const char *options)
 {
     struct arena arena;
@@ -147,7 +147,8 @@ static bool has_text(const struct ingot_program_desc *desc)
     return is_text;
 }
 
-/* Writes the program's own options. Options of text sources were parsed; if they had -I, kept_options would be set. */
+/* Writes the program's own options without -I. Called if kept_options is NULL. If the program has text sources, its
+ * options were parsed and have no -I; otherwise they were not parsed. */
 static void put_own_options(struct id_writing *id)
 {
     begin_field(id);
@@ -279,7 +280,7 @@ void cache_blob_id_destroy(struct cache_blob_id *id, const ingot_allocator_t *al
 
 ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const struct cache_blob_id **id)
 {
-    /* descriptors are always on the heap, so never const */
+    /* descriptors are never const objects, because all are on the heap */
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc;
     struct cache_blob_id *known = atomic_load_explicit(&shared->id, memory_order_acquire);
 
@@ -290,8 +291,8 @@ ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const st
         const ingot_status_t status = create(desc, &made);
         if (status != INGOT_SUCCESS)
             return status;
-        /* Several threads may make it at once. All make the same bytes, and the first result is kept. The release pairs
-         * with the acquire. */
+        /* Several threads may make the id at once. All make the same bytes, and the first one's are kept. The
+         * release pairs with the acquires, here and above. */
         if (atomic_compare_exchange_strong_explicit(&shared->id, &known, made, memory_order_acq_rel,
                                                     memory_order_acquire))
             known = made;

@@ -1,18 +1,19 @@
 /*
- * cache_blob_id_format.h - the format of ids: one table that the writer and all readers use. doc/blob-format.md
- * explains the fields.
+ * cache_blob_id_format.h - defines the format of ids in one table, which the writer and all readers use.
+ *
+ * doc/blob-format.md explains the fields.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_FORMAT_H
 #define INGOT_CORE_DESCRIPTOR_CACHE_BLOB_ID_FORMAT_H
 
-struct id_writing; /* cache_blob_id.c */
+struct id_writing; /* defined in cache_blob_id.c */
 
 #define ID_MAGIC "INGOTID\n"
 #define ID_MAGIC_SIZE 8
 #define ID_FORMAT_VERSION 2u
 
-/* The tags of fields. Fields are in ascending order of their tags. Those before ID_DEVICE are the library's part; those
- * from ID_SOURCE on are the program's. */
+/* The tags of fields. In an id, fields are in ascending order of their tags. Those before ID_DEVICE describe the
+ * library; those from ID_SOURCE on describe the program. */
 enum id_field {
     ID_LIBRARY = 1,
     ID_BACKEND = 2,
@@ -34,31 +35,31 @@ enum id_field {
 /* How often a field occurs in an id, and how its path begins. */
 enum id_often {
     ID_ONCE,            /* "name" */
-    ID_MANY,            /* "name[i]", in the order of the id */
-    ID_BY_NUMBER,       /* "name[n]", where the field begins with n */
-    ID_ONCE_PER_SOURCE, /* "source[n].name", likewise */
-    ID_MANY_PER_SOURCE  /* "source[n].name[i]", likewise */
+    ID_MANY,            /* "name[i]", counted in the order of the id */
+    ID_BY_NUMBER,       /* "name[n]"; the field begins with n */
+    ID_ONCE_PER_SOURCE, /* "source[n].name"; the field begins with n */
+    ID_MANY_PER_SOURCE  /* "source[n].name[i]"; the field begins with n */
 };
 
-/* The parts of a field, in order. */
+/* The parts that a field consists of. */
 enum id_part {
     ID_PART_NONE,
-    ID_PART_TEXT,   /* the rest */
-    ID_PART_BYTES,  /* the rest */
-    ID_PART_NAME,   /* framed text */
-    ID_PART_DIGEST, /* of a text */
-    ID_PART_KIND,   /* of a source */
-    ID_PART_DEVICE, /* the rest: framed names and values of an identity */
-    ID_PART_FILES   /* the rest: a framed entry for each file */
+    ID_PART_TEXT,   /* text, up to the end of the field */
+    ID_PART_BYTES,  /* bytes, up to the end of the field */
+    ID_PART_NAME,   /* text, preceded by its length */
+    ID_PART_DIGEST, /* the digest of a text */
+    ID_PART_KIND,   /* the kind of a source */
+    ID_PART_DEVICE, /* an identity's names and values, each preceded by its length */
+    ID_PART_FILES   /* an entry for each file, preceded by its length */
 };
 
 struct id_rule {
-    const char *name; /* NULL: no field has this tag */
+    const char *name; /* NULL if no field has this tag */
     enum id_often often;
     enum id_part parts[2];
-    void (*put)(struct id_writing *id); /* writes all fields of the tag */
+    void (*put)(struct id_writing *id); /* writes all fields that have the tag */
 };
 
-extern const struct id_rule id_rules[ID_LAST + 1]; /* by tag; in cache_blob_id.c */
+extern const struct id_rule id_rules[ID_LAST + 1]; /* indexed by tag; defined in cache_blob_id.c */
 
 #endif

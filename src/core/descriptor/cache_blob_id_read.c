@@ -1,7 +1,8 @@
 /*
- * cache_blob_id_read.c - visits the fields of an id, which may come from anywhere.
+ * cache_blob_id_read.c - visits the fields of an id, which may come from an untrusted place.
  *
- * The reader checks every length; nothing is allocated. Each field gets a readable path, with an index if it repeats.
+ * Every length is checked, and nothing is allocated. Each field gets a readable path, with an index if it may be
+ * repeated.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,8 +19,8 @@ enum { PATH_CAPACITY = 256 };
 struct walk {
     cache_blob_id_visitor visit;
     void *user;
-    unsigned count[ID_LAST + 1]; /* number of fields seen, by tag */
-    size_t path_size;            /* size of the field's path; the part's name follows */
+    unsigned count[ID_LAST + 1]; /* number of fields seen so far, by tag */
+    size_t path_size;            /* length of the path of the field; the name of one of its parts may follow */
     char path[PATH_CAPACITY];
 };
 
@@ -41,7 +42,7 @@ static void begin_path(struct walk *walk, const struct id_rule *rule, unsigned i
     walk->path_size = (size_t)size;
 }
 
-/* Visits a value, unless the field ends before it. */
+/* Visits a part's value. Does nothing if the value is NULL because the field ends before it. */
 static void visit_part(struct walk *walk, const char *part, size_t size, const uint8_t *value, bool is_text)
 {
     if (value == NULL || walk->visit == NULL)
@@ -50,8 +51,8 @@ static void visit_part(struct walk *walk, const char *part, size_t size, const u
     walk->visit(walk->user, walk->path, size, value, is_text);
 }
 
-/* Visits a device's values, whose paths end in their names. A name that is too long for a path is cut off; its value is
- * still visited. */
+/* Visits a device's values, whose paths end with their names. If a name is too long for a path, it is cut off, but
+ * the value is still visited. */
 static void read_device(struct walk *walk, struct bytes_reader *field)
 {
     while (bytes_left(field) != 0) {
@@ -74,7 +75,7 @@ static const char *kind_name(uint32_t kind)
     case INGOT_SOURCE_SPIRV: return "spirv";
     case INGOT_SOURCE_CUDA_CPP: return "cuda_cpp";
     case INGOT_SOURCE_PTX: return "ptx";
-    default: return NULL; /* of a custom backend */
+    default: return NULL; /* a kind that a custom backend defines */
     }
 }
 
@@ -89,8 +90,8 @@ static void read_kind(struct walk *walk, struct bytes_reader *field)
         visit_part(walk, ".kind", 4, bytes, false);
 }
 
-/* Reads a file's digest and name, which may be empty. The last entry has only a digest: the one of the shape, which
- * tells which include leads to which text. */
+/* Visits the digest of an included file and its name, which may be empty. The last entry has no name: it is the
+ * digest of the shape, which describes which include leads to which text. */
 static void read_file(struct walk *walk, unsigned index, struct bytes_reader *entry)
 {
     char part[32] = "includes.blake2b";

@@ -1,5 +1,5 @@
 /*
- * cache_blob_id_text.c - describes an id, or how two ids differ, as JSON.
+ * cache_blob_id_text.c - describes an id, or the differences between two ids, as JSON.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,21 +37,21 @@ ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size
 }
 
 struct field {
-    struct field *next; /* in the id's order */
-    size_t number;      /* likewise, from 0 */
+    struct field *next; /* next in the id's order */
+    size_t number;      /* position in the id's order, counted from 0 */
     const char *path;
     const uint8_t *value;
     size_t size;
     bool is_text;
 };
 
-/* An id's fields, in the id's order and sorted by path, so that comparing two ids of n fields takes O(n log n)
- * steps. */
+/* The fields of an id, both in the id's order and sorted by path, so that comparing two ids of n fields takes O(n
+ * log n) steps. */
 struct field_list {
     struct arena arena;
     struct field *first;
     struct field **end;
-    struct field **sorted; /* untrusted ids may have equal paths; these stay in the id's order */
+    struct field **sorted; /* an untrusted id may repeat a path; fields with equal paths stay in the id's order */
     size_t count;
 };
 
@@ -169,7 +169,7 @@ ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *
     if (status == INGOT_SUCCESS) {
         bytes_put_text(&json, "[");
         if (expected_size != found_size || memcmp(expected, found, found_size) != 0)
-            /* skipped for equal ids, which may have a path twice */
+            /* equal ids have no differences, even if they repeat a path */
             put_differences(&json, &expected_fields, &found_fields);
         bytes_put_text(&json, "]");
         status = json_copy_out(&json, text_size, text);

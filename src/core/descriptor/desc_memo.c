@@ -1,5 +1,5 @@
 /*
- * desc_memo.c - the key of a remembered resolution; see desc_memo.h.
+ * desc_memo.c - makes the key of a remembered resolution; see desc_memo.h.
  */
 #include "core/descriptor/desc_memo.h"
 

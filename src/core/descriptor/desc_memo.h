@@ -1,13 +1,14 @@
 /*
- * desc_memo.h - makes the key under which a context's memo finds a program's included files.
+ * desc_memo.h - makes the key under which a context's header memo remembers a program's included files.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_DESC_MEMO_H
 #define INGOT_CORE_DESCRIPTOR_DESC_MEMO_H
 
 #include "core/descriptor/program_desc.h"
 
-/* Digests everything that the result of resolving the includes depends on, except the file system's answers: the texts
- * with their names, options and headers, the compiler's rules, and the user. Returns false if out of memory. */
+/* Computes a digest of everything that the result of resolving the includes depends on, except for the file system's
+ * answers: the texts with their names, options and headers, the compiler's rules, and the user. Returns false if out
+ * of memory. */
 bool desc_memo_key(const struct ingot_context *context, const ingot_program_info_t *info, uint8_t key[DIGEST_SIZE]);
 
 #endif

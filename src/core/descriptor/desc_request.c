@@ -1,6 +1,6 @@
 /*
- * desc_request.c - makes a backend's request from a descriptor: views of its sources, and its options joined with the
- * environment's.
+ * desc_request.c - makes a request to the backend from a descriptor: views of its sources, and its options joined with
+ * the environment's.
  */
 #include <string.h>
 
@@ -33,7 +33,7 @@ static bool has_settings(const struct ingot_program_desc *desc)
     return false;
 }
 
-/* Joins the program's headers and the source's own. */
+/* Returns the program's headers, followed by the source's own headers. Sets arena->failed if out of memory. */
 static const ingot_source_view_t *join_headers(struct arena *arena, const ingot_build_request_t *request,
                                                const struct ingot_source *source)
 {

@@ -1,5 +1,5 @@
 /*
- * desc_texts.c - turns text sources into texts without includes; see desc_texts.h.
+ * desc_texts.c - replaces the includes of text sources with the files that they lead to; see desc_texts.h.
  */
 #include "core/descriptor/desc_texts.h"
 
@@ -10,7 +10,7 @@
 #include "core/descriptor/includes.h"
 #include "core/hermetic/option_words.h"
 
-/* ---- when a descriptor is made ---- */
+/* ---- when the descriptor is made ---- */
 
 enum { SURVEY_ROOM = 512 };
 
@@ -45,7 +45,9 @@ static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const 
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-/* Adds the options of every source to the survey of the program's own options. */
+/* Checks all options that apply: the program's, which `survey` contains already, the sources', the environment's,
+ * and those in the compiler's variables. Adds them to the survey. If an option is unknown, sets the reason why the
+ * program is not cacheable. */
 static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_context *context,
                                     const ingot_program_info_t *info, struct arena *arena, struct option_survey *survey)
 {
@@ -68,7 +70,7 @@ static ingot_status_t check_options(struct hermetic *hermetic, const struct ingo
     return is_odd ? refuse(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
 }
 
-/* Makes one input for all sources, or one per source if any source has its own settings. */
+/* Resolves the includes of all sources together, or, if any source has its own settings, of each source separately. */
 static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_context *context, const char *options,
                               struct arena *arena, const ingot_build_request_t *request,
                               struct ingot_source *const *sources, bool want_texts)
@@ -96,7 +98,7 @@ static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_cont
     return hermetic_resolve(hermetic, request->source_count, inputs, want_texts);
 }
 
-/* Makes a request from the info, with only the parts that this file needs. */
+/* Makes a request from `info`, with only the parts that this file needs. */
 static ingot_status_t request_of_info(ingot_build_request_t *request, const ingot_program_info_t *info,
                                       struct arena *arena)
 {
@@ -121,7 +123,8 @@ static ingot_status_t request_of_info(ingot_build_request_t *request, const ingo
     return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-/* Resolves with the answers of the includes, all of which must be used. */
+/* Resolves with the answers in `includes` instead of those of the file system. All of the answers must be used;
+ * otherwise, sets the reason why the program is not cacheable. */
 static ingot_status_t resolve_again(struct hermetic *hermetic, const struct ingot_context *context, const char *options,
                                     struct arena *arena, const ingot_build_request_t *request,
                                     struct ingot_source *const *sources, const struct ingot_includes *includes,
@@ -138,7 +141,7 @@ static ingot_status_t resolve_again(struct hermetic *hermetic, const struct ingo
     return status;
 }
 
-/* Resolves the includes, or finds an earlier result that is still valid. */
+/* Resolves the includes, or finds an earlier result in the memo that is still valid. */
 static ingot_status_t resolve_info(struct hermetic *hermetic, const struct ingot_context *context,
                                    const ingot_program_info_t *info, const struct ingot_includes *includes,
                                    struct arena *arena)
@@ -208,7 +211,7 @@ void desc_texts_fini(struct desc_texts *texts)
     hermetic_fini(&texts->hermetic);
 }
 
-/* ---- when it is recorded ---- */
+/* ---- when the included files are recorded ---- */
 
 static bool are_files_of(const struct hermetic *hermetic, const struct ingot_program_desc *desc)
 {
@@ -256,7 +259,7 @@ ingot_status_t desc_texts_check(const struct ingot_program_desc *desc, const str
     return status;
 }
 
-/* ---- when it is compiled ---- */
+/* ---- when the program is compiled ---- */
 
 void hermetic_request_init(struct hermetic_request *request)
 {
@@ -271,7 +274,7 @@ void hermetic_request_fini(struct hermetic_request *request)
         hermetic_fini(&request->hermetic);
 }
 
-/* Joins the program's options, a source's own and the environment's, without -I. */
+/* Joins the options of the program, of a source (`own`) and of the environment, all without -I. */
 static const char *keep_options(const struct ingot_program_desc *desc, const char *own, struct arena *arena)
 {
     struct bytes_writer kept;
@@ -300,8 +303,8 @@ static ingot_status_t keep_all_options(ingot_build_request_t *request, const str
     return arena->failed || request->compile_options == NULL ? error_out_of_memory() : INGOT_SUCCESS;
 }
 
-/* Replaces the sources with the texts. Embedded headers are kept, because a driver treats a request with headers
- * differently. */
+/* Replaces the sources that have includes with the resolved texts. Embedded headers are kept, because a driver
+ * treats a request with headers differently. */
 static ingot_status_t replace_sources(struct hermetic_request *request, struct arena *arena)
 {
     const struct hermetic *hermetic = &request->hermetic;
@@ -322,7 +325,7 @@ static ingot_status_t replace_sources(struct hermetic_request *request, struct a
     return INGOT_SUCCESS;
 }
 
-/* Reads the files again and checks that they are still those that the descriptor's key names. */
+/* Reads the included files again, and checks that they are still those in the descriptor's key. */
 static ingot_status_t read_files(struct hermetic_request *request, const struct ingot_program_desc *desc,
                                  struct arena *arena)
 {

@@ -1,7 +1,7 @@
 /*
- * includes.c - the files that a descriptor's sources include; see includes.h.
+ * includes.c - creates, returns and frees the files that a descriptor's sources include; see includes.h.
  *
- * Counted and immutable. A file is a source, whose path is the source's name.
+ * An object is reference-counted and immutable. Each file is a source object, whose name is the file's path.
  */
 #include "core/descriptor/includes.h"
 
@@ -15,7 +15,7 @@
 struct ingot_includes {
     atomic_size_t references;
     ingot_allocator_t allocator;
-    struct ingot_source **files; /* referenced; file_count of them */
+    struct ingot_source **files; /* file_count sources, with a reference to each */
     ingot_source_view_t *views;
     size_t file_count;
     uint32_t *numbers;
@@ -35,7 +35,7 @@ static void destroy(struct ingot_includes *includes)
     alloc_free(&allocator, includes, sizeof(*includes));
 }
 
-/* Makes includes with room for files and numbers. */
+/* Makes includes with room for this many files and numbers. Returns NULL if out of memory. */
 static struct ingot_includes *make(const ingot_allocator_t *allocator, size_t file_count, size_t number_count)
 {
     struct ingot_includes *made = alloc_zeroed(allocator, sizeof(*made));
@@ -75,9 +75,9 @@ struct include_replay includes_replay(const struct ingot_includes *includes)
                                    .answer_count = includes->number_count - includes->file_count};
 }
 
-/* ---- of a record ---- */
+/* ---- from a record ---- */
 
-/* Makes a source of the next recorded file. */
+/* Makes a source object of the next recorded file. */
 static ingot_status_t take_file(struct bytes_reader *reader, const ingot_allocator_t *allocator,
                                 struct ingot_source **file)
 {
@@ -128,7 +128,7 @@ ingot_status_t includes_of_record(struct ingot_includes **includes, const struct
     return INGOT_SUCCESS;
 }
 
-/* ---- the object ---- */
+/* ---- the public functions ---- */
 
 static ingot_status_t check(const ingot_includes_info_t *info)
 {
@@ -197,7 +197,7 @@ ingot_status_t ingot_includes_retain(ingot_includes_t includes)
 
 void ingot_includes_release(ingot_includes_t includes)
 {
-    /* acq_rel: all use by holders happens before the includes are freed */
+    /* acq_rel: all use of the includes happens before they are freed */
     if (includes != NULL && atomic_fetch_sub_explicit(&includes->references, 1, memory_order_acq_rel) == 1)
         destroy(includes);
 }

@@ -1,5 +1,5 @@
 /*
- * includes_read.c - reads the files that a descriptor's sources include again; see includes.h.
+ * includes_read.c - reads the files that a descriptor's sources include, for an includes object; see includes.h.
  */
 #include "core/base/error.h"
 #include "core/descriptor/desc_texts.h"
@@ -18,8 +18,9 @@ static bool may_include(const struct ingot_program_desc *desc)
     return false;
 }
 
-/* A search also reads files that it does not lead to, and these can affect what other includes lead to. If they do,
- * the record leads to a different program. Resolving with the record detects that. */
+/* Makes includes from a record, and checks that resolving with them gives the descriptor's program. The result may
+ * differ, because a search also reads files that no include leads to. These are not recorded, but they can affect
+ * where other includes lead. */
 static ingot_status_t make_checked(ingot_includes_t *includes, const struct include_record *record,
                                    const struct ingot_program_desc *desc)
 {

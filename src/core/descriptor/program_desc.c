@@ -1,5 +1,5 @@
 /*
- * program_desc.c - program descriptors; see program_desc.h.
+ * program_desc.c - retains, compares and queries program descriptors; see program_desc.h.
  */
 #include "core/descriptor/program_desc.h"
 

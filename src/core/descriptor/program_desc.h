@@ -1,10 +1,10 @@
 /*
- * program_desc.h - program descriptors, which are immutable except for their memos.
+ * program_desc.h - defines program descriptors, which are immutable except for what they remember.
  *
- * `key` is a framed encoding of everything that determines the result of a build in this context, so equal keys with
- * equal sources (compared by content) mean equal programs. The key identifies programs in memory; the id
- * (cache_blob_id.h) identifies them across processes. A descriptor remembers, without a lock, its program (`memo`), its
- * kernel (`kernel_memo`) and its id (`id`).
+ * `key` is an encoding of everything that determines the result of a build in this context; of the sources, it contains
+ * only hashes. So programs are equal if their keys and the contents of their sources are equal. The key identifies
+ * programs in memory; the id (cache_blob_id.h) identifies them across processes. A descriptor remembers, without a
+ * lock, its program (`memo`), its kernel (`kernel_memo`) and its id (`id`).
  */
 #ifndef INGOT_CORE_DESCRIPTOR_PROGRAM_DESC_H
 #define INGOT_CORE_DESCRIPTOR_PROGRAM_DESC_H
@@ -19,51 +19,52 @@ struct cache_blob_id;
 struct ingot_includes;
 struct ingot_kernel;
 
-/* A descriptor's memo of the first kernel that was requested from a program, with that program's serial number
- * (memory_cache.h). It is read and written without a lock; see kernel.c. */
+/* Remembers the first kernel that was requested from a program, and that program's serial number (cache_entry.h).
+ * Read and written without a lock; see kernel.c. */
 struct kernel_memo {
     _Atomic(struct ingot_kernel *) kernel;
     _Atomic uint64_t serial;
 };
 
 struct ingot_program_desc {
-    /* The fields that a hit reads come first, close together. */
+    /* The fields that a hit reads come first and are adjacent. */
     struct cache_memo memo;
     struct kernel_memo kernel_memo;
-    struct ingot_context *context; /* referenced */
-    uint32_t *device_indices;      /* ascending; the key follows */
+    struct ingot_context *context; /* holds a reference */
+    uint32_t *device_indices;      /* ascending; followed in memory by the key */
 
     atomic_size_t references;
-    size_t block_size; /* of this struct and the memory that follows it */
+    size_t block_size; /* size of this structure and of the memory that follows it */
     uint32_t flags;
     uint32_t device_count;
     uint16_t source_count;
     uint16_t header_count;
     uint32_t spec_constant_count;
     uint32_t name_expression_count;
-    bool has_directories;  /* some options have -I, which a hermetic build does not pass on */
-    char *compile_options; /* the caller's options, without the environment's; in the key, like the next field */
+    bool has_directories;  /* true if some options have -I, which a hermetic build does not pass on */
+    char *compile_options; /* the caller's options, without the environment's; part of the key, like link_options */
     char *link_options;
-    /* compile_options without -I; NULL: the options were not parsed, or have no -I */
+    /* compile_options without -I; NULL if the options have no -I or were not parsed */
     char *kept_options;
     char *group;
-    char *not_cacheable;             /* why the program cannot be cached, or NULL */
-    struct ingot_includes *includes; /* referenced; NULL: included files are read */
-    size_t files_size;               /* size of what program_desc_files returns */
+    char *not_cacheable;             /* why the program cannot be cached; NULL if it can */
+    struct ingot_includes *includes; /* holds a reference; NULL if included files are read */
+    size_t files_size;               /* size of the bytes that program_desc_files returns */
     size_t key_size;
     struct hash128 key_hash;
-    _Atomic(struct cache_blob_id *) id; /* release/acquire */
-    /* referenced; headers follow the sources, then specialization constants, their values, and name expressions */
+    _Atomic(struct cache_blob_id *) id; /* NULL until it is requested; release/acquire */
+    /* sources, then headers, with a reference to each; specialization constants, their values and name expressions
+     * follow */
     struct ingot_source *sources[];
 };
 
-/* Returns the specialization constants, sorted by id. Their values of 8 bytes each follow them. */
+/* Returns the specialization constants, sorted by id. Their values, of 8 bytes each, follow the last constant. */
 static inline ingot_spec_constant_t *program_desc_spec_constants(const struct ingot_program_desc *desc)
 {
     return (ingot_spec_constant_t *)(desc->sources + desc->source_count + desc->header_count);
 }
 
-/* Returns the name expressions, sorted bytewise. They are in the key. */
+/* Returns the name expressions, sorted by their bytes. */
 static inline const char **program_desc_name_expressions(const struct ingot_program_desc *desc)
 {
     const uint64_t *values = (const uint64_t *)(program_desc_spec_constants(desc) + desc->spec_constant_count);
@@ -88,18 +89,20 @@ static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
 {
     return desc->source_count == 0;
 }
-/* Returns a name for messages and events; never NULL. */
+/* Returns a name for messages and events. Never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 
-/* Joins the descriptor's own options (or NULL) and the environment's with a blank, or without one if either is empty.
- * Returns NULL if out of memory. */
+/* Joins a program's own options (which may be NULL) and the environment's with a blank between them. Returns NULL if
+ * out of memory. */
 const char *options_join(struct arena *arena, const char *own, const char *environment);
 
-/* Adds the settings that apply to each source. On failure, the arena's `failed` is set. */
+/* Sets source_settings: for each source, all options and headers that apply to it. Sets arena->failed if out of
+ * memory. */
 void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
                           const char *program_options, const char *environment, struct arena *arena);
 
-/* Makes the descriptor's request for a backend. It is valid as long as the descriptor and the arena's pieces. */
+/* Makes a request to the backend from the descriptor. It is valid as long as the descriptor and what the arena
+ * contains. */
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,
                                  struct arena *arena);
 

@@ -1,5 +1,5 @@
 /*
- * program_desc_check.c - checks a program's info; each error sentence says what is wrong.
+ * program_desc_check.c - checks the info from which a program descriptor is made; see program_desc_check.h.
  */
 #include <string.h>
 

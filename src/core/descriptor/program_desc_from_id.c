@@ -1,9 +1,11 @@
 /*
- * program_desc_from_id.c - makes a descriptor from an id alone, for programs that are loaded ahead.
+ * program_desc_from_id.c - makes a descriptor from nothing but an id, for programs that are loaded before they are
+ * requested.
  *
- * An id has digests in place of sources, so it cannot be compiled. But it has options, constants and devices, which is
- * all that loading a binary needs. The id may come from anywhere. Later requests compare ids in full, so it is enough
- * to refuse, before anything is loaded, malformed ids and ids that no descriptor of this context can have.
+ * An id has digests in place of sources, so such a descriptor cannot be compiled. But it has options, constants and
+ * devices, which are all that loading a binary needs. The id may come from an untrusted place. Later requests compare
+ * ids in full, so it is enough to refuse malformed ids, and ids that no descriptor of this context can have, before
+ * anything is loaded.
  */
 #include <string.h>
 
@@ -12,24 +14,25 @@
 #include "core/descriptor/cache_blob_id_format.h"
 #include "core/descriptor/program_desc.h"
 
-/* Keys of descriptors with sources begin with a small number instead. */
+/* The first number of the key of a descriptor that was made from an id. Keys of other descriptors begin with a small
+ * number. */
 #define KEY_OF_AN_ID UINT64_MAX
 
 struct id_value {
     size_t size;
-    const uint8_t *bytes; /* points into the id; NULL if it has no such field */
+    const uint8_t *bytes; /* points into the id; NULL if the id has no such field */
 };
 
 struct id_view {
     size_t size;
     const uint8_t *bytes;
-    size_t library_end;                  /* where the library's fields end */
-    size_t program_start;                /* where the program's part begins */
-    struct id_value single[ID_LAST + 1]; /* by tag: fields that occur once in an id */
-    size_t device_count;                 /* distinct ones */
+    size_t library_end;                  /* offset at which the library's fields end */
+    size_t program_start;                /* offset at which the program's part begins */
+    struct id_value single[ID_LAST + 1]; /* indexed by tag: the fields that occur only once in an id */
+    size_t device_count;                 /* number of distinct devices */
     size_t constant_count;
     size_t expression_count;
-    size_t expressions_size; /* of all expressions, each with a NUL */
+    size_t expressions_size; /* size of all name expressions, each with a NUL */
 };
 
 static ingot_status_t malformed(const char *what)
@@ -110,7 +113,7 @@ static bool equals_text(const struct id_value *value, const char *text)
     return value->size == strlen(text) && memcmp(value->bytes, text, value->size) == 0;
 }
 
-/* Checks the library, the backend and the environment's options, which are the same in every id of this context. */
+/* Checks the library, the backend and the environment's options, which are the same in all ids of this context. */
 static ingot_status_t check_library(const struct id_view *view, const struct ingot_context *context)
 {
     if (!equals_text(&view->single[ID_LIBRARY], ingot_version()) ||
@@ -136,7 +139,8 @@ static bool has_device(const struct id_view *view, const struct device_identity 
     return false;
 }
 
-/* Finds the context's devices that the id names, and checks that it names no others. devices has room for all. */
+/* Finds the devices of the context that the id names, and checks that the id names no others. `devices` has room for
+ * all devices of the context. */
 static ingot_status_t find_devices(const struct id_view *view, struct ingot_context *context, uint32_t *devices,
                                    size_t *count)
 {
@@ -211,7 +215,7 @@ static void read_constant(struct ingot_program_desc *desc, size_t i, const struc
     constants[i] = (ingot_spec_constant_t){id, (uint32_t)value->size - 4, &values[i]};
 }
 
-/* Reads the constants, and copies the expressions to *place. */
+/* Reads the specialization constants, and copies the name expressions to *place. */
 static void read_constants_and_expressions(struct ingot_program_desc *desc, const struct id_view *view, uint8_t **place)
 {
     struct bytes_reader reader;
@@ -229,7 +233,7 @@ static void read_constants_and_expressions(struct ingot_program_desc *desc, cons
     }
 }
 
-/* Makes the descriptor in one block of memory, like all descriptors. */
+/* Makes the descriptor in one block of memory, like other descriptors. */
 static ingot_status_t create(const struct id_view *view, struct ingot_context *context, size_t device_count,
                              const uint32_t *devices, struct ingot_program_desc **desc)
 {

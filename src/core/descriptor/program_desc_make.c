@@ -1,8 +1,8 @@
 /*
- * program_desc_make.c - makes and frees descriptors; see program_desc.h.
+ * program_desc_make.c - makes descriptors from their info, and frees them; see program_desc.h.
  *
- * A descriptor is one block of memory: every look-up by content makes one, and several allocations would be most of its
- * cost.
+ * A descriptor is one block of memory, because every lookup by content makes a descriptor, and several allocations
+ * would be most of the cost.
  */
 #include "core/descriptor/program_desc.h"
 
@@ -24,9 +24,9 @@ static size_t text_size(const char *text)
 
 /* ---- the key ----
  *
- * It never leaves the process, so its numbers are in the processor's byte order. */
+ * A key never leaves the process, so its numbers are in the processor's byte order. */
 
-/* A number below this takes one byte; a larger one follows a byte with this value. */
+/* A smaller number takes one byte; any other follows a byte with this value. */
 #define LONG_NUMBER 0xff
 
 static size_t framed_size(size_t size)
@@ -118,10 +118,10 @@ static void put_settings(uint8_t **place, const struct ingot_source *source)
     }
 }
 
-/* The first number of a key. */
+/* The first number of a key, which says what the key covers. */
 enum key_kind {
-    KEY_PLAIN,     /* no file affects the result, and no option names a directory */
-    KEY_OF_ITSELF, /* the descriptor cannot have an id; its serial number makes it equal only to itself */
+    KEY_PLAIN,     /* no included file affects the result, and no option names a directory */
+    KEY_OF_ITSELF, /* the program cannot have an id; a serial number makes the key equal to no other */
     KEY_OF_FILES
 };
 
@@ -132,8 +132,8 @@ static enum key_kind kind_of(const struct hermetic *hermetic, bool has_directori
     return hermetic->must_look || has_directories ? KEY_OF_FILES : KEY_PLAIN;
 }
 
-/* Writes the key. Options are not parsed here, so they keep their include directories: parsing every time would cost
- * more than rebuilding the rare program whose paths change. */
+/* Writes the key. Options are not parsed here, so they keep their include directories: parsing them every time would
+ * cost more than rebuilding the rare program for which only these paths change. */
 static void write_key(struct ingot_program_desc *desc, const ingot_program_info_t *info,
                       const struct hermetic *hermetic)
 {
@@ -177,7 +177,7 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
 
 /* ---- the block ---- */
 
-/* Takes a part of the block; callers take the parts with the strictest alignment first. */
+/* Takes a part of the block. Callers take the parts with the strictest alignment first. */
 static void *take(uint8_t **place, size_t size)
 {
     void *part = *place;
@@ -222,7 +222,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     return desc;
 }
 
-/* ---- its parts ---- */
+/* ---- the parts of the block ---- */
 
 static void copy_sources(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
@@ -267,7 +267,7 @@ static int compare_expressions(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Sorts the caller's strings; write_key copies them into the key. */
+/* Sorts the caller's name expressions, and checks that none is repeated. write_key copies them into the key. */
 static ingot_status_t sort_name_expressions(struct ingot_program_desc *desc, const ingot_program_info_t *info)
 {
     const size_t count = info->name_expression_count;
@@ -304,7 +304,7 @@ static ingot_status_t copy_devices(struct ingot_program_desc *desc, const ingot_
     return INGOT_SUCCESS;
 }
 
-/* ---- the object ---- */
+/* ---- creating and freeing descriptors ---- */
 
 static void destroy(struct ingot_program_desc *desc)
 {
@@ -366,8 +366,8 @@ ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_
         return status;
     desc_texts_init(&texts, context);
     texts.includes = includes;
-    /* If a program in memory has an equal plain key, neither files nor directories matter, and options need not be
-     * parsed nor files read. */
+    /* First, makes a descriptor with a plain key. If a program in memory has an equal plain key, neither files nor
+     * directories matter, so no options need to be parsed and no files read. */
     struct ingot_program_desc *made = NULL;
     status = create(&made, context, &known, &texts, includes);
     if (status == INGOT_SUCCESS && !is_known(made))

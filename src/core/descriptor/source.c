@@ -1,5 +1,5 @@
 /*
- * source.c - immutable input of a build, hashed once; see source.h.
+ * source.c - creates, compares and hashes sources; see source.h.
  */
 #include "core/descriptor/source.h"
 
@@ -140,7 +140,7 @@ ingot_status_t ingot_source_retain(ingot_source_t source)
 
 void ingot_source_release(ingot_source_t source)
 {
-    /* acq_rel: all use by holders happens before the counts are gathered */
+    /* acq_rel: all use by holders happens before the count is gathered */
     if (source == NULL || atomic_fetch_sub_explicit(&source->holders, 1, memory_order_acq_rel) != 1)
         return;
     striped_count_gather(&source->references);
@@ -152,7 +152,7 @@ void source_reference(struct ingot_source *source)
     enum { USES_TO_SPREAD = 64 };
 
     striped_count_add(&source->references);
-    /* relaxed: only the number matters. If memory runs out, the next use tries again. */
+    /* relaxed: only the number matters. If spreading fails for lack of memory, the next call tries again. */
     if (atomic_load_explicit(&source->references.cells, memory_order_relaxed) == NULL &&
         atomic_fetch_add_explicit(&source->uses, 1, memory_order_relaxed) >= USES_TO_SPREAD)
         (void)striped_count_spread(&source->references, &source->allocator);
@@ -186,7 +186,7 @@ bool source_equals(const struct ingot_source *a, const struct ingot_source *b)
 
 void source_get_digest(const struct ingot_source *source, uint8_t digest[DIGEST_SIZE])
 {
-    /* only ingot_source_create makes sources, on the heap */
+    /* sources are never const objects, because ingot_source_create makes all of them on the heap */
     struct ingot_source *shared = (struct ingot_source *)source;
     if (atomic_load_explicit(&shared->digest_state, memory_order_acquire) == 2) {
         memcpy(digest, shared->digest, DIGEST_SIZE);

@@ -1,12 +1,12 @@
 /*
- * source.h - immutable input of a build, hashed once.
+ * source.h - defines sources, which are the immutable and shared inputs of builds.
  *
- * Sources have no context, and many descriptors may share one. The fast hash is made when the source is created, and
- * the digest when an id first needs it.
+ * Sources have no context, and many descriptors may share one. The fast hash is computed when the source is created,
+ * and the digest when an id first needs it.
  *
- * `holders` counts the references of the application and of other sources. Together they have one of the `references`,
- * as the owner; each descriptor has one, too. If many descriptors use a source, its `references` are spread, so that
- * threads that make descriptors do not write to shared memory.
+ * `holders` counts the references of the application and of other sources. `references` counts one for each descriptor,
+ * and one for all holders together, as the owner. If many descriptors use a source, its `references` are spread over
+ * cells, so that threads that make descriptors do not all write to the same memory.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_SOURCE_H
 #define INGOT_CORE_DESCRIPTOR_SOURCE_H
@@ -22,19 +22,19 @@
 struct ingot_source {
     atomic_size_t holders;
     struct striped_count references;
-    atomic_uint uses; /* number of uses by descriptors, until the count is spread */
+    atomic_uint uses; /* how often descriptors referenced the source; not counted further after the count is spread */
     ingot_allocator_t allocator;
     ingot_source_kind_t kind;
     size_t size;
-    char *bytes; /* size bytes and a NUL */
+    char *bytes; /* `size` bytes, followed by a NUL */
     char *name;
-    char *compile_options;         /* for this source only; "" if it has none */
-    struct ingot_source **headers; /* likewise, retained */
+    char *compile_options;         /* options for this source only; "" if it has none */
+    struct ingot_source **headers; /* headers for this source only, with a reference to each */
     size_t header_count;
     struct hash128 hash;
-    bool is_text;            /* in a language with includes; PTX is not */
-    bool may_include;        /* true for a text whose includes must be resolved */
-    atomic_int digest_state; /* 0: none, 1: being written, 2: written; release/acquire with digest */
+    bool is_text;            /* true if the language has includes; PTX does not */
+    bool may_include;        /* true if it is a text whose includes may have to be resolved; see hermetic_concerns */
+    atomic_int digest_state; /* 0: no digest, 1: it is being written, 2: it is written; release/acquire */
     uint8_t digest[DIGEST_SIZE];
 };
 
@@ -44,7 +44,8 @@ static inline bool source_has_settings(const struct ingot_source *source)
     return source->compile_options[0] != '\0' || source->header_count != 0;
 }
 
-/* Adds a descriptor's reference. The caller, or the application on its behalf, holds the source. */
+/* Adds a descriptor's reference. The caller must be sure that the source is held meanwhile, for example by the
+ * application. */
 void source_reference(struct ingot_source *source);
 void source_unreference(struct ingot_source *source);
 bool source_equals(const struct ingot_source *a, const struct ingot_source *b);

@@ -1,8 +1,9 @@
 /*
  * spirv.c - checks a SPIR-V module before it is passed to a driver.
  *
- * Intel's translator ends the process if the words are not a module, and fails without a reason if a module lacks a
- * constant. So the framing and the specialization constants are checked here; the driver checks the instructions.
+ * Intel's translator ends the process if a source is not a SPIR-V module, and fails without a reason if a module lacks
+ * a specialization constant that the application sets. So the sequence of instructions and the constants are checked
+ * here. What the instructions mean is checked by the driver.
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
@@ -28,7 +29,7 @@ enum {
 struct module {
     const uint8_t *bytes;
     size_t word_count;
-    bool swapped; /* the module has the other byte order */
+    bool swapped; /* true if the module has the other byte order */
 };
 
 struct instruction {
@@ -53,8 +54,8 @@ static bool module_init(struct module *module, const ingot_source_view_t *source
     return word(module, 0) == MAGIC;
 }
 
-/* Moves to the next instruction, or to the first if at is 0. Returns false at the end; then *whole is false if the last
- * instruction is incomplete. */
+/* Moves to the next instruction, or to the first if instruction->at is 0. Returns false at the end, where *whole is
+ * false if the last instruction is incomplete. */
 static bool next(const struct module *module, struct instruction *instruction, bool *whole)
 {
     const size_t at = instruction->at != 0 ? instruction->at + instruction->word_count : HEADER_WORDS;
@@ -75,7 +76,8 @@ static bool is_framed(const struct module *module)
     return whole;
 }
 
-/* Finds the instruction whose opcode is between first and last and whose operand has this value. */
+/* Finds the first instruction whose opcode is between `first` and `last` and whose word number `operand` has this
+ * value. */
 static bool find(const struct module *module, uint32_t first, uint32_t last, uint32_t operand, uint32_t value,
                  struct instruction *instruction)
 {
@@ -89,7 +91,8 @@ static bool find(const struct module *module, uint32_t first, uint32_t last, uin
     return false;
 }
 
-/* Returns the object that is decorated as this constant, or 0, which is never an object's id. */
+/* Returns the id of the object that is decorated as the specialization constant `id`, or 0, which is not a valid
+ * object id. */
 static uint32_t find_constant(const struct module *module, uint32_t id)
 {
     struct instruction instruction = {0, 0, 0};

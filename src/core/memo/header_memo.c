@@ -1,5 +1,5 @@
 /*
- * header_memo.c - remembers resolutions; see header_memo.h.
+ * header_memo.c - remembers resolutions, and writes and reads them as bytes; see header_memo.h.
  */
 #include "core/memo/header_memo.h"
 
@@ -13,7 +13,7 @@
 enum {
     MEMO_MAGIC_SIZE = 8,
     MEMO_FORMAT_VERSION = 1,
-    MEMO_VERSIONED_SIZE = MEMO_MAGIC_SIZE + 4, /* the beginning of every version */
+    MEMO_VERSIONED_SIZE = MEMO_MAGIC_SIZE + 4, /* size of the beginning that all versions have in common */
     MEMO_HEADER_SIZE = MEMO_VERSIONED_SIZE + 4 + 8 + DIGEST_SIZE,
     MEMO_CHECKSUM_SIZE = 16
 };
@@ -23,7 +23,7 @@ struct ingot_header_memo {
     ingot_allocator_t allocator;
     struct known_files files;
     struct memo_table resolutions;
-    _Atomic uint64_t learned; /* relaxed, a count */
+    _Atomic uint64_t learned; /* relaxed: only the number matters */
     atomic_bool is_retired;
 };
 
@@ -111,7 +111,7 @@ static void destroy(struct memo_entry *entry)
     alloc_free(resolution->allocator, resolution, entry->cost);
 }
 
-/* Makes a resolution with one reference, or returns NULL. */
+/* Makes a resolution with one reference. Returns NULL if out of memory. */
 static struct resolution *make(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], size_t answers_size,
                                const uint8_t *answers, size_t result_size, const uint8_t *result)
 {
@@ -157,7 +157,7 @@ bool header_memo_is_in_use(const struct ingot_header_memo *memo)
     return !atomic_load_explicit(&((struct ingot_header_memo *)memo)->is_retired, memory_order_acquire);
 }
 
-/* ---- as bytes ---- */
+/* ---- writing and reading a memo as bytes ---- */
 
 static void write_resolutions(struct bytes_writer *out, const uint8_t library[DIGEST_SIZE], size_t count,
                               struct memo_entry *const *entries)
@@ -166,7 +166,7 @@ static void write_resolutions(struct bytes_writer *out, const uint8_t library[DI
     bytes_put(out, MEMO_MAGIC_SIZE, MEMO_MAGIC);
     bytes_put_u32(out, MEMO_FORMAT_VERSION);
     bytes_put_u32(out, (uint32_t)count);
-    bytes_put_u64(out, 0); /* placeholder for the total size, see below */
+    bytes_put_u64(out, 0); /* placeholder for the total size, which is written below */
     bytes_put(out, DIGEST_SIZE, library);
     for (size_t i = 0; i < count; ++i) {
         const struct resolution *resolution = (const struct resolution *)entries[i];
@@ -216,7 +216,7 @@ static bool read_resolution(struct bytes_reader *reader, struct stored_resolutio
            stored->result_size <= MEMO_MAX_ONE_RESOLUTION && witness_check(stored->answers_size, stored->answers);
 }
 
-/* Checks everything up to the resolutions, and the checksum. */
+/* Checks the header and the checksum, and reads the number of resolutions. The reader is then at the first one. */
 static ingot_status_t check_memo(struct bytes_reader *reader, const uint8_t library[DIGEST_SIZE], uint32_t *count)
 {
     const uint8_t *magic = bytes_get(reader, MEMO_MAGIC_SIZE);

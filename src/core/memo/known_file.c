@@ -1,11 +1,12 @@
 /*
- * known_file.c - keeps files in memory; see known_file.h.
+ * known_file.c - reads files, and shares their contents and scans among programs; see known_file.h.
  */
 #include "core/memo/known_file.h"
 
 #include <string.h>
 
-/* Makes a file's key. The current user is part of it, because another user might not be able to read the file. */
+/* Makes a file's key. It contains the current user and group, because another user might not be allowed to read the
+ * file. */
 static void make_key(uint8_t key[MEMO_KEY_SIZE], const struct os_file_state *state, uint64_t reading)
 {
     const uint64_t others[] = {reading, os_user_and_group()};
@@ -23,8 +24,8 @@ static void destroy(struct memo_entry *entry)
     alloc_free(allocator, file, sizeof(*file));
 }
 
-/* True if a later change will show in the file's times. Times in whole seconds come from file systems or images without
- * a finer resolution. */
+/* True if any later change will show in the file's times. Times in whole seconds are not trusted, because they come
+ * from file systems or images without a finer resolution. */
 static bool is_settled(const struct os_file_facts *facts, uint64_t settled_until_ns)
 {
     return facts->was_steady && facts->tells_changes && facts->state.changed_ns % 1000000000u != 0 &&

@@ -1,5 +1,5 @@
 /*
- * memo_table.c - a hash table and a list by age; see memo_table.h.
+ * memo_table.c - keeps entries in a hash table and in a list by their last use; see memo_table.h.
  */
 #include "core/memo/memo_table.h"
 
@@ -20,7 +20,7 @@ void memo_entry_release(struct memo_entry *entry)
         entry->destroy(entry);
 }
 
-/* Releases entries that were taken out and are linked by next. */
+/* Releases entries that were taken out of the table. They are linked by `next`. */
 static void release_all(struct memo_entry *dead)
 {
     while (dead != NULL) {
@@ -59,7 +59,7 @@ static void link_by_age(struct memo_table *table, struct memo_entry *entry, bool
     *(entry->older != NULL ? &entry->older->newer : &table->oldest) = entry;
 }
 
-/* Takes out the entry at a place and prepends it to others that will be released. */
+/* Takes the entry at `place` out of the table, and prepends it to the list `dead`, which is released later. */
 static struct memo_entry *take_out(struct memo_table *table, struct memo_entry **place, struct memo_entry *dead)
 {
     struct memo_entry *entry = *place;
@@ -95,7 +95,8 @@ static void insert(struct memo_table *table, struct memo_entry *entry, bool is_n
     ++table->count;
 }
 
-/* Locks the table, and allocates its buckets if there is memory for them. The allocator is called without the lock. */
+/* Locks the table. Allocates its buckets first if it has none; they stay NULL if out of memory. The allocator is
+ * called without the lock. */
 static void lock_with_buckets(struct memo_table *table, const ingot_allocator_t *allocator)
 {
     os_mutex_lock(&table->lock);

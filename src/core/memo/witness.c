@@ -1,5 +1,5 @@
 /*
- * witness.c - asks the file system; see witness.h.
+ * witness.c - asks the file system, and records and confirms its answers; see witness.h.
  */
 #include "core/memo/witness.h"
 
@@ -10,11 +10,11 @@
 
 enum answer_kind { ANSWER_NO_FILE = 1, ANSWER_FILE, ANSWER_NO_DIRECTORY, ANSWER_DIRECTORY, ANSWER_CURRENT };
 
-/* One question and its answer. */
+/* A question and its answer. */
 struct answer {
     enum answer_kind kind;
-    const char *path; /* with a NUL */
-    size_t path_size; /* with it */
+    const char *path; /* ends with a NUL */
+    size_t path_size; /* includes the NUL */
     struct os_file_state state;
 };
 
@@ -38,7 +38,7 @@ void witness_fini(struct witness *witness)
     bytes_writer_fini(&witness->answers);
 }
 
-/* ---- writing down ---- */
+/* ---- writing and reading answers ---- */
 
 static void put(struct witness *witness, enum answer_kind kind, const char *path, const struct os_file_state *state)
 {
@@ -85,7 +85,8 @@ static ingot_status_t read_file(struct witness *witness, const char *path, size_
     struct os_file_state state;
     if (files == NULL)
         return known_file_read(file, witness->answers.allocator, path, max_size, 0, reading);
-    const uint64_t now = os_file_clock_ns(); /* read before the file's state, so it is not later */
+    const uint64_t now = os_file_clock_ns(); /* read first, so that it is not later than the moment at which the
+                                              * file's state is read */
     const ingot_status_t status = os_get_file_state(path, &state);
     if (status == INGOT_NOT_FOUND)
         return status;

@@ -1,16 +1,17 @@
 /*
  * witness.h - asks the file system everything that resolving includes depends on, and can record the answers.
  *
- * No other code that resolves includes looks at the outside world. So the result is a function of the program and of
- * these answers, and a remembered result is valid as long as asking again gives the same answers:
- * - a path leads to no file; or to a file with this device, inode, size, time of modification and time of change
- * - a path leads to no directory, or to this one
- * - the current directory has this path
+ * Code that resolves includes looks at the outside world only through these functions. So the result is a function of
+ * the program and of the answers, and a remembered result is valid as long as asking again gives the same answers. The
+ * answers are:
+ * - a path leads to no file, or to a file with a certain device, inode, size, time of modification and time of change;
+ * - a path leads to no directory, or to a certain one;
+ * - the current directory has a certain path.
  *
- * In three cases, a file with the same state may have another content. Then the answer is not lasting, and nothing is
- * remembered: the file changed so recently that another change may leave the time as it is (header_memo.h); it changed
- * while it was read; or its file system does not report changes reliably (os_file.c). Each change sets the time of
- * change to the present, even if a program sets the time of modification, and no program can set it back.
+ * In three cases, a file's content may change while its state stays the same. Then the answer is not lasting, and
+ * nothing is remembered: the file changed so recently that another change may leave the time as it is (header_memo.h);
+ * it changed while it was read; or its file system does not report changes reliably (os_file.c). Each change sets the
+ * time of change to the present, even if a program sets the time of modification, and no program can set it back.
  */
 #ifndef INGOT_CORE_MEMO_WITNESS_H
 #define INGOT_CORE_MEMO_WITNESS_H
@@ -20,38 +21,38 @@
 #include "core/base/os_file.h"
 
 enum {
-    WITNESS_PATH_SIZE = 4096, /* capacity for the current directory */
+    WITNESS_PATH_SIZE = 4096, /* capacity for the path of the current directory */
     WITNESS_BUCKETS = 32
 };
 
 struct asked_directory;
-struct known_file; /* known_file.h */
+struct known_file; /* defined in known_file.h */
 struct known_files;
 
 struct witness {
-    struct known_files *files;   /* NULL: reads every file, and records nothing */
+    struct known_files *files;   /* NULL if every file is read again and no answers are recorded */
     struct bytes_writer answers; /* in the order of the questions; see doc/memo-format.md */
     bool is_lasting;             /* true if all answers so far can be confirmed later */
     struct arena arena;
-    struct asked_directory **directories; /* in buckets; each is asked for once */
+    struct asked_directory **directories; /* buckets of directories that were asked for; each is asked for only once */
 };
 
 void witness_init(struct witness *witness, const ingot_allocator_t *allocator);
 void witness_fini(struct witness *witness);
 
-/* Reads a file, or finds it among the known ones. Returns a reference, with the statuses of os_read_file. */
+/* Reads a file, or finds it among the known files. Sets *file to a reference. Returns the statuses of os_read_file. */
 ingot_status_t witness_read_file(struct witness *witness, const char *path, size_t max_size, uint64_t reading,
                                  struct known_file **file);
-/* Shares a file after it was scanned. */
+/* Shares a file with other programs, after it was scanned. */
 void witness_share_file(struct witness *witness, struct known_file *file);
-/* Identifies a directory. Returns false if there is no such directory, or if the arena failed. */
+/* Gets the identity of a directory. Returns false if there is no such directory, or if the arena failed. */
 bool witness_identify_directory(struct witness *witness, const char *path, struct os_file_identity *identity);
 /* Writes the path of the current directory. Returns false if there is none or it does not fit. */
 bool witness_get_current_directory(struct witness *witness, size_t size, char *path);
 
-/* Asks all questions again; true if every answer is the same. */
+/* True if every question, asked again, has the same answer. */
 bool witness_confirm(size_t size, const uint8_t *answers);
-/* True if the bytes are answers in the right form. */
+/* True if the bytes are well-formed answers. */
 bool witness_check(size_t size, const uint8_t *answers);
 
 #endif
