@@ -1,11 +1,11 @@
 /*
- * equal_files.c - finds files and directories that are reached under several names.
+ * equal_files.c - finds files and directories that are reached under several names; see source_graph.h.
  */
 #include <string.h>
 
 #include "core/hermetic/source_graph.h"
 
-/* Finds the texts that are the same file, because #pragma once depends on the file, not on its name. */
+/* Finds texts that are the same file, because #pragma once applies to a file, not to a name. */
 void graph_find_equal_files(struct source_graph *graph)
 {
     for (struct graph_text *text = graph->first; text != NULL; text = text->next) {
@@ -28,7 +28,7 @@ static bool has_another_name(const struct graph_text *text)
     return false;
 }
 
-/* A directory of a file or of -I, under one of its names. */
+/* A directory, of an included file or of -I, under one of its names. */
 struct named_directory {
     struct named_directory *next;
     const char *name;
@@ -52,9 +52,8 @@ static void add_directory(struct source_graph *graph, struct named_directory **f
         *first = at;
 }
 
-/* True if a directory is reached under two names. clang names an included file after the first name that it used for
- * the directory of the including file.
- */
+/* True if some directory is reached under two names. This matters because clang names an included file after the
+ * name under which it first reached the including file's directory. */
 static bool has_directory_with_two_names(struct source_graph *graph)
 {
     struct named_directory *first = NULL;

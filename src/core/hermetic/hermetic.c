@@ -1,10 +1,10 @@
 /*
- * hermetic.c - turns sources and options into bytes that identify everything they include, and into texts without
- * includes.
+ * hermetic.c - resolves includes; see hermetic.h.
  *
- * First the graph of texts grows until nothing new is found, because a new text may define a macro that an earlier
- * computed include uses. Then the sources are walked; the id contains the contents and the shape of that walk. Paths
- * matter only for finding files, and for texts that use their own names.
+ * First, a graph of texts grows until nothing new is found. This takes several rounds, because a new text may define a
+ * macro that an earlier computed include uses. Then the sources are walked in the compiler's order. The id contains the
+ * contents of the files and the shape of that walk. Paths matter only for finding files, and for texts that use their
+ * own names.
  */
 #include "core/hermetic/hermetic.h"
 
@@ -17,7 +17,7 @@
 /* Limits of the search. Each round may expand every computed include. */
 enum { MAX_ROUNDS = 200, MAX_EXPANSIONS = 50000 };
 
-/* ---- is there anything to do ---- */
+/* ---- which texts need resolving ---- */
 
 static bool contains(size_t size, const char *text, const char *part)
 {
@@ -40,7 +40,7 @@ bool hermetic_concerns(size_t size, const char *text)
     return false;
 }
 
-/* ---- the graph's beginning ---- */
+/* ---- the beginning of the graph ---- */
 
 struct graph_text *graph_add_text(struct source_graph *graph, enum text_origin origin, const char *path)
 {
@@ -65,7 +65,7 @@ static bool is_stopped(const struct source_graph *graph)
            graph->status != INGOT_SUCCESS || graph->limit != NULL;
 }
 
-/* Sets the text's problem, unless it already has one. at points into the clean text, or is NULL. */
+/* Sets the text's problem, unless it already has one. `at` points into the clean text, or is NULL. */
 static void set_problem(struct graph_text *text, const char *at, const char *noun, const char *clause)
 {
     if (text->problem != NULL)
@@ -95,8 +95,7 @@ static void add_view(struct source_graph *graph, enum text_origin origin, const 
     graph->headers[graph->header_count++] = text;
 }
 
-/* Directories that known compilers search after all others. Used for compilers whose rules do not name such
- * directories. */
+/* Directories that known compilers search last. Assumed for compilers whose rules do not name such directories. */
 static const char *const usual_late_directories[] = {"/usr/local/include", "include", "/usr/include", NULL};
 
 const char *const *graph_late_directories(const struct source_graph *graph)
@@ -129,7 +128,8 @@ static void add_directory(struct source_graph *graph, const struct option *optio
     graph->last_directory = &directory->next;
 }
 
-/* Checks an option's definition. Quotes are removed, because a compiler may remove them: -DX="__TIME__". */
+/* Checks the definition in a -D option, both as it is and without its quotes, which a compiler may remove:
+ * -DX="__TIME__". */
 static void check_definition(struct source_graph *graph, const struct option *option)
 {
     const char *name = NULL;
@@ -173,7 +173,7 @@ static void add_options(struct source_graph *graph, const char *options)
     }
 }
 
-/* True if the options select a version of C++ that lacks raw strings or quotes in numbers. */
+/* True if the options may select a version of C++ without raw strings or without quotes in numbers. */
 static bool is_older_cplusplus(const char *options)
 {
     return strstr(options, "++98") != NULL || strstr(options, "++03") != NULL || strstr(options, "++11") != NULL ||
@@ -232,7 +232,7 @@ static void graph_fini(struct source_graph *graph)
     arena_fini(&graph->arena);
 }
 
-/* ---- growing ---- */
+/* ---- growing the graph ---- */
 
 static const char *gap_of_doubt(struct source_graph *graph, const struct expanded_include *expanded)
 {
@@ -247,7 +247,7 @@ static const char *gap_of_doubt(struct source_graph *graph, const struct expande
     return text;
 }
 
-/* Resolves the computed includes. Called in each round, because the previous round may have found a new definition. */
+/* Resolves a computed include. Called in each round, because the previous round may have found a new definition. */
 static void resolve_computed(struct source_graph *graph, const struct graph_text *text, struct text_event *event)
 {
     struct expanded_include expanded;
@@ -299,7 +299,7 @@ static void resolve_plain(struct source_graph *graph, struct graph_text *text)
     }
 }
 
-/* Scans `text`, the texts found after it, and everything that they lead to. */
+/* Scans `text`, the texts that were found after it, and all texts that are found meanwhile. */
 static void scan_from(struct source_graph *graph, struct graph_text *text)
 {
     for (; text != NULL && !is_stopped(graph); text = text->next) {
@@ -311,7 +311,7 @@ static void scan_from(struct source_graph *graph, struct graph_text *text)
     }
 }
 
-/* True if the event is a computed include without another gap, such as a #line before it. */
+/* True if the event is a computed include, unless it is a gap for another reason, such as a #line before it. */
 static bool is_computed(const struct text_event *event)
 {
     return event->kind == EVENT_INCLUDE && event->form == HEADER_NONE && !event->stays_a_gap;
@@ -354,7 +354,7 @@ static void check_mark_names(struct source_graph *graph)
     }
 }
 
-/* ---- reasons ---- */
+/* ---- reasons and gaps ---- */
 
 static void put_number(struct bytes_writer *out, size_t number)
 {
@@ -411,7 +411,7 @@ static ingot_status_t take_text(struct bytes_writer *text, char **result)
     return *result != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
 }
 
-/* Finds a reason why the sources cannot have an id, whatever the compiler. */
+/* Writes a reason why the sources cannot have an id with any compiler, if there is one. */
 static void put_reason(struct bytes_writer *out, const struct source_graph *graph)
 {
     if (graph->limit != NULL) {
@@ -470,7 +470,7 @@ static void put_files(struct bytes_writer *files, const struct inline_walk *walk
     bytes_put_framed(files, sizeof(digest), digest);
 }
 
-/* Appends the texts of the sources, in order. */
+/* Walks the sources, and appends their texts in order if they are wanted. */
 static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, struct inline_walk *walk)
 {
     struct graph_text *text = graph->first;

@@ -1,5 +1,5 @@
 /*
- * hermetic_input.h - the input of hermetic_resolve.
+ * hermetic_input.h - defines the input of hermetic_resolve.
  */
 #ifndef INGOT_CORE_HERMETIC_HERMETIC_INPUT_H
 #define INGOT_CORE_HERMETIC_HERMETIC_INPUT_H
@@ -8,7 +8,7 @@
 
 enum { HERMETIC_OPTIONS = 4 };
 
-/* Texts with their headers and options, as the application passed them. */
+/* Sources that are compiled together, with their headers and options, as the application passed them. */
 struct hermetic_input {
     const ingot_text_rules_t *rules;
     const ingot_source_view_t *sources; /* sources that are not text are skipped */

@@ -29,7 +29,8 @@ bool include_record_has_failed(const struct include_record *record)
     return record->files.failed || record->same.failed || record->answers.failed;
 }
 
-/* Returns the number of the first recorded file of this graph that is the same file, or the text's own number. */
+/* Returns the number of the first recorded file in this graph that is the same file as `text`, or `number` if there
+ * is none. */
 static size_t find_same(const struct source_graph *graph, const struct graph_text *text, size_t number)
 {
     size_t first = number;
@@ -75,7 +76,7 @@ void include_record_end(struct source_graph *graph)
     record->directory_matters = record->directory_matters || graph->has_debug_information;
 }
 
-/* Returns the graph's text of a recorded file, which each graph makes when it is first needed. */
+/* Returns a recorded file as a text of the graph. The text is made when the file is first needed. */
 static struct graph_text *replay_file(struct source_graph *graph, size_t number)
 {
     const struct include_replay *replay = graph->replay;
@@ -101,7 +102,8 @@ void include_replay_next(struct source_graph *graph, struct text_event *event)
 {
     struct include_replay *replay = graph->replay;
     const uint32_t answer =
-        replay->next < replay->answer_count ? replay->answers[replay->next] : UINT32_MAX; /* which never fits */
+        /* a number that is never valid */
+        replay->next < replay->answer_count ? replay->answers[replay->next] : UINT32_MAX;
     const size_t number = answer / 2 - 1;
     ++replay->next;
     if (answer == ANSWER_NOTHING)

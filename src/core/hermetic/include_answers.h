@@ -1,9 +1,9 @@
 /*
- * include_answers.h - what each search for an include leads to: recorded, or taken from a record instead of the file
+ * include_answers.h - records what each search for an include leads to, or takes it from a record instead of the file
  * system.
  *
- * The searches of a program come in an order that depends on its texts alone. So a list of answers and the contents of
- * the files resolve the includes again, without paths.
+ * The order of a program's searches depends only on its texts. So a list of answers, together with the contents of the
+ * files, is enough to resolve the includes again, without paths.
  */
 #ifndef INGOT_CORE_HERMETIC_INCLUDE_ANSWERS_H
 #define INGOT_CORE_HERMETIC_INCLUDE_ANSWERS_H
@@ -13,20 +13,22 @@
 
 enum { MAX_INCLUDED_FILES = 10000 };
 
-/* An answer; doc/recipe-format.md. From ANSWER_HEADER on, even numbers are headers and odd ones are files. */
+/* The answer to a search; see doc/recipe-format.md. From ANSWER_HEADER on, even numbers are headers and odd ones are
+ * files. */
 enum { ANSWER_NOTHING, ANSWER_GAP, ANSWER_HEADER, ANSWER_FILE };
 
-/* What a resolution records. */
+/* A record of all searches of a resolution. */
 struct include_record {
-    struct bytes_writer files;   /* each a framed path and a framed content */
-    struct bytes_writer same;    /* u32 per file: the first file that is the same under another name */
-    struct bytes_writer answers; /* u32 each */
+    struct bytes_writer files;   /* for each file, its path and its content, each preceded by its length */
+    struct bytes_writer same;    /* u32 per file: number of the first file that is the same under another name, or
+                                  * its own number */
+    struct bytes_writer answers; /* u32 per search */
     size_t file_count;
     bool names_matter;
     bool directory_matters;
 };
 
-/* Answers to take, and the position in them. */
+/* Recorded answers, and the position of the next one. */
 struct include_replay {
     const ingot_source_view_t *files;
     const uint32_t *same;
@@ -40,7 +42,7 @@ void include_record_init(struct include_record *record, const ingot_allocator_t 
 void include_record_fini(struct include_record *record);
 bool include_record_has_failed(const struct include_record *record);
 
-/* The sentence for answers that do not fit. */
+/* The error sentence if the answers do not fit the sources. */
 extern const char include_replay_misfit[];
 
 #endif

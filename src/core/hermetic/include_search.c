@@ -1,9 +1,9 @@
 /*
  * include_search.c - finds the one text that an include means.
  *
- * Files are searched for in the compiler's order, as far as that is known. If the rules leave the result open, or if
- * both an embedded header and a file have the name, the include is a gap. Directories of the system or the compiler,
- * such as /usr/include, are not searched, because no id could identify their files.
+ * Files are searched for in the compiler's order, as far as it is known. If the compiler's rules leave the result open,
+ * or if both an embedded header and a file have the name, the include becomes a gap (hermetic.h). Directories of the
+ * system or of the compiler, such as /usr/include, are not searched, because an id could not identify their files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -104,14 +104,14 @@ const char *include_normal_path(struct arena *arena, const char *path)
     return out;
 }
 
-/* ---- one search ---- */
+/* ---- a search ---- */
 
 struct search {
     struct source_graph *graph;
     const struct header_name *name;
-    struct graph_text *header; /* the first embedded header found */
+    struct graph_text *header; /* the first embedded header that was found */
     bool has_two_headers;
-    bool has_exact_name; /* the first header found has exactly the included name */
+    bool has_exact_name; /* true if the name of `header` is exactly the included name */
 };
 
 static void take_header(struct search *search, struct graph_text *header)
@@ -121,8 +121,8 @@ static void take_header(struct search *search, struct graph_text *header)
         search->header = header;
 }
 
-/* Looks for a header with exactly the included name. Every compiler either prefers such headers or also searches them,
- * wherever the include is. */
+/* Looks for an embedded header with exactly the included name. Every compiler either prefers such headers or at
+ * least finds them, wherever the include is. */
 static void look_for_exact_header(struct search *search)
 {
     const struct source_graph *graph = search->graph;
@@ -153,14 +153,14 @@ static size_t directory_size_of(const char *path)
     return slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
 }
 
-/* An order in which a compiler may go through the directories. */
+/* An order in which a compiler may search the directories. */
 struct order {
     ingot_current_directory_t current;
-    bool has_late; /* late directories come last */
+    bool has_late; /* true if late directories (struct directory) come last */
 };
 
-/* Searches the directories that the compiler searches by default, after all others. An option that names one does not
- * change its position. */
+/* Searches the late directories, which the compiler searches by default after all others. An option that names such
+ * a directory does not change its position. */
 static struct graph_text *look_in_late(struct search *search, bool *is_certain)
 {
     struct source_graph *graph = search->graph;
@@ -176,7 +176,7 @@ static struct graph_text *look_in_late(struct search *search, bool *is_certain)
         if (found != NULL && named != NULL)
             return found;
         if (found != NULL)
-            /* the compiler's own directory has the file, and comes before the directory of the option */
+            /* The file is in a directory of the compiler's, which comes before the one that the option names. */
             *is_certain = false;
     }
     return NULL;
@@ -204,8 +204,8 @@ static struct graph_text *look_in_list(struct search *search, struct order order
     return found;
 }
 
-/* Finds "x.h" beside the text with the include. For a source, most compilers search the current directory; some search
- * the directory in the source's name. */
+/* Looks for the file of an #include "x.h" beside the including text. If that text is a source, most compilers look
+ * in the current directory instead, and some in the directory that is part of the source's name. */
 static struct graph_text *look_beside(struct search *search, const struct graph_text *text, bool *is_certain)
 {
     const ingot_text_rules_t *rules = search->graph->input->rules;
@@ -221,7 +221,7 @@ static struct graph_text *look_beside(struct search *search, const struct graph_
     return found;
 }
 
-/* Tries every order that a compiler may use; all must find the same file. */
+/* Tries every order that a compiler may use. Sets *is_certain to false unless all find the same file. */
 static struct graph_text *look_everywhere(struct search *search, bool *is_certain)
 {
     static const struct order orders[] = {{INGOT_CURRENT_FIRST, false},
@@ -234,7 +234,7 @@ static struct graph_text *look_everywhere(struct search *search, bool *is_certai
     return found;
 }
 
-/* Searches for a file. Sets *is_certain if every order that the rules allow finds the same one. */
+/* Searches for a file. Sets *is_certain to true if every order that the rules allow finds the same one. */
 static struct graph_text *look_for_file(struct search *search, const struct graph_text *text, bool *is_certain)
 {
     const ingot_text_rules_t *rules = search->graph->input->rules;
@@ -250,7 +250,7 @@ static struct graph_text *look_for_file(struct search *search, const struct grap
     return look_in_list(search, order, is_certain);
 }
 
-/* True for headers that some compilers contain and prefer. */
+/* True for headers that some compilers contain, and then prefer to files. */
 static bool is_of_a_compiler(const struct header_name *name)
 {
     static const char *const names[] = {"opencl-c.h", "opencl-c-base.h"};
@@ -261,9 +261,9 @@ static bool is_of_a_compiler(const struct header_name *name)
     return false;
 }
 
-/* True if an embedded header is certain to be found under the included name, even if its own name differs. Compilers
- * that write headers to files find them by paths relative to a source or to each other; a compiler that only looks up
- * given names needs the exact name. */
+/* True if no embedded header was found, or if the compiler certainly finds it under the included name, even if its
+ * own name differs. Compilers that write embedded headers to files find them by paths relative to a source or to
+ * each other. A compiler that only looks up the given names needs the exact name. */
 static bool is_header_certain(const struct search *search, const struct graph_text *text)
 {
     return search->header == NULL || search->has_exact_name ||

@@ -1,12 +1,13 @@
 /*
- * inline_walk.c - makes one text from a source: each include is replaced by the included text, between line markers.
+ * inline_walk.c - makes one text from a source, in which each include is replaced by the included text, between line
+ * markers.
  *
- * The compiler still evaluates every condition, and the text makes it check what the walk assumes: where a file's
- * include guard must be defined already, `#ifndef GUARD`, `#error` replaces the file. So a wrong assumption makes the
- * build fail; it cannot produce a different program.
+ * The compiler still evaluates every condition. The text makes it check what the walk assumes. For example, if a file's
+ * include guard must already be defined, the file is replaced by an #error in an `#ifndef GUARD`. So a wrong assumption
+ * makes the build fail; it cannot produce a different program.
  *
- * The shape says what replaces each event, in order. Together with the contents of the texts and the options, it
- * determines every byte that is written, except names of files.
+ * The shape is a list of numbers that says what replaces each event, in order. Together with the contents of the texts
+ * and the options, it determines every byte that is written, except for the names of files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -14,12 +15,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Limits of the walk. NVRTC ends the process when it emits a warning within 30 or more nested markers (seen with
- * 13.0). */
+/* Limits of the walk. NVRTC (seen with 13.0) ends the process if it emits a warning inside 30 or more nested
+ * markers. */
 enum { MAX_INLINE_DEPTH = 150, MAX_NESTED_MARKERS = 20, MAX_REPLACED = 200000 };
 #define MAX_INLINED_BYTES ((uint64_t)256 << 20)
 
-/* What the shape says about an event. Values from SHAPE_TEXT on are the numbers of texts that are written. */
+/* What the shape says about an event. Values above SHAPE_TEXT are SHAPE_TEXT plus the number of an included text. */
 enum { SHAPE_GAP, SHAPE_ASSUMED, SHAPE_ABSENT, SHAPE_PRESENT, SHAPE_MARK, SHAPE_END, SHAPE_TEXT };
 
 struct assumption {
@@ -30,9 +31,9 @@ struct assumption {
 /* The position of the walk in a text. */
 struct position {
     const struct graph_text *text;
-    size_t from;    /* in raw: everything before it is written */
-    size_t line;    /* of from */
-    bool is_moved;  /* true if lines may have moved in the branch that just ended */
+    size_t from;    /* offset in the raw text: everything before it has been written */
+    size_t line;    /* line number of `from` */
+    bool is_moved;  /* true if following lines were shifted in the branch that just ended */
     bool is_system; /* true after a #pragma system_header that is certainly active */
 };
 
@@ -79,7 +80,8 @@ static void put_marker(struct inline_walk *walk, size_t line, const char *path, 
     put_text(walk, flag);
 }
 
-/* Returns the file name that a compiler restores after an include; "" means the previous name. */
+/* Returns the file name for the marker after an include, where the including text continues. "" stands for the
+ * previous name. */
 static const char *name_of(const struct inline_walk *walk, const struct graph_text *text)
 {
     const char *unnamed = walk->graph->input->rules->unnamed_source;
@@ -113,7 +115,7 @@ static void forget_until(struct inline_walk *walk, const struct assumption *mark
         --walk->assumed->text->assumed;
 }
 
-/* True if the file's guard prevents a second inclusion: nothing else defines or undefines the guard's name. */
+/* True if the file's guard prevents a second inclusion: its macro is defined, and nothing undefines it. */
 static bool has_sound_guard(const struct inline_walk *walk, const struct graph_text *text)
 {
     if (text->guard == NULL)
@@ -129,7 +131,7 @@ static void put_shape(struct inline_walk *walk, uint64_t value)
     bytes_put_u64(walk->shape, value);
 }
 
-/* Counts lines. Returns 0 if only the shape is wanted, because lines matter only in the text. */
+/* Counts lines. Returns 0 if only the shape is wanted, because line numbers are needed only in the text. */
 static size_t count_lines(const struct inline_walk *walk, const char *from, const char *to)
 {
     size_t lines = 0;
@@ -138,7 +140,7 @@ static size_t count_lines(const struct inline_walk *walk, const char *from, cons
     return lines;
 }
 
-/* Writes everything before the event, and ends the line, so that a directive can follow. */
+/* Writes everything before the event. */
 static void put_before(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     const struct clean_text *clean = &position->text->clean;
@@ -148,7 +150,7 @@ static void put_before(struct inline_walk *walk, struct position *position, cons
     position->from = start;
 }
 
-/* Moves past the event. Returns how many lines it spans. */
+/* Moves past the event without writing it. Returns how many lines it spans. */
 static size_t pass_over(const struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     const struct clean_text *clean = &position->text->clean;
@@ -203,8 +205,8 @@ static void visit(struct inline_walk *walk, struct graph_text *text)
     text->number = walk->count;
 }
 
-/* Writes an included text. from_line is the line of the file name in the directive, for "In file included from".
- * position is after the directive. */
+/* Writes an included text. from_line is the line of the file name in the directive, which compilers print after "In
+ * file included from". `position` is after the directive. */
 static void put_target(struct inline_walk *walk, const struct position *position, size_t from_line,
                        struct graph_text *target)
 {
@@ -257,12 +259,14 @@ static void replace_include(struct inline_walk *walk, struct position *position,
         else
             put_target(walk, &behind, line_of_name(walk, position, event), target);
     }
-    put_line(walk, behind.line + 1); /* the number of the line that follows the end of this one */
+    put_line(walk, behind.line + 1); /* the number of the next line, because a #line applies to the line that follows
+                                      * it */
     *position = behind;
 }
 
-/* Repeats the #line of a replacement where its branch ends, because a #line in a branch that is not taken has no
- * effect. Not done after the text's own #line, because only the compiler knows if that one is active. */
+/* Repeats the #line of a replacement at the end of its branch, because a #line in a branch that is not taken has no
+ * effect. If the text itself has a #line before, writes a gap instead, because only the compiler knows whether that
+ * #line is active. */
 static void put_line_again(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     if (!position->is_moved)
@@ -307,18 +311,18 @@ static void replace(struct inline_walk *walk, struct position *position, const s
     default: break;
     }
     for (size_t lines = pass_over(walk, position, event); lines != 0; --lines)
-        put_text(walk, "\\\n"); /* keeps the line count */
+        put_text(walk, "\\\n"); /* keeps the number of lines */
 }
 
 /* ---- texts ---- */
 
 struct open_condition {
     struct open_condition *outer;
-    struct assumption *mark; /* assumptions before it */
-    size_t moved;            /* the walk's count before it */
+    struct assumption *mark; /* the newest assumption before the condition */
+    size_t moved;            /* walk->moved before the condition */
 };
 
-/* Handles the event of a condition. Assumptions made in a branch end with the branch. */
+/* Handles the event of a condition. Assumptions that were made in a branch end with the branch. */
 static void walk_condition(struct inline_walk *walk, struct open_condition **open, struct position *position,
                            const struct text_event *event)
 {
@@ -355,7 +359,7 @@ static void walk_text(struct inline_walk *walk, struct graph_text *text)
             walk_condition(walk, &open, &position, event);
         else if (event->kind == EVENT_LINE_END)
             put_line_again(walk, &position, event);
-        else if (!is_own_pragma) /* compilers ignore these pragmas in a source */
+        else if (!is_own_pragma) /* a source's own pragmas of these kinds are kept, because compilers ignore them */
             replace(walk, &position, event);
         if (event->kind == EVENT_SYSTEM_HEADER && open == NULL && !is_own_pragma)
             position.is_system = true;
@@ -383,5 +387,5 @@ void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
         put(walk, 3, byte_order_mark);
     visit(walk, source);
     walk_text(walk, source);
-    forget_until(walk, NULL); /* the next source is compiled separately */
+    forget_until(walk, NULL); /* the next source is compiled separately, so no assumption holds there */
 }

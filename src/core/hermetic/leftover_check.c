@@ -1,9 +1,10 @@
 /*
- * leftover_check.c - a second search for including directives, which relies only on the scan's events.
+ * leftover_check.c - searches a text again for directives that include files, without the scanner, in case the scan
+ * missed one.
  *
- * It examines every # or %: outside of events, even in code, comments and literals. If the next word, after any
- * comments, blanks and non-ASCII bytes, is include, import or embed, a small reader must confirm that it is in a
- * comment or literal.
+ * It examines every # or %: that is not part of an event, even in code, comments and literals. If the next word, after
+ * any comments, blanks and non-ASCII bytes, is include, import or embed, then a small, separate reader must confirm
+ * that the place is in a comment or a literal.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -25,13 +26,13 @@ static bool is_including_word(const char *at, const char *end)
     return begins_with(at, end, "include") || begins_with(at, end, "import") || begins_with(at, end, "embed");
 }
 
-/* State between two searches, so that a text is read only once in total. */
+/* What is kept from one call to the next, so that all calls together read the text only once. */
 struct look {
     const struct clean_text *clean;
     const char *end;
     bool raw_strings;
-    const char *close; /* the next end of a comment, or the text's end */
-    const char *at;    /* comments and literals before this place have been read */
+    const char *close; /* the next end of a comment, or the end of the text */
+    const char *at;    /* comments and literals that begin before this place have been read */
     const char *hidden_end;
 };
 
@@ -44,7 +45,7 @@ static const char *comment_end(struct look *look, const char *at)
     return look->close < look->end ? look->close + 2 : look->end;
 }
 
-/* Finds the next word on the line. Skips comments and everything that is neither a word nor a quote. */
+/* Returns the next word or quote on the line, or the line's end. Skips comments and everything else. */
 static const char *next_word(struct look *look, const char *at)
 {
     while (at < look->end && !is_word(*at) && *at != '"' && *at != '\n')
@@ -52,7 +53,7 @@ static const char *next_word(struct look *look, const char *at)
     return at;
 }
 
-/* Returns the end of the literal whose quote is at `at`, or NULL if its line ends first. */
+/* Returns the end of the literal that begins with the quote at `at`, or NULL if its line ends first. */
 static const char *literal_end(const char *at, const char *end)
 {
     const char quote = *at;
@@ -77,7 +78,7 @@ static const char *raw_string_end(const char *quote, const char *end)
     return NULL;
 }
 
-/* Returns the end of the comment or literal that begins at `at`, or NULL if none does. */
+/* Returns the end of the comment or literal that begins at `at`, or NULL if none begins there. */
 static const char *end_of_hidden(struct look *look, const char *at)
 {
     const bool is_first = at == look->clean->start;
@@ -89,13 +90,13 @@ static const char *end_of_hidden(struct look *look, const char *at)
         return comment_end(look, at + 2);
     if (*at == '"' && look->raw_strings && !is_first && at[-1] == 'R')
         return raw_string_end(at, look->end);
-    /* a digit separator is not a quote */
+    /* in C++, a quote in a number separates digits */
     if (*at == '"' || (*at == '\'' && !(look->raw_strings && !is_first && is_word(at[-1]))))
         return literal_end(at, look->end);
     return NULL;
 }
 
-/* True if the place is in a comment or literal. Calls must pass ascending places. */
+/* True if the place is in a comment or a literal. Places must be passed in ascending order. */
 static bool is_hidden(struct look *look, const char *place)
 {
     while (look->at <= place) {
@@ -119,7 +120,7 @@ static bool looks_like_directive(struct look *look, const char *at)
     return word < look->end && is_including_word(word, look->end);
 }
 
-/* True if the text has an `import <x.h>;`, which C++ accepts on any line. */
+/* True if the text may have an `import <x.h>;`, which C++ accepts on any line. Sets *at to its place. */
 static bool has_import_keyword(const struct clean_text *clean, const char **at)
 {
     struct look look;
@@ -135,7 +136,8 @@ static bool has_import_keyword(const struct clean_text *clean, const char **at)
     return false;
 }
 
-/* Returns the next # or %: from `at` on, or the end. *hash and *percent cache the next one of each. */
+/* Returns the next # or %: at or after `at`, or `end`. *hash and *percent keep the next one of each kind between
+ * calls. */
 static const char *next_hash(const char *at, const char *end, const char **hash, const char **percent)
 {
     if (*hash < at) {

@@ -1,5 +1,5 @@
 /*
- * option_words.c - parses option strings; see option_words.h.
+ * option_words.c - parses strings of options; see option_words.h.
  */
 #include "core/hermetic/option_words.h"
 
@@ -16,7 +16,7 @@ struct word {
     const char *problem;
 };
 
-/* True for a blank, but not for a tab, which separates words for PoCL and Intel but is part of a word for NVIDIA. */
+/* True for a blank. False for a tab, which separates words for PoCL and Intel but is part of a word for NVIDIA. */
 static bool is_blank(char c)
 {
     return c == ' ';
@@ -30,8 +30,8 @@ static bool is_white(char c)
 static const char *const odd_character = "with a control character, which compilers read differently";
 static const char *const odd_quotes = "with quotes or a backslash, which compilers read differently";
 
-/* Returns the end of a word that ends at the same blank for every compiler: its quotes are balanced, and no backslash
- * escapes the blank. */
+/* Returns the end of a word. If compilers may disagree about that end, because quotes are not balanced or a
+ * backslash escapes the blank, sets the word's problem. */
 static const char *agreed_word_end(const char *from, bool may_group, struct word *word)
 {
     const char *p = from;
@@ -50,7 +50,7 @@ static const char *agreed_word_end(const char *from, bool may_group, struct word
 }
 
 /* Returns the end of a word as a shell reads it: both kinds of quotes group, and a backslash escapes the next
- * character. *size is the word's size without them. */
+ * character. *size is the word's size without quotes and backslashes. Writes the word to `out` unless that is NULL. */
 static const char *shell_word_end(const char *from, char *out, size_t *size, struct word *word)
 {
     const char *p = from;
@@ -88,7 +88,8 @@ static bool read_shell_word(struct option_reader *reader, struct word *word)
     (void)shell_word_end(word->start, text, &size, word);
     word->text = text;
     if (size == 0)
-        word->problem = odd_quotes; /* compilers drop an empty word, so its option would take the next word */
+        word->problem = odd_quotes; /* compilers drop an empty word, so an option before it would take the next word
+                                     * as its value */
     return true;
 }
 
@@ -112,11 +113,11 @@ static bool next_word(struct option_reader *reader, struct word *word)
 struct name {
     const char *text;
     enum option_kind kind;
-    bool joined;   /* the value follows directly */
-    bool separate; /* or is the next word */
+    bool joined;   /* the value may follow in the same word */
+    bool separate; /* the value may be the next word */
 };
 
-/* A name comes before any prefix of it. */
+/* A name comes before all names that are prefixes of it. */
 static const struct name names[] = {
     {"--include-path=", OPTION_DIRECTORY, true, false},
     {"--include-path", OPTION_DIRECTORY, false, true},
@@ -129,7 +130,8 @@ static const struct name names[] = {
     {"-U", OPTION_UNDEFINE, true, true},
 };
 
-/* Finds the option's name. OpenCL compilers do not know long names, and reject programs that use them. */
+/* Finds the option's name, or returns NULL. Long names count only with shell quotes, because OpenCL compilers do not
+ * know them and reject programs that use them. */
 static const struct name *find_name(const struct word *word, ingot_option_quotes_t quotes)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
@@ -167,7 +169,7 @@ static void refuse(struct option *option, const char *problem)
     option->problem = problem;
 }
 
-/* Removes the quotes of "dir", only in the form that all compilers read as dir. */
+/* Removes the quotes of a value such as "dir", if they have the form that all compilers read as dir. */
 static bool take_off_quotes(struct option *option)
 {
     const char *value = option->value;
@@ -257,7 +259,7 @@ bool option_next(struct option_reader *reader, struct option *option)
     return !reader->arena->failed;
 }
 
-/* ---- uses ---- */
+/* ---- surveys ---- */
 
 /* True for -g, -gline-tables-only, -G, -lineinfo and their long forms. */
 static bool asks_for_debug_information(const struct option *option)
@@ -291,7 +293,7 @@ static void survey_option(struct option_survey *survey, const struct option *opt
         survey->unknown = *option;
 }
 
-/* Appends the options from *from up to a directory, and moves *from past the directory. */
+/* Appends the options from *from up to an option that is a directory, and moves *from past that option. */
 static void keep_up_to(struct bytes_writer *kept, const struct option *directory, const char **from)
 {
     const char *end = directory->start + directory->size;

@@ -1,5 +1,5 @@
 /*
- * special_names.c - finds names whose meaning depends on more than the texts: __TIME__, __FILE__ and the like.
+ * special_names.c - finds names such as __TIME__ and __FILE__, whose meaning depends on more than the texts.
  */
 #include "core/hermetic/source_graph.h"
 

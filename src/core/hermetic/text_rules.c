@@ -1,5 +1,5 @@
 /*
- * text_rules.c - the rules of a backend, with defaults; see text_rules.h.
+ * text_rules.c - gets a compiler's rules from the backend, and completes them; see text_rules.h.
  */
 #include "core/hermetic/text_rules.h"
 
@@ -17,7 +17,8 @@ static void put_list(struct bytes_writer *out, const char *const *list)
     bytes_put_u64(out, list != NULL ? UINT64_MAX : UINT64_MAX - 1);
 }
 
-/* Digests the rules. The names in option_variables are not part of the digest; the variables' values are. */
+/* Computes the digest of the rules. It contains the values of the variables in option_variables, but not their
+ * names. */
 static bool digest_rules(struct text_rules *rules, const ingot_allocator_t *allocator)
 {
     _Static_assert(offsetof(ingot_text_rules_t, option_variables) + sizeof(void *) == sizeof(ingot_text_rules_t),
@@ -47,7 +48,7 @@ static bool survey_variables(struct text_rules *rules, const ingot_allocator_t *
     struct arena arena;
     arena_init(&arena, allocator);
     option_survey_add(&rules->variables, &rules->of_backend, &arena, rules->variable_options);
-    rules->variables.unknown.value = NULL; /* it may point into the arena */
+    rules->variables.unknown.value = NULL; /* it may point into the arena, which is freed here */
     const bool is_made = !arena.failed;
     arena_fini(&arena);
     return is_made;

@@ -1,6 +1,6 @@
 /*
- * text_rules.h - how a context's compiler interprets options and finds files, and which options it reads from the
- * environment.
+ * text_rules.h - gets a compiler's rules: how it interprets options and finds files, and which options it reads from
+ * the environment.
  */
 #ifndef INGOT_CORE_HERMETIC_TEXT_RULES_H
 #define INGOT_CORE_HERMETIC_TEXT_RULES_H
@@ -12,9 +12,10 @@
 #include "core/hermetic/option_words.h"
 
 struct text_rules {
-    ingot_text_rules_t of_backend;  /* its options are never NULL */
-    char *variable_options;         /* the values of option_variables with blanks between them; "" if none is set */
-    struct option_survey variables; /* of variable_options */
+    ingot_text_rules_t of_backend;  /* the backend's rules; `options` is never NULL */
+    char *variable_options;         /* the values of the environment variables in option_variables, separated by
+                                     * blanks; "" if none is set */
+    struct option_survey variables; /* what variable_options contain */
     uint8_t digest[DIGEST_SIZE];    /* digest of all fields above */
 };
 

@@ -1,28 +1,28 @@
 /*
- * text_scan.c - scans a text for includes, conditions, definitions, and names that prevent an id.
+ * text_scan.c - scans a text for includes, conditions, definitions, and names that prevent an id; see source_graph.h.
  */
 #include "core/hermetic/source_graph.h"
 
 #include <string.h>
 
 struct scan {
-    const struct source_graph *graph; /* says how texts are read */
+    const struct source_graph *graph; /* determines how texts are scanned */
     struct arena *arena;
     struct text_scan *text;
-    size_t size; /* size of the original text */
+    size_t size; /* size of the original text, before splices are removed */
     const char *bytes;
     struct scanner scanner;
-    size_t directives; /* directives so far, except #pragma */
-    size_t depth;      /* of conditions */
-    /* true if there were tokens, other than directives, before the first directive or after the guard's end */
+    size_t directives; /* number of directives so far, not counting #pragma */
+    size_t depth;      /* number of open conditions */
+    /* true if there were tokens outside of directives, before the first directive or after the end of the guard */
     bool had_tokens;
     bool guard_is_open;
-    bool guard_is_broken; /* the guard has an #else, or there is text around it */
+    bool guard_is_broken; /* true if the guard has an #else, or if there is other text around it */
     bool guard_has_end;
-    struct token guard; /* the name that the first directive tests */
+    struct token guard; /* the name that the condition in the first directive tests */
     bool has_pragma_operator;
-    bool in_condition;     /* true on the line of an #if or #elif */
-    bool had_line;         /* true after a #line: the compiler's line number is unknown */
+    bool in_condition;     /* true on the line of a condition's directive */
+    bool had_line;         /* true after a #line, because the compiler's line number is then unknown */
     const char *directive; /* start of the current directive */
 };
 
@@ -57,7 +57,7 @@ static size_t offset_of(const struct scan *scan, const char *at)
     return (size_t)(at - scan->text->clean.start);
 }
 
-/* Adds an event, whose end is set when the line has been read. */
+/* Adds an event. Its end is set after the rest of it has been read. */
 static struct text_event *add_event_at(struct scan *scan, enum event_kind kind, const char *at)
 {
     struct text_event *event = arena_take(scan->arena, sizeof(*event));
@@ -77,7 +77,7 @@ static struct text_event *add_event(struct scan *scan, enum event_kind kind)
     return add_event_at(scan, kind, scan->directive);
 }
 
-/* Adds a definition, or an #undef if definition is NULL. */
+/* Adds a definition. If `definition` is NULL, adds an #undef. */
 static void add_macro(struct scan *scan, const struct token *name, const char *definition, size_t size)
 {
     struct scanned_macro *macro = arena_take(scan->arena, sizeof(*macro));
@@ -88,7 +88,7 @@ static void add_macro(struct scan *scan, const struct token *name, const char *d
     scan->text->last_macro = &macro->next;
 }
 
-/* Reads the file name at the scanner's position and moves past it. */
+/* Reads the file name at the scanner's position, and moves past it. Returns false if there is none. */
 static bool read_header_name(struct scan *scan, struct text_event *event)
 {
     struct scanner *scanner = &scan->scanner;
@@ -108,7 +108,7 @@ static bool read_header_name(struct scan *scan, struct text_event *event)
     return true;
 }
 
-/* Reads #if __has_include("x.h"): the word and its parentheses are one event. */
+/* Reads the rest of a __has_include("x.h") in a condition. The word and its parentheses are one event. */
 static void read_has_include(struct scan *scan, const struct token *name)
 {
     struct token token;
@@ -117,7 +117,7 @@ static void read_has_include(struct scan *scan, const struct token *name)
         return;
     }
     if (!is_called(scan))
-        return; /* defined(__has_include) */
+        return; /* it is not called, as in defined(__has_include) */
     scanner_next(&scan->scanner, &token);
     struct text_event *event = add_event_at(scan, EVENT_HAS_INCLUDE, name->start);
     if (event == NULL)
@@ -146,7 +146,7 @@ static void check_name(struct scan *scan, const struct token *token)
 
 /* ---- directives ---- */
 
-/* Reads to the line's end and returns it. Sets *is_empty if only comments were left. */
+/* Reads to the end of the line, and returns that place. *is_empty is true if there were only comments. */
 static const char *read_rest(struct scan *scan, bool *is_empty)
 {
     struct token token;
@@ -160,7 +160,8 @@ static const char *read_rest(struct scan *scan, bool *is_empty)
     return token.start;
 }
 
-/* Checks the names up to the line's end, where the scanner stops. Returns the end of the last token, or `from`. */
+/* Checks the names up to the end of the line, where the scanner stops. Returns the end of the last token, or `from`
+ * if there is none. */
 static const char *read_tokens(struct scan *scan, const char *from)
 {
     struct token token;
@@ -231,7 +232,7 @@ static void read_undef(struct scan *scan)
         scan->scanner.at = name.start;
 }
 
-/* Returns the name in #ifndef NAME, #if !defined NAME or #if !defined(NAME), if it is alone on its line. */
+/* Returns the name that #ifndef NAME, #if !defined NAME or #if !defined(NAME) tests, if nothing else is on the line. */
 static struct token guard_name(struct scan *scan, const struct token *directive)
 {
     const struct token none = {.size = 0};
@@ -265,7 +266,7 @@ static void read_if(struct scan *scan, const struct token *directive)
 {
     struct text_event *event = add_event(scan, EVENT_IF);
     if (event != NULL)
-        event->is_guard = scan->directives == 1; /* reset later if it is not a guard */
+        event->is_guard = scan->directives == 1; /* reset later if the condition turns out not to be a guard */
     if (scan->directives == 1 && !scan->had_tokens)
         scan->guard = guard_name(scan, directive);
     if (scan->depth == 0 && scan->directives != 1)
@@ -294,7 +295,7 @@ static void read_endif(struct scan *scan, const struct token *directive)
     scan->guard_is_broken = scan->guard_is_broken || scan->guard_has_end;
     scan->guard_has_end = true;
     event->is_guard = true;
-    scan->had_tokens = false; /* counted again after the guard */
+    scan->had_tokens = false; /* set again by tokens after the guard */
 }
 
 static void read_pragma(struct scan *scan)
@@ -435,7 +436,7 @@ static void read_all(struct scan *scan)
             break;
         if (token.kind == TOKEN_HASH && at_line_start) {
             read_directive(scan, &token);
-            continue; /* the line has been read to its end */
+            continue; /* the line has been read to its end, so the next token is at the start of a line */
         }
         if (token.kind == TOKEN_IDENTIFIER)
             check_name(scan, &token);
@@ -467,14 +468,16 @@ static bool text_has(const struct scan *scan, const char *part)
     return memmem(scan->bytes, scan->size, part, strlen(part)) != NULL;
 }
 
-/* Checks for the words from which _Pragma("...") can make directives. Its operand may come from a macro. */
+/* Checks for words that can make _Pragma("...") an including or hiding directive. Searches the whole text, because
+ * the operand may come from a macro. */
 static void check_pragma_operators(struct scan *scan)
 {
     if (scan->has_pragma_operator && name_has_pragma_word(scan->size, scan->bytes))
         set_problem(scan, NULL, "_Pragma", "which may include a file or hide a macro");
 }
 
-/* Looks for .incbin and .include. Searches for dots, which are rare, because memmem would take ten times as long. */
+/* Looks for .incbin and .include. Searches for dots with memchr, because they are rare and memmem would take ten
+ * times as long. */
 static void check_assembler(struct scan *scan)
 {
     const char *end = scan->bytes + scan->size;
@@ -489,8 +492,8 @@ static void check_assembler(struct scan *scan)
         set_problem(scan, NULL, ".include", "with which an assembler reads files");
 }
 
-/* True if a compiler may reject a byte order mark: NVRTC accepts one at the beginning of a source but not of a header,
- * and clang accepts both. */
+/* True if the compiler may reject a byte order mark in a header. NVRTC accepts one at the beginning of a source but
+ * not of a header, and clang accepts both. */
 static bool rejects_mark(const struct source_graph *graph)
 {
     return graph->input->rules->current_directory == INGOT_CURRENT_NEVER;
@@ -537,7 +540,7 @@ static const struct text_scan *make_scan(const struct source_graph *graph, struc
     return arena->failed ? NULL : made;
 }
 
-/* ---- for a graph ---- */
+/* ---- adding a scan to a graph ---- */
 
 /* Adds what the scan found to the graph. Events are copied, because their targets depend on the program. */
 static void take_scan(struct source_graph *graph, struct graph_text *text, const struct text_scan *scan)

@@ -1,5 +1,5 @@
 /*
- * macro_body.c - parses macro definitions; see macro_body.h.
+ * macro_body.c - parses macro definitions, and handles lists of tokens and sets of names; see macro_body.h.
  */
 #include "core/hermetic/text/macro_body.h"
 
@@ -77,7 +77,7 @@ static void read_parameters(struct arena *arena, struct macro_body *body, struct
 {
     bool after_name = false;
     struct token token;
-    scanner_next(scanner, &token); /* the parenthesis */
+    scanner_next(scanner, &token); /* the opening parenthesis */
     for (scanner_next(scanner, &token); !token_is(&token, ")"); scanner_next(scanner, &token)) {
         if (token.kind == TOKEN_END || token.kind == TOKEN_NEWLINE || body->parameter_count > MAX_PARAMETERS) {
             body->unsupported = "its parameter list is not closed or too long";

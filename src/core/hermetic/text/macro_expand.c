@@ -1,5 +1,5 @@
 /*
- * macro_expand.c - expands macros as compilers do; see macro_expand.h.
+ * macro_expand.c - expands macros as compilers do, and finds the file name in the result; see macro_expand.h.
  */
 #include "core/hermetic/text/macro_expand.h"
 
@@ -20,7 +20,7 @@ struct expansion {
     const struct macro_table *table;
     struct arena *scratch;
     size_t tokens_made;
-    size_t *steps; /* of all expansions of the program */
+    size_t *steps; /* steps of all of the program's expansions so far */
     size_t depth;
     bool dead; /* true if a compiler would report an error */
 };
@@ -49,7 +49,7 @@ static void add_check(struct expansion *expansion, size_t size, const char *name
     struct name_check *check = arena_take(expansion->table->arena, sizeof(*check));
     if (check == NULL)
         return;
-    /* copied, because the scratch arena will free pasted names */
+    /* copied, because a pasted name is in the scratch arena */
     check->name = arena_copy(expansion->table->arena, size, name);
     check->name_size = size;
     check->is_defined = is_defined;
@@ -65,8 +65,9 @@ static bool has_capital(size_t size, const char *name)
     return false;
 }
 
-/* Returns the definition that is active if the name is defined, or NULL. Compilers use macros to rename built-in
- * functions (PoCL: max), and such a definition may follow or replace the one seen here. */
+/* Returns the definition that is active if the name is defined. Returns NULL if the name must not be expanded, or if
+ * there is a doubt. Names without a capital letter are doubtful, because compilers use macros to rename built-in
+ * functions (PoCL: max), and such a definition may follow or replace the one in the texts. */
 static struct macro_definition *choose(struct expansion *expansion, const struct macro *macro, size_t size,
                                        const char *name)
 {
@@ -121,7 +122,7 @@ static struct token stringized(struct expansion *expansion, const struct macro_t
     return token;
 }
 
-/* Joins the last token with another. Compilers report an error unless the result is one token. */
+/* Joins the token `left` with another one. Compilers report an error unless the result is a single token. */
 static void paste(struct expansion *expansion, struct macro_token *left, const struct token *right)
 {
     const size_t size = left->token.size + right->size;
@@ -228,8 +229,8 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
 
 /* ---- calls ---- */
 
-/* Reads a call's arguments, from the opening parenthesis on. Returns the closing one, or NULL if the call is not
- * closed. */
+/* Reads the arguments of a call, from the opening parenthesis on. Returns the closing parenthesis, or NULL if there
+ * is none. */
 static struct macro_token *read_arguments(struct expansion *expansion, const struct macro_body *body,
                                           struct argument *arguments, struct macro_token *open)
 {
@@ -262,7 +263,8 @@ static struct macro_token *read_arguments(struct expansion *expansion, const str
     return NULL;
 }
 
-/* Returns what replaces the call at `at`, joined to what follows it, or NULL if `at` is not replaced. */
+/* Returns what replaces the macro call at `at`, followed by the tokens after the call. Returns NULL and sets
+ * *is_replaced to false if it is not replaced. */
 static struct macro_token *replaced(struct expansion *expansion, const struct macro *macro,
                                     struct macro_definition *definition, struct macro_token *at, bool *is_replaced)
 {

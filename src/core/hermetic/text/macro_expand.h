@@ -1,10 +1,10 @@
 /*
- * macro_expand.h - expands the operand of a computed include by the definitions in the texts and options.
+ * macro_expand.h - expands the operand of a computed include with the definitions in the texts and options.
  *
- * It is not known which definitions are active at the include, only that there are no others. The result therefore has
- * checks for the compiler: the macros that were expanded must be defined at the include, and the names that were kept
- * must not be. A question that no check can decide, such as which of two definitions is active, makes the result
- * doubtful.
+ * Which definitions are active at the include is not known; it is only known that there are no others. So the result
+ * has checks for the compiler: the macros that were expanded must be defined at the include, and the names that were
+ * kept must not be. A question that such a check cannot decide, such as which of two definitions is active, makes the
+ * result doubtful.
  */
 #ifndef INGOT_CORE_HERMETIC_TEXT_MACRO_EXPAND_H
 #define INGOT_CORE_HERMETIC_TEXT_MACRO_EXPAND_H
@@ -14,8 +14,8 @@
 enum header_kind { HEADER_NONE, HEADER_QUOTED, HEADER_ANGLE };
 
 struct header_name {
-    enum header_kind kind; /* HEADER_NONE: the tokens are not a file name */
-    const char *text;      /* with a NUL */
+    enum header_kind kind; /* HEADER_NONE if the tokens are not a file name */
+    const char *text;      /* ends with a NUL */
     size_t size;
 };
 
@@ -23,18 +23,19 @@ struct name_check {
     const struct name_check *next;
     const char *name;
     size_t name_size;
-    bool is_defined; /* true if the compiler must find it defined */
+    bool is_defined; /* true if the name must be defined, false if it must not be */
 };
 
 struct expanded_include {
     struct header_name name;         /* in the scratch arena */
     const struct name_check *checks; /* in the table's arena */
     const char *doubt;               /* why the result cannot be trusted (a static string), or NULL */
-    const char *doubt_name;          /* the name of the doubtful macro, doubt_size bytes */
+    const char *doubt_name;          /* the doubtful macro's name, of doubt_size bytes */
     size_t doubt_size;
 };
 
-/* Resets scratch. Adds its work to *steps. If they exceed MAX_EXPANSION_STEPS (macro_body.h), the result is useless. */
+/* Expands an operand. Resets the scratch arena. Adds the steps of its work to *steps. If these exceed
+ * MAX_EXPANSION_STEPS (macro_body.h), the result is incomplete and must not be used. */
 void macro_expand(struct expanded_include *result, const struct macro_table *table, struct arena *scratch, size_t size,
                   const char *operand, size_t *steps);
 

@@ -1,5 +1,5 @@
 /*
- * macro_table.c - macro definitions by name; see macro_table.h.
+ * macro_table.c - keeps macro definitions in a hash table by name; see macro_table.h.
  */
 #include "core/hermetic/text/macro_table.h"
 
@@ -134,7 +134,7 @@ void macro_table_define_option(struct macro_table *table, size_t size, const cha
 {
     const size_t name_size = macro_name_length(size, value);
     if (name_size == 0)
-        return; /* compilers reject it */
+        return; /* compilers reject such an option */
     const char *body = " 1";
     size_t body_size = 2;
     const char *assignment = memchr(value + name_size, '=', size - name_size);

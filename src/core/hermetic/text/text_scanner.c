@@ -12,7 +12,8 @@ static bool is_blank_in_line(char c)
     return c == ' ' || c == '\t' || c == '\v' || c == '\f' || c == '\r';
 }
 
-/* Returns the length of a splice that begins at a backslash (blanks, a line feed), or 0. */
+/* Returns the length of the splice at a backslash, or 0 if there is none. There may be blanks between the backslash
+ * and the line feed. */
 static size_t splice_length(const char *backslash, const char *end)
 {
     const char *p = backslash + 1;
@@ -21,7 +22,8 @@ static size_t splice_length(const char *backslash, const char *end)
     return p < end && *p == '\n' ? (size_t)(p + 1 - backslash) : 0;
 }
 
-/* True if compilers may disagree about a splice: it has blanks, and a directive or a comment is next to it. */
+/* True if compilers may disagree about a splice: its backslash is followed by blanks, and a directive or a comment
+ * is next to it. */
 static bool is_doubtful(const char *backslash, const char *next, const char *end, bool commented)
 {
     const bool spaced = next - backslash > 3 || (next - backslash == 3 && next[-2] != '\r');
@@ -40,7 +42,7 @@ static size_t count_lines(const char *from, const char *to)
     return lines;
 }
 
-/* Returns the first splice from `from` on, or NULL. */
+/* Returns the first splice at or after `from`, or NULL. */
 static const char *find_splice(const char *from, const char *end, size_t *length)
 {
     while (from < end && (from = memchr(from, '\\', (size_t)(end - from))) != NULL) {
@@ -64,7 +66,7 @@ static const char *find_lone_return(const char *from, const char *end)
 
 static const char *find_trigraph(const char *from, const char *end)
 {
-    /* searches for question marks, which are rare, because memmem would take ten times as long */
+    /* memchr and not memmem, which takes ten times as long: question marks are rare */
     while (from < end && (from = memchr(from, '?', (size_t)(end - from))) != NULL) {
         if (end - from > 2 && from[1] == '?' && (from[2] == '/' || from[2] == '='))
             return from;
@@ -73,7 +75,8 @@ static const char *find_trigraph(const char *from, const char *end)
     return NULL;
 }
 
-/* Finds a backslash that would join the text's last line to what follows the text. */
+/* Returns the backslash at the end of the text, which would join its last line to whatever follows the text, or
+ * NULL. */
 static const char *find_last_backslash(const char *from, const char *end)
 {
     while (end > from && (is_blank_in_line(end[-1]) || end[-1] == '\n'))
@@ -95,7 +98,7 @@ static const char *find_problem(const struct clean_text *text, const char **at, 
         return "a backslash at its end";
     const char *from = text->start;
     const char *splice;
-    bool commented = false; /* true if the joined lines before the splice may contain a // comment */
+    bool commented = false; /* true if the lines that are joined so far may contain a // comment */
     for (*splices = 0; (splice = find_splice(from, end, &length)) != NULL; from = splice + length) {
         const char *line_end = memrchr(from, '\n', (size_t)(splice - from));
         if (line_end != NULL) {
@@ -151,7 +154,7 @@ const char *text_clean(struct arena *arena, struct clean_text *clean, size_t siz
     clean->splices = arena_take(arena, splices * sizeof(size_t));
     clean->resumes = arena_take(arena, splices * sizeof(size_t));
     if (out == NULL || clean->splices == NULL || clean->resumes == NULL)
-        *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the caller checks the arena's failure */
+        *clean = (struct clean_text){.start = bytes, .raw = bytes}; /* the caller checks arena->failed */
     else
         join_lines(clean, out);
     return NULL;
@@ -181,7 +184,8 @@ size_t text_raw_offset(const struct clean_text *clean, size_t offset)
 
 /* ---- tokens ---- */
 
-enum { LETTER = 1, DIGIT = 2, BLANK = 4, TELLING = 8 }; /* a plain line has no TELLING character */
+/* A TELLING character may begin something that must be read, so scanner_skip_plain_lines stops at its line. */
+enum { LETTER = 1, DIGIT = 2, BLANK = 4, TELLING = 8 };
 
 static const unsigned char classes[256] = {
     ['\0'] = BLANK,
@@ -314,12 +318,13 @@ bool scanner_skip_space(struct scanner *scanner)
     return scanner->at != from;
 }
 
-/* Reads a literal. If it is not closed on its line, some compilers read it to the line's end and others read only its
- * quote. */
+/* Reads a literal. If it is not closed on its line, some compilers read it up to the end of the line, and others
+ * read only its quote. */
 static enum token_kind scan_literal(struct scanner *scanner)
 {
     const char quote = *scanner->at;
-    /* After an unclosed quote, each further quote of its kind follows a backslash and is also unclosed. */
+    /* Inside the part of the line after an unclosed quote, each further quote of its kind follows a backslash and is
+     * unclosed, too. */
     struct open_quotes *open = quote == '"' ? &scanner->open_double : &scanner->open_single;
     if (open->to != NULL && scanner->at >= open->from && scanner->at < open->to) {
         ++scanner->at;
@@ -349,7 +354,8 @@ static bool has_splice(const struct clean_text *text, const char *from, const ch
     return false;
 }
 
-/* Reads a raw string, from the quote of R"delimiter( on. */
+/* Reads a raw string, which begins like R"delimiter( and ends when the delimiter is repeated. The scanner is at the
+ * opening quote. */
 static void scan_raw_string(struct scanner *scanner)
 {
     const char *open = scanner->at + 1;
@@ -464,7 +470,7 @@ void scanner_next(struct scanner *scanner, struct token *token)
     }
 }
 
-/* True if a name that begins with an underscore can be skipped: false for two underscores, and for "_P" as in
+/* True if the name at this underscore can be skipped: it does not begin with two underscores, or with "_P" like
  * _Pragma. */
 static bool is_plain_underscore(const char *p, const char *end)
 {

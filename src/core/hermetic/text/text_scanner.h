@@ -1,22 +1,23 @@
 /*
- * text_scanner.h - splits C-like text into tokens, in as much detail as its directives require.
+ * text_scanner.h - splits C-like text into tokens, in as much detail as finding its directives requires.
  *
- * The scanner sees through comments and line splices, so that neither can hide a directive. If compilers disagree about
- * a comment or a literal, the scan stops with a problem instead of choosing a reading.
+ * A line splice is a backslash at the end of a line, which joins it to the next one. The scanner sees through comments
+ * and splices, so that neither can hide a directive. If compilers disagree about a comment or a literal, the scan stops
+ * with a problem instead of choosing one reading.
  */
 #ifndef INGOT_CORE_HERMETIC_TEXT_TEXT_SCANNER_H
 #define INGOT_CORE_HERMETIC_TEXT_TEXT_SCANNER_H
 
 #include "core/base/arena.h"
 
-/* A text without line splices. Line numbers are those of the original. */
+/* A text without line splices. */
 struct clean_text {
     const char *start;
     size_t size;
-    size_t *splices; /* offsets in start where lines were joined */
-    size_t *resumes; /* for each splice, where the text continues in raw */
+    size_t *splices; /* offsets in `start` at which lines were joined */
+    size_t *resumes; /* for each splice, the offset in `raw` at which the text continues */
     size_t splice_count;
-    const char *raw; /* the text with its splices, but without a byte order mark */
+    const char *raw; /* the original text, with its splices but without a byte order mark */
     size_t raw_size;
 };
 
@@ -29,7 +30,7 @@ enum token_kind {
     TOKEN_CHARACTER,
     TOKEN_HASH,      /* # or %: */
     TOKEN_HASH_HASH, /* ## or %:%: */
-    TOKEN_OTHER      /* one character */
+    TOKEN_OTHER      /* any other character */
 };
 
 struct token {
@@ -39,7 +40,7 @@ struct token {
     size_t size;
 };
 
-/* The part of a line in which quotes of one kind are not closed; NULL if there is none. */
+/* The part of a line after a quote that is not closed. NULL if there is none. */
 struct open_quotes {
     const char *from;
     const char *to;
@@ -49,27 +50,27 @@ struct scanner {
     const struct clean_text *text;
     const char *at;
     const char *end;
-    struct open_quotes open_single; /* the last open quotes found */
+    struct open_quotes open_single; /* the last such part that was found, for each kind of quote */
     struct open_quotes open_double;
     bool is_in_comment;  /* true if the text ended in a comment */
-    bool cplusplus;      /* the language certainly has raw strings and digit separators */
-    const char *problem; /* what stopped the scan at `at`, or NULL */
+    bool cplusplus;      /* true if the language certainly has raw strings and digit separators */
+    const char *problem; /* what stopped the scan at `at`; NULL if nothing did */
 };
 
-/* Removes the splices, or borrows bytes if there are none. Returns NULL, or a problem (a static string) and its
- * *line. */
+/* Removes the splices. If there are none, `clean` points to the original bytes. Returns NULL, or a problem (a static
+ * string) whose line number it stores in *line. */
 const char *text_clean(struct arena *arena, struct clean_text *clean, size_t size, const char *bytes, size_t *line);
 size_t text_line(const struct clean_text *clean, const char *at);
-/* Converts an offset in start to an offset in raw, after a splice if there is one. */
+/* Converts an offset in `start` to one in `raw`. If there is a splice at the offset, returns the offset after it. */
 size_t text_raw_offset(const struct clean_text *clean, size_t offset);
 
 void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus);
-/* Reads the next token: TOKEN_END at the end or after a problem. */
+/* Reads the next token. Its kind is TOKEN_END at the end of the text and after a problem. */
 void scanner_next(struct scanner *scanner, struct token *token);
-/* Called at the beginning of a line, skips whole lines without directives, comments, literals and names that begin with
- * "__" or "_P". */
+/* Skips whole lines without directives, comments, literals or names that begin with "__" or "_P". Called only at the
+ * beginning of a line. */
 void scanner_skip_plain_lines(struct scanner *scanner);
-/* Skips white space and comments within the line. */
+/* Skips white space and comments on the line. True if there were any. */
 bool scanner_skip_space(struct scanner *scanner);
 
 bool token_is(const struct token *token, const char *text);
