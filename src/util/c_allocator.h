@@ -1,5 +1,5 @@
 /*
- * c_allocator.h - the C library's allocator, for applications that do not provide one.
+ * c_allocator.h - allocates with the C library, for applications that do not provide an allocator.
  */
 #ifndef INGOT_UTIL_C_ALLOCATOR_H
 #define INGOT_UTIL_C_ALLOCATOR_H

@@ -1,8 +1,8 @@
 /*
- * environment.h - the names of the INGOT_* variables, and the only parser of their values, for all libraries.
+ * environment.h - lists the names of the INGOT_* variables, and parses their values for all libraries.
  *
- * Words and suffixes may be in either case. An empty value counts as unset. Callers read the environment themselves,
- * with secure_getenv.
+ * Words and suffixes may be in upper or lower case. An empty value counts as unset. Callers read the variables
+ * themselves, with secure_getenv.
  */
 #ifndef INGOT_UTIL_ENVIRONMENT_H
 #define INGOT_UTIL_ENVIRONMENT_H
@@ -16,12 +16,12 @@
 
 enum environment_kind {
     ENVIRONMENT_SWITCH, /* 0 or 1 */
-    ENVIRONMENT_SIZE,   /* bytes, or a count */
+    ENVIRONMENT_SIZE,   /* a number of bytes, or a count */
     ENVIRONMENT_TIME,   /* milliseconds; a number without a unit is in milliseconds */
     ENVIRONMENT_DAYS    /* milliseconds; a number without a unit is in days */
 };
 
-/* Returns all names, followed by NULL. doc/environment.md has the same list. */
+/* Returns all names, followed by NULL. doc/environment.md describes the same variables. */
 static inline const char *const *environment_names(void)
 {
     static const char *const names[] = {
@@ -68,7 +68,7 @@ static inline const char *const *environment_names(void)
     return names;
 }
 
-/* Finds the text among count words. */
+/* Sets *chosen to the index of the text among `count` words. Returns false if it is not one of them. */
 static inline bool environment_choose(const char *text, size_t count, const char *const *words, size_t *chosen)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -116,7 +116,7 @@ static inline const char *environment_expected(enum environment_kind kind)
     return "a value";
 }
 
-/* Returns how many letters must be inserted, removed or changed to turn one name into the other. */
+/* Returns how many characters must be inserted, removed or changed to turn one name into the other. */
 static inline size_t environment_distance(const char *a, size_t a_size, const char *b)
 {
     size_t row[64];
@@ -138,8 +138,8 @@ static inline size_t environment_distance(const char *a, size_t a_size, const ch
     return row[b_size];
 }
 
-/* Returns the known name that is most similar to this one, or NULL if this name is known or is not one of Ingot's.
- * Names that begin with INGOT_TEST_ are for tests. */
+/* Returns the known name that is most similar to `name`. Returns NULL if `name` is itself known, does not begin with
+ * INGOT_, or begins with INGOT_TEST_, as names for tests do. */
 static inline const char *environment_nearest(const char *name, size_t size)
 {
     const char *nearest = NULL;

@@ -1,5 +1,5 @@
 /*
- * error_text.h - copies the sentence about a thread's last failure.
+ * error_text.h - copies an error sentence into a buffer of fixed size.
  */
 #ifndef INGOT_UTIL_ERROR_TEXT_H
 #define INGOT_UTIL_ERROR_TEXT_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The maximum size of a copy, with its NUL. */
+/* The size of a buffer that holds any error sentence, with its NUL. */
 #define ERROR_TEXT_CAPACITY 8192u
 
 /* Copies as much of a sentence as fits; capacity must not be 0. */

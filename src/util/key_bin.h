@@ -1,5 +1,5 @@
 /*
- * key_bin.h - the offsets of the fields in a key.bin and in a single file; see doc/store-format.md.
+ * key_bin.h - gives the offsets of the fields in key.bin and in a single file; see doc/store-format.md.
  */
 #ifndef INGOT_UTIL_KEY_BIN_H
 #define INGOT_UTIL_KEY_BIN_H
@@ -17,7 +17,7 @@ enum key_bin_offset {
     KEY_BIN_AT_BLOB_CHECKSUM = 48,
     KEY_BIN_AT_CREATED = 64,
     KEY_BIN_AT_FLAGS = 72,
-    KEY_BIN_AT_CHECKSUM = 96, /* of everything before it */
+    KEY_BIN_AT_CHECKSUM = 96, /* the checksum of everything before it */
     KEY_BIN_AT_LAST_USE = 112,
     KEY_BIN_AT_ID = 128
 };

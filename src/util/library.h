@@ -1,8 +1,8 @@
 /*
- * library.h - looks up functions of a shared library that is opened when needed.
+ * library.h - opens a shared library when it is needed, and fills a table with its functions.
  *
- * Code that uses a table of such functions also runs on machines without the library. A library is never closed: it may
- * start threads and register exit handlers, and the application may use it too.
+ * Code that calls the library only through such a table also runs on machines without it. A library is never closed,
+ * because it may start threads and register exit handlers, and the application may use it too.
  */
 #ifndef INGOT_UTIL_LIBRARY_H
 #define INGOT_UTIL_LIBRARY_H
@@ -15,14 +15,14 @@
 
 #define LIBRARY_NAME_SIZE 40u
 
-/* The name of a function, and the offset of its pointer in the table. */
+/* The name of a function, and the offset of the table's pointer to it. */
 struct library_symbol {
     const char *name;
     size_t offset;
 };
 
-/* Opens the library and fills the table. Returns NULL, or a sentence that says what is missing and is valid until the
- * thread's next call of dlopen. */
+/* Opens the library and fills the table. Returns NULL on success. Otherwise returns a text that says what is missing,
+ * which is valid until the thread's next call of dlopen. */
 static inline const char *library_open(const char *name, size_t symbol_count, const struct library_symbol *symbols,
                                        void *table)
 {
@@ -38,11 +38,12 @@ static inline const char *library_open(const char *name, size_t symbol_count, co
         if (function == NULL)
             missing = symbols[i].name;
     }
-    (void)dlclose(library); /* RTLD_NODELETE keeps it */
+    (void)dlclose(library); /* the library stays loaded, because of RTLD_NODELETE */
     return missing;
 }
 
-/* Opens the newest BASE.so.MAJOR from `oldest` to `newest` that has all functions, and writes its name. */
+/* Opens the newest BASE.so.MAJOR that has all functions, with MAJOR from `oldest` to `newest`, and writes its name to
+ * `name`. Returns false if there is none. */
 static inline bool library_open_newest(const char *base, unsigned oldest, unsigned newest, char name[LIBRARY_NAME_SIZE],
                                        size_t symbol_count, const struct library_symbol *symbols, void *table)
 {

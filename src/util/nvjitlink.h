@@ -1,9 +1,9 @@
 /*
- * nvjitlink.h - nvJitLink, the CUDA toolkit's linker, which also translates PTX to machine code.
+ * nvjitlink.h - opens nvJitLink, the CUDA toolkit's linker, which also translates PTX to machine code.
  *
- * It needs no GPU, no driver and no CUDA context. Its functions are declared here without its header, which developers
- * of OpenCL applications do not have. A result of 0 is success. Every result must be checked, because after an error
- * nvJitLink continues and makes a cubin without kernels.
+ * nvJitLink needs no GPU, no driver and no CUDA context. Its functions are declared here without its header, because
+ * developers of OpenCL applications do not have the header. They return 0 on success. Every result must be checked,
+ * because after an error nvJitLink continues and makes a cubin without kernels.
  */
 #ifndef INGOT_UTIL_NVJITLINK_H
 #define INGOT_UTIL_NVJITLINK_H
@@ -28,7 +28,7 @@ struct nvjitlink {
     int (*info_log)(void *handle, char *text);
 };
 
-/* Opens the newest nvJitLink that is not newer than the driver's major version of CUDA. */
+/* Opens the newest nvJitLink whose major version is not larger than that of the driver's CUDA version. */
 static inline bool nvjitlink_open(unsigned driver_major, struct nvjitlink *linker)
 {
     static const struct library_symbol symbols[] = {

@@ -1,8 +1,8 @@
 /*
- * pocl_names.h - kernel names that are too long for PoCL.
+ * pocl_names.h - finds kernel names that are too long for PoCL.
  *
- * PoCL writes a kernel's code to a file named after the kernel, and aborts the process if the file cannot be created.
- * It does so when a binary is requested, even if the application never launches the kernel.
+ * When PoCL returns a program's binary, it writes each kernel's code to a file named after the kernel, and aborts the
+ * process if it cannot create the file. It does so even if the application never launches the kernel.
  */
 #ifndef INGOT_UTIL_POCL_NAMES_H
 #define INGOT_UTIL_POCL_NAMES_H
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define POCL_LONGEST_NAME 252u /* with ".so", the longest name of a file on Linux */
+#define POCL_LONGEST_NAME 252u /* with ".so" added, a file name of the maximum length on Linux */
 
-/* True if each of these names, with semicolons between them, can be a file's. */
+/* True if none of these names, which are separated by semicolons, is too long. */
 static inline bool pocl_names_fit(const char *names)
 {
     size_t length = strcspn(names, ";");

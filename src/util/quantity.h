@@ -1,7 +1,7 @@
 /*
- * quantity.h - reads numbers and sizes as text, in the same way for the environment and for the tool.
+ * quantity.h - parses numbers and sizes, in the same way for the environment and for the tool.
  *
- * Units may be in either case, whatever the locale.
+ * Units may be in upper or lower case. The locale does not matter.
  */
 #ifndef INGOT_UTIL_QUANTITY_H
 #define INGOT_UTIL_QUANTITY_H
@@ -15,7 +15,7 @@ static inline char text_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* True if the text is the word, in either case. The word must be in lower case. */
+/* True if the text is the word, in upper or lower case. `word` itself must be in lower case. */
 static inline bool text_is_word(const char *text, const char *word)
 {
     while (*text != '\0' && text_lower(*text) == *word) {
@@ -26,12 +26,12 @@ static inline bool text_is_word(const char *text, const char *word)
 }
 
 struct quantity_unit {
-    const char *name; /* NULL: the end of the list */
+    const char *name; /* NULL at the end of the list */
     uint64_t factor;
 };
 
-/* Reads digits and a unit. Without a unit the factor is `plain`; if plain is 0, the unit is required. For any other
- * text and for a value that is too large, returns false and leaves *value unchanged. */
+/* Parses digits and a unit. Without a unit, the factor is `plain`; if that is 0, the unit is required. Returns false
+ * and leaves *value unchanged for any other text, and for a value that is too large. */
 static inline bool quantity_read(const char *text, uint64_t plain, const struct quantity_unit *units, uint64_t *value)
 {
     uint64_t number = 0;
@@ -53,14 +53,14 @@ static inline bool quantity_read(const char *text, uint64_t plain, const struct 
     return true;
 }
 
-/* Reads a number without a unit. */
+/* Parses a number without a unit. */
 static inline bool quantity_read_count(const char *text, uint64_t *count)
 {
     static const struct quantity_unit none = {NULL, 0};
     return quantity_read(text, 1, &none, count);
 }
 
-/* Reads bytes: "1048576", "512M", "2GiB". */
+/* Parses a size in bytes, such as "1048576", "512M" or "2GiB". */
 static inline bool quantity_read_size(const char *text, uint64_t *bytes)
 {
     static const struct quantity_unit units[] = {

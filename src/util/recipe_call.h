@@ -1,8 +1,9 @@
 /*
- * recipe_call.h - a function of the OpenCL layer for `ingot build`.
+ * recipe_call.h - declares the function of the OpenCL layer that `ingot build` calls.
  *
- * clGetExtensionFunctionAddressForPlatform returns it by its name if the layer is loaded, and NULL otherwise. Another
- * signature needs another name, because the tool and the layer may be of different versions.
+ * clGetExtensionFunctionAddressForPlatform returns the function for its name if the layer is loaded, and NULL
+ * otherwise. If the signature changes, the name must change too, because the tool and the layer may be of different
+ * versions.
  */
 #ifndef INGOT_UTIL_RECIPE_CALL_H
 #define INGOT_UTIL_RECIPE_CALL_H
@@ -12,9 +13,10 @@
 
 #define RECIPE_CALL_NAME "clCreateProgramOfRecipe1INGOT"
 
-/* Compiles an object of a recipe, or loads it from the store. The sources include the recipe's files alone, and no file
- * of this machine is read. Returns a cl_program, which the caller releases. NULL, with a sentence: it could not be
- * made, for example because the layer caches no programs of the context's platform. */
+/* Creates an object of a recipe, for clLinkProgram: loads it from the store, or compiles it. Included files come from
+ * the recipe only, and no file of this machine is read. Returns a cl_program, which the caller releases. On failure,
+ * for example if the layer does not cache programs of the context's platform, returns NULL and writes a sentence to
+ * `reason`. */
 typedef void *(*recipe_call_t)(void *context, const char *path, const uint8_t *key, size_t reason_size, char *reason);
 
 #endif

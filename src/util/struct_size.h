@@ -1,9 +1,9 @@
 /*
- * struct_size.h - public structures across versions of the library.
+ * struct_size.h - reads and writes public structures of callers that were compiled with another version of the library.
  *
- * A structure begins with the size that its user was compiled with. If it is older and shorter, missing fields get
- * their defaults. If it is newer and longer, only the part that is known here is read. A size that is too small for any
- * field counts as not set.
+ * Such a structure begins with its size in the caller's version. If the caller is older and its structure is shorter,
+ * the missing fields get their defaults. If the caller is newer and its structure is longer, only the fields that this
+ * library knows are read. A size that leaves no room for a field counts as not set.
  */
 #ifndef INGOT_UTIL_STRUCT_SIZE_H
 #define INGOT_UTIL_STRUCT_SIZE_H
@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Returns the size in bytes of the part of the user's structure that is known here; 0 if given is NULL or its size is
- * not set. */
+/* Returns how many bytes of the caller's structure this library knows. Returns 0 if `given` is NULL or its size is not
+ * set. */
 static inline size_t struct_size_of(size_t known_size, const void *given)
 {
     size_t given_size = 0;
@@ -25,8 +25,8 @@ static inline size_t struct_size_of(size_t known_size, const void *given)
     return given_size < known_size ? given_size : known_size;
 }
 
-/* Reads a user's structure. known holds the defaults, and has its own size afterwards. Returns false if nothing was
- * given. */
+/* Copies the caller's structure over `known`, which holds the defaults, and then sets the size in `known` to
+ * known_size. Returns false if `given` is NULL or its size is not set. */
 static inline bool struct_read(void *known, size_t known_size, const void *given)
 {
     const size_t size = struct_size_of(known_size, given);
@@ -38,7 +38,8 @@ static inline bool struct_read(void *known, size_t known_size, const void *given
     return true;
 }
 
-/* Does the reverse: fills the fields that the user's structure has room for, and leaves its struct_size unchanged. */
+/* Copies `known` to the fields that the caller's structure has room for, and leaves its size unchanged. Returns false
+ * if `given` is NULL or its size is not set. */
 static inline bool struct_write(void *given, const void *known, size_t known_size)
 {
     const size_t size = struct_size_of(known_size, given);
@@ -50,7 +51,7 @@ static inline bool struct_write(void *given, const void *known, size_t known_siz
 }
 
 #define STRUCT_IS_SET(given) (struct_size_of(sizeof(*(given)), (given)) != 0)
-/* Read a structure. STRUCT_READ_OVER takes the values in known as defaults; STRUCT_READ takes zeros. */
+/* Read a caller's structure. With STRUCT_READ_OVER, the defaults are the values in `known`; with STRUCT_READ, zeros. */
 #define STRUCT_READ_OVER(known, given) struct_read(&(known), sizeof(known), (given))
 #define STRUCT_READ(known, given) (memset(&(known), 0, sizeof(known)), STRUCT_READ_OVER(known, given))
 #define STRUCT_WRITE(given, known) struct_write((given), &(known), sizeof(known))

@@ -1,11 +1,11 @@
 /*
- * xxh3_avx2.c - see xxh3_avx2.h. Contains xxHash's code, compiled for AVX2 on x86-64.
+ * xxh3_avx2.c - computes XXH3 hashes with xxHash's code, compiled for AVX2 on x86-64; see xxh3_avx2.h.
  */
 #define XXH_INLINE_ALL
 #include "util/xxh3_avx2.h"
 
 #if defined(__AVX2__)
-#include <sys/platform/x86.h> /* from the C library, which has queried the processor and the system */
+#include <sys/platform/x86.h> /* the C library knows what the processor and the system support */
 #endif
 
 bool xxh3_has_avx2(void)

@@ -1,10 +1,11 @@
 /*
- * xxh3_avx2.h - XXH3 with the vector instructions that processors of x86-64 have had since 2013.
+ * xxh3_avx2.h - computes XXH3 hashes with AVX2, the vector instructions that x86-64 processors have had since 2013.
  *
  * A distribution builds xxHash for the oldest processor that it supports. With that build, checking a blob of megabytes
- * takes as long as the driver takes to load it. xxHash can choose at run time, but then prefers AVX-512, which is a
- * third faster in a loop but four times slower in a load: on a Xeon, between calls to CUDA's driver, 12 KB took 1.05 us
- * with AVX-512 and 0.26 us with AVX2, because such a processor slows down when wide instructions follow others.
+ * takes as long as the driver takes to load it. xxHash can choose instructions at run time, but then prefers AVX-512.
+ * That is a third faster than AVX2 in a loop, but four times slower in a load, because the processor slows down when
+ * wide instructions follow others. On a Xeon, hashing 12 KB between calls to CUDA's driver took 1.05 us with AVX-512
+ * and 0.26 us with AVX2.
  *
  * Each library that hashes compiles xxh3_avx2.c with ingot_compile_for_avx2, and calls xxh3_128_of and xxh3_64_of.
  */
@@ -22,8 +23,8 @@ struct xxh3_words {
     uint64_t high;
 };
 
+/* True if the processor has AVX2. Only then may the next two functions be called. */
 bool xxh3_has_avx2(void);
-/* Returns true if the processor has AVX2. The next two functions may be called only then. */
 struct xxh3_words xxh3_128_avx2(size_t size, const void *bytes);
 uint64_t xxh3_64_avx2(size_t size, const void *bytes);
 

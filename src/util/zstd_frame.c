@@ -1,11 +1,11 @@
 /*
- * zstd_frame.c - bytes as one frame of zstd; see zstd_frame.h.
+ * zstd_frame.c - compresses bytes to one zstd frame, and decompresses it.
  */
 #include "util/zstd_frame.h"
 
 #include <zstd.h>
 
-#define LEAST_GAIN 16u /* one part of so many */
+#define LEAST_GAIN 16u /* compression must save at least 1/LEAST_GAIN of the size */
 
 size_t zstd_frame_pack(size_t size, const uint8_t *bytes, int level, uint8_t *packed)
 {
@@ -15,8 +15,8 @@ size_t zstd_frame_pack(size_t size, const uint8_t *bytes, int level, uint8_t *pa
 
 bool zstd_frame_unpack(size_t packed_size, const uint8_t *packed, size_t size, uint8_t *bytes)
 {
-    /* Several frames, or a skippable one, could take long without producing bytes, so a single frame must fill the
-     * input. */
+    /* The input must be exactly one frame, because further frames, or skippable ones, could take long to read without
+     * producing bytes. */
     const size_t frame_size = ZSTD_findFrameCompressedSize(packed, packed_size);
     if (ZSTD_isError(frame_size) != 0 || frame_size != packed_size)
         return false;

@@ -1,9 +1,9 @@
 /*
  * checksum.c - computes the store's hashes, in the byte order of the files.
  *
- * xxHash's plain entry point uses only instructions of the oldest processor that the distribution supports, which takes
- * longer than reading the file. AVX2 suits ids and most blobs. Wider instructions have a start-up cost that only long
- * blobs make up for, so xxHash chooses the widest ones only for those.
+ * Plain xxHash is built for the oldest processor that the distribution supports, so hashing with it takes longer than
+ * reading the file. AVX2 is best for ids and most blobs. Wider instructions have a start-up cost, which only long blobs
+ * make up for, so only for those may xxHash choose the widest instructions of the processor.
  */
 #include "persist/base/checksum.h"
 

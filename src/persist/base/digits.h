@@ -1,5 +1,5 @@
 /*
- * digits.h - decimal numbers, as written in names, size.txt and the environment.
+ * digits.h - reads decimal numbers in the names and the text files of a store.
  */
 #ifndef INGOT_PERSIST_BASE_DIGITS_H
 #define INGOT_PERSIST_BASE_DIGITS_H
@@ -8,10 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DIGITS_MAX 20 /* digits of the largest 64-bit number */
+#define DIGITS_MAX 20 /* the number of digits of the largest 64-bit number */
 
-/* Reads the digits at the beginning of a text of this size, and sets *count to how many there are. Returns false if
- * there are none, or if the number is larger than max. */
+/* Reads the number at the beginning of a text of `size` bytes, and sets *count to its number of digits. Returns false
+ * if the text does not begin with a digit, or if the number is larger than `max`. */
 static inline bool digits_read(size_t size, const char *text, uint64_t max, uint64_t *number, size_t *count)
 {
     uint64_t value = 0;

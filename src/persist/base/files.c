@@ -1,9 +1,10 @@
 /*
- * files.c - everything that a store needs from the operating system.
+ * files.c - makes the system calls that a store needs.
  *
- * Below a handle, openat2 makes the kernel refuse links anywhere in the path; without openat2, each component is opened
- * separately. This file checks that no path leaves the handle's directory, because the kernel's own check
- * (RESOLVE_BENEATH) takes a fifth of the time of an open. Nothing here is a cancellation point (steady_calls.h).
+ * For a path below a handle, openat2 makes the kernel refuse symbolic links anywhere in the path. On a system without
+ * openat2, each component is opened separately. This file checks that no path leaves the handle's directory, because
+ * the kernel's own check (RESOLVE_BENEATH) takes a fifth of the time of an open. No function here is a cancellation
+ * point (steady_calls.h).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_PATH */
@@ -136,7 +137,7 @@ static bool may_leave(const char *path)
     return false;
 }
 
-/* Does what openat2 does with RESOLVE_NO_SYMLINKS, but one component at a time. */
+/* Opens a path one component at a time, and refuses symbolic links as openat2 does with RESOLVE_NO_SYMLINKS. */
 static int open_by_components(int at, const char *path, int flags, mode_t mode)
 {
     int directory = at;
@@ -170,7 +171,7 @@ static int open_below(int at, const char *path, int flags, mode_t mode)
     if (may_leave(path))
         return -EXDEV;
     if (strchr(path, '/') == NULL)
-        return open_name(at, path, flags, mode); /* cheaper, and enough for a single name */
+        return open_name(at, path, flags, mode); /* cheaper than openat2, and enough for a single name */
     struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
         .mode = mode,
@@ -435,7 +436,7 @@ static int open_list(int at, const char *path, DIR **stream)
     return error;
 }
 
-/* 1: the end. */
+/* Visits the next names, at most `most`. Returns 1 at the end of the directory. */
 static int list(DIR *stream, uint64_t most, bool (*visit)(void *user, const char *name), void *user)
 {
     for (uint64_t i = 0; i < most; ++i) {
@@ -486,7 +487,7 @@ static int remove_below(int at, const char *name, int depth);
 static bool remove_one(void *user, const char *name)
 {
     const struct removal *removal = user;
-    (void)remove_below(removal->at, name, removal->depth); /* a failure shows up when the directory itself is removed */
+    (void)remove_below(removal->at, name, removal->depth); /* if this fails, so does removing the directory itself */
     return true;
 }
 
@@ -541,7 +542,7 @@ uint64_t files_random(void)
     return bits;
 }
 
-static _Atomic(unsigned long) known_process; /* 0: not known yet; relaxed */
+static _Atomic(unsigned long) known_process; /* 0: not known yet; relaxed, because it orders nothing else */
 static bool is_told_of_forks;
 
 static void forget_process(void)

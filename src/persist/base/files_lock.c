@@ -1,8 +1,8 @@
 /*
- * files_lock.c - the locks of files.h.
+ * files_lock.c - implements the file locks that files.h declares.
  *
- * Locks on bytes belong to the open file, not to the process: threads that open a file each exclude one another as
- * processes do. A forked child shares its parent's open files and therefore its locks.
+ * A lock on a byte belongs to the open file, not to the process. Two threads that each open the file therefore exclude
+ * each other, as two processes do. A forked child shares its parent's open files, and so its locks.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

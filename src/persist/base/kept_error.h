@@ -1,5 +1,5 @@
 /*
- * kept_error.h - saves the thread's error sentence while a release does work that may fail.
+ * kept_error.h - saves the thread's error before work that may fail, and restores it afterwards.
  */
 #ifndef INGOT_PERSIST_BASE_KEPT_ERROR_H
 #define INGOT_PERSIST_BASE_KEPT_ERROR_H

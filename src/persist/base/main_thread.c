@@ -1,9 +1,10 @@
 /*
- * main_thread.c - detects the thread in which the process began; see main_thread.h.
+ * main_thread.c - finds out whether a thread is the main thread, and calls a function when that thread exits.
  *
- * The C library destroys a thread's objects when the thread ends, and those of the thread that calls exit() first of
- * all. It does not destroy the main thread's objects if that thread ends by pthread_exit(), so a destructor in the main
- * thread runs only in exit(). The C library keeps the library that contains the function loaded.
+ * When a thread ends, the C library destroys its thread-local objects. exit() first destroys those of its calling
+ * thread. The main thread's objects are not destroyed if it ends by pthread_exit(), so a destructor that the main
+ * thread registers runs only in exit(). Until then, the C library keeps the library that contains the destructor
+ * loaded.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

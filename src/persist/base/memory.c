@@ -1,7 +1,7 @@
 /*
- * memory.c - allocates with the caller's allocator, and makes buffers that remember it.
+ * memory.c - allocates memory and buffers with the caller's allocator.
  *
- * A blob may outlive the storage that it came from, so a copy of the allocator precedes its bytes.
+ * A blob may outlive the storage that loaded it, so a copy of the allocator is stored in front of the blob's bytes.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* for anonymous mappings */
@@ -17,15 +17,15 @@
 
 #include "util/c_allocator.h"
 
-/* Alignment of a blob's bytes, which the kernel copies from pages. Some processors take six times as long to copy to
- * an address 1 to 31 bytes after the start of a page, and longer for any other address than the start itself: a load
- * of 4 KiB takes 5% less time if its bytes begin with a page. */
+/* Alignment of a blob's bytes. A blob of a page or more begins with a page, because on some processors, the kernel
+ * copies fastest to the start of a page, and takes six times as long to an address 1 to 31 bytes after it. This makes a
+ * load of 4 KiB 5% faster. */
 #define BUFFER_ALIGNMENT 64u
 #define PAGE_SIZE_BYTES 4096u
 
 struct buffer_head {
     alignas(max_align_t) ingot_allocator_t allocator;
-    size_t size_bytes; /* size of the header, the padding and the bytes */
+    size_t size_bytes; /* with the padding and the blob's bytes */
 };
 
 ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted)
@@ -62,7 +62,7 @@ void *memory_map_secret(size_t size)
     void *memory = mmap(NULL, secret_size(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
-    (void)sodium_mlock(memory, secret_size(size)); /* on failure, secrets are as safe as other memory */
+    (void)sodium_mlock(memory, secret_size(size)); /* if this fails, the secrets are only as safe as other memory */
     return memory;
 }
 
@@ -70,7 +70,7 @@ void memory_unmap_secret(void *memory, size_t size)
 {
     if (memory == NULL)
         return;
-    (void)sodium_munlock(memory, secret_size(size)); /* erases it even if it was not locked */
+    (void)sodium_munlock(memory, secret_size(size)); /* erases the memory even if it was not locked */
     (void)munmap(memory, secret_size(size));
 }
 

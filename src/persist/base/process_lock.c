@@ -1,5 +1,5 @@
 /*
- * process_lock.c - a mutex that a forked child creates again.
+ * process_lock.c - a mutex that remains usable after fork, because the child creates it again.
  */
 #include "persist/base/process_lock.h"
 
@@ -25,7 +25,7 @@ void process_lock_fini(struct process_lock *lock)
     pthread_mutex_destroy(&lock->mutex);
 }
 
-/* Makes the mutex belong to this process. */
+/* Creates the mutex again if this process is a child of the process that created it. */
 static void make_own(struct process_lock *lock, void (*forget)(void *user), void *user)
 {
     const long process = (long)files_process();

@@ -1,9 +1,9 @@
 /*
- * process_lock.h - a mutex that a forked child creates again.
+ * process_lock.h - a mutex that remains usable after fork, because the child creates it again.
  *
- * During fork, a thread that does not exist in the child may hold the mutex. The first thread of the child that takes
- * the lock therefore creates it again, and calls `forget` to drop the parent's state that it guards; other threads wait
- * for that.
+ * At the moment of a fork, another thread of the parent may hold the mutex. That thread does not exist in the child and
+ * would never unlock it. The child's first thread that takes the lock therefore creates the mutex again, and calls
+ * `forget` to drop the parent's state that it guards. Other threads of the child wait for that.
  */
 #ifndef INGOT_PERSIST_BASE_PROCESS_LOCK_H
 #define INGOT_PERSIST_BASE_PROCESS_LOCK_H
@@ -16,26 +16,27 @@
 
 struct process_lock {
     pthread_mutex_t mutex;
-    /* the process that owns the lock; acquire pairs with the release of the thread that took it over */
+    /* the process that created the mutex; its acquire loads pair with the release store that ends the creation */
     atomic_long process;
 };
 
 ingot_status_t process_lock_init(struct process_lock *lock);
 void process_lock_fini(struct process_lock *lock);
-/* Takes the lock. forget is called in a child before the lock is taken for the first time. */
+/* Takes the lock. Calls `forget` when a forked child takes it for the first time. */
 void process_lock_take(struct process_lock *lock, void (*forget)(void *user), void *user);
-/* Takes the lock if no thread holds it, otherwise returns false. */
+/* Takes the lock if no thread holds it; otherwise returns false. */
 bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), void *user);
 void process_lock_give(struct process_lock *lock);
-/* Waits on a condition of the lock, which the caller holds. Not a cancellation point, because a canceled thread
- * would keep the lock. */
+/* Waits on a condition. The caller must hold the lock. Not a cancellation point, because a canceled thread would keep
+ * the lock. */
 void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition);
 
-#define PROCESS_NO_TIME UINT64_MAX /* as a time: never */
+#define PROCESS_NO_TIME UINT64_MAX /* a time that never comes */
 
 /* Makes a condition for process_lock_wait_until. Returns false if out of memory. */
 bool process_lock_condition_init(pthread_cond_t *condition);
-/* Does the same as process_lock_wait, but at most until a time on the clock of files_steady_clock_ns. */
+/* Does the same as process_lock_wait, but waits no longer than until moment_ns, on the clock of
+ * files_steady_clock_ns. */
 void process_lock_wait_until(struct process_lock *lock, pthread_cond_t *condition, uint64_t moment_ns);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * random.c - random bytes for keys; see random.h.
+ * random.c - makes random bytes for keys.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* for steady_calls.h */

@@ -1,9 +1,10 @@
 /*
- * replacement.c - writes a file that replaces another one when it is complete.
+ * replacement.c - writes a new file that replaces another one when it is complete.
  *
- * An incomplete file always has the same name, so killed processes leave at most one. The lock belongs to the file and
- * not to the name: if another process has renamed the file in the meantime, the process that locked it must not write
- * to it. A file that also has another name is not written to, either; only its name here is removed.
+ * The new file always has the same name until then, so killed processes leave at most one incomplete file. The process
+ * that writes it holds a lock. The lock belongs to the file and not to its name, so by the time a process has the lock,
+ * another process may already have renamed the file; then it must not be written. If the file also has a name
+ * elsewhere, it is not written either, and only its name here is removed.
  */
 #include "persist/base/replacement.h"
 
@@ -16,16 +17,17 @@
 #define ATTEMPTS 16
 #define LOCK_BYTE 0u
 
-/* Empties the file if it still has this name and no other. Otherwise returns -EEXIST, and the caller tries again. */
+/* Empties the new file if this is still its name, and its only one. Otherwise returns -EEXIST, and the caller tries
+ * again. */
 static int empty(const struct replacement *replacement, int fd, const struct file_facts *opened)
 {
     struct file_facts named;
     if (files_facts_at(replacement->parent, replacement->new_name, &named) != 0 || named.inode != opened->inode ||
         named.device != opened->device)
-        return -EEXIST; /* the file has already replaced the other one */
+        return -EEXIST; /* another process has already renamed it */
     if (named.link_count <= 1)
         return files_truncate(fd, 0);
-    const int removed = files_remove(replacement->parent, replacement->new_name); /* the file has another name */
+    const int removed = files_remove(replacement->parent, replacement->new_name); /* the file also has another name */
     return removed < 0 ? removed : -EEXIST;
 }
 

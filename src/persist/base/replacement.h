@@ -1,5 +1,5 @@
 /*
- * replacement.h - writes a file that replaces another one when it is complete.
+ * replacement.h - writes a new file that replaces another one when it is complete.
  */
 #ifndef INGOT_PERSIST_BASE_REPLACEMENT_H
 #define INGOT_PERSIST_BASE_REPLACEMENT_H
@@ -10,18 +10,19 @@
 
 struct replacement {
     int parent;
-    int fd; /* the file to write */
+    int fd; /* the new file */
     char name[REPLACEMENT_NAME_CAPACITY];
     char new_name[REPLACEMENT_NAME_CAPACITY];
 };
 
-/* Begins a replacement. Returns INGOT_BUSY if another process is replacing the file. */
+/* Creates and locks the new file, next to the file at the path. Returns INGOT_BUSY if another process is replacing that
+ * file. */
 ingot_status_t replacement_begin(struct replacement *replacement, const char *path);
-/* Writes there. */
+/* Writes bytes to the new file. */
 ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size,
                                  const void *bytes);
-/* Ends the replacement. If status is INGOT_SUCCESS, the new file replaces the other one. Returns status, or why that
- * failed. */
+/* Ends the replacement. If `status` is INGOT_SUCCESS, renames the new file to the name of the other one; otherwise, or
+ * if that fails, removes it. Returns the first failure. */
 ingot_status_t replacement_end(struct replacement *replacement, ingot_status_t status);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * steady_calls.h - wraps the system calls of files.c so that they are not cancellation points.
  *
- * A canceled thread would leave bytes of files locked, and files open that no other thread closes; see
- * util/cancellation.h.
+ * A thread that was canceled in one of them would leave files open, and bytes of files locked, because no other thread
+ * knows of them; see util/cancellation.h.
  */
 #ifndef INGOT_PERSIST_BASE_STEADY_CALLS_H
 #define INGOT_PERSIST_BASE_STEADY_CALLS_H
