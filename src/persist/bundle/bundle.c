@@ -1,10 +1,10 @@
 /*
- * bundle.c - an open bundle: its index, its file, and the entries that were loaded from it.
+ * bundle.c - opens a bundle and loads entries from it.
  *
- * The file is not mapped: if a mapped file is truncated, a signal ends the process, and a careless update of a file
- * must not do that. An entry is read and verified when it is first loaded, and then stays in memory until the storage
- * and the last of its blobs are released, so that later loads need no copy. If two threads load an entry for the first
- * time at once, one publishes it, and the other drops what it read.
+ * The file is not mapped, because a signal would end the process if someone truncated the mapped file, which a careless
+ * update may do. An entry is read and verified when it is first loaded. It then stays in memory, so that later loads
+ * need no copy, until the storage and the last of its blobs are released. If two threads first load an entry at the
+ * same time, one of them publishes it, and the other drops what it read.
  */
 #include "persist/bundle/bundle.h"
 
@@ -19,16 +19,16 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 
-typedef _Atomic(uint8_t *) kept_entry; /* NULL: not loaded; release pairs with acquire */
+typedef _Atomic(uint8_t *) kept_entry; /* NULL until the entry is loaded; the publishing release pairs with acquire */
 
 struct bundle {
     ingot_allocator_t allocator;
     atomic_size_t references; /* one for the storage and one per buffer; release pairs with acquire of the last one */
-    bool accepts_any_owner;   /* every blob must be sealed */
+    bool accepts_any_owner;   /* then every blob must be sealed */
     int fd;
     struct bundle_file file;
     uint8_t *index;
-    kept_entry *kept; /* one per entry: its id, followed by its blob at lead_of */
+    kept_entry *kept; /* for each entry, its id, followed at lead_of by its blob */
 };
 
 static size_t index_size(const struct bundle_file *file)
@@ -41,7 +41,7 @@ static size_t kept_size(const struct bundle_file *file)
     return (size_t)file->entry_count * sizeof(kept_entry);
 }
 
-/* Returns the distance from the start of an id to the start of its blob, if bundle_write.c wrote both. */
+/* Returns the distance from the start of an id to the start of its blob, in memory and in files of bundle_write.c. */
 static size_t lead_of(const struct bundle_record *record)
 {
     return (size_t)(record->id_size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
@@ -86,8 +86,9 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
     return files_read_all(bundle->fd, "the bundle", offset, (size_t)size, bytes);
 }
 
-/* Reads the id of a record and, at its lead, the blob, and verifies the blob. A NULL id matches any. Returns
- * INGOT_NOT_FOUND if the record has another id. If bundle_write.c placed the two, this takes one system call. */
+/* Reads the id of a record to `bytes` and its blob to bytes + lead, and verifies the blob. Returns INGOT_NOT_FOUND if
+ * `id` is not NULL and differs. If the blob is at the same distance from the id in the file, one system call reads
+ * both. */
 static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
                                  uint8_t *bytes)
 {
@@ -104,7 +105,7 @@ static ingot_status_t read_entry(const struct bundle *bundle, const struct bundl
     return status;
 }
 
-/* Reads an entry with this id and keeps it. */
+/* Reads the entry of a record if it has this id, and keeps it in memory. */
 static ingot_status_t keep(struct bundle *bundle, uint64_t number, const struct bundle_record *record,
                            const uint8_t *id)
 {
@@ -159,7 +160,7 @@ uint64_t bundle_entry_count(const struct bundle *bundle)
     return bundle->file.entry_count;
 }
 
-/* Reads ids from the file in order, into a growing buffer. */
+/* Reads ids from the file into a buffer that grows as needed. */
 struct id_reader {
     const struct bundle *bundle;
     ingot_buffer_t memory;
@@ -227,7 +228,7 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     uint8_t *bytes;
     ingot_status_t status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
     if (status == INGOT_SUCCESS)
-        status = read_entry(bundle, &record, NULL, bytes); /* not kept, because each entry is visited only once */
+        status = read_entry(bundle, &record, NULL, bytes); /* not kept, because a visitor loads each entry only once */
     if (status != INGOT_SUCCESS) {
         memory_release_buffer(&buffer);
         return status;
@@ -239,13 +240,13 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     return INGOT_SUCCESS;
 }
 
-/* Bundles may be installed with the system, so root may own them too. */
+/* True if the file may be used. Root may own it too, because bundles may be installed with the system. */
 static bool is_trusted(const struct bundle *bundle, const struct file_facts *facts)
 {
     return bundle->accepts_any_owner || files_are_private(facts, files_user()) || files_are_private(facts, 0);
 }
 
-/* Reads the header of a file if it can be trusted. The file stays open in the bundle. */
+/* Opens the file and reads its header if it can be trusted. The bundle keeps the file open. */
 static ingot_status_t open_file(struct bundle *bundle, const char *path)
 {
     const char *name;

@@ -1,8 +1,8 @@
 /*
- * bundle_file.c - encodes and decodes a bundle; see doc/bundle-format.md.
+ * bundle_file.c - encodes and decodes the header and the index of a bundle; see doc/bundle-format.md.
  *
- * Only the header and the index of a bundle are kept. Once the index is verified, every range of every record is known
- * to lie within the file, so loads need not check ranges again.
+ * Once the index is verified, every range of every record is known to lie within the file, so loads need not check
+ * ranges again.
  */
 #include "persist/bundle/bundle_file.h"
 

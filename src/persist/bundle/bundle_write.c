@@ -1,8 +1,8 @@
 /*
- * bundle_write.c - writes a bundle from a store or from another bundle.
+ * bundle_write.c - writes a bundle with the entries of a store or of another bundle.
  *
- * Ids and blobs are written in the order in which they are found. The index is kept in memory; at the end it is sorted
- * and duplicates are dropped. Entries that are bad, or that vanish while they are read, are left out.
+ * Ids and blobs are written in the order in which the entries are found. The index stays in memory until the end, when
+ * it is sorted and duplicates are dropped. Bad entries, and entries that vanish while they are read, are left out.
  */
 #include <ingot/backend.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ struct writing {
     void *user;
     ingot_allocator_t allocator;
     struct replacement replacement;
-    uint64_t end; /* end of the bytes written so far */
+    uint64_t end; /* the offset at which the bytes written so far end */
     struct bundle_record *records;
     size_t count;
     size_t capacity;
@@ -46,7 +46,7 @@ static bool grow(struct writing *writing)
     return true;
 }
 
-/* Appends a part, aligned; the gap before it reads as zeros. */
+/* Appends bytes at the next aligned offset. The bytes skipped before it read as zeros. */
 static ingot_status_t append(struct writing *writing, size_t size, const uint8_t *bytes, uint64_t *offset)
 {
     *offset = (writing->end + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
@@ -73,7 +73,8 @@ static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *
     return status;
 }
 
-/* True if the failure is not the entry's fault, so leaving the entry out would make the bundle silently incomplete. */
+/* True for a failure that is not the entry's fault. Leaving such an entry out would make the bundle silently
+ * incomplete. */
 static bool is_failure(ingot_status_t status)
 {
     return status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY;
@@ -105,8 +106,8 @@ static int compare(const void *left_record, const void *right_record)
     return (left->id_offset > right->id_offset) - (left->id_offset < right->id_offset);
 }
 
-/* Sets *is_same to true if two written records have the same id. The ids are read back from the file, because they are
- * rarely needed. */
+/* Sets *is_same to true if two written records have the same id. Reads the ids back from the file instead of keeping
+ * all ids in memory, because they are rarely needed. */
 static ingot_status_t have_same_id(const struct writing *writing, const struct bundle_record *left,
                                    const struct bundle_record *right, bool *is_same)
 {
@@ -126,7 +127,7 @@ static ingot_status_t have_same_id(const struct writing *writing, const struct b
     return result < 0 ? files_read_failed(result, "reading", writing->replacement.new_name) : INGOT_SUCCESS;
 }
 
-/* Drops all but the newest of the records with the same id. */
+/* Drops, of the records with the same id, all but the newest. The records must be sorted by hash. */
 static ingot_status_t drop_duplicates(struct writing *writing)
 {
     size_t kept = 0;

@@ -1,9 +1,10 @@
 /*
- * headers.c - keeps the header memos of a storage's contexts, and their file; see headers.h.
+ * headers.c - saves the header memos of contexts to a file in a store, and loads them from it; see headers.h.
  *
- * The file is replaced as a whole. Before a process saves, it adds the file's content to its own memo, so processes
- * keep one another's resolutions. If two save at once, the second waits briefly. The lock guards the list, and is
- * not held while a file is read or written. A forked child forgets the list: the parent saves what the parent learned.
+ * A memo is what a context learned about the files that its programs include. The file is replaced as a whole. Before a
+ * process saves its memo, it adds the file's content to the memo, so that nothing that another process saved is lost.
+ * If two processes save at once, the second waits briefly. The lock guards the list of memos, and is not held while a
+ * file is read or written. A forked child forgets the list, because the parent saves what the parent learned.
  */
 #include "persist/memo/headers.h"
 
@@ -28,15 +29,15 @@
 
 struct kept_memo {
     struct kept_memo *next;
-    ingot_header_memo_t memo; /* a reference */
-    uint64_t saved;           /* how many resolutions it had learned when it was last saved; under the lock */
+    ingot_header_memo_t memo; /* the list's reference */
+    uint64_t saved;           /* ingot_header_memo_count_learned() at its last save; under the lock */
 };
 
 struct headers {
     ingot_allocator_t allocator;
-    ingot_storage_t storage; /* the storage that this is part of */
+    ingot_storage_t storage; /* the storage that these memos belong to */
     struct process_lock lock;
-    struct kept_memo *first; /* under lock */
+    struct kept_memo *first; /* under the lock */
     bool is_read_only;
     size_t path_size;
     char path[];
@@ -60,7 +61,7 @@ static ingot_status_t read_file(const struct headers *headers, int fd, uint8_t *
     const int result = files_facts(fd, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", headers->path);
-    const bool is_of_system = headers->is_read_only && facts.owner == 0; /* trusted, as for the store itself */
+    const bool is_of_system = headers->is_read_only && facts.owner == 0; /* root may own a read-only store */
     if (!facts.is_file || !files_are_private(&facts, is_of_system ? 0 : files_user()))
         return files_untrusted(&facts, false, files_user(), headers->path);
     if (facts.size_bytes == 0 || facts.size_bytes > MAX_MEMO_SIZE)
@@ -94,7 +95,7 @@ static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_
     return is_replaceable ? INGOT_SUCCESS : status;
 }
 
-/* Gets the memo's bytes. Tries again if the memo grows between the two calls. */
+/* Copies the memo's bytes. Tries again if the memo grows between the call for the size and the call for the bytes. */
 static ingot_status_t get_bytes(const struct headers *headers, ingot_header_memo_t memo, uint8_t **bytes, size_t *size)
 {
     ingot_status_t status = ingot_header_memo_get_bytes(memo, size, NULL);
@@ -115,7 +116,7 @@ static ingot_status_t get_bytes(const struct headers *headers, ingot_header_memo
 }
 
 /* Adds the file's content to the memo, and writes the memo. Called after the replacement has begun, so no other process
- * writes. */
+ * writes the file. */
 static ingot_status_t write_memo(const struct headers *headers, ingot_header_memo_t memo,
                                  const struct replacement *replacement)
 {
@@ -144,7 +145,8 @@ static ingot_status_t save_memo(const struct headers *headers, ingot_header_memo
 
 /* ---- the list ---- */
 
-/* Removes from the list a memo that learns nothing more. Requires the lock; the caller releases the memo without it. */
+/* Removes a saved memo that learns nothing more from the list, and returns it; NULL if there is none. Requires the
+ * lock. The caller releases the memo after it has released the lock. */
 static struct kept_memo *take_unused(struct headers *headers)
 {
     for (struct kept_memo **at = &headers->first; *at != NULL; at = &(*at)->next) {
@@ -165,8 +167,8 @@ static void release(const struct headers *headers, struct kept_memo *kept)
     memory_free(&headers->allocator, kept, sizeof(*kept));
 }
 
-/* Returns a reference to a memo that should be saved, and marks it as saved; NULL if there is none. If saving is not
- * urgent, a memo in use waits until it has learned twice as much as at its last save. */
+/* Returns a reference to a memo that should be saved, and marks it as saved; NULL if there is none. Unless is_urgent is
+ * set, a memo in use is saved only when it has learned at least twice as much as at its last save. */
 static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent, uint64_t *saved_before)
 {
     ingot_header_memo_t memo = NULL;
@@ -185,7 +187,7 @@ static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent,
     return memo;
 }
 
-/* Marks a memo as unsaved, so that the next flush tries again. */
+/* Undoes the mark of next_to_save, so that the next flush tries again. */
 static void take_for_unsaved(struct headers *headers, ingot_header_memo_t memo, uint64_t saved)
 {
     lock(headers);
@@ -221,7 +223,7 @@ void headers_note(ingot_storage_t storage)
 {
     struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
     if (headers != NULL)
-        (void)save(headers, false); /* the next run learns again what was not saved */
+        (void)save(headers, false); /* what was not saved is learned again in the next run */
 }
 
 ingot_status_t headers_save(ingot_storage_t storage)

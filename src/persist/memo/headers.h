@@ -1,12 +1,12 @@
 /*
- * headers.h - keeps in a store, for the next process, what contexts learned about included files.
+ * headers.h - keeps in a store what contexts learned about included files, for later processes.
  */
 #ifndef INGOT_PERSIST_MEMO_HEADERS_H
 #define INGOT_PERSIST_MEMO_HEADERS_H
 
 #include <ingot/persist.h>
 
-/* Called after a program was created. Saves from time to time, so that a process that never flushes loses little. */
+/* Called after a program was created. Saves now and then, so that a process that never flushes loses little. */
 void headers_note(ingot_storage_t storage);
 /* Saves what was learned since the last save. */
 ingot_status_t headers_save(ingot_storage_t storage);

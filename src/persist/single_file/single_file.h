@@ -6,7 +6,8 @@
 
 #include "persist/directory/format/key_file.h"
 
-/* Verifies the header of a file of this size. Returns the statuses of key_file_decode. */
+/* Verifies the header of a single file of file_size bytes; `header` has the first header_size bytes of the file.
+ * Returns the statuses of key_file_decode. */
 ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * key.c - a key, its id, and the tags that it makes and verifies; see key.h.
+ * key.c - makes and verifies tags of sealed blobs with a key; see key.h.
  *
- * A signature covers a digest, because libsodium signs and verifies only contiguous messages, and the header, the id
- * and the blob are in separate places. Without sodium_init the portable implementations run, and they give the same
- * results.
+ * A signature covers a digest of the header, the id and the blob, because these are in separate places, and libsodium
+ * signs and verifies only contiguous messages. Ingot does not call sodium_init, so libsodium runs its portable
+ * implementations, which give the same results.
  */
 #include "persist/trust/key.h"
 
@@ -99,6 +99,6 @@ bool key_verifies(const struct key *key, const struct tagged *tagged, const uint
     }
     digest(tagged, INGOT_PERSIST_KEY_SIZE, key->secret, expected);
     const bool is_equal = sodium_memcmp(expected, tag, sizeof(expected)) == 0;
-    sodium_memzero(expected, sizeof(expected)); /* a valid tag for bytes that an attacker may have chosen */
+    sodium_memzero(expected, sizeof(expected)); /* it is a valid tag for bytes that an attacker may have chosen */
     return is_equal;
 }

@@ -1,5 +1,5 @@
 /*
- * key.h - a key, its id, and the tags that it makes and verifies; see doc/seal-format.md.
+ * key.h - holds a key, and makes and verifies tags with it; see doc/seal-format.md.
  */
 #ifndef INGOT_PERSIST_TRUST_KEY_H
 #define INGOT_PERSIST_TRUST_KEY_H
@@ -14,10 +14,10 @@ struct key {
     ingot_persist_key_kind_t kind;
     uint8_t id[SEAL_KEY_ID_SIZE];
     uint8_t public_key[INGOT_PERSIST_KEY_SIZE];         /* zeros for BLAKE2b */
-    uint8_t secret[crypto_sign_ed25519_SECRETKEYBYTES]; /* as libsodium takes it; zeros if only public */
+    uint8_t secret[crypto_sign_ed25519_SECRETKEYBYTES]; /* in libsodium's form; zeros for a public key */
 };
 
-/* What a tag is about. header: the first SEAL_TAGGED_SIZE bytes of the envelope. */
+/* The data that a tag covers. `header` is the first SEAL_TAGGED_SIZE bytes of the envelope. */
 struct tagged {
     const uint8_t *header;
     size_t id_size;
@@ -26,13 +26,14 @@ struct tagged {
     const uint8_t *blob;
 };
 
-/* INGOT_INVALID_ARGUMENTS: another kind, or all bytes are zero. */
+/* Makes a key from its bytes. Returns INGOT_INVALID_ARGUMENTS if the kind is not valid or all bytes are zero. */
 ingot_status_t key_init(struct key *key, ingot_persist_key_kind_t kind, const uint8_t bytes[INGOT_PERSIST_KEY_SIZE]);
 
 enum seal_algorithm key_algorithm(const struct key *key);
 bool key_can_seal(const struct key *key);
 void key_make_tag(const struct key *key, const struct tagged *tagged, uint8_t tag[SEAL_TAG_SIZE]);
-/* Takes the same time wherever a BLAKE2b tag differs. */
+/* True if the tag was made with this key. For BLAKE2b, a wrong tag takes the same time, whichever of its bytes
+ * differ. */
 bool key_verifies(const struct key *key, const struct tagged *tagged, const uint8_t tag[SEAL_TAG_SIZE]);
 
 #endif

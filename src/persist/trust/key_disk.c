@@ -1,8 +1,8 @@
 /*
- * key_disk.c - key files on disk: reading, creating and describing them.
+ * key_disk.c - reads, creates and describes key files.
  *
- * A file that another user can read is not secret, and the content of a file that another user can write may be that
- * user's choice. Both are refused instead of corrected, because the harm may already be done.
+ * A secret that another user can read is no longer secret, and a key that another user can write may have been chosen
+ * by that user. Such files are refused instead of corrected, because the harm may already be done.
  */
 #include "persist/trust/key_disk.h"
 
@@ -115,8 +115,8 @@ static ingot_status_t write_key(int parent, const char *name, const struct key *
     return files_write_failed(result, "writing", name);
 }
 
-/* Writes the public key first, because a public key alone is harmless and may be removed. A secret key is never
- * removed. */
+/* Writes the public key first. If the secret key then cannot be written, the public key is removed, because it is
+ * useless alone. A secret key that was written completely is never removed. */
 static ingot_status_t write_files(int parent, const char *name, const struct key *key)
 {
     char public_name[KEY_TEXT_CAPACITY];
@@ -136,7 +136,7 @@ static ingot_status_t write_files(int parent, const char *name, const struct key
     return status;
 }
 
-/* What a key has sealed is lost with the key. */
+/* Makes the new files durable, because without the key, no blob that it sealed can be verified. */
 static ingot_status_t sync_parent(int parent, const char *path)
 {
     const int result = files_sync(parent);

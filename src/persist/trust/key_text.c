@@ -1,8 +1,8 @@
 /*
- * key_text.c - the text of a key file; see key_text.h.
+ * key_text.c - encodes a key as the text of a key file, and decodes it; see key_text.h.
  *
- * Each key has exactly one text. So reading takes the key's bytes from their place, writes the text that the key should
- * have, and compares the two.
+ * Each key has exactly one text. So the decoder takes the key's bytes from their place in a text, encodes that key
+ * again, and compares the two texts.
  */
 #include "persist/trust/key_text.h"
 
@@ -30,11 +30,12 @@ static char *put(char *at, const char *text)
 
 static char *put_hex(char *at, size_t size, const uint8_t *bytes)
 {
-    (void)sodium_bin2hex(at, HEX_SIZE(size) + 1, bytes, size); /* in constant time */
+    (void)sodium_bin2hex(at, HEX_SIZE(size) + 1, bytes, size); /* takes the same time for all keys */
     return at + HEX_SIZE(size);
 }
 
-/* The seed is the first half of libsodium's secret key. */
+/* Returns the bytes that the text contains. Of a secret Ed25519 key, this is the seed, which is the first half of
+ * libsodium's secret key. */
 static const uint8_t *bytes_of(const struct key *key, ingot_persist_key_kind_t kind)
 {
     return kind == INGOT_PERSIST_KEY_ED25519_PUBLIC ? key->public_key : key->secret;
@@ -56,7 +57,7 @@ static ingot_status_t corrupt(const char *why)
     return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "it is not a key file: %s; \"ingot key create\" makes one", why);
 }
 
-/* Returns the kind that the text after the first line states; 0: none. */
+/* Returns the kind that the second and third line state, or 0 if they state none. */
 static int kind_of(size_t size, const char *text)
 {
     const size_t at = sizeof(first_line) - 1;

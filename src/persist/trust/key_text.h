@@ -1,5 +1,5 @@
 /*
- * key_text.h - the text of a key file; see doc/seal-format.md.
+ * key_text.h - encodes a key as the text of a key file, and decodes it; see doc/seal-format.md.
  */
 #ifndef INGOT_PERSIST_TRUST_KEY_TEXT_H
 #define INGOT_PERSIST_TRUST_KEY_TEXT_H
@@ -8,10 +8,11 @@
 
 #define KEY_TEXT_CAPACITY 256u /* longer than any key file */
 
-/* Writes the text of a key, of a pair's public key with is_public. Returns its size. */
+/* Writes the text of a key, or with is_public, that of the public key of an Ed25519 pair. Returns the size of the
+ * text. */
 size_t key_text_encode(const struct key *key, bool is_public, char text[KEY_TEXT_CAPACITY]);
-/* Reads a key file, which must match its format exactly. INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION with a detail that does
- * not repeat the text. */
+/* Decodes the text of a key file, which must match the format exactly. Otherwise returns INGOT_BLOB_CORRUPT or
+ * INGOT_BLOB_VERSION; the error detail does not repeat the text. */
 ingot_status_t key_text_decode(struct key *key, size_t size, const char *text);
 
 #endif

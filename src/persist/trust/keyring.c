@@ -1,8 +1,8 @@
 /*
- * keyring.c - a policy and its keys; see keyring.h.
+ * keyring.c - checks and makes the seals of blobs with the keys of a storage; see keyring.h.
  *
- * The keys are on separate pages. These are kept out of swap space and core dumps if the process has the right to do
- * that, and are erased when they are freed.
+ * The keys are on memory pages of their own. If the process has the right to ask for that, these pages are neither
+ * swapped out nor dumped. They are erased when they are freed.
  */
 #include "persist/trust/keyring.h"
 
@@ -53,7 +53,7 @@ static ingot_status_t add_file(struct keyring *keyring, size_t length, const cha
     return status;
 }
 
-/* Empty names between the colons mean nothing. */
+/* Adds the keys of a list of paths that are separated by colons. Empty paths are ignored. */
 static ingot_status_t add_files(struct keyring *keyring, const char *paths)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -66,7 +66,7 @@ static ingot_status_t add_files(struct keyring *keyring, const char *paths)
     return status;
 }
 
-/* The callback may call Ingot, because no lock is held. */
+/* Adds the keys that the application's callback returns. The callback may call Ingot, because no lock is held. */
 static ingot_status_t add_supplied(struct keyring *keyring, const ingot_persist_trust_t *trust)
 {
     for (size_t index = 0;; ++index) {
@@ -150,7 +150,7 @@ bool keyring_can_seal(const struct keyring *keyring)
     return find_sealing(keyring) != NULL;
 }
 
-/* A key's id is no secret. */
+/* Finds the key that an envelope names. Key ids are not secret, so memcmp may take different times for them. */
 static const struct key *find(const struct keyring *keyring, const uint8_t *envelope)
 {
     for (size_t i = 0; i < keyring->count; ++i)

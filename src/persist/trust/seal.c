@@ -1,5 +1,5 @@
 /*
- * seal.c - the envelope around a blob; see seal.h.
+ * seal.c - reads and writes the envelope of a sealed blob; see seal.h.
  */
 #include "persist/trust/seal.h"
 
@@ -14,7 +14,7 @@
 
 static const uint8_t magic[] = {0x89, 'I', 'N', 'G', 'S', 'E', 'L', '\n'};
 
-/* What the holder of an opened buffer releases. */
+/* The owner of a buffer that seal_open returned. */
 struct opened {
     ingot_allocator_t allocator;
     ingot_buffer_t sealed; /* as the storage returned it */
