@@ -1,5 +1,5 @@
 /*
- * directory.c - opens a directory store, and implements its operations.
+ * directory.c - opens a directory store, and implements the operations of its storage.
  */
 #include "persist/directory/directory.h"
 
@@ -222,13 +222,13 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     if (!directory->is_read_only) {
         storage_set_save_counts(*storage, save_counts);
         storage_set_build_locks(*storage, &build_lock_operations);
-        evict_expired(directory); /* now that nothing fails anymore */
+        evict_expired(directory); /* done last, because opening can no longer fail */
         if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
             kept_recipe_begin(*storage, directory, &info);
     }
     if (info.record != NULL && info.record[0] != '\0')
         recording_begin(*storage, info.record, info.on_event, info.on_event_user);
-    directory = NULL; /* handed over */
+    directory = NULL; /* the storage owns it now */
 done:
     destroy(directory);
     return status;

@@ -7,12 +7,13 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-/* Does what ingot_persist_open does. The caller passes the function that maps ids to buckets, so that a test can make
- * ids share a bucket. */
+/* Does what ingot_persist_open does, but with the caller's function that maps ids to buckets, so that a test can make
+ * different ids share a bucket. */
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *info,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));
 
-/* Returns the absolute path of a directory store's root, or NULL if the storage is NULL or of another kind. */
+/* Returns the absolute path of a directory store's root, and sets *is_read_only. Returns NULL if the storage is NULL or
+ * of another kind. */
 const char *directory_path_of(ingot_storage_t storage, bool *is_read_only);
 
 #endif

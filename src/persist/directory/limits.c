@@ -1,7 +1,7 @@
 /*
- * limits.c - the limits of an open directory store, which may change while it is in use.
+ * limits.c - sets and returns the limits of an open directory store, which may change while threads use it.
  *
- * Each limit is read again wherever it is needed; limits are independent of each other.
+ * The limits need no lock: they are independent of each other, and each is read again wherever it is needed.
  */
 #include "persist/directory/limits.h"
 #include "util/struct_size.h"
@@ -37,7 +37,7 @@ ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_l
 {
     struct directory *directory;
     ingot_persist_limits_t known;
-    if (!STRUCT_READ(known, limits)) /* the other fields of limits stay unchanged */
+    if (!STRUCT_READ(known, limits)) /* so that the other fields of `limits` stay unchanged */
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "limits or its struct_size is missing");
     const ingot_status_t status = directory_get(storage, &directory);
     if (status != INGOT_SUCCESS)

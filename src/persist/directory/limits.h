@@ -1,12 +1,12 @@
 /*
- * limits.h - the limits of an open directory store, which may change while it is in use.
+ * limits.h - sets the limits of an open directory store, which may change while threads use it.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LIMITS_H
 #define INGOT_PERSIST_DIRECTORY_LIMITS_H
 
 #include "persist/directory/layout/state.h"
 
-/* Sets the limits, with the meaning that they have in ingot_persist_info_t: 0 means each limit's default. */
+/* Sets the limits. As in ingot_persist_info_t, 0 means each limit's default. */
 void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_seconds);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * publish.c - stores one blob.
+ * publish.c - stores one blob in a directory store.
  *
- * An entry is prepared in tmp without any lock and becomes visible by one rename, under the lock of the index, so that
- * both change together. A failure before the rename leaves at most something in tmp.
+ * An entry is prepared in tmp without a lock. One rename makes it visible, under the lock of the index, so that the
+ * index changes at the same time. If storing fails before the rename, nothing remains except possibly a leftover in
+ * tmp.
  */
 #include "persist/directory/publish.h"
 
@@ -21,28 +22,29 @@
 #include "persist/directory/upkeep/evict.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
-/* The maximum number of eviction rounds that one entry may cause; each removes some entries. */
+/* The maximum number of rounds of eviction for one blob. Each round removes some entries. */
 #define MAX_ROUNDS (UINT32_C(1) << 20)
-/* How many entries a store evicts before it stores although a limit is still exceeded, because it was lowered. */
+/* If a limit was lowered below what the store already has, storing a blob evicts at least this many entries, and then
+ * succeeds although the limit is still exceeded. */
 #define ENOUGH_EVICTED 64u
 #define NS_PER_SECOND UINT64_C(1000000000)
 
-/* One entry that is being stored. */
+/* An entry that is being stored. */
 struct publication {
     struct directory *directory;
     size_t id_size;
     const uint8_t *id;
     struct bucket bucket;
     bool has_made_bucket;
-    bool is_replacing; /* true: replaces the entry that has bucket.number */
+    bool is_replacing; /* true if it replaces the entry that has bucket.number */
     uint64_t bytes;
-    uint64_t file_limit; /* the limit at the beginning */
+    uint64_t file_limit; /* files_size_limit() when storing began */
     uint64_t created_ns;
-    bool was_over; /* a limit was exceeded before this entry came: it was lowered */
+    bool was_over; /* a limit was exceeded even without this entry, because it was lowered */
     uint64_t evicted_bytes;
     uint64_t evicted_count;
-    char prepared[PATH_CAPACITY]; /* in tmp; "" once published */
-    char aside[PATH_CAPACITY];    /* the replaced entry, in tmp; "" if there is none */
+    char prepared[PATH_CAPACITY]; /* path in tmp; "" once published */
+    char aside[PATH_CAPACITY];    /* path in tmp of an entry that was replaced; "" if none */
 };
 
 static ingot_status_t check_sizes(struct directory *directory, size_t id_size, size_t blob_size)
@@ -79,7 +81,7 @@ static ingot_status_t make_name_space(const struct directory *directory)
     return INGOT_SUCCESS;
 }
 
-/* Creates the bucket, or looks for the id in an existing one. Sets *is_done if nothing needs to be stored. */
+/* Creates the bucket, or looks for the id in the existing one. Sets *is_done if the same blob is already stored. */
 static ingot_status_t enter_bucket(struct publication *publication, size_t blob_size, const uint8_t *blob,
                                    bool *is_done)
 {
@@ -100,9 +102,9 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
     ingot_buffer_t found = INGOT_BUFFER_INIT;
     status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE);
     if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
-        return status; /* an entry that could not be read may have this id, and there must not be a second one */
+        return status; /* an unreadable entry may have this id, and no id may have two entries */
     if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
-        return status; /* the bucket itself is untrusted, not just one of its entries */
+        return status; /* the bucket itself is untrusted, and not just an entry in it */
     publication->is_replacing = status == INGOT_SUCCESS;
     *is_done = publication->is_replacing && found.size == blob_size && memcmp(found.bytes, blob, blob_size) == 0;
     memory_release_buffer(&found);
@@ -130,16 +132,16 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
                        &publication->created_ns);
 }
 
-/* The object that has the wanted number. */
+/* What a rename found in the entry's place. */
 enum occupant {
-    OCCUPANT_OTHER,  /* the object stays, so try the next number */
-    OCCUPANT_EQUAL,  /* another writer was faster */
+    OCCUPANT_OTHER,  /* another object, which stays; try the next number */
+    OCCUPANT_EQUAL,  /* an entry with this id, because another writer was faster */
     OCCUPANT_GONE,   /* it vanished or was moved to tmp; try again */
-    OCCUPANT_UNKNOWN /* it could not be read or moved; continuing might make two entries with one id */
+    OCCUPANT_UNKNOWN /* unreadable, or could not be moved; going on might make two entries with one id */
 };
 
-/* Verifies an entry except for the bytes of its blob: reading those takes too long under the lock, and an entry that
- * was renamed into place is complete. */
+/* Verifies all of an entry but the bytes of its blob: reading them would take too long under the lock, and an entry
+ * that was renamed into place is complete. Sets *is_of_id to true if the entry has the publication's id. */
 static ingot_status_t read_occupant(const struct publication *publication, const struct entry_place *place,
                                     bool *is_of_id)
 {
@@ -150,7 +152,8 @@ static ingot_status_t read_occupant(const struct publication *publication, const
     return status == INGOT_SUCCESS ? entry_examine_blob(place, &key) : status;
 }
 
-/* Moves an entry to tmp if it is bad, is to be replaced, or has the id but an untrusted blob. */
+/* Examines what is in the entry's place. Moves it to tmp if it is bad, is the entry to replace, or has the id but an
+ * untrusted blob. */
 static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
                                     struct account *account)
 {
@@ -172,7 +175,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
     if (status == INGOT_SUCCESS || entry_is_bad(status) || (is_of_id && status == INGOT_UNTRUSTED)) {
         char aside[PATH_CAPACITY];
         if (publication->aside[0] != '\0')
-            return OCCUPANT_OTHER; /* moving one of them is enough; the next search removes the other */
+            return OCCUPANT_OTHER; /* one entry was moved already, which is enough; the next search removes this one */
         if (bucket_put_aside(account, publication->bucket.hash, number, facts.inode, aside) != INGOT_SUCCESS)
             return OCCUPANT_UNKNOWN;
         memcpy(publication->aside, aside, sizeof(aside));
@@ -188,15 +191,15 @@ static bool is_no_directory(const struct directory *directory, const char *path)
 }
 
 /*
- * True if the id has an entry by now, under any number. The first number may be free although the id has an entry,
- * because an entry of another id may have been there when the id's entry was stored.
+ * True if the id has an entry by now, under any number. That the first number is free does not show that the id has no
+ * entry: an entry of another id may have had that number when the id's entry was stored.
  */
 static bool was_published_meanwhile(const struct publication *publication)
 {
     struct bucket bucket;
     if (publication->has_made_bucket || publication->is_replacing)
         return false;
-    /* Does not read the blob, which may be large: an entry that was renamed into place is complete. */
+    /* The blob is not read, because it may be large, and an entry that was renamed into place is complete. */
     if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL, BLOB_CHECKED_HERE) !=
         INGOT_SUCCESS)
         return false;
@@ -220,7 +223,7 @@ static ingot_status_t begin_adding(const struct publication *publication, uint32
     return account_begin_adding(account, &record);
 }
 
-/* Renames the entry into place under the lock of the index. */
+/* Renames the entry into place. Requires the lock of the index. */
 static ingot_status_t rename_into_place(struct publication *publication, struct account *account)
 {
     const struct directory *directory = publication->directory;
@@ -229,8 +232,8 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     const int tmp = temporary_below(directory, &prepared);
     if (was_published_meanwhile(publication))
         return INGOT_SUCCESS;
-    /* Starts at the first number, because another writer of the same id may since have published an entry at a number
-     * that was free or absent during the search. */
+    /* A new entry starts at number 0 and not at the number that the search found free, because another writer may have
+     * published an entry of the same id at a lower number in the meantime. */
     uint32_t number = publication->is_replacing ? bucket->number : 0;
     int result = -ENOENT;
     for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
@@ -258,7 +261,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
                 break;
             number += occupant == OCCUPANT_OTHER ? 1 : 0;
         } else if (result == -ENOTDIR && is_no_directory(directory, entry_path)) {
-            ++number; /* an unknown object, which is left alone */
+            ++number; /* an object of an unknown kind, which stays */
         } else {
             break;
         }
@@ -266,8 +269,9 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
-/* True if the entry may be added. If a limit was lowered, one store does not evict everything, because that would
- * take too long: it evicts as many bytes as it adds and many entries, and later stores evict the rest. */
+/* True if the entry may be added. If a limit was lowered, evicting everything above it would take too long for one
+ * blob. So storing a blob then evicts at least as many bytes as it adds and at least ENOUGH_EVICTED entries. Storing
+ * later blobs evicts the rest. */
 static bool may_enter(const struct publication *publication, const struct account *account, uint64_t entry_count)
 {
     return account_has_room(account, publication->bytes, entry_count) ||
@@ -275,7 +279,8 @@ static bool may_enter(const struct publication *publication, const struct accoun
             publication->evicted_bytes >= publication->bytes);
 }
 
-/* Makes some room, and renames if there is enough. Sets *is_done if nothing is left to do. */
+/* Evicts some entries, and renames the new one into place if there is room. Sets *is_done unless more must be
+ * evicted. */
 static ingot_status_t try_to_commit(struct publication *publication, uint64_t deadline_ns, bool *is_done)
 {
     struct directory *directory = publication->directory;
@@ -344,7 +349,7 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
         temporary_delete(directory, publication.prepared);
     if (publication.aside[0] != '\0')
         temporary_delete(directory, publication.aside);
-    if (status != INGOT_SUCCESS) /* these calls set no detail, so the failure's detail stays */
+    if (status != INGOT_SUCCESS) /* the calls here keep the error detail of the failure */
         (void)files_remove_directory(directory->root, publication.bucket.path);
     return status;
 }

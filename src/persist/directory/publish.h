@@ -1,12 +1,12 @@
 /*
- * publish.h - stores one blob.
+ * publish.h - stores one blob in a directory store.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_PUBLISH_H
 #define INGOT_PERSIST_DIRECTORY_PUBLISH_H
 
 #include "persist/directory/layout/state.h"
 
-/* Stores a blob. Also returns INGOT_SUCCESS if an equal entry already exists or another writer was faster. */
+/* Stores a blob. Also returns INGOT_SUCCESS if the same blob is already stored, or if another writer was faster. */
 ingot_status_t publish_entry(struct directory *directory, size_t id_size, const uint8_t *id, size_t blob_size,
                              const uint8_t *blob);
 

@@ -1,8 +1,9 @@
 /*
- * use.c - handles a hit's entry: notes the time of use, or removes the entry if it is too old.
+ * use.c - after a load found an entry, notes the time of use, or removes the entry if it is too old.
  *
- * If the eviction order needs the time, notes it: writes four bytes of the entry's record in the index, without a lock,
- * unless the second is the same. A store that cannot be written uses the time that was last noted.
+ * The time is noted only if the eviction order depends on it. Noting it writes four bytes of the entry's record in the
+ * index, without a lock, and nothing if the record already has the current second. A read-only store notes nothing, so
+ * there an entry's age counts from the last use that was noted.
  */
 #include "persist/directory/use.h"
 
@@ -16,7 +17,8 @@
 #define NS_PER_SECOND UINT64_C(1000000000)
 #define ATTEMPTS 3u
 
-/* Finds an entry's record without the lock, so the index may change during the search. */
+/* Finds an entry's record without the lock. Tries again if it finds none, because the index may change during a
+ * search. */
 static int find_record(int index_fd, const struct bucket *bucket, struct index_place *place)
 {
     int result = 0;
@@ -34,7 +36,7 @@ static bool is_expired(const struct directory *directory, uint64_t now_ns, uint6
     return directory_age_ns(directory, now_ns, created_ns, last_use_ns) > directory->max_age_ns;
 }
 
-/* Sets *last_use_ns to the last noted use, and notes this use unless the entry is too old. */
+/* Sets *last_use_ns to the last use that was noted. Notes this use unless the entry is too old. */
 static int look_up_and_note(struct directory *directory, const struct bucket *bucket, uint64_t now_ns,
                             uint64_t *last_use_ns)
 {

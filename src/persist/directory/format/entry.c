@@ -1,11 +1,12 @@
 /*
- * entry.c - one entry: its directory and the two files in it.
+ * entry.c - reads, verifies and writes one entry, which is a directory with the files key.bin and kernel.bin.
  *
- * A file is opened, checked by its own descriptor and read once, so that the bytes in use are the bytes that were
- * checked. Memory is allocated only for sizes on which a verified header and the file system agree. The files are
- * opened by their paths, which costs less than a handle of the directory; so the two may belong to different entries if
- * one replaces the other in between. Then the checksums do not match, and the caller reads once more with the directory
- * pinned.
+ * Each file is opened, checked through its descriptor and read once, so that the bytes in use are the bytes that were
+ * checked. Memory is allocated only for sizes on which a verified header and the file system agree.
+ *
+ * The files are opened by their paths, which costs less than opening the directory first. If another process replaces
+ * the entry in between, the two files may belong to different entries. Then the checksums do not match, and the caller
+ * reads the entry again through a handle of its directory (entry_pin).
  */
 #include "persist/directory/format/entry.h"
 
@@ -83,8 +84,8 @@ static ingot_status_t check_id(const struct key_file *key, size_t id_size, const
     return INGOT_SUCCESS;
 }
 
-/* Compares an entry's id with the requested one. An equal id needs no checksum; a different one may be the requested
- * id, damaged. */
+/* Compares the id in key.bin with the requested one. If they are equal, no checksum is needed. If they differ, the
+ * checksum shows whether key.bin has another id, or a damaged copy of this one. */
 static ingot_status_t compare_id(const struct key_file *key, const uint8_t *found, size_t id_size, const uint8_t *id)
 {
     if (memcmp(found, id, id_size) == 0)
@@ -93,7 +94,7 @@ static ingot_status_t compare_id(const struct key_file *key, const uint8_t *foun
     return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
 }
 
-/* Reads a key.bin whole if it has the size that it should have for this id. */
+/* Reads and verifies all of a key.bin, whose size must be the right one for this id. */
 static ingot_status_t read_key(int fd, struct key_file *key, size_t id_size, const uint8_t *id,
                                const ingot_allocator_t *allocator)
 {
@@ -176,8 +177,7 @@ static ingot_status_t read_blob(const struct entry_place *place, int fd, const s
     return status;
 }
 
-/* Both files are opened before either is read, because the kernel then finds the second one through directories that it
- * has just used. */
+/* Opens both files before it reads either, because the kernel finds the second one faster directly after the first. */
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
                           const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob)
 {
@@ -276,7 +276,7 @@ uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
     return KEY_FILE_HEADER_SIZE + (uint64_t)id_size + (uint64_t)blob_size;
 }
 
-/* Writes a file of two parts. If the header and the id are small, that takes one system call. */
+/* Writes a file of two parts. If more_size is 0, one system call writes it. */
 static ingot_status_t write_file(int at, const char *entry_path, const char *name, size_t size, const uint8_t *bytes,
                                  size_t more_size, const uint8_t *more, bool is_durable)
 {

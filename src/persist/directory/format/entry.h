@@ -1,5 +1,5 @@
 /*
- * entry.h - reads and writes one entry: its directory and the two files in it.
+ * entry.h - reads, verifies and writes one entry, which is a directory with the files key.bin and kernel.bin.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_ENTRY_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_ENTRY_H
@@ -10,57 +10,58 @@
 #include "persist/base/files.h"
 #include "persist/directory/format/key_file.h"
 
-/* Which part of Ingot checks a blob's bytes. */
+/* The part of Ingot that verifies a blob's checksum. */
 enum blob_check { BLOB_CHECKED_HERE, BLOB_CHECKED_BY_CORE };
 
-/* The place of an entry, the user that must own all of it, and how it is read. */
+/* Where an entry is, which user must own all of it, and how it is read. */
 struct entry_place {
     int at;
-    const char *path; /* path of its directory, below at; leaves room in PATH_CAPACITY for the files' names */
+    const char *path; /* the entry's directory, below `at`; leaves room in PATH_CAPACITY for the files' names */
     uint32_t owner;
     enum blob_check check;
 };
 
 /*
- * Checks the entry's directory; *facts describes the object with its name. INGOT_NOT_FOUND; INGOT_UNTRUSTED: another
- * user owns it or may write it, or it is neither a directory nor a file; INGOT_BLOB_CORRUPT: it is a file;
- * INGOT_IO_ERROR.
+ * Checks the entry's directory. *facts describes the object that has its name. Returns INGOT_NOT_FOUND if there is
+ * none, INGOT_UNTRUSTED if another user owns it or may write it or if it is neither a directory nor a file,
+ * INGOT_BLOB_CORRUPT if it is a file, or INGOT_IO_ERROR.
  */
 ingot_status_t entry_examine(const struct entry_place *place, struct file_facts *facts);
 
 /*
- * Opens the entry's directory; the caller closes the handle. While it is open, the files belong to one entry, and no
- * other entry gets its inode. INGOT_NOT_FOUND; INGOT_UNTRUSTED: not a directory; INGOT_IO_ERROR.
+ * Opens the entry's directory. *pinned is the same entry below the new handle pinned->at, which the caller closes.
+ * While the handle is open, both files are read from this entry, and no other entry gets its inode. Returns
+ * INGOT_NOT_FOUND, INGOT_UNTRUSTED if it is not a directory, or INGOT_IO_ERROR.
  */
 ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pinned);
 
 /*
- * Verifies the entry and copies its header and its blob out; a NULL blob verifies key.bin only. If the core checks the
- * blob, only its size is checked. INGOT_BLOB_MISMATCH:
- * the part that was read is valid, but belongs to another id. INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT: the entry is
- * damaged. INGOT_BLOB_VERSION: it has another format. INGOT_UNTRUSTED, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY.
+ * Verifies the entry, and copies out its header and its blob. If `blob` is NULL, reads and verifies key.bin only. If
+ * the core verifies the blob, checks only the blob's size. Returns INGOT_BLOB_MISMATCH if what was read is valid but
+ * belongs to another id, INGOT_BLOB_TRUNCATED or INGOT_BLOB_CORRUPT if the entry is damaged, INGOT_BLOB_VERSION if it
+ * has another format, INGOT_UNTRUSTED, INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY.
  */
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
                           const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob);
 
-/* Checks that kernel.bin exists, is trusted, and has the size that the header says. Returns the statuses of
- * entry_read. */
+/* Checks that kernel.bin exists, is trusted, and has the size that `key` states. Returns the statuses of entry_read. */
 ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key);
 
-/* Does the same as entry_read for any id, and copies the id out. If blob is NULL, does not read kernel.bin. *key and
- * *id are set if they are valid, whatever the status; a size of 0 means that they are not. */
+/* Does the same as entry_read, but for an entry with any id, and copies the id out. If `blob` is NULL, does not read
+ * kernel.bin. Even on failure, sets *key and *id if these are valid; otherwise their sizes are 0. */
 ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
                                 struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob);
 
-/* Reads the header of an entry's key.bin, for sorting and counting. Returns the statuses of entry_read. */
+/* Reads and verifies only the header of key.bin, for sorting and counting. Returns the statuses of entry_read. */
 ingot_status_t entry_read_header(const struct entry_place *place, struct key_file *key);
 
-/* True if a status means that the entry has to be removed. */
+/* True if a status means that the entry is damaged and must be removed. */
 bool entry_is_bad(ingot_status_t status);
 
-/* Returns the total size of those of its files that exist. */
+/* Returns the total size of key.bin and kernel.bin, without those that are missing. */
 uint64_t entry_bytes(int at, const char *entry_path);
-/* Does the same after the header of key.bin was read; the header is valid only if its sizes match the file's. */
+/* Does the same for an entry whose header was read. The size of key.bin follows from a valid header, so this looks only
+ * at kernel.bin. */
 uint64_t entry_bytes_beside(const struct entry_place *place, const struct key_file *key);
 /* Returns when key.bin was last modified; 0 if it is missing. */
 uint64_t entry_modified_ns(const struct entry_place *place);
@@ -68,7 +69,8 @@ uint64_t entry_modified_ns(const struct entry_place *place);
 /* Returns the total size of the two files of an entry whose id and blob have these sizes. */
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size);
 
-/* Writes both files into the directory entry_path below at. Sets *created_ns to their creation time. */
+/* Writes both files into the directory entry_path, which is below `at`. Sets *created_ns to the entry's creation
+ * time. */
 ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
                            const uint8_t *blob, bool is_durable, uint64_t *created_ns);
 

@@ -1,9 +1,9 @@
 /*
- * index.c - index.bin: which entries a namespace has, how large they are, and when they were made and used.
+ * index.c - reads and changes index.bin, which lists a namespace's entries with their sizes and times; see index.h.
  *
- * A hash table of pages that grows and shrinks by one page at a time (linear hashing), so that a change takes no longer
- * in a large store. A record outside its bucket's page counts as a free place, so a split writes only the new page,
- * which exists as soon as the header counts it.
+ * The file is a hash table of pages, which grows and shrinks by one page at a time (linear hashing), so that a change
+ * takes no longer in a large store. A page that is split keeps its old bytes: a record that no longer belongs in a page
+ * counts as a free place there. So a split writes only the new page, which does not exist until the header counts it.
  */
 #include "persist/directory/format/index.h"
 
@@ -13,7 +13,8 @@
 #include "persist/base/files.h"
 #include "util/little_endian.h"
 
-/* Records per page, on average. Pages that are not yet split have up to twice as many; there is room for
+/* The index grows if its pages have MOST_PER_PAGE records on average, and shrinks if they have fewer than
+ * FEWEST_PER_PAGE. Pages that are not split yet have up to twice the average, and there is room for
  * INDEX_PAGE_RECORDS. */
 #define MOST_PER_PAGE 40u
 #define FEWEST_PER_PAGE 10u
@@ -51,19 +52,19 @@ int index_reset(int fd, struct index_header *header)
     *header = (struct index_header){
         .page_count = 1, .drain_bytes = UINT64_MAX, .drain_entries = UINT64_MAX, .is_scanning = true};
     int result = files_truncate(fd, 0);
-    if (result == 0) /* done so that later writes need no disk space */
+    if (result == 0) /* takes the disk space now, so that later writes do not fail for lack of it */
         result = files_write_at(fd, 0, sizeof(empty), empty);
     return result < 0 ? result : files_write_at(fd, index_page_offset(0), sizeof(empty), empty);
 }
 
-/* Decodes a place in a page. Returns true if it has a record that belongs in this page. */
+/* Decodes the record at a place in a page. Returns false if there is none that belongs in this page. */
 static bool decode(const uint8_t *at, uint64_t page_count, uint64_t page, struct index_record *record)
 {
     return index_record_decode(record, at) && index_page_of(record->bucket, page_count) == page;
 }
 
-/* Finds a free place in a page: an empty one if there is one, otherwise one whose record is damaged or belongs to
- * another page. */
+/* Returns the offset of a free place in a page, or INDEX_PAGE_SIZE if there is none. Prefers an empty place to one
+ * whose record is damaged or belongs in another page. */
 static size_t find_free(const uint8_t *bytes, uint64_t page_count, uint64_t page)
 {
     struct index_record record;
@@ -141,8 +142,8 @@ int index_visit(int fd, uint64_t page_count, uint64_t page,
     return result;
 }
 
-/* Appends to `into`, after its used_bytes, the records of `from` that belong in `page` once there are new_count
- * pages. Returns false if there is no room for them. */
+/* Copies those records of the page `from` that belong in `page` once there are new_count pages. Appends them to the
+ * used_bytes bytes of `into`. Returns false if `into` has no room for all of them. */
 static bool gather(const uint8_t *from, uint64_t from_page, uint64_t old_count, uint64_t page, uint64_t new_count,
                    uint8_t *into, size_t *used_bytes)
 {
@@ -158,8 +159,8 @@ static bool gather(const uint8_t *from, uint64_t from_page, uint64_t old_count, 
     return true;
 }
 
-/* Returns the page that is split when the page `last` is added, and that takes its records back when `last` is
- * removed. */
+/* Returns the page that is split when the page `last` is added, and that takes the records back when `last` is removed.
+ * page_count_without is the number of pages without `last`. */
 static uint64_t partner_of(uint64_t last, uint64_t page_count_without)
 {
     return index_page_of(last, page_count_without);

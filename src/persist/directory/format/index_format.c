@@ -1,5 +1,5 @@
 /*
- * index_format.c - encodes and decodes index.bin; see doc/store-format.md.
+ * index_format.c - encodes and decodes the header and the records of index.bin; see doc/store-format.md.
  */
 #include "persist/directory/format/index_format.h"
 
@@ -107,8 +107,8 @@ bool index_header_decode(struct index_header *header, const uint8_t bytes[INDEX_
     return change == INDEX_CHANGE_NONE || index_record_decode(&header->changed, bytes + 80);
 }
 
-/* Linear hashing uses as many low bits of the bucket as the page numbers have, or one fewer if that page does not exist
- * yet. */
+/* A page's number is the lowest bits of its buckets: as many bits as the largest page number has, or one bit fewer if
+ * no page has that number yet. */
 uint64_t index_page_of(uint64_t bucket, uint64_t page_count)
 {
     uint64_t mask = page_count - 1;

@@ -1,5 +1,5 @@
 /*
- * index_format.h - encodes and decodes index.bin; see doc/store-format.md.
+ * index_format.h - encodes and decodes the header and the records of index.bin; see doc/store-format.md.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_FORMAT_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_FORMAT_H
@@ -16,7 +16,7 @@
 #define INDEX_LAST_USE_OFFSET 28u
 #define INDEX_LAST_USE_SIZE 4u
 
-/* One entry. */
+/* A record: one entry. */
 struct index_record {
     uint64_t bucket;
     uint64_t created_ns; /* not 0 */
@@ -25,27 +25,27 @@ struct index_record {
     uint32_t last_use_s;
 };
 
-/* What the lock's holder is doing to an entry. The change is complete when the entry's record shows it. A process that
- * finds an incomplete change completes or undoes it. */
+/* The change that the lock's holder is making to an entry. It is complete when the entry's record shows it. A process
+ * that finds an incomplete change completes or undoes it. */
 enum index_change { INDEX_CHANGE_NONE, INDEX_CHANGE_ADD, INDEX_CHANGE_REMOVE };
 
 struct index_header {
     uint64_t page_count;
     uint64_t total_bytes;
     uint64_t entry_count;
-    uint64_t cursor;      /* the page to read next */
-    uint64_t drain_bytes; /* evictions continue until this total is reached; UINT64_MAX: none is in progress */
+    uint64_t cursor;      /* the page that the next eviction reads first */
+    uint64_t drain_bytes; /* evictions continue down to this total; UINT64_MAX if none is in progress */
     uint64_t drain_entries;
-    uint64_t scan_position;   /* position in the namespace's directory */
-    bool is_scanning;         /* true if there may be entries without a record */
-    enum index_change change; /* the last change; the totals are those before it */
+    uint64_t scan_position;   /* where the scan for entries without a record continues */
+    bool is_scanning;         /* true while there may be entries without a record */
+    enum index_change change; /* the last change, which the totals do not include yet */
     struct index_record changed;
-    uint64_t changed_offset; /* offset of its record in the file */
-    uint64_t checksum;       /* the first half of the checksum last encoded or decoded */
+    uint64_t changed_offset; /* offset of that record in the file */
+    uint64_t checksum;       /* first half of the checksum that was last encoded or decoded */
 };
 
 void index_header_encode(struct index_header *header, uint8_t bytes[INDEX_HEADER_SIZE]);
-/* Decodes a header. Returns false if the bytes are not a header, or have another version. */
+/* Decodes a header. Returns false if the bytes are not a valid header of this version. */
 bool index_header_decode(struct index_header *header, const uint8_t bytes[INDEX_HEADER_SIZE]);
 
 void index_record_encode(const struct index_record *record, uint8_t bytes[INDEX_RECORD_SIZE]);
@@ -53,9 +53,9 @@ bool index_record_is_empty(const uint8_t bytes[INDEX_RECORD_SIZE]);
 /* Decodes a record. Returns false if the place is empty or damaged. */
 bool index_record_decode(struct index_record *record, const uint8_t bytes[INDEX_RECORD_SIZE]);
 
-/* Returns the number, from 0, of the page that has a bucket's records. */
+/* Returns the number, counted from 0, of the page in which a bucket's records belong. */
 uint64_t index_page_of(uint64_t bucket, uint64_t page_count);
-/* Returns where a page begins in the file. */
+/* Returns the offset of a page in the file. */
 uint64_t index_page_offset(uint64_t page);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * key_file.c - encodes and decodes the header of key.bin; see doc/store-format.md.
  *
- * Nothing in a decoded header is used before the header's checksum has been verified, and no size before it has been
- * compared with the file's.
+ * Decoding uses no field but the magic number and the version before it has verified the header's checksum, and no size
+ * before it has compared the id's size with the size of the file.
  */
 #include "persist/directory/format/key_file.h"
 
@@ -16,7 +16,7 @@
 #define MUST_UNDERSTAND_FLAGS 0xffffu
 #define MAGIC_SIZE (sizeof(KEY_BIN_MAGIC) - 1)
 
-/* Writes the 16 bytes at KEY_BIN_AT_LAST_USE. */
+/* Writes the time of the last use and then its complement, by which a reader detects an incomplete write. */
 static void encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE])
 {
     le_put_u64(stamp, last_use_ns);

@@ -20,20 +20,20 @@ struct key_file {
     struct checksum id_checksum;
     struct checksum blob_checksum;
     uint64_t created_ns;
-    uint64_t last_use_ns; /* key_file_decode sets created_ns if the stamp is torn */
+    uint64_t last_use_ns; /* key_file_decode takes created_ns if the stamp was written only in part */
     uint32_t flags;
 };
 
-/* Returns the header for an id and a blob, with the current time. */
+/* Returns the header for an id and a blob that are stored at the time now_ns. */
 struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob, uint64_t now_ns);
 
-/* Writes the header of a key.bin. */
+/* Encodes the header of a key.bin. */
 void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_SIZE]);
 
 /*
- * Verifies the header of a file of file_size bytes, of which header_size were read: at least KEY_FILE_HEADER_SIZE if
- * the file has that many. Does not look at the id. INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION with a
- * detail.
+ * Verifies the header of a key.bin of file_size bytes; `header` has the first header_size bytes of the file, which must
+ * be the whole header unless the file is shorter. Does not verify the id. Returns INGOT_BLOB_TRUNCATED,
+ * INGOT_BLOB_CORRUPT or INGOT_BLOB_VERSION, with an error detail, on failure.
  */
 ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header);
 

@@ -1,7 +1,7 @@
 /*
- * paths.c - recognizes and writes the names in a store.
+ * paths.c - writes and recognizes the names of the files and directories in a store.
  *
- * Each load formats a path, so this file writes digits itself instead of using a format string.
+ * Each load writes a path, so this file writes digits itself instead of using a format string, which would take longer.
  */
 #include "persist/directory/format/paths.h"
 
@@ -13,7 +13,8 @@
 
 static const char hex[] = "0123456789abcdef";
 
-/* Appends a number. Writes two digits per division, because each division depends on the previous one. */
+/* Appends a number at `end`, and returns the new end. Writes two digits per division, because each division must wait
+ * for the one before it. */
 static char *append_number(char *end, uint64_t number)
 {
     char digits[DIGITS_MAX];

@@ -1,9 +1,9 @@
 /*
- * account.c - the account of a namespace: its lock, its index, and the total in size.txt.
+ * account.c - keeps the account of a namespace: its lock, its index, and the total in size.txt.
  *
- * The header of the index is authoritative; size.txt repeats the total for people and tools and is never trusted. The
- * lock is polled, because a wait in the kernel has no deadline. The first polls do not pause, because holders keep the
- * lock for only a few system calls.
+ * The totals in the header of the index are the ones that count. size.txt repeats one of them for people and tools, and
+ * no decision depends on it. The lock is polled, because the kernel's own wait has no deadline. The first polls do not
+ * pause, because a holder keeps the lock for only a few system calls.
  */
 #include "persist/directory/layout/account.h"
 
@@ -86,7 +86,7 @@ static int index_fd_of(const struct account *account)
     return account->open.files.index_fd;
 }
 
-/* True if the entry that is being changed is in its place. */
+/* True if the entry of a record is in its place. An entry whose header cannot be read counts as this entry. */
 static bool is_in_place(const struct account *account, const struct index_record *record)
 {
     char bucket_path[PATH_CAPACITY];
@@ -122,7 +122,7 @@ static void count_change(struct index_header *header)
         subtract_from_totals(header, header->changed.bytes);
 }
 
-/* Completes or undoes the change of a process that ended while it held the lock. */
+/* Completes or undoes a change that another process began under the lock, but did not finish before it ended. */
 static int recover(struct account *account)
 {
     struct index_header *header = &account->header;
@@ -147,14 +147,15 @@ static int recover(struct account *account)
     return 0;
 }
 
-/* Finishes the last change, whose record is already written or emptied; the header has the totals before it. */
+/* Finishes the last change, which the totals in the header do not include yet. If the record shows that the change was
+ * completed, adds it to the totals; otherwise recovers. */
 static int finish_change(struct account *account)
 {
     struct index_header *header = &account->header;
     if (header->change == INDEX_CHANGE_NONE)
         return 0;
     int result = header->checksum == account->open.files.finished
-                     ? header->change == INDEX_CHANGE_ADD /* this process made the change, and added the entry */
+                     ? header->change == INDEX_CHANGE_ADD /* this process completed it, so an added record is there */
                      : index_is_at(index_fd_of(account), header->changed_offset, &header->changed);
     if (result >= 0 && (header->change == INDEX_CHANGE_ADD) == (result == 1)) {
         count_change(header);
@@ -166,7 +167,7 @@ static int finish_change(struct account *account)
     return result;
 }
 
-/* Reads the header, and replaces a damaged index with an empty one. */
+/* Reads the header and finishes the last change. Replaces a damaged index with an empty one. */
 static ingot_status_t read_header(struct account *account)
 {
     int result = index_read_header(index_fd_of(account), &account->header);
@@ -191,7 +192,7 @@ ingot_status_t account_begin(struct directory *directory, const char *name_space
                              uint64_t file_limit, struct account *account)
 {
     *account = (struct account){.directory = directory, .name_space = name_space, .file_limit = file_limit};
-    /* done before locking, so that the lock is held for less time */
+    /* opens the files before locking, so that the lock is held for less time */
     ingot_status_t status = account_files_get(directory, name_space, &account->open);
     if (status != INGOT_SUCCESS)
         return status;
@@ -230,7 +231,7 @@ bool account_has_room(const struct account *account, uint64_t bytes, uint64_t en
             (header->entry_count <= max_entries && entry_count <= max_entries - header->entry_count));
 }
 
-/* Notes in the header which change is about to be made. This also writes earlier changes of the header. */
+/* Writes to the header which change is about to be made. This also writes all earlier changes of the header. */
 static int note_change(struct account *account, enum index_change change)
 {
     struct index_header *header = &account->header;
@@ -250,7 +251,7 @@ ingot_status_t account_begin_adding(struct account *account, const struct index_
     if (!account->may_write)
         return files_write_failed(-EFBIG, "writing", "index.bin");
     if (account->may_grow)
-        (void)index_grow(fd, header); /* if this fails, pages just become fuller */
+        (void)index_grow(fd, header); /* if this fails, its pages become fuller */
     account->may_grow = index_page_offset(header->page_count + 1) <= account->file_limit;
     int result = index_find(fd, header->page_count, record->bucket, record->number, &account->place);
     account->is_replacing = result == 1;
@@ -270,12 +271,12 @@ void account_end_adding(struct account *account)
     header->change = INDEX_CHANGE_NONE;
     account->is_total_changed = true;
     if (index_put(index_fd_of(account), account->place.offset, &account->place.record) < 0) {
-        header->is_scanning = true; /* the scan will find it */
+        header->is_scanning = true; /* the scan will add the entry's record */
         header->scan_position = 0;
         account->is_changed = true;
         return;
     }
-    if (account->is_replacing) { /* this record's entry had already vanished */
+    if (account->is_replacing) { /* the entry of the replaced record had already vanished */
         subtract_from_totals(header, account->replaced_bytes);
         account->is_changed = true;
     }
@@ -301,7 +302,7 @@ void account_end_removing(struct account *account)
     if (account->place.offset == 0)
         return;
     if (index_free(index_fd_of(account), account->place.offset) < 0) {
-        account->is_changed = true; /* it stays counted until a scan finds it */
+        account->is_changed = true; /* it stays counted until an eviction or a recount finds it gone */
         return;
     }
     subtract_from_totals(header, account->place.record.bytes);

@@ -1,9 +1,10 @@
 /*
- * account_files.c - opens the files of a namespace's account, each for one thread at a time.
+ * account_files.c - opens size.txt and index.bin of a namespace, separately for each use.
  *
- * A lock belongs to the open file, so each thread that uses it opens its own: threads then exclude each other as
- * processes do. Files are kept open for the next use, but only in the process that opened them, and while their names
- * still refer to them. Only the files of the store's own namespace are kept.
+ * A lock belongs to the open file. Each thread that needs the lock therefore opens the files for itself, so that
+ * threads exclude each other as processes do. After a use, the files are kept open for the next one, but only if they
+ * are in the store's own namespace. Only the process that opened them uses them again, and only while their names still
+ * refer to them.
  */
 #include "persist/directory/layout/account_files.h"
 
@@ -25,7 +26,7 @@ void account_files_path(char path[PATH_CAPACITY], const char *name_space, const 
         paths_join(path, name_space, name);
 }
 
-/* Copies everything except the mark that they are in use. */
+/* Copies all fields except `use`. */
 static void copy_files(struct account_files *to, const struct account_files *from)
 {
     to->size_fd = from->size_fd;
@@ -92,8 +93,8 @@ static ingot_status_t open_files(const struct directory *directory, const char *
     return INGOT_SUCCESS;
 }
 
-/* True if a name still refers to the open file. In the root it can only have been deleted; in a namespace, the
- * folder may also have been moved. */
+/* True if a name still refers to the open file. In the root, the file can only have been deleted. In a namespace, the
+ * namespace's directory may also have been moved. */
 static bool is_current(const struct directory *directory, int fd, const char *name, uint64_t inode,
                        struct file_facts *facts)
 {
@@ -114,8 +115,9 @@ static bool are_current(const struct directory *directory, struct account_files 
     return true;
 }
 
-/* Returns kept files, an empty place to keep them (*is_open is false then), or NULL. A forked child does not use the
- * parent's files, which are closed with the store. */
+/* Takes a set of kept files and returns it with *is_open set to true. If none is free, takes an empty place in which to
+ * keep files, with *is_open set to false. Returns NULL if there is none, or if the kept files are the parent's: a
+ * forked child does not use them, and closes them only with the store. */
 static struct account_files *take_kept(struct directory *directory, bool *is_open)
 {
     struct account_files *kept = take(directory, ACCOUNT_IDLE);

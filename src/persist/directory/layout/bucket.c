@@ -1,7 +1,9 @@
 /*
- * bucket.c - finds the entry with an id in a bucket, finds a free number, and removes an entry.
+ * bucket.c - finds the entry of an id in its bucket, and removes entries.
  *
- * Number 0 is tried by its path; the bucket is listed only if that does not end the search. A search takes no lock.
+ * A bucket is the directory of all entries whose ids have the same hash. An entry in it is a directory whose name is a
+ * number. A search first tries number 0 by its path. It lists the bucket only if it does not find the id there. A
+ * search takes no lock.
  */
 #include "persist/directory/layout/bucket.h"
 
@@ -14,7 +16,7 @@
 #include "persist/directory/format/entry.h"
 #include "persist/directory/layout/temporary.h"
 
-/* The lowest numbers of a bucket, ascending. */
+/* The lowest numbers of entries in a bucket, in ascending order. */
 struct numbers {
     uint32_t count;
     uint32_t values[BUCKET_MAX_ENTRIES];
@@ -57,7 +59,7 @@ ingot_status_t bucket_examine(const struct directory *directory, const char *buc
     return INGOT_SUCCESS;
 }
 
-/* A search for an id in a store. */
+/* The arguments of a search. */
 struct search {
     struct directory *directory;
     struct bucket *bucket;
@@ -86,21 +88,22 @@ static ingot_status_t read_place(const struct search *search, const struct entry
     return status;
 }
 
-/* Removes a bad entry, unless it is gone or another thread or process is removing it. */
+/* Removes a bad entry if the lock is free, and returns `status`. Returns INGOT_NOT_FOUND if the entry is gone. */
 static ingot_status_t refuse(const struct search *search, const char *entry_path, uint32_t number, uint64_t inode,
                              ingot_status_t status)
 {
     struct directory *directory = search->directory;
     struct file_facts facts;
     if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
-        return INGOT_NOT_FOUND; /* it was being deleted during the read */
+        return INGOT_NOT_FOUND; /* it was deleted while it was read */
     counters_add(&directory->counters, COUNTER_REFUSED, 1);
     if (!directory->is_read_only)
         (void)bucket_take_away(directory, directory->name_space, search->bucket->hash, number, inode, 0);
     return status;
 }
 
-/* Reads the entry of one number. Reads a bad one again, because it may have been replaced during the read. */
+/* Reads the entry that has a number. If the entry is bad, reads it again, because it may have been replaced while it
+ * was read. */
 static ingot_status_t try_number(const struct search *search, uint32_t number)
 {
     struct directory *directory = search->directory;
@@ -114,7 +117,7 @@ static ingot_status_t try_number(const struct search *search, uint32_t number)
     struct entry_place pinned;
     const ingot_status_t is_pinned = entry_pin(&place, &pinned);
     if (is_pinned == INGOT_UNTRUSTED)
-        return refuse(search, entry_path, number, inode, status); /* a file */
+        return refuse(search, entry_path, number, inode, status); /* it is not a directory */
     if (is_pinned != INGOT_SUCCESS)
         return is_pinned;
     status = read_place(search, &pinned, number, &inode);
@@ -172,8 +175,9 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
     return status;
 }
 
-/* In a container, the directory of an entry that is from the image cannot be renamed (EXDEV), but its files can be
- * removed. The key goes first: if the process ends in between, what is left is a bad entry. */
+/* Deletes an entry without moving it to tmp first. In a container, an entry's directory that is part of the image
+ * cannot be renamed (EXDEV), but its files can be removed. key.bin goes first: if the process ends after that, the rest
+ * counts as a bad entry. */
 static int delete_in_place(const struct directory *directory, const char *path)
 {
     char file[PATH_CAPACITY];

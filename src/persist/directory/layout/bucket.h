@@ -1,5 +1,5 @@
 /*
- * bucket.h - finds the entry with an id in a bucket, finds a free number, and removes an entry.
+ * bucket.h - finds the entry of an id in its bucket, and removes entries.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H
@@ -8,38 +8,39 @@
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/state.h"
 
-/* A search reads only this many entries of a bucket, those with the lowest numbers; 64-bit hashes rarely share a
- * bucket at all. */
+/* The number of entries of a bucket that a search reads: those with the lowest numbers. More than one is rare, because
+ * the hashes have 64 bits. */
 #define BUCKET_MAX_ENTRIES 64u
 
 /* The result of a search. */
 struct bucket {
-    char path[PATH_CAPACITY]; /* below the root */
-    uint64_t hash;            /* the hash that names it */
-    uint32_t number;          /* of the entry that was found */
-    uint64_t inode;           /* likewise */
-    uint64_t created_ns;      /* likewise */
-    uint64_t last_use_ns;     /* likewise */
-    bool is_full;             /* true if no number that a reader would reach is free */
+    char path[PATH_CAPACITY]; /* the bucket's path, below the root */
+    uint64_t hash;            /* the hash of the id, which is the bucket's name */
+    uint32_t number;          /* this field and the next three describe the entry that was found */
+    uint64_t inode;
+    uint64_t created_ns;
+    uint64_t last_use_ns;
+    bool is_full; /* true if none of the numbers that a search reads is free */
 };
 
 /*
- * Searches for an id and copies its blob out; a NULL blob is not read. Removes bad entries that it finds. Returns
+ * Searches for an id, and copies its blob out unless `blob` is NULL. Removes bad entries that it finds. Returns
  * INGOT_NOT_FOUND, or the first reason why an entry that might have this id was refused.
  */
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
                            ingot_buffer_t *blob, enum blob_check check);
 
-/* Checks the bucket's directory. INGOT_NOT_FOUND, INGOT_UNTRUSTED, INGOT_IO_ERROR. */
+/* Checks the bucket's directory. Returns INGOT_NOT_FOUND, INGOT_UNTRUSTED or INGOT_IO_ERROR on failure. */
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);
 
-/* Moves an entry of the account's namespace to tmp; aside is its new path. Deletes an entry that cannot be moved
- * because it is from a container's image; nothing is at aside then. inode is the one that it must still have; 0: any.
- * INGOT_NOT_FOUND: the entry does not exist. INGOT_IO_ERROR and others: it could not be moved. */
+/* Moves an entry of the account's namespace to tmp, and sets `aside` to its new path. If it cannot be moved, because it
+ * is part of a container's image, deletes it instead; then nothing is at that path. Returns INGOT_NOT_FOUND if there is
+ * no such entry, or if `inode` is not 0 and the entry has another one. Returns INGOT_IO_ERROR and others if the entry
+ * could not be moved. */
 ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
                                 char aside[PATH_CAPACITY]);
 
-/* Takes the lock, does the same as bucket_put_aside, and deletes the entry. */
+/* Removes an entry: takes the lock, calls bucket_put_aside, and deletes the entry from tmp. */
 ingot_status_t bucket_take_away(struct directory *directory, const char *name_space, uint64_t hash, uint32_t number,
                                 uint64_t inode, uint64_t deadline_ns);
 

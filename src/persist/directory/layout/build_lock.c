@@ -1,22 +1,26 @@
 /*
- * build_lock.c - one byte of the file `lock` for each program that is being built; see build_lock.h.
+ * build_lock.c - lets only one process at a time build a program, by locks on bytes of the file `lock`; see
+ * build_lock.h.
  *
- * A process keeps the byte locked while it builds a program and stores it. The kernel unlocks the byte when the process
- * ends, so one of the waiting processes takes over. A process whose program cannot be stored exchanges its lock for a
- * shared one. A process that finds a shared lock builds at once, and holds a shared lock during its build, so that the
- * others find one, too. The exchanged lock is kept during some further builds, because other processes look only from
- * time to time. It is not kept for long: if the reason is temporary, processes that start together would otherwise all
- * compile the program.
+ * Each program has a byte. A process keeps the byte locked while it builds the program and stores it. If the process
+ * ends, the kernel unlocks the byte, so one of the waiting processes takes over.
+ *
+ * If the program cannot be stored, waiting for it is useless. The process then exchanges its exclusive lock for a
+ * shared one. A process that finds a shared lock builds at once, and holds a shared lock during its build, so that
+ * further processes find one, too. The exchanged lock is kept during some further builds, because other processes look
+ * only from time to time. It is not kept much longer than a minute: if the reason is temporary, processes that start
+ * together would otherwise all compile the program.
  *
  * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process do
- * not wait for each other here: one may hold a lock of the application that the other needs. A forked child would share
- * the open files and keep its parent's locks alive after the parent's death, so it closes them right after the fork. It
- * cannot close a file that was opened but not yet listed at the fork, and a child that was made without the C library's
- * fork closes none. Other processes wait until the limit for a lock that such a child keeps alive.
+ * not wait for each other here, because one may hold a lock of the application that the other needs. A forked child
+ * would share the open files and keep its parent's locks alive after the parent's death, so it closes them right after
+ * the fork. It cannot close a file that the parent had opened but not yet listed at the fork. A child that was made
+ * without the C library's fork closes none. For a lock that such a child keeps alive, other processes wait until their
+ * limit.
  *
  * The mutex guards the list of this process's locks. It is held for a few instructions. fork does not take it, because
- * a thread that holds it could need a lock that another library's fork handler holds. So the list can be walked at any
- * moment, and the child creates the mutex again.
+ * a thread that holds it could need a lock that another library's fork handler holds. Therefore, the list can be walked
+ * at any moment, and the child creates the mutex again.
  */
 #include "persist/directory/layout/build_lock.h"
 
@@ -33,7 +37,7 @@
 #include "persist/directory/layout/savings_file.h"
 #include "util/error_text.h"
 
-#define MAX_KEPT 16u /* of one store */
+#define MAX_KEPT 16u /* the number of exchanged locks that a store keeps */
 #define MAX_KEPT_NS (60 * NS_PER_SECOND)
 #define ATTEMPTS 4u
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -44,16 +48,16 @@
 
 struct build_lock {
     struct directory *directory;
-    atomic_int fd; /* -1: a forked child has closed it */
+    atomic_int fd; /* -1 after a forked child has closed it */
     uint64_t byte;
-    uint64_t device; /* of the file, like the next one */
+    uint64_t device; /* this field and the next one identify the file `lock` */
     uint64_t inode;
-    uint64_t stamp; /* of the id's bucket; 0: it did not exist */
+    uint64_t stamp; /* made from the time and the inode of the id's bucket; 0: no bucket */
     bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
-    bool is_held; /* exclusively; under the mutex, like the next two */
+    bool is_held; /* exclusively; this field and the next two are under the mutex */
     bool is_kept;
-    uint64_t kept_ns;                  /* since when */
+    uint64_t kept_ns;                  /* when keeping it began */
     _Atomic(struct build_lock *) next; /* written under the mutex */
 };
 
@@ -62,7 +66,7 @@ static _Atomic(struct build_lock *) newest; /* written under the mutex */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_watching_forks;
 
-/* Called in a forked child, in its only thread. */
+/* Called in a forked child right after the fork, in its only thread. */
 static void close_in_child(void)
 {
     for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
@@ -115,7 +119,8 @@ static void tell_unlockable(struct directory *directory, int error)
                    ingot_last_error_detail());
 }
 
-/* The byte depends on the namespace as well, because namespaces have separate programs but share the file. */
+/* Returns the byte of a bucket. It depends on the namespace, too, because namespaces have separate programs but share
+ * the file `lock`. */
 static uint64_t byte_of(const struct directory *directory, uint64_t bucket)
 {
     const char *name = directory->name_space;
@@ -131,7 +136,8 @@ static void enlist(struct build_lock *lock)
     give_mutex();
 }
 
-/* Requires the mutex. In a forked child, a lock of the parent may be missing from the list. */
+/* Removes a lock from the list, if it is there: in a forked child, a lock of the parent may not be. Requires the
+ * mutex. */
 static void take_out(struct build_lock *lock)
 {
     _Atomic(struct build_lock *) *at = &newest;
@@ -141,8 +147,8 @@ static void take_out(struct build_lock *lock)
         *at = lock->next;
 }
 
-/* Closes the file of a lock that is not in the list. Unlocks the byte first, because a forked child may share the
- * open file. */
+/* Closes the file of a lock that is not in the list, and frees the lock. Unlocks the byte first, because a forked child
+ * may share the open file. */
 static void destroy(struct build_lock *lock)
 {
     const int fd = atomic_load(&lock->fd);
@@ -173,8 +179,9 @@ static struct build_lock *make(struct directory *directory, int fd, uint64_t buc
     return lock;
 }
 
-/* Removes a kept lock of a store from the list and returns it: one of this byte, otherwise the oldest one if it is
- * too old or if there are more than `most`. Returns NULL if there is none. Requires the mutex. */
+/* Removes a kept lock of a store from the list, and returns it. Takes one on `byte` if there is one. Otherwise takes
+ * the oldest one if it is too old or if the store keeps more than `most`, and returns NULL if not. Requires the
+ * mutex. */
 static struct build_lock *take_out_kept(const struct directory *directory, uint64_t byte, unsigned most)
 {
     struct build_lock *found = NULL;
@@ -236,7 +243,7 @@ static const char *name_of(const struct build_lock *lock)
     return lock->bucket;
 }
 
-/* True if another thread of this process has the lock. */
+/* True if another thread of this process holds the lock exclusively. */
 static bool is_held_here(const struct build_lock *lock)
 {
     take_mutex();
@@ -279,11 +286,12 @@ static enum build_lock_state try_take(struct build_lock *lock)
         if (found == FILES_LOCK_EXCLUSIVE)
             return BUILD_LOCK_BUSY;
     }
-    return BUILD_LOCK_BUSY; /* the lock changes hands all the time */
+    return BUILD_LOCK_BUSY; /* other processes keep taking and releasing the lock */
 }
 
-/* A blob that is stored, replaced or removed changes its bucket. A time from the current clock tick proves nothing,
- * because another change in the same tick leaves it unchanged. */
+/* True if the id's bucket has changed since the last call, as it does when a blob is stored, replaced or removed. If
+ * the bucket's time is within the current clock tick, the next call also returns true, because a further change in that
+ * tick would not change the time. */
 static bool has_changed(struct build_lock *lock)
 {
     struct file_facts facts;

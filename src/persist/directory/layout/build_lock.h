@@ -1,5 +1,5 @@
 /*
- * build_lock.h - one byte of the file `lock` for each program that is being built, so that processes build it once.
+ * build_lock.h - lets only one process at a time build a program, by locks on bytes of the file `lock`.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_BUILD_LOCK_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_BUILD_LOCK_H
@@ -7,10 +7,10 @@
 #include "persist/directory/layout/state.h"
 #include "persist/storage/common/build_locks.h"
 
-/* The operations; self is the struct directory. */
+/* The operations of the locks. Their `self` is the struct directory. */
 extern const struct build_locks build_lock_operations;
 
-/* Releases the locks that the store keeps to tell other processes that waiting is useless. */
+/* Releases the locks by which the store tells other processes that waiting for a program is useless. */
 void build_lock_fini(struct directory *directory);
 
 #endif

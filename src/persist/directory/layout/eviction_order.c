@@ -1,5 +1,5 @@
 /*
- * eviction_order.c - the orders in which a store evicts; see eviction_order.h.
+ * eviction_order.c - defines the orders in which a store evicts entries; see eviction_order.h.
  */
 #include "persist/directory/layout/eviction_order.h"
 

@@ -1,5 +1,7 @@
 /*
- * eviction_order.h - the orders in which a store evicts; everything that depends on the order is in this table.
+ * eviction_order.h - defines the orders in which a store evicts entries.
+ *
+ * Everything that depends on the order is in the table of eviction_order.c.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_EVICTION_ORDER_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_EVICTION_ORDER_H
@@ -9,11 +11,11 @@
 
 struct eviction_order {
     bool evicts;        /* false: a full store refuses blobs, and only the age limit removes entries */
-    bool follows_use;   /* entries are as old as their last use, which loads note; otherwise, as their creation */
-    const char *reason; /* for events */
+    bool follows_use;   /* true: an entry's age counts from its last use, which loads note; false: from its creation */
+    const char *reason; /* the reason in eviction events */
 };
 
-/* What an entry is sorted by. Entries that are compared have times of the same unit. */
+/* An entry's sort key. Two keys can be compared only if their times have the same unit. */
 struct eviction_key {
     uint64_t created;
     uint64_t last_use;

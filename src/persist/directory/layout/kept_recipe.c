@@ -1,8 +1,8 @@
 /*
- * kept_recipe.c - programs.recipe; see kept_recipe.h.
+ * kept_recipe.c - makes a store keep the recipe of its programs in programs.recipe, opens it, and removes it.
  *
- * The recipe's writer opens the file by its path for each addition, although the store's root is opened only once. This
- * file needs no lock, because the writer has its own.
+ * For each addition, the recipe's writer opens programs.recipe by its path, although the store opens its root only
+ * once. The functions here need no lock, because the writer has its own.
  */
 #include "persist/directory/layout/kept_recipe.h"
 
@@ -17,9 +17,9 @@
 #include "persist/recipe/recording.h"
 
 #define DEFAULT_BYTES ((uint64_t)64 << 20)
-#define MOST_BYTES ((uint64_t)1 << 30) /* of any recipe */
+#define MOST_BYTES ((uint64_t)1 << 30) /* the largest recipe that can be read */
 
-/* Returns the absolute path of a namespace's file, or NULL if memory runs out. The caller frees it. */
+/* Returns the absolute path of a namespace's programs.recipe, or NULL if memory runs out. The caller frees it. */
 static char *path_of(const struct directory *directory, const char *name_space, size_t *size)
 {
     char below[PATH_CAPACITY];

@@ -1,10 +1,10 @@
 /*
- * root.c - opens the directory that a store is in.
+ * root.c - opens the root, the directory that contains a store.
  *
- * The root is opened once, and everything else relative to it. If the path later names another directory, the store
- * keeps working in the one that it opened. The path is resolved again only if the directory was deleted, because a user
- * who deletes a cache wants it empty, not off. The new directory replaces the old one under the same descriptor, so
- * other threads do not notice.
+ * The root is opened once, and everything else relative to it. If another directory gets its path later, the store
+ * keeps working in the one that it opened. Only if that one was deleted is the path resolved again, because a user who
+ * deletes a cache wants it empty, not off. The new directory replaces the old one under the same descriptor, so other
+ * threads do not notice.
  */
 #include "persist/directory/layout/root.h"
 
@@ -22,7 +22,8 @@ static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                 "# This directory holds compiled device programs that can be compiled again.\n"
                                 "# What this file is for: https://bford.info/cachedir/\n";
 
-/* Adds the files that make a directory a store. Loads do not need them, so failures show up at the first store. */
+/* Marks the root as a cache directory, and deletes leftovers in tmp. Failures are ignored: loads need neither, and if
+ * the directory cannot be written, storing the first blob reports that. */
 static void furnish(struct directory *directory)
 {
     const int tag = files_create(directory->root, "CACHEDIR.TAG");
@@ -34,8 +35,8 @@ static void furnish(struct directory *directory)
     (void)temporary_reclaim(directory, true);
 }
 
-/* Copies the path without a trailing slash, which would follow a link, and makes it absolute, because a relative one
- * would depend on the working directory. */
+/* Copies the path to directory->path. Removes trailing slashes, because they would make the kernel follow a link. Makes
+ * the path absolute, because a relative one would depend on the working directory. */
 static ingot_status_t copy_path(struct directory *directory, const char *path)
 {
     char copy[ROOT_PATH_MAX];
@@ -48,7 +49,7 @@ static ingot_status_t copy_path(struct directory *directory, const char *path)
         if (result < 0)
             return files_read_failed(result, "finding", "the working directory");
         base = strlen(copy);
-        copy[base++] = '/'; /* where its NUL was */
+        copy[base++] = '/'; /* in place of the NUL */
     }
     if (base >= sizeof(copy) || length >= sizeof(copy) - base)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's path is too long");
@@ -62,7 +63,7 @@ static ingot_status_t copy_path(struct directory *directory, const char *path)
     return INGOT_SUCCESS;
 }
 
-/* Makes the parents of the root. Leaves existing ones unchanged; a failure shows up when the root itself is created. */
+/* Creates the missing parents of the root. Ignores failures, because creating the root then fails, too. */
 static void make_parents(const char *path)
 {
     char copy[ROOT_PATH_MAX];
@@ -111,8 +112,8 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
     return *root < 0 ? files_read_failed(*root, "opening", path) : INGOT_SUCCESS;
 }
 
-/* A read-only store may be installed with the system, so root may own it. If all of its blobs must be sealed, it does
- * not matter who owns it. */
+/* Returns the user that must own everything in the store. Root may own a read-only store, because it may be installed
+ * with the system. If all blobs must be sealed, the owner does not matter. */
 static uint32_t owner_of(const struct directory *directory, const struct file_facts *facts)
 {
     if (directory->accepts_any_owner)
@@ -170,7 +171,7 @@ bool root_renew(struct directory *directory)
     const bool is_deleted = result == 0 ? facts.link_count == 0 : result == -ESTALE;
     if (!is_deleted || open_trusted(directory, &root, &owner) != INGOT_SUCCESS)
         return false;
-    if (owner != directory->owner) { /* other threads are checking entries against that owner */
+    if (owner != directory->owner) { /* other threads are still checking entries against the old owner */
         (void)files_close(root);
         return false;
     }

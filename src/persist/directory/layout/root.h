@@ -1,17 +1,18 @@
 /*
- * root.h - opens the directory that a store is in.
+ * root.h - opens the root, the directory that contains a store.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ROOT_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_ROOT_H
 
 #include "persist/directory/layout/state.h"
 
-/* Opens or creates the root that info names, and checks it. Returns INGOT_UNTRUSTED, INGOT_READ_ONLY and others. */
+/* Opens the root at info's path, or creates it, and checks it. Returns INGOT_UNTRUSTED, INGOT_READ_ONLY and others on
+ * failure. */
 ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info);
 void root_fini(struct directory *directory);
 
-/* If the root was deleted while the store is open, opens or creates the directory that its path now names, and emits an
- * event. Returns true if the store is now in another directory, so that a failed operation may be retried. */
+/* If the root was deleted while the store is open, opens the directory that its path now names, or creates it, and
+ * emits an event. Returns true if the store is now in another directory, so that a failed operation may be retried. */
 bool root_renew(struct directory *directory);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * savings_file.c - saved.txt; see savings_file.h and doc/store-format.md.
+ * savings_file.c - reads saved.txt and adds to it; see savings_file.h and doc/store-format.md.
  *
- * The file has its own lock, so that counting never delays a store, and one write replaces all of it. A file with other
- * content counts as missing. Its last line was added later, so it may be missing alone.
+ * The file has its own lock, so that counting never delays the storing of a blob. One write replaces its whole content.
+ * A file with any other content counts as missing, except that the last line may be missing: older versions do not
+ * write it.
  */
 #include "persist/directory/layout/savings_file.h"
 
@@ -49,8 +50,9 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-/* A build at most doubles the longest time (from 30 s on), because its process may merely have been stopped. Each
- * shorter build reduces it by a 64th, so that a wrong value does not last. */
+/* Returns the longest build time after a build that took more_ns; 0 means that there was no build. One build raises it
+ * to at most twice its value, or to 60 s if that is more, because the process of the build may merely have been
+ * stopped. A shorter build lowers it by at most a 64th, so that a wrong value does not last. */
 static uint64_t longest_after(uint64_t longest_ns, uint64_t more_ns)
 {
     const uint64_t base_ns = longest_ns > SHORT_NS ? longest_ns : SHORT_NS;
@@ -62,7 +64,7 @@ static uint64_t longest_after(uint64_t longest_ns, uint64_t more_ns)
     return more_ns > decayed_ns ? more_ns : decayed_ns;
 }
 
-/* Locked. */
+/* Adds to the counts in the file. Requires the file's lock. */
 static bool add(int fd, uint64_t size_bytes, const struct savings_counts *more)
 {
     char text[FILE_SIZE];
@@ -96,10 +98,10 @@ bool savings_file_add(const struct directory *directory, const struct savings_co
     account_files_path(path, directory->name_space, NAME);
     const int fd = files_open_update(directory->root, path);
     if (fd < 0)
-        return false; /* a namespace in which nothing is stored has no directory */
+        return false; /* before the first blob is stored, a namespace has no directory */
     bool is_added = files_facts(fd, &facts) == 0 && facts.is_file && files_are_private(&facts, directory->owner);
     is_added = is_added && lock(fd, account_deadline(directory)) && add(fd, facts.size_bytes, more);
-    (void)files_close(fd); /* unlocks */
+    (void)files_close(fd); /* also unlocks the file */
     return is_added;
 }
 

@@ -1,5 +1,5 @@
 /*
- * state.c - functions on the state of an open directory store that many files need.
+ * state.c - functions on the state of an open directory store that many files use.
  */
 #include "persist/directory/layout/state.h"
 

@@ -1,9 +1,10 @@
 /*
- * temporary.c - the directory tmp, where entries are prepared, and where they are moved before they are deleted.
+ * temporary.c - manages the directory tmp, where entries are prepared, and where they are moved before they are
+ * deleted.
  *
- * Nothing here is ever loaded, so leftovers are harmless and only take space. A lock shows that a process is still
- * running. The kernel drops it when the process ends, so another process cannot be mistaken for it. The lock belongs to
- * the open file; a forked child makes its own session.
+ * Nothing in tmp is ever loaded, so leftovers only take space. To tell leftovers from entries in use, each process
+ * holds a lock (its session). The kernel drops the lock when the process ends, so a later process cannot be mistaken
+ * for it, as it could by its process id. The lock belongs to the open file. A forked child begins a session of its own.
  */
 #include "persist/directory/layout/temporary.h"
 
@@ -33,7 +34,7 @@ static void end_session(struct temporary_session *session)
 
 static void forget(void *user)
 {
-    end_session(user); /* the parent's lock stays with the parent's descriptor */
+    end_session(user); /* the parent keeps its lock, because it still has the file open */
 }
 
 void temporary_fini(struct directory *directory)
@@ -54,7 +55,7 @@ static int open_tmp(const struct directory *directory)
     return made == 0 || made == -EEXIST ? files_open_place(directory->root, TEMPORARY) : made;
 }
 
-/* Opens tmp again under the same descriptor, because other threads may be using that. */
+/* Opens tmp. If it was open, the new directory gets the same descriptor, because other threads may be using that. */
 static int renew_tmp(struct directory *directory)
 {
     struct temporary_session *session = &directory->session;
@@ -101,8 +102,8 @@ int temporary_below(const struct directory *directory, const char **path)
 {
     const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
     if (tmp < 0)
-        return directory->root; /* tmp is not ready: leftovers are deleted before its first use */
-    *path += sizeof(TEMPORARY); /* with its slash */
+        return directory->root; /* tmp is not open yet: opening the store deletes leftovers in it */
+    *path += sizeof(TEMPORARY); /* skips "tmp/" */
     return tmp;
 }
 
@@ -175,7 +176,7 @@ void temporary_delete(const struct directory *directory, const char *path)
 struct reclaim {
     struct directory *directory;
     bool is_removing;
-    int lock_fd; /* opened for the first name; -EBADF: not opened yet */
+    int lock_fd; /* opened when the first name needs it; -EBADF: not yet */
     uint64_t now_ns;
     struct leftovers found;
 };
@@ -195,7 +196,7 @@ static bool take_session(struct reclaim *reclaim, uint64_t byte)
     if (reclaim->lock_fd == -EBADF)
         reclaim->lock_fd = files_open_read_write(reclaim->directory->root, PATHS_LOCK);
     if (reclaim->lock_fd == -ENOENT)
-        return true; /* no process can have locked it */
+        return true; /* without the file, no process can have locked the byte */
     return reclaim->lock_fd >= 0 && files_try_lock(reclaim->lock_fd, byte) == 0;
 }
 

@@ -1,8 +1,9 @@
 /*
- * adopt.c - adds entries that the index lacks: those of version 1, or all if the index was lost.
+ * adopt.c - adds the index records of entries that have none: entries of version 1, or all entries if the index was
+ * lost.
  *
- * The namespace's directory is listed a few names at a time, starting where the last store of any process stopped. If
- * an entry is published during this, the publishing thread adds its record.
+ * The namespace's directory is listed a few names at a time. Each blob that any process stores continues the scan where
+ * the last one stopped. An entry that is published in the meantime needs no scan, because its writer adds its record.
  */
 #include "persist/directory/upkeep/adopt.h"
 
@@ -26,7 +27,7 @@ static bool add_bucket(void *user, const char *name)
     return true;
 }
 
-/* The adoption of one bucket's entries. */
+/* The state of adding the records of one bucket's entries. */
 struct adoption {
     struct account *account;
     uint64_t bucket;
@@ -72,7 +73,7 @@ void adopt_some(struct account *account, unsigned bucket_count)
     const char *path = account->name_space[0] != '\0' ? account->name_space : ".";
     const int result = files_list_some(account->directory->root, path, &position, bucket_count, add_bucket, &some);
     if (result < 0)
-        return; /* the next store tries again */
+        return; /* the next call tries again */
     for (size_t i = 0; i < some.count && adoption.status == INGOT_SUCCESS; ++i) {
         char bucket_path[PATH_CAPACITY];
         adoption.bucket = some.buckets[i];

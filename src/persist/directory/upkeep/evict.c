@@ -1,9 +1,10 @@
 /*
  * evict.c - keeps a store below its limits by evicting a few entries at a time.
  *
- * The index determines which entries are evicted. A small index is read completely, so the order is exact. If the index
- * is large, some of its pages are read, in turn. Entries are assigned to pages by their buckets, which are hashes, so
- * these pages are a random sample; only the oldest sixteenth of their records may be evicted.
+ * Which entries are evicted follows from the index. A small index is read completely, so the order of eviction is
+ * exact. Of a large one, some pages are read in turn. A bucket is a hash and determines its page, so these pages are a
+ * random sample. Of the records in the sample, only the oldest sixteenth may be evicted, apart from those over the age
+ * limit.
  */
 #include "persist/directory/upkeep/evict.h"
 
@@ -14,18 +15,19 @@
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/temporary.h"
 
-/* The largest index that is read completely, in pages: about 5,000 entries. */
+/* The largest index that is read completely, in pages. It has about 5,000 entries. */
 #define EXACT_PAGES 128u
-/* For a larger index, at least SAMPLE_PAGES pages and SAMPLE_RECORDS records are read, but at most SAMPLE_MOST_PAGES
- * pages. */
+/* Of a larger index, at least SAMPLE_PAGES pages and SAMPLE_RECORDS records are read, but at most SAMPLE_MOST_PAGES
+ * pages. The oldest 1/SAMPLE_SHARE of these records may be evicted. */
 #define SAMPLE_PAGES 4u
 #define SAMPLE_RECORDS 64u
 #define SAMPLE_MOST_PAGES 64u
 #define SAMPLE_SHARE 16u
-/* How long one store keeps evicting towards the low-water mark, at the speed of the previous eviction. */
+/* How long storing one blob may go on evicting towards the low-water mark. The time per entry is that of the last
+ * eviction. */
 #define DRAIN_BUDGET_NS UINT64_C(3000000)
 #define DRAIN_LEAST 2u
-/* The number of eviction rounds when a store is opened. */
+/* The maximum number of eviction rounds when a store is opened. */
 #define EXPIRY_ROUNDS 4u
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -100,8 +102,8 @@ static uint64_t low_water(const struct directory *directory, uint64_t limit)
     return limit == UINT64_MAX ? limit : limit / 100 * percent + limit % 100 * percent / 100;
 }
 
-/* Begins an eviction down to the low-water mark, because the store is full. The next stores of any process continue
- * it. */
+/* Begins to evict down to the low-water mark, because the store is full. This continues whenever any process stores a
+ * blob. */
 static void begin_draining(struct account *account, uint64_t bytes, uint64_t entry_count)
 {
     const struct directory *directory = account->directory;
@@ -121,7 +123,7 @@ static void begin_draining(struct account *account, uint64_t bytes, uint64_t ent
     account->is_changed = true;
 }
 
-/* True if an eviction to a low-water mark is in progress. A process with a larger limit does not evict below its own
+/* True if evicting down to a low-water mark is in progress. A process with a larger limit does not go below its own
  * low-water mark. */
 static bool is_draining(struct account *account)
 {
@@ -142,7 +144,7 @@ static bool is_expired(const struct eviction *eviction, const struct index_recor
            directory->max_age_ns;
 }
 
-/* Evicts one entry. Returns INGOT_NOT_FOUND if the entry had vanished; its record is dropped then. */
+/* Evicts one entry. If the entry has already vanished, drops its record and returns INGOT_NOT_FOUND. */
 static ingot_status_t let_go(struct eviction *eviction, const struct index_record *record)
 {
     struct account *account = eviction->account;
@@ -175,7 +177,8 @@ static size_t drain_at_most(const struct directory *directory)
     return most < DRAIN_LEAST ? DRAIN_LEAST : most < EVICT_BATCH ? (size_t)most : EVICT_BATCH;
 }
 
-/* Evicts the chosen entries that are too old, and as many of the first `most` entries as needed to make room. */
+/* Evicts the chosen entries that are over the age limit. Of the first `most` chosen entries, also evicts as many as
+ * necessary to make room, and some more towards the low-water mark. */
 static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choice *choice, size_t most, uint64_t bytes,
                                     uint64_t entry_count)
 {
@@ -187,7 +190,7 @@ static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choi
         const bool is_over = may_evict && (!account_has_room(eviction->account, bytes, entry_count) ||
                                            (eviction->entry_count < drain_most && is_draining(eviction->account)));
         if (!is_expired(eviction, &choice->oldest[i]) && !(is_over && i < most))
-            break; /* all following ones are younger */
+            break; /* all later entries are younger */
         const ingot_status_t status = let_go(eviction, &choice->oldest[i]);
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             result = status;
@@ -211,7 +214,7 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
     size_t most = EVICT_BATCH;
     int result = 0;
     ingot_status_t status = INGOT_SUCCESS;
-    if (is_over || has_age_limit) { /* most stores evict nothing and do not need the time */
+    if (is_over || has_age_limit) { /* otherwise nothing is evicted, and the time is not needed */
         eviction->started_ns = files_steady_clock_ns();
         eviction->now_ns = files_wall_clock_ns();
     }
@@ -249,7 +252,7 @@ void evict_end(struct eviction *eviction)
     }
     if (eviction->entry_count == 0)
         return;
-    /* relaxed: only a guess */
+    /* relaxed, because it only serves as an estimate */
     atomic_store_explicit(&directory->eviction_cost_ns,
                           (files_steady_clock_ns() - eviction->started_ns) / eviction->entry_count,
                           memory_order_relaxed);

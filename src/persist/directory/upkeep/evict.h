@@ -19,23 +19,24 @@ struct eviction {
     struct account *account;
     uint64_t started_ns;
     uint64_t now_ns;
-    size_t entry_count; /* that went */
-    size_t forgotten;   /* records whose entries had vanished */
+    size_t entry_count; /* entries moved to tmp */
+    size_t forgotten;   /* records that were dropped because their entries had vanished */
     uint64_t bytes;
     struct evicted_entry entries[EVICT_BATCH];
 };
 
 void evict_begin(struct eviction *eviction, struct account *account);
 /*
- * Moves up to EVICT_BATCH entries to tmp: those that are too old, and, if this many bytes of this many entries do not
- * fit, as many as needed and some more towards the low-water mark. Requires the account's lock. Returns INGOT_NO_SPACE
- * if there is no room, and eviction is off or finds no entry.
+ * Moves up to EVICT_BATCH entries to tmp: those that are over the age limit, and if entry_count more entries with
+ * `bytes` in total do not fit, as many as necessary and some more towards the low-water mark. Requires the account's
+ * lock. Returns INGOT_NO_SPACE if there is still no room, because eviction is off or found no entry.
  */
 ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count);
-/* Deletes the entries and emits events. The caller must not hold the lock. */
+/* Deletes the entries from tmp and emits events. The caller must not hold the lock. */
 void evict_end(struct eviction *eviction);
 
-/* Called when a store is opened: evicts some entries that are too old, unless another process is doing so. */
+/* Called when a store is opened. Evicts some entries that are over the age limit, unless another process holds the
+ * lock. */
 void evict_expired(struct directory *directory);
 
 #endif

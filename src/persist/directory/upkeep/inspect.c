@@ -1,8 +1,8 @@
 /*
- * inspect.c - visits the entries of a store, for tools.
+ * inspect.c - visits the entries of a store, and loads or removes single ones, for tools.
  *
- * A list is made first, so that a callback may change the store; entries that have vanished by the time they are
- * visited are left out.
+ * All entries are listed before the first one is visited, so that a callback may change the store. Entries that have
+ * vanished by the time of their visit are left out.
  */
 #include "persist/directory/upkeep/inspect.h"
 
@@ -79,7 +79,7 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
     fill(inspected, &key, found->last_use_ns, status);
     if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
         return true;
-    /* an entry deleted during the read looks truncated or missing */
+    /* an entry that was deleted while it was read looks truncated or missing */
     return files_facts_at(directory->root, path, &facts) == 0 && facts.inode == found->inode;
 }
 
@@ -115,8 +115,8 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
     return status;
 }
 
-/* A caller built with an older version passes a shorter structure; the fields that identify the entry have always
- * been part of it. */
+/* Copies the caller's entry. A caller that was compiled with an older version passes a shorter structure, but the
+ * fields that identify the entry have always been part of it. */
 static ingot_status_t read_entry(ingot_persist_entry_t *known, const ingot_persist_entry_t *given)
 {
     if (!STRUCT_READ(*known, given) || given->struct_size < offsetof(ingot_persist_entry_t, bytes))
@@ -145,7 +145,7 @@ static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_
     return INGOT_SUCCESS;
 }
 
-/* Loads what a directory store keeps, and its id. */
+/* Loads the blob of an entry in a directory store, still sealed if it is sealed, and its id. */
 static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_entry_t *known, ingot_buffer_t *id,
                                 ingot_buffer_t *kept)
 {

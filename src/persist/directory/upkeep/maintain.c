@@ -1,5 +1,5 @@
 /*
- * maintain.c - the public functions that maintain a directory store: statistics, evict, clear and recount.
+ * maintain.c - implements the public functions that return a store's statistics, evict, clear and recount.
  */
 #include <ingot/backend.h>
 
@@ -84,7 +84,7 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
     if (!STRUCT_READ_OVER(counted, count))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "count or its struct_size is missing");
     struct upkeep_watch watch = upkeep_watch_of(counted.on_progress, counted.user);
-    /* all fields except on_progress and user */
+    /* clears the results that the caller passed in */
     counted.entry_count = counted.counted_bytes = counted.recorded_bytes = 0;
     counted.hits = counted.builds = counted.saved_ns = 0;
     ingot_status_t status = directory_get(storage, &directory);

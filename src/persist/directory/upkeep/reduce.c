@@ -1,7 +1,7 @@
 /*
- * reduce.c - operations on a whole store, which run on request and may take long.
+ * reduce.c - evicts entries down to given limits, and recounts a store; both run on request and may take long.
  *
- * The lock is taken for one entry, one page of the index or some buckets at a time, so that other threads and processes
+ * The lock is held for one entry, one page of the index or some buckets at a time, so that other threads and processes
  * can store in between.
  */
 #include "persist/directory/upkeep/reduce.h"
@@ -23,7 +23,7 @@ static bool is_over(const struct directory *directory, const struct reduce_limit
            directory_age_ns(directory, now_ns, entry->created_ns, entry->last_use_ns) > limits->age_ns;
 }
 
-/* Evicts one entry. Callers evict in the order of age, so entries that are too old come first. */
+/* Evicts entries until the limits are met. In the order of eviction, entries over the age limit come first. */
 static ingot_status_t let_go(struct directory *directory, struct survey *survey, const struct reduce_limits *limits,
                              struct upkeep_watch *watch, struct reduce_result *result)
 {
@@ -38,7 +38,7 @@ static ingot_status_t let_go(struct directory *directory, struct survey *survey,
                                                        entry->number, entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
-        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* counted even if another process removed it */
+        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* subtracted even if another process removed the entry */
         if (status != INGOT_SUCCESS)
             continue;
         ++result->entry_count;
@@ -65,7 +65,7 @@ ingot_status_t reduce_to_limits(struct directory *directory, const char *name_sp
     return status;
 }
 
-/* The records of a page. */
+/* The records of one page. */
 struct page_records {
     size_t count;
     struct index_record records[INDEX_PAGE_RECORDS];
@@ -102,7 +102,7 @@ static ingot_status_t forget_vanished(struct account *account, uint64_t page)
     return result < 0 ? files_read_failed(result, "reading", "index.bin") : INGOT_SUCCESS;
 }
 
-/* Adds the totals that a namespace has recorded. */
+/* Adds the total and the counts that a namespace has recorded. */
 static void add_recorded(const struct directory *directory, const char *name_space, ingot_persist_count_t *count)
 {
     uint64_t bytes = 0;
@@ -122,12 +122,12 @@ struct recount {
     struct directory *directory;
     const char *name_space;
     struct upkeep_watch *watch;
-    struct index_header header; /* after the last step */
+    struct index_header header; /* as it was after the last step */
     uint64_t told_count;        /* entries and bytes already reported to the watch */
     uint64_t told_bytes;
 };
 
-/* Reports progress to the watch. The caller must not hold the lock. */
+/* Reports to the watch what the last step added to the totals. The caller must not hold the lock. */
 static void tell(struct recount *recount)
 {
     const struct index_header *header = &recount->header;
@@ -138,7 +138,7 @@ static void tell(struct recount *recount)
     (void)upkeep_watch_found(recount->watch, count, bytes);
 }
 
-/* Takes the lock for one step. *goes_on says whether there are more steps. */
+/* Repeats a step until it clears *goes_on, it fails, or the watch ends the work. Takes the lock anew for each step. */
 static ingot_status_t do_step(struct recount *recount,
                               ingot_status_t (*step)(struct account *account, uint64_t number, bool *goes_on))
 {

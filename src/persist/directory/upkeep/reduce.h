@@ -1,5 +1,5 @@
 /*
- * reduce.h - operations on a whole store, which run on request and may take long.
+ * reduce.h - evicts entries down to given limits, and recounts a store; both run on request and may take long.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_REDUCE_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_REDUCE_H
@@ -14,20 +14,20 @@ struct reduce_limits {
     uint64_t age_ns;
 };
 
-/* What went. */
+/* What was evicted. */
 struct reduce_result {
     uint64_t entry_count;
     uint64_t bytes;
 };
 
-/* Evicts entries until the limits are met, in one namespace or, if that is NULL, in all together. *result is set in any
- * case. Also succeeds if the watch ends the work. */
+/* Evicts entries until the limits are met: those of one namespace, or if name_space is NULL, those of all namespaces
+ * together. Sets *result even on failure. Returns INGOT_SUCCESS even if the watch ends the work early. */
 ingot_status_t reduce_to_limits(struct directory *directory, const char *name_space, const struct reduce_limits *limits,
                                 const char *reason, struct upkeep_watch *watch, struct reduce_result *result);
 
-/* Compares the index of one namespace, or of all, with the entries that exist, and corrects the totals. With a NULL
- * count, looks only for records whose entries have vanished. A read-only store is only counted. Also succeeds if the
- * watch ends the work. */
+/* Compares the index with the entries that exist, and corrects it and the totals, for one namespace, or for all if
+ * name_space is NULL. If `count` is NULL, only drops the records of entries that have vanished. In a read-only store,
+ * only counts. Returns INGOT_SUCCESS even if the watch ends the work early. */
 ingot_status_t reduce_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
                               ingot_persist_count_t *count);
 

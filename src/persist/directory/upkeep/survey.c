@@ -1,8 +1,8 @@
 /*
- * survey.c - lists everything in a store.
+ * survey.c - lists the namespaces and all entries of a store.
  *
- * It takes time in proportion to the store, so it is made only when something must be evicted or counted, and never
- * while the total is locked.
+ * A survey takes time in proportion to the store's size. It is therefore made only on request, and never while an
+ * account is locked.
  */
 #include "persist/directory/upkeep/survey.h"
 
@@ -73,13 +73,13 @@ static bool visit_name_space(void *user, const char *name)
     return paths_parse_number(name, UINT64_MAX, &bucket) ? add_bucket(user, bucket) : true;
 }
 
-/* The place that visit_bucket is reading. */
+/* The bucket that visit_bucket is reading. */
 struct reading {
     struct survey *survey;
     const struct directory *directory;
     uint64_t bucket;
     uint32_t name_space;
-    int index_fd; /* negative: there is no index */
+    int index_fd; /* negative if there is no valid index */
     struct index_header index;
 };
 
@@ -120,7 +120,7 @@ int survey_read(const struct directory *directory, const char *name_space, uint6
     return 0;
 }
 
-/* Adds the time of the last use, which is in the index. */
+/* Sets the time of the last use to the one in the index, if that is later. */
 static void add_use(const struct reading *reading, struct survey_entry *found)
 {
     struct index_place place;
@@ -236,7 +236,7 @@ ingot_status_t survey_init(struct survey *survey, const struct directory *direct
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
 }
 
-/* Returns false at the first bucket, which ends the listing. */
+/* Sets *has_bucket and returns false at the first bucket, which ends the listing. */
 static bool is_no_bucket(void *user, const char *name)
 {
     uint64_t bucket;
@@ -245,7 +245,8 @@ static bool is_no_bucket(void *user, const char *name)
     return !*has_bucket;
 }
 
-/* True if a name is a namespace's, and not that of an unrelated directory in the root. */
+/* True if the name is that of a namespace in use, and not of an unrelated directory in the root. "" stands for the
+ * root. */
 static bool is_in_use(const struct directory *directory, const char *name)
 {
     char path[PATH_CAPACITY];

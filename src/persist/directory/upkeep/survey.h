@@ -1,5 +1,5 @@
 /*
- * survey.h - lists everything in a store.
+ * survey.h - lists the namespaces and all entries of a store.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_SURVEY_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_SURVEY_H
@@ -7,7 +7,7 @@
 #include "persist/directory/layout/state.h"
 #include "persist/directory/upkeep/watch.h"
 
-/* One entry, with what is needed to sort and to find it. */
+/* An entry, with what is needed to sort it and to find it. */
 struct survey_entry {
     uint64_t created_ns;
     uint64_t last_use_ns;
@@ -15,7 +15,7 @@ struct survey_entry {
     uint64_t inode;
     uint64_t bytes;
     uint32_t number;
-    uint32_t name_space; /* index into name_spaces of the survey */
+    uint32_t name_space; /* index into the survey's name_spaces */
 };
 
 struct survey {
@@ -23,7 +23,7 @@ struct survey {
     struct survey_entry *entries;
     size_t entry_count;
     size_t entry_capacity;
-    char (*name_spaces)[NAMESPACE_MAX + 1]; /* 0 is "" */
+    char (*name_spaces)[NAMESPACE_MAX + 1]; /* the first is "", the root */
     size_t name_space_count;
     size_t name_space_capacity;
     uint64_t *buckets; /* buckets of the namespace that is being read */
@@ -32,31 +32,33 @@ struct survey {
     uint64_t total_bytes;
     uint64_t unread_count; /* number of entries and buckets that could not be read */
     bool is_out_of_memory;
-    struct upkeep_watch *watch; /* NULL: none. If it ends the work, the list is incomplete */
+    struct upkeep_watch *watch; /* may be NULL; if it ends the work, the list is incomplete */
 };
 
 /*
- * Lists every entry of the store, or of one namespace if that is not NULL. Entries of other users are left out. Entries
- * that appear or vanish in the meantime may or may not be listed. Callers must call survey_fini in any case. watch may
- * be NULL.
+ * Lists the entries of all namespaces, or of one if name_space is not NULL. Leaves out entries that other users own or
+ * may write. An entry that appears or vanishes in the meantime may be listed or not. `watch` may be NULL. Call
+ * survey_fini even on failure.
  */
 ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
                            struct upkeep_watch *watch);
-/* Lists only the names of the namespaces that have a bucket or an index, or of one namespace if that is not NULL. */
+/* Lists only the namespaces that have a bucket or an index, and no entries. If name_space is not NULL, lists at most
+ * that one. Call survey_fini even on failure. */
 ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory,
                                        const char *name_space);
 void survey_fini(struct survey *survey);
 
-/* Reads one entry from its files, without the index. Returns 0, a negated errno, or 1 if the entry does not exist or
- * cannot be from this store. */
+/* Reads one entry from its files, without the index. Returns a negated errno on failure, which is -ENOENT if there is
+ * no entry, and 1 if it cannot be from this store: another user owns it or may write it, or it is not a directory or a
+ * file. */
 int survey_read(const struct directory *directory, const char *name_space, uint64_t bucket, uint32_t number,
                 struct survey_entry *entry);
 
-/* Sorts by the order of eviction: the oldest or the least recently used entry first, and entries with equal times by
- * bucket, number and name of the namespace. */
+/* Sorts the entries by an order of eviction, which puts those that are evicted first at the front. Entries with equal
+ * times are sorted by bucket, number and namespace. */
 void survey_sort(struct survey *survey, const struct eviction_order *order);
 
-/* Sorts by bucket, number and namespace. */
+/* Sorts the entries by bucket, number and namespace. */
 void survey_sort_by_place(struct survey *survey);
 
 void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY]);

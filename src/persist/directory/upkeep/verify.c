@@ -1,5 +1,6 @@
 /*
- * verify.c - verifies every checksum of a store.
+ * verify.c - verifies the checksums of all entries of a store or a bundle, and removes bad entries from a store on
+ * request.
  */
 #include <ingot/backend.h>
 #include <stddef.h>
@@ -46,7 +47,7 @@ static void verify_all(ingot_storage_t storage, struct directory *directory, con
     }
 }
 
-/* The state of a bundle's verification, for bundle_for_each. */
+/* The arguments of a bundle's verification, and its results so far. */
 struct bundle_verification {
     ingot_storage_t storage;
     ingot_persist_progress_t progress;
@@ -86,8 +87,8 @@ static ingot_status_t verify_bundle(ingot_storage_t storage, int repair, ingot_p
     return status;
 }
 
-/* Counts the leftovers. With repair, counts all leftovers that this open store has removed, because opening it also
- * removes them. */
+/* Counts the leftovers. With `repair`, removes them, and counts all that were removed since the store was opened,
+ * because opening it removes leftovers, too. */
 static void count_leftovers(struct directory *directory, int repair, ingot_persist_verification_t *so_far)
 {
     const struct leftovers leftovers = temporary_reclaim(directory, repair != 0);

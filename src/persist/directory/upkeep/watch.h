@@ -1,5 +1,5 @@
 /*
- * watch.h - reports the progress of long work on a store to the caller, who can end it.
+ * watch.h - reports the progress of long work on a store to the caller's callback, which can end the work.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_WATCH_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_WATCH_H
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 
 struct upkeep_watch {
-    ingot_persist_upkeep_callback_t on_progress; /* NULL: none */
+    ingot_persist_upkeep_callback_t on_progress; /* may be NULL */
     void *user;
     ingot_persist_upkeep_progress_t progress;
-    bool is_ended; /* true: the callback ended the work */
+    bool is_ended; /* true after the callback has ended the work */
 };
 
 static inline struct upkeep_watch upkeep_watch_of(ingot_persist_upkeep_callback_t on_progress, void *user)
@@ -19,7 +19,8 @@ static inline struct upkeep_watch upkeep_watch_of(ingot_persist_upkeep_callback_
     return (struct upkeep_watch){on_progress, user, {.struct_size = sizeof(ingot_persist_upkeep_progress_t)}, false};
 }
 
-/* Reports entries that were found or removed. Called without a lock. Returns false if the work should end. */
+/* Calls the callback with the progress so far. Returns false if the work should end. The caller must not hold a
+ * lock. */
 static inline bool upkeep_watch_tell(struct upkeep_watch *watch)
 {
     if (!watch->is_ended && watch->on_progress != NULL)
