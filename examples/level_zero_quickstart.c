@@ -1,8 +1,8 @@
 /*
- * level_zero_quickstart.c - Ingot in an application that already has a Level Zero context.
+ * level_zero_quickstart.c - shows Ingot in an application that already has a Level Zero context.
  *
  * Builds a SPIR-V module for all devices of the first driver, and prints its kernels. Run it twice with the same
- * directory: the second process loads the program from there and compiles nothing.
+ * directory: the second process loads the program from the directory and compiles nothing.
  */
 #include <ingot/level_zero.h>
 #include <ingot/persist.h>
@@ -21,7 +21,7 @@ static void check(ingot_status_t status, const char *call)
     exit(1);
 }
 
-/* The application's own driver and context. */
+/* Opens the application's own driver and context. */
 static int open_driver(ze_driver_handle_t *driver, ze_context_handle_t *ze_context)
 {
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
@@ -49,7 +49,7 @@ static void *read_module(const char *path, size_t *size)
     return bytes;
 }
 
-/* Gets a native kernel for each name; an application would set its arguments and append it to a command list. */
+/* Gets a native kernel for each name. An application would set its arguments and append it to a command list. */
 static void list_kernels(ingot_program_t program, ingot_program_desc_t desc, ingot_storage_t store)
 {
     size_t size = 0;
@@ -110,7 +110,7 @@ int main(int count, char **arguments)
     ingot_storage_release(store);
     ingot_program_desc_release(desc);
     ingot_source_release(source);
-    ingot_context_release(context); /* The last reference: only now may the native context be destroyed. */
+    ingot_context_release(context); /* This was the last reference, so the native context may be destroyed now. */
     zeContextDestroy(ze_context);
     free(module);
     return 0;

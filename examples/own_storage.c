@@ -1,9 +1,10 @@
 /*
- * own_storage.c - an application that stores blobs in its own SQLite file, with the core's three entry points alone.
+ * own_storage.c - stores blobs in an application's own SQLite file, with three functions of the core and without
+ * persist.
  *
- * Run it twice with the same file: the second process loads the program from there and compiles nothing. A blob that
- * Ingot rejects (another driver, damaged bytes) is a miss: the program is built and the row replaced. Failures of the
- * database do not prevent the program from being built.
+ * Run it twice with the same file: the second process loads the program from the file and compiles nothing. If
+ * Ingot rejects a blob (because of another driver or damaged bytes), the program is built and the row is replaced.
+ * If the database fails, the program is built anyway.
  */
 #include <ingot/opencl.h>
 
@@ -38,7 +39,7 @@ static int succeeded(ingot_status_t status, const char *doing)
     return status == INGOT_SUCCESS;
 }
 
-/* Ids have up to a few kilobytes, and SQLite compares them in full. */
+/* Opens the database. Ids may have a few kilobytes, and SQLite compares them in full. */
 static sqlite3 *open_database(const char *path)
 {
     sqlite3 *database = NULL;
@@ -72,7 +73,7 @@ static int copy_column(sqlite3_stmt *row, struct blob *blob)
     return 1;
 }
 
-/* True if the database has a blob under the id. */
+/* Loads a blob. Returns true if the database has one under the id. */
 static int load(sqlite3 *database, size_t id_size, const uint8_t *id, struct blob *blob)
 {
     sqlite3_stmt *query = NULL;
@@ -95,7 +96,7 @@ static void store(sqlite3 *database, size_t id_size, const uint8_t *id, const st
     sqlite3_finalize(insert);
 }
 
-/* The second entry point: the blob of a program. */
+/* Gets the blob of a program, with the second of the three functions. */
 static int take_blob(ingot_program_t program, struct blob *blob)
 {
     ingot_status_t status = ingot_program_get_cache_blob(program, &blob->size, NULL);
@@ -107,7 +108,7 @@ static int take_blob(ingot_program_t program, struct blob *blob)
     return succeeded(status, "taking the blob");
 }
 
-/* The third entry point: the program from a blob, or by compiling. */
+/* Creates a program from a blob, with the third function, or by compiling. */
 static ingot_program_t make_program(ingot_program_desc_t desc, const struct blob *blob, int *from_storage)
 {
     ingot_program_t program = NULL;
@@ -163,7 +164,7 @@ static int launch(const struct native *native, ingot_program_t program)
     return right;
 }
 
-/* The first entry point: the id. Then loads or builds the program, runs it, and stores it if it was compiled. */
+/* Gets the id, with the first function. Then loads or builds the program, runs it, and stores it if it was compiled. */
 static int use_program(const struct native *native, ingot_program_desc_t desc, sqlite3 *database)
 {
     size_t id_size = 0;

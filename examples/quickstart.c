@@ -1,7 +1,8 @@
 /*
- * quickstart.c - Ingot in an application that already has an OpenCL context; README.md shows its main part.
+ * quickstart.c - shows Ingot in an application that already has an OpenCL context. README.md shows the main part.
  *
- * Run it twice with the same directory: the second process loads the program from there and compiles nothing.
+ * Run it twice with the same directory: the second process loads the program from the directory and compiles
+ * nothing.
  */
 #include <ingot/opencl.h>
 #include <ingot/persist.h>
@@ -22,7 +23,7 @@ static void check(ingot_status_t status, const char *call)
     exit(1);
 }
 
-/* The application's own device, context and queue. */
+/* Opens the application's own device, context and queue. */
 static int open_device(cl_device_id *device, cl_context *cl_ctx, cl_command_queue *queue)
 {
     cl_platform_id platform;
@@ -36,7 +37,7 @@ static int open_device(cl_device_id *device, cl_context *cl_ctx, cl_command_queu
     return error == CL_SUCCESS ? 0 : -1;
 }
 
-/* 1, 2, 3, 4 times ten. */
+/* Multiplies 1, 2, 3 and 4 by 10 on the device. */
 static int run_scale(cl_context cl_ctx, cl_command_queue queue, cl_kernel kernel)
 {
     float values[4] = {1, 2, 3, 4};
@@ -95,7 +96,7 @@ int main(int count, char **arguments)
     const int result = run_scale(cl_ctx, queue, native);
 
     ingot_kernel_release(kernel);
-    ingot_storage_release(store); /* Stores waiting programs; otherwise the process does so when it ends. */
+    ingot_storage_release(store); /* Stores queued programs; otherwise, they are stored when the process ends. */
     ingot_program_desc_release(desc);
     ingot_source_release(source);
     ingot_context_release(context);

@@ -1,8 +1,9 @@
 /*
- * archive.c - the application's archive: records in a file, and an index of them in memory.
+ * archive.c - stores entries as records in a file, and keeps an index of them in memory.
  *
- * A record is 16 bytes of header, the key and the value. It is written at the end, and only then the index points to
- * it, so a failed write does not change the archive. Values have no checksum; Ingot verifies its blobs itself.
+ * A record is a header of 16 bytes, the key and the value. It is appended to the file, and the index points to it
+ * only after it is complete, so a failed write does not change the archive. Values have no checksum, because Ingot
+ * verifies its blobs itself.
  */
 #include "archive.h"
 
@@ -14,12 +15,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-/* In the machine's byte order: the file stays on this machine. */
+/* The header of a record, in the machine's byte order, because the file stays on this machine. */
 struct header {
     char magic[3];
     char kind;
     uint32_t key_size;
-    uint64_t value_size; /* REMOVED: the entry is gone, and there is no value. */
+    uint64_t value_size; /* REMOVED if the record removes an entry; no value follows. */
 };
 #define REMOVED UINT64_MAX
 #define MAX_KEY_SIZE (1u << 26)
@@ -35,8 +36,8 @@ struct entry {
 struct archive {
     pthread_mutex_t lock;
     int fd;
-    off_t end;             /* Under lock. */
-    struct entry *entries; /* Under lock. */
+    off_t end;             /* Guarded by lock. */
+    struct entry *entries; /* Guarded by lock. */
 };
 
 static int read_at(int fd, off_t offset, size_t size, void *bytes)
@@ -78,7 +79,8 @@ static struct entry **find(struct archive *archive, const struct header *header,
     return at;
 }
 
-/* Points the index to an entry instead of an older one; a "removed" entry only takes the older one out. */
+/* Puts an entry into the index, in place of an older one with the same key. If the entry is a removal, only removes the
+ * older one. */
 static void replace(struct archive *archive, struct entry *entry)
 {
     struct entry **at = find(archive, &entry->header, entry->key), *old = *at;
@@ -103,7 +105,7 @@ static struct entry *new_entry(const struct header *header, off_t offset)
     return entry;
 }
 
-/* NO_RECORD: the file does not have a complete record there. */
+/* Reads the record at archive->end. Returns 0, an errno, or NO_RECORD if the file has no complete record there. */
 static int read_record(struct archive *archive, off_t file_size)
 {
     struct header header;
@@ -134,7 +136,7 @@ static int read_all(struct archive *archive)
     int error = file_size < 0 ? errno : 0;
     while (error == 0 && archive->end < file_size)
         error = read_record(archive, file_size);
-    if (error == NO_RECORD) /* A process was killed here. */
+    if (error == NO_RECORD) /* A process was killed while it wrote this record. */
         error = ftruncate(archive->fd, archive->end) == 0 ? 0 : errno;
     return error;
 }
@@ -184,8 +186,8 @@ int archive_get(struct archive *archive, char kind, size_t key_size, const void 
     pthread_mutex_unlock(&archive->lock);
     if (!is_found)
         return ENOENT;
-    uint8_t *bytes =
-        malloc(value_size > 0 ? value_size : 1); /* Records never move, so no lock is needed to read one. */
+    /* Reads without the lock, because records never move. */
+    uint8_t *bytes = malloc(value_size > 0 ? value_size : 1);
     const int error = bytes != NULL ? read_at(archive->fd, offset, value_size, bytes) : ENOMEM;
     if (error != 0) {
         free(bytes);

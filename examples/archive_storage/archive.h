@@ -1,8 +1,8 @@
 /*
- * archive.h - the application's own archive: one file with its entries, which grows at its end.
+ * archive.h - the application's own archive: a file to which entries are appended.
  *
- * An entry is a kind, a key and a value; the last one of a kind and key counts. Threads may share an archive; one
- * process has it open at a time. Functions return 0 or an errno.
+ * An entry has a kind, a key and a value. If several entries have the same kind and key, the last one counts.
+ * Threads may share an archive, but only one process can have it open at a time. Functions return 0 or an errno.
  */
 #ifndef ARCHIVE_STORAGE_ARCHIVE_H
 #define ARCHIVE_STORAGE_ARCHIVE_H
@@ -12,11 +12,11 @@
 
 struct archive;
 
-/* Opens or creates the file. Truncates a record that a killed process left incomplete. */
+/* Opens or creates the file. Cuts off a record that a killed process left incomplete. */
 int archive_open(struct archive **archive, const char *path);
 void archive_close(struct archive *archive);
 
-/* Gets a value, which the caller frees. ENOENT if there is no such entry. */
+/* Gets a value, which the caller frees. Returns ENOENT if there is no such entry. */
 int archive_get(struct archive *archive, char kind, size_t key_size, const void *key, size_t *size, uint8_t **value);
 int archive_put(struct archive *archive, char kind, size_t key_size, const void *key, size_t size, const void *value);
 int archive_remove(struct archive *archive, char kind, size_t key_size, const void *key);

@@ -1,8 +1,9 @@
 /*
- * main.c - ingot_storage_ops_t over an archive that also holds the application's own entries.
+ * main.c - implements ingot_storage_ops_t with an archive that also holds the application's own entries.
  *
- * Run it twice with the same file: the second process loads the program from there and compiles nothing. persist does
- * the rest: storing later, waiting for another thread's build, compiling again if the driver rejects a kernel.
+ * Run it twice with the same file: the second process loads the program from the file and compiles nothing. persist
+ * does the rest: it stores later, waits for builds of other threads, and compiles again if the driver rejects a
+ * kernel.
  */
 #include <ingot/backend.h> /* for ingot_set_error */
 #include <ingot/opencl.h>
@@ -70,12 +71,12 @@ static ingot_status_t forget(void *archive, size_t id_size, const uint8_t *id)
     return status_of(archive_remove(archive, PROGRAM, id_size, id));
 }
 
-/* The application closes its archive itself, after the storage's last release: there is no destroy. */
+/* There is no destroy, because the application closes its archive itself, after it has released the storage. */
 static const ingot_storage_ops_t archive_ops = {
     .struct_size = sizeof(archive_ops), .load = load, .store = store, .remove = forget};
 /* own-storage end */
 
-/* The application's own entry: the number of its runs. */
+/* Counts the runs of the application, in an entry of its own. */
 static int count_runs(struct archive *archive)
 {
     size_t size = 0;
@@ -146,7 +147,7 @@ static int run(struct archive *archive, cl_device_id device, cl_context cl_ctx, 
     printf("origin: %s\n", ingot_origin_name(origin));
     const int is_right = launch_scale(cl_ctx, queue, native);
 
-    CHECK(ingot_persist_flush(storage)); /* Stores waiting programs while the archive is open. */
+    CHECK(ingot_persist_flush(storage)); /* Stores queued programs before the archive is closed. */
     ingot_storage_release(storage);
     ingot_kernel_release(kernel);
     ingot_program_desc_release(desc);

@@ -1,5 +1,5 @@
 /*
- * clock.c - the monotonic clock of POSIX; the other files are plain C11.
+ * clock.c - reads the monotonic clock. Only this file needs POSIX; the others are plain C11.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "clock.h"

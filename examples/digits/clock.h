@@ -1,10 +1,10 @@
 /*
- * clock.h - measures the stages' times in milliseconds.
+ * clock.h - a clock in milliseconds, for measuring the stages.
  */
 #ifndef DIGITS_CLOCK_H
 #define DIGITS_CLOCK_H
 
-/* Returns the time from an arbitrary start; it never goes back. */
+/* Returns the milliseconds since an arbitrary start. Never goes back. */
 double clock_ms(void);
 
 #endif

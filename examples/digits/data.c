@@ -1,5 +1,6 @@
 /*
- * data.c - reads the data files. A file is checked for its mark, its shape and its exact size before it is used.
+ * data.c - reads the weights, the images and the kernels' sources. Checks a data file's mark, dimensions and size
+ * before using it.
  */
 #include "data.h"
 

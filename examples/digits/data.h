@@ -1,5 +1,5 @@
 /*
- * data.h - the trained weights and the test images, as train.py wrote them (README.md has the formats).
+ * data.h - reads the trained weights and the test images, which train.py wrote. README.md describes the formats.
  */
 #ifndef DIGITS_DATA_H
 #define DIGITS_DATA_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Written without parentheses or suffixes, because the kernels' options also use them. */
+/* Plain numbers without parentheses and suffixes, because the kernels' options contain their text. */
 #define SIDE 8
 #define PIXELS 64
 #define MAX_PIXEL 16
@@ -30,7 +30,7 @@ enum tensor {
 };
 
 struct weights {
-    float *values; /* Owned; the tensors without gaps. */
+    float *values; /* Owned; all tensors, one after another. */
     const float *tensors[TENSOR_COUNT];
     size_t sizes[TENSOR_COUNT]; /* In floats. */
 };
@@ -41,11 +41,11 @@ struct images {
     uint8_t *labels; /* Owned; 0 to 9. */
 };
 
-/* Returns the whole file, with a NUL that *size does not count; the caller frees it. On failure prints why, returns
- * NULL. */
+/* Returns the content of a file, followed by a NUL that *size does not count. The caller frees it. On failure, prints
+ * the reason and returns NULL. */
 char *data_read_file(const char *folder, const char *name, size_t *size);
 
-/* Return 0; on failure print why, return -1. */
+/* Return 0. On failure, print the reason and return -1. */
 int data_read_weights(struct weights *weights, const char *folder);
 int data_read_images(struct images *images, const char *folder);
 

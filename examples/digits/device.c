@@ -1,5 +1,5 @@
 /*
- * device.c - plain OpenCL: platform, device, context, in-order queue.
+ * device.c - opens an OpenCL device, and creates a context and an in-order queue for it.
  */
 #include "device.h"
 

@@ -1,5 +1,5 @@
 /*
- * device.h - the application's own OpenCL objects. Ingot gets them and creates none of them.
+ * device.h - the application's own OpenCL objects. The application passes them to Ingot, which creates none.
  */
 #ifndef DIGITS_DEVICE_H
 #define DIGITS_DEVICE_H
@@ -17,8 +17,8 @@ struct device {
     char name[256];
 };
 
-/* Opens the first device of the first platform whose name contains the word ("": any). Returns 0; on failure prints
- * why, returns -1. */
+/* Opens the first device of the first platform whose name contains `platform_word`; an empty word fits every platform.
+ * Returns 0. On failure, prints the reason and returns -1. */
 int device_open(struct device *device, const char *platform_word);
 void device_close(struct device *device);
 

@@ -103,7 +103,7 @@ static int make_programs(struct demo *demo, const struct options *options)
     return 0;
 }
 
-/* Runs one image first: a driver that generates code at launch does so here. */
+/* Classifies one image before all others, so that a driver that generates code at the first launch does so then. */
 static int classify(struct demo *demo, uint8_t *labels, float *logits)
 {
     const struct images *images = &demo->images;

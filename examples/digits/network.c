@@ -1,8 +1,8 @@
 /*
- * network.c - one launch per layer on an in-order queue, so that no layer waits for the host.
+ * network.c - runs the network with one launch per layer on an in-order queue, so that no layer waits for the host.
  *
- * The kernels are shared. Setting arguments and launching needs ingot_kernel_lock if several threads do it; here only
- * one thread does.
+ * Ingot shares kernels. Threads that share a kernel need ingot_kernel_lock to set its arguments and launch it.
+ * Here, only one thread does so.
  */
 #include "network.h"
 
@@ -37,7 +37,7 @@ static cl_mem make_buffer(const struct device *device, size_t size, const void *
     const cl_mem_flags flags = content != NULL ? CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR : CL_MEM_READ_WRITE;
     if (*error != CL_SUCCESS)
         return NULL;
-    /* The interface does not take a pointer to const, but only reads. */
+    /* OpenCL takes a pointer to non-const memory, but only reads it. */
     return clCreateBuffer(device->context, flags, size, (void *)(uintptr_t)content, error);
 }
 
@@ -91,7 +91,7 @@ static int launch(struct network *network, enum program layer, const struct shap
         sizeof(cl_mem), &(buffer)                                                                                      \
     }
 
-/* Runs a layer that maps one array to another, with one work-item per value. */
+/* Runs a layer that maps one array to another, with `items` work-items. */
 static int launch_map(struct network *network, enum program layer, cl_mem *input, cl_mem *output, cl_uint images,
                       size_t items)
 {

@@ -1,7 +1,8 @@
 /*
- * network.h - the shape of the network, and one pass through it on the device.
+ * network.h - runs the network on the device.
  *
- * 1x8x8 -> 3x3 convolution, 8 channels -> 3x3 convolution, 16 channels -> 2x2 maximum -> 32 -> 10 classes.
+ * The network: 1x8x8 -> 3x3 convolution, 8 channels -> 3x3 convolution, 16 channels -> 2x2 maximum -> 32 -> 10
+ * classes.
  */
 #ifndef DIGITS_NETWORK_H
 #define DIGITS_NETWORK_H
@@ -21,12 +22,12 @@ struct network {
     cl_mem pixels, normalized, conv1, conv2, pooled, hidden, logits, probabilities, labels;
 };
 
-/* Creates kernels from the programs, and room for up to max_images at once. Returns 0; on failure prints why, returns
- * -1. */
+/* Creates the kernels, and buffers for up to `max_images` images at once. Returns 0. On failure, prints the reason and
+ * returns -1. */
 int network_open(struct network *network, const struct device *device, const struct programs *programs,
                  const struct weights *weights, size_t max_images);
 
-/* Classifies count images; labels takes one byte per image, logits CLASSES floats per image. */
+/* Classifies `count` images. Writes one byte per image to `labels`, and CLASSES floats per image to `logits`. */
 int network_classify(struct network *network, const uint8_t *pixels, size_t count, uint8_t *labels, float *logits);
 
 void network_close(struct network *network);

@@ -67,11 +67,11 @@ int programs_open(struct programs *programs, const struct device *device, const 
     info.record = storage->recipe;
     info.flags = storage->keeps_recipes ? INGOT_PERSIST_KEEP_RECIPES : 0;
     if (programs_check(ingot_persist_open(&programs->store, &info), "store") != 0)
-        fputs("digits: goes on without a store\n", stderr); /* a failing cache does not stop the application */
+        fputs("digits: goes on without a store\n", stderr); /* a failing cache must not stop the application */
     return 0;
 }
 
-/* A source file with the options that make it this program. */
+/* Creates the descriptor of a program from its source file and its options. */
 static int describe(ingot_program_desc_t *desc, ingot_context_t context, const struct recipe *recipe,
                     const char *kernel_folder)
 {
@@ -90,7 +90,7 @@ static int describe(ingot_program_desc_t *desc, ingot_context_t context, const s
     source_info.bytes = text;
     source_info.name = recipe->file;
     ingot_status_t status = ingot_source_create(&source, &source_info);
-    free(text); /* Copied. */
+    free(text); /* The source has its own copy. */
     if (status == INGOT_SUCCESS) {
         ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
         info.sources = &source;
@@ -112,7 +112,7 @@ static int make(struct programs *programs, enum program which, const char *kerne
         status = ingot_persist_program_create(&programs->list[which], desc, programs->store, &programs->origins[which]);
     } else {
         status = ingot_program_create(&programs->list[which], desc);
-        programs->origins[which] = INGOT_ORIGIN_BUILD; /* Each program is requested once. */
+        programs->origins[which] = INGOT_ORIGIN_BUILD; /* Each program is requested once, so it is not in memory. */
     }
     ingot_program_desc_release(desc);
     return programs_check(status, recipes[which].name);

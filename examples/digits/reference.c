@@ -1,12 +1,13 @@
 /*
- * reference.c - mirrors train.py; it is not optimized for speed.
+ * reference.c - computes the network in plain C, as train.py does. It is not optimized for speed.
  */
 #include "reference.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* Devices add in another order and fuse multiplications with additions; a wrong kernel has much larger errors. */
+/* Devices may add in a different order and fuse multiplications with additions. A wrong kernel has much larger
+ * errors. */
 #define TOLERANCE 1e-3f
 
 static float at(const float *plane, int row, int column)
@@ -65,7 +66,7 @@ static int agrees(const float *expected, const float *logits, uint8_t label)
     int best = 0;
     for (int i = 0; i < CLASSES; ++i) {
         if (!(fabsf(logits[i] - expected[i]) <= TOLERANCE * (1.0f + fabsf(expected[i]))))
-            return 0; /* Also for a NaN. */
+            return 0; /* Also if the logit is a NaN. */
         if (expected[i] > expected[best])
             best = i;
     }

@@ -1,5 +1,5 @@
 /*
- * report.c - prints the same content as a table or as JSON.
+ * report.c - prints the report as a table, and writes the same content as JSON.
  */
 #include "report.h"
 
@@ -35,7 +35,7 @@ void report_print(const struct report *report, const struct device *device, cons
                report->right, report->images, report->differences);
 }
 
-/* Drivers choose their names, so escape them. */
+/* Writes a JSON string. Escapes it, because drivers may use any characters in their names. */
 static void write_string(FILE *file, const char *text)
 {
     fputc('"', file);

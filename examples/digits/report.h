@@ -1,5 +1,5 @@
 /*
- * report.h - results and times: a table for people, JSON for ./scripts/demo and the tests.
+ * report.h - reports results and times, as a table for people and as JSON for ./scripts/demo and the tests.
  */
 #ifndef DIGITS_REPORT_H
 #define DIGITS_REPORT_H
@@ -11,12 +11,12 @@
 
 /* Times in milliseconds, in the order in which the stages happen. */
 struct report {
-    double platform_ms;     /* Finding the device, creating the OpenCL and the Ingot context, opening the store. */
-    double programs_ms;     /* All programs, in sequence. */
-    double first_result_ms; /* One image through the network; 0 if nothing ran. */
-    double ready_ms;        /* programs_ms + first_result_ms: drivers may defer compiling to the first launch. */
+    double platform_ms;     /* To find the device, create the OpenCL and the Ingot context, and open the store. */
+    double programs_ms;     /* To make all programs, one after another. */
+    double first_result_ms; /* To classify the first image; 0 if nothing ran. */
+    double ready_ms;        /* programs_ms + first_result_ms, because drivers may compile at the first launch. */
     double all_images_ms;
-    double flush_ms; /* Storing programs that were not stored at once. */
+    double flush_ms; /* To store the programs that were not stored immediately. */
     size_t compilations;
     size_t loads;
     size_t images; /* 0: nothing ran. */
@@ -26,7 +26,7 @@ struct report {
 
 void report_print(const struct report *report, const struct device *device, const struct programs *programs);
 
-/* Returns 0; on failure prints why, returns -1. */
+/* Returns 0. On failure, prints the reason and returns -1. */
 int report_write_json(const struct report *report, const struct device *device, const struct programs *programs,
                       const char *path);
 

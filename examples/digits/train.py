@@ -2,8 +2,8 @@
 """Trains the network of the digits example and writes data/weights.bin and data/images.bin.
 
 The images are the 1,797 of scikit-learn's load_digits (the test part of UCI's "Optical Recognition of Handwritten
-Digits"). 500 of them, drawn with a fixed seed, are kept for testing and are never trained on, nor looked at to choose
-anything. Training is numpy alone, so that there is little to install and nothing to wonder about:
+Digits"). 500 of them, drawn with a fixed seed, are kept for testing and are never used for training or for choosing
+anything. Training uses only numpy, so there is little to install:
 
     pip install numpy scikit-learn
     python3 train.py
@@ -29,7 +29,7 @@ def normalize(pixels):
 
 
 def patches(x):
-    """All 3x3 neighbourhoods with a border of zeros: (n, c, 8, 8) to (n, 8, 8, c * 9)."""
+    """All 3x3 neighborhoods with a border of zeros: (n, c, 8, 8) to (n, 8, 8, c * 9)."""
     n, c = x.shape[:2]
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     views = [padded[:, :, dy : dy + 8, dx : dx + 8] for dy in range(3) for dx in range(3)]

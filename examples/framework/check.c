@@ -1,5 +1,5 @@
 /*
- * check.c - ends the example with a sentence if a step fails; see check.h.
+ * check.c - ends the example with an error message if a step fails; see check.h.
  */
 #include "check.h"
 
@@ -11,7 +11,7 @@ void check(bool holds, const char *what)
     if (holds)
         return;
     fprintf(stderr, "framework: failed: %s\n", what);
-    _Exit(1); /* other threads still run */
+    _Exit(1); /* not exit(), because other threads still run */
 }
 
 void check_ingot(ingot_status_t status, const char *what)

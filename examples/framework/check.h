@@ -1,5 +1,5 @@
 /*
- * check.h - ends the example with a sentence if a step fails; a framework would pass the status on.
+ * check.h - ends the example with an error message if a step fails. A framework would return the status instead.
  */
 #ifndef FRAMEWORK_CHECK_H
 #define FRAMEWORK_CHECK_H

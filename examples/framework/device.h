@@ -15,13 +15,14 @@ struct device {
     ingot_context_t context;
     ingot_source_kind_t kind;
     const char *dialect; /* the kernels include it as "dialect.h" */
-    /* Runs a kernel, in any number of threads at once. Shared OpenCL kernels have state, so that device locks them. */
+    /* Runs a kernel. Any number of threads may call it at once: the OpenCL device locks its shared kernels. */
     void (*run)(struct device *device, ingot_kernel_t kernel, size_t row_count, const double *in, size_t in_count,
                 double *out, size_t out_count);
     void (*close)(struct device *device);
 };
 
-/* Creates a device; NULL if this build does not have it. The context uses this allocator and capacity. */
+/* Create a device, whose context uses this allocator and capacity. Each function exists only if its backend is
+ * built. */
 struct device *device_open_opencl(const ingot_allocator_t *allocator, const ingot_cache_capacity_t *capacity);
 struct device *device_open_jit(const ingot_allocator_t *allocator, const ingot_cache_capacity_t *capacity);
 

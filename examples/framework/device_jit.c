@@ -1,5 +1,5 @@
 /*
- * device_jit.c - this processor, with the compiler of ../own_backend.
+ * device_jit.c - runs kernels on this processor, with the backend of ../own_backend.
  *
  * Its kernels are plain functions without state, so running them needs no lock.
  */

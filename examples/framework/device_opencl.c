@@ -1,8 +1,8 @@
 /*
- * device_opencl.c - the first OpenCL device of the machine.
+ * device_opencl.c - runs kernels on the machine's first OpenCL device.
  *
- * All threads share one kernel, and an OpenCL kernel stores its arguments. Setting them and launching therefore happens
- * under the kernel's lock.
+ * All threads share one kernel, and an OpenCL kernel stores its arguments. So a thread sets arguments and launches
+ * only while it holds the kernel's lock.
  */
 #include "device.h"
 
@@ -13,7 +13,7 @@
 #include "check.h"
 
 struct opencl_device {
-    struct device device; /* first */
+    struct device device; /* must be first, because pointers to it are cast */
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;

@@ -1,5 +1,5 @@
 /*
- * executor.c - layers of any shape, over the two caches; see executor.h.
+ * executor.c - runs layers of any shape, and keeps their programs and objects in two caches; see executor.h.
  */
 #include "executor.h"
 
@@ -13,9 +13,10 @@ enum { NAME_SIZE = 48, OPTIONS_SIZE = 64 };
 
 /* ---- the objects ---- */
 
-/* A plan to run a layer of one shape. It holds its kernels, and they hold their program even after an eviction. */
+/* A plan to run a layer of one shape. It holds references to its kernels, which keep their program alive even after the
+ * cache has evicted it. */
 struct plan {
-    struct object object; /* first, as below */
+    struct object object; /* must be first, as in struct values */
     ingot_kernel_t forward;
     ingot_kernel_t backward;
 };
@@ -52,7 +53,7 @@ static ingot_source_t make_source(ingot_source_kind_t kind, const char *text, co
     return source;
 }
 
-/* The group is sufficient to bound programs by shapes. */
+/* Creates the descriptor of a shape's program. Its group is all that the cache needs to limit the number of shapes. */
 static ingot_program_desc_t describe(const struct executor *executor, const struct shape *shape, const char *group)
 {
     ingot_source_t source = make_source(executor->device->kind, layer_source, "layer");
@@ -95,7 +96,8 @@ struct request {
     const char *group;
 };
 
-/* One thread creates a plan. Threads that request the same plan wait; threads that request another one do not. */
+/* Creates a plan; called by the object cache. Threads that request the same plan wait for it. Threads that request a
+ * different one do not. */
 static ingot_status_t make_plan(void **value, void *user)
 {
     const struct request *request = user;
@@ -120,7 +122,8 @@ static ingot_status_t make_bias(void **value, void *user)
     return INGOT_SUCCESS;
 }
 
-/* Returns a reference that stays valid until released, even if the shape is dropped. */
+/* Returns an object of a session and shape, and creates it if necessary. The reference stays valid until it is
+ * released, even if the cache drops the shape. */
 static ingot_object_t get_object(struct executor *executor, const char *session, const struct shape *shape,
                                  const char *name, ingot_object_creator_t creator)
 {
@@ -157,7 +160,7 @@ static double value_of(size_t step, size_t index)
     return (double)((step * 31 + index * 17) % 101) / 16 - 3;
 }
 
-/* Returns the result as an object that is not in the cache yet. */
+/* Runs a forward operation. Returns its result as an object that is not in the cache yet. */
 static struct values *compute_forward(struct executor *executor, const char *session, const struct shape *shape,
                                       size_t step, struct scratch *scratch)
 {
@@ -199,7 +202,8 @@ void executor_backward(struct executor *executor, const char *session, const str
 
     shape_get_name(shape, group);
     get_saved_name(step, name);
-    /* Takes the result out of the cache, because no other thread needs it. If the shape was dropped, computes it. */
+    /* Takes the forward result out of the cache, because no other thread needs it. If the cache has dropped the shape,
+     * computes the result again. */
     if (ingot_object_cache_take(&saved, executor->objects, session, group, name) == INGOT_SUCCESS) {
         object_check(ingot_object_get_value(saved));
         memcpy(scratch->in + count, values_of(saved), layer_forward_out(shape) * sizeof(double));
@@ -255,7 +259,7 @@ void executor_end_session(struct executor *executor, const char *session)
     check_ingot(ingot_object_cache_clear(executor->objects, session, NULL), "clearing a session");
 }
 
-/* The cached groups, plus dropped groups that threads still hold, plus the data of unfinished steps. */
+/* Adds up the groups in the cache, the dropped groups that threads still hold, and the data of unfinished steps. */
 size_t executor_object_limit(size_t max_shapes, size_t session_count, size_t thread_count, size_t step_count,
                              const struct shape *largest)
 {

@@ -1,12 +1,15 @@
 /*
- * executor.h - runs layers of any shape, forward and backward, and bounds the memory for each shape's objects.
+ * executor.h - runs layers of any shape, forward and backward, and limits how many shapes keep programs and objects
+ * in memory.
  *
  * Start here. The executor keeps:
- *  - programs, compiled for a shape, in the in-memory cache of Ingot's context, in a group of the shape's name. All
- *    sessions share them.
- *  - a session's own objects in an ingot_object_cache, at (session, shape, name): the plan of a layer, its packed bias,
- *    and the data that a forward operation leaves for the backward one.
- * In both caches a shape is a group, and both limit the number of groups: the oldest is dropped as a whole.
+ *  - programs, each compiled for one shape, in the in-memory cache of Ingot's context. A program's group is the
+ *    name of its shape. All sessions share programs.
+ *  - each session's own objects, in an ingot_object_cache under (session, shape, name): the plan of a layer, its
+ *    packed bias, and the data that a forward operation leaves for the backward operation.
+ *
+ * In both caches, each shape is a group. Both limit the number of groups, and drop the oldest group as a whole if
+ * there are too many.
  */
 #ifndef FRAMEWORK_EXECUTOR_H
 #define FRAMEWORK_EXECUTOR_H
@@ -32,7 +35,7 @@ void executor_open(struct executor *executor, struct device *device, ingot_stora
                    struct object_counts *counts, size_t max_shapes, size_t session_count);
 void executor_close(struct executor *executor);
 
-/* Allocates one thread's memory for operations, large enough for every shape up to this one. */
+/* One thread's memory for operations. scratch_open makes it large enough for every shape up to `largest`. */
 struct scratch {
     double *in;
     double *out;
@@ -40,18 +43,18 @@ struct scratch {
 void scratch_open(struct scratch *scratch, const struct shape *largest);
 void scratch_close(struct scratch *scratch);
 
-/* Runs one operation of a step. Any thread may run the backward operation for another thread's forward operation. */
+/* Run the forward or the backward operation of a step. Different threads may run the two. */
 void executor_forward(struct executor *executor, const char *session, const struct shape *shape, size_t step,
                       struct scratch *scratch);
 void executor_backward(struct executor *executor, const char *session, const struct shape *shape, size_t step,
                        struct scratch *scratch);
 
-/* Runs the largest shape once to check that it fits, then releases its objects and its program. */
+/* Runs the largest shape once to check that it fits in memory, then releases its objects and its program. */
 void executor_warm_up(struct executor *executor, const struct shape *largest, struct scratch *scratch);
 /* Releases a session's objects; programs stay for other sessions. */
 void executor_end_session(struct executor *executor, const char *session);
 
-/* Returns the maximum bytes of the executor's own objects, with this many threads and unfinished steps. */
+/* Returns the maximum size in bytes of the executor's own objects, for this many threads and unfinished steps. */
 size_t executor_object_limit(size_t max_shapes, size_t session_count, size_t thread_count, size_t step_count,
                              const struct shape *largest);
 

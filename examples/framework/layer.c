@@ -1,5 +1,5 @@
 /*
- * layer.c - row normalization: its kernels' source, and a reference in plain C.
+ * layer.c - row normalization: the source of its kernels, and a reference in plain C that checks their results.
  */
 #include "layer.h"
 

@@ -1,6 +1,6 @@
 /*
- * main.c - runs the executor with 1, 4 and 16 threads, prints memory and hits, and exits with 1 if a limit was
- * exceeded.
+ * main.c - runs the executor with 1, 4 and 16 threads, prints memory use and cache hits, and exits with 1 if a
+ * limit was exceeded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +154,7 @@ static void run(const struct options *options, size_t thread_count)
     print_caches(&executor, &result);
     ingot_prewarm_release(prewarm);
     executor_close(&executor);
-    ingot_storage_release(storage); /* stores waiting programs and saves the record */
+    ingot_storage_release(storage); /* stores queued programs and saves the record */
     device->close(device);
 
     printf("  memory: own objects at most %.1f KiB of %.1f KiB; %zu were made, %zu ended; Ingot at most %.1f KiB\n",

@@ -1,9 +1,9 @@
 /*
- * schedule.c - steps of two sessions on a number of threads; see schedule.h.
+ * schedule.c - runs the steps of two sessions on several threads; see schedule.h.
  *
- * A thread prefers a waiting backward operation. With several threads, it skips those whose forward operation it ran,
- * so that data moves from thread to thread. The mutex guards everything in struct schedule and is not held while an
- * operation runs.
+ * A thread runs a waiting backward operation before it runs a new forward operation. If there are several threads,
+ * a thread skips backward operations whose forward operation it ran itself, so that data moves between threads. The
+ * mutex guards everything in struct schedule and is not held while an operation runs.
  */
 #include "schedule.h"
 
@@ -29,7 +29,7 @@ struct schedule {
     pthread_cond_t changed;
     size_t step_count;
     size_t next_step;
-    size_t unfinished[SESSION_COUNT]; /* steps */
+    size_t unfinished[SESSION_COUNT]; /* number of unfinished steps of each session */
     size_t running_forward;
     size_t pending_count;
     struct pending *pending;
@@ -42,7 +42,7 @@ size_t schedule_max_pending(size_t thread_count)
     return 2 * thread_count;
 }
 
-/* The short session takes part in the first half. */
+/* Returns a step's session. The short session has steps only in the first half. */
 static size_t session_of(const struct schedule *schedule, size_t step)
 {
     return step < schedule->step_count / 2 ? step % SESSION_COUNT : 1;
@@ -54,8 +54,9 @@ static struct shape shape_of(const struct schedule *schedule, size_t step)
     return shape_of_number(step % STEPS_PER_SHAPE == 0 ? step / STEPS_PER_SHAPE : step * 7 % hot);
 }
 
-/* Called with the lock held, like all functions below except the work itself. Returns the index in pending of an
- * operation for this thread, or pending_count if there is none. */
+/* Returns the index in `pending` of an operation for this thread, or pending_count if there is none. The caller holds
+ * the mutex, as for run_backward, run_forward and look_at_groups. The two run functions release it while an operation
+ * runs. */
 static size_t find_pending(const struct schedule *schedule, size_t thread)
 {
     size_t i = 0;

@@ -1,5 +1,6 @@
 /*
- * schedule.h - steps of two sessions on a number of threads: each is a forward operation and, later, a backward one.
+ * schedule.h - runs the steps of two sessions on several threads. A step is a forward operation and, later, a
+ * backward operation.
  */
 #ifndef FRAMEWORK_SCHEDULE_H
 #define FRAMEWORK_SCHEDULE_H
@@ -11,13 +12,13 @@ enum { SESSION_COUNT = 2, STEPS_PER_SHAPE = 4, HOT_SHAPES = 8 };
 struct schedule_result {
     size_t steps;
     size_t handed_over;         /* backward operations in a different thread than their forward operation */
-    size_t most_program_groups; /* the most seen in the in-memory cache at any time */
+    size_t most_program_groups; /* the most groups seen in the in-memory cache */
     size_t most_object_groups;
 };
 
-/* The maximum number of forward operations whose backward operation has not begun. */
+/* Returns the maximum number of forward operations whose backward operation has not begun. */
 size_t schedule_max_pending(size_t thread_count);
-/* Runs the steps and ends both sessions. Most steps have one of a few hot shapes; every fourth has a new one. */
+/* Runs the steps and ends both sessions. Most steps have one of a few hot shapes; every fourth step has a new shape. */
 struct schedule_result schedule_run(struct executor *executor, size_t thread_count, size_t shape_count,
                                     const struct shape *largest);
 

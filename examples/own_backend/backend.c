@@ -1,8 +1,8 @@
 /*
- * backend.c - the table of operations, and the function that creates a context.
+ * backend.c - the backend's table of operations, and the function that creates a context.
  *
- * A program is one image per device: the compiler's bytes, which are its binary, and the same code in memory, ready to
- * run. No object changes after its creation, so there are no locks.
+ * A program has one part per device: the bytes that the compiler wrote, which are its binary, and an image, which
+ * is the same code loaded into memory. No object changes after its creation, so there are no locks.
  */
 #include "tinycc.h"
 
@@ -134,7 +134,7 @@ static ingot_status_t load_part(struct part *part, const ingot_binary_t *binary)
         memcpy(part->bytes, binary->bytes, binary->size);
     part->size = binary->size;
     const ingot_status_t status = image_load(&part->image, part->bytes, part->size);
-    return status == INGOT_BUILD_FAILED ? INGOT_BLOB_REJECTED : status; /* no compiler ran */
+    return status == INGOT_BUILD_FAILED ? INGOT_BLOB_REJECTED : status; /* nothing was compiled here */
 }
 
 static ingot_status_t load(void *self, const ingot_build_request_t *request, size_t device_count,
@@ -259,6 +259,6 @@ ingot_status_t tinycc_kernel_get_function(const_ingot_kernel_t kernel, tinycc_fu
 
     if (address == NULL || function == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "no kernel of this backend, or no place for a function");
-    memcpy(function, &address, sizeof(*function)); /* ISO C has no cast for it */
+    memcpy(function, &address, sizeof(*function)); /* ISO C cannot cast an object pointer to a function pointer */
     return INGOT_SUCCESS;
 }

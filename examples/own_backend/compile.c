@@ -1,9 +1,9 @@
 /*
- * compile.c - see compile.h.
+ * compile.c - compiles C sources with libtcc; see compile.h.
  *
  * libtcc writes to a file, so it gets a file in memory. It finds the same includes that Ingot finds for the id: the
- * embedded headers and the -I directories, but no system headers (-nostdinc). Lock: libtcc has global state, and its
- * versions guard different parts of it, so only one thread compiles at a time.
+ * embedded headers and the -I directories, but no system headers (-nostdinc). Lock: libtcc has global state, and
+ * its versions guard different parts of it, so only one thread compiles at a time.
  */
 #include "compile.h"
 

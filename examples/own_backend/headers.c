@@ -1,5 +1,7 @@
 /*
- * headers.c - see headers.h. A name may contain directories ("shapes/box.h"), but never leaves the directory.
+ * headers.c - writes a program's embedded headers to files; see headers.h.
+ *
+ * A header's name may contain directories ("shapes/box.h"), but must not lead out of the directory.
  */
 #include "headers.h"
 

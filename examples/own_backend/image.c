@@ -1,8 +1,8 @@
 /*
- * image.c - see image.h.
+ * image.c - loads a shared object of libtcc into memory; see image.h.
  *
- * All reads go to the copy in memory, below span: an address of the object is an offset there. All accesses go through
- * place(), which checks them.
+ * Symbols and relocations are read from the copy in memory. An address in the object is an offset into this copy,
+ * and place() checks that it is below `span`.
  */
 #include "image.h"
 
@@ -18,11 +18,11 @@ static const char kernel_prefix[] = "kernel_";
 struct image {
     uint8_t *memory;
     size_t span;
-    uint64_t code_begin; /* of the only executable segment */
+    uint64_t code_begin; /* range of the only executable segment */
     uint64_t code_end;
     const Elf64_Sym *symbols;
     size_t symbol_count;
-    const char *names; /* of symbols; ends in NUL */
+    const char *names; /* names of the symbols; ends in a NUL */
     size_t names_size;
 };
 
@@ -78,7 +78,8 @@ static const Elf64_Phdr *find_segments(const uint8_t *bytes, size_t size, size_t
     return (const void *)(bytes + header->e_phoff);
 }
 
-/* Returns the memory size of the segments. 0: they are not in the file, overlap in a page, or are not in order. */
+/* Returns the size of the segments in memory, or 0 if they are invalid: outside the file, too large, not in order,
+ * sharing a page, or both writable and executable. */
 static uint64_t span_of(const Elf64_Phdr *segments, size_t count, size_t size)
 {
     uint64_t end = 0;
@@ -104,7 +105,7 @@ static void copy_segments(struct image *image, const Elf64_Phdr *segments, size_
     }
 }
 
-/* Code loses its write permission when it becomes executable. */
+/* Makes the code executable and no longer writable. */
 static int protect_code(struct image *image, const Elf64_Phdr *segments, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -153,7 +154,7 @@ static const char *name_of(const struct image *image, const Elf64_Sym *symbol)
     return symbol->st_name < image->names_size ? image->names + symbol->st_name : "";
 }
 
-/* Returns the symbol's address here or in the library; 0 if it has none. */
+/* Returns the symbol's address in the image or in the library, or 0 if it has none. */
 static uint64_t resolve(const struct image *image, uint64_t index)
 {
     if (index >= image->symbol_count)
@@ -221,7 +222,7 @@ static ingot_status_t link_image(struct image *image, const Elf64_Phdr *segments
 
 /* ---- images ---- */
 
-/* On failure the caller cleans up. */
+/* Maps, links and protects the code. On failure, the caller cleans up. */
 static ingot_status_t map_and_link(struct image *image, const uint8_t *bytes, size_t size)
 {
     size_t count = 0;

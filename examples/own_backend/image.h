@@ -16,9 +16,9 @@
 struct image;
 
 /*
- * Maps the code readable and executable, and the data readable and writable; no page is both at once.
- * bytes are aligned as by malloc. INGOT_BLOB_REJECTED: not such an object. INGOT_BUILD_FAILED: it calls an unknown
- * function.
+ * Maps the code readable and executable, and the data readable and writable. No page is both writable and
+ * executable. `bytes` must be aligned as by malloc. Returns INGOT_BLOB_REJECTED if they are not an object of
+ * libtcc, and INGOT_BUILD_FAILED if it calls an unknown function.
  */
 ingot_status_t image_load(struct image **image, const uint8_t *bytes, size_t size);
 void image_unload(struct image *image);

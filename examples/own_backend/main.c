@@ -1,8 +1,9 @@
 /*
- * main.c - compiles formulas at run time: cold, then warm in a new process.
+ * main.c - compiles formulas at run time, first with an empty store and then, in a new process, with the filled
+ * one.
  *
- * Each formula is a polynomial with its coefficients in the source, as in a program that gets them at run time. The
- * application uses the backend like any other and does not know what it compiles to.
+ * Each formula is a polynomial whose coefficients are in the source, as in a program that gets them at run time.
+ * The application uses this backend like any other, and does not know what it compiles to.
  */
 #include <math.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ struct result {
     uint64_t builds;
     uint64_t loads;
     double sum;       /* over all values of all formulas */
-    double max_error; /* compared with the same computed in plain C */
+    double max_error; /* compared with the same formula in plain C */
 };
 
 static void check(ingot_status_t status, const char *what)
@@ -53,7 +54,7 @@ static double item(int index)
     return (double)index / (double)ITEM_COUNT - 0.5;
 }
 
-/* Horner's scheme, one line per coefficient. */
+/* Returns the source of a formula: Horner's scheme, with one line per coefficient. */
 static char *write_source(int formula)
 {
     const size_t capacity = (size_t)(TERM_COUNT + 8) * LINE_SIZE;

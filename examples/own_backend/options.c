@@ -1,5 +1,7 @@
 /*
- * options.c - see options.h. Spaces separate words; quotes protect spaces and are removed, as in Ingot.
+ * options.c - passes a program's options to libtcc; see options.h.
+ *
+ * Spaces separate words. Quotes protect spaces and are removed, as in Ingot.
  */
 #include "options.h"
 
@@ -11,7 +13,8 @@ static int is_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Copies the next word to word, which has room for the whole text. Returns the rest, or NULL at the end. */
+/* Copies the next word to `word`, which must have room for the whole text. Returns the rest of the text, or NULL if
+ * there are no more words. */
 static const char *next_word(const char *text, char *word)
 {
     char quote = '\0';
@@ -41,7 +44,7 @@ static void define(TCCState *compiler, char *definition)
     tcc_define_symbol(compiler, definition, value != NULL ? value : "1");
 }
 
-/* The value of an option may be the next word. */
+/* Applies -I, -D or -U. `value` is the rest of the option or the next word. */
 static ingot_status_t apply(TCCState *compiler, char kind, char *value)
 {
     if (*value == '\0')

@@ -9,8 +9,9 @@
 #include <ingot/backend.h>
 
 /*
- * Passes -I, -D and -U to the compiler. Accepts -O..., -W... and -g, which have no effect. INGOT_BUILD_FAILED: any
- * other option. libtcc could read options itself, but it ends the process on an unknown one.
+ * Passes -I, -D and -U to the compiler. Accepts -O..., -W... and -g, which have no effect. Returns
+ * INGOT_BUILD_FAILED for any other option. libtcc could read options itself, but it ends the process on an unknown
+ * one.
  */
 ingot_status_t options_apply(TCCState *compiler, const char *options);
 

@@ -1,4 +1,4 @@
-/* argmax.cl - the likeliest class of each image. Options: CLASSES, GROUP (work-group size). */
+/* argmax.cl - finds the likeliest class of each image. Options: CLASSES, GROUP (work-group size). */
 #include "common.h"
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))

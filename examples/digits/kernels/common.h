@@ -1,8 +1,8 @@
 /*
- * common.h - what the kernels of the digits example share; included through -I.
+ * common.h - declarations that the kernels of the digits example share. Options name its directory with -I.
  *
- * Arrays are laid out image, channel, row, column. Every kernel takes the number of images, because global sizes are
- * rounded up to whole work-groups.
+ * Arrays are ordered by image, channel, row and column. A kernel whose global size is rounded up to whole
+ * work-groups takes the number of images.
  */
 #ifndef DIGITS_COMMON_H
 #define DIGITS_COMMON_H
@@ -10,7 +10,7 @@
 #define SIDE 8
 #define PIXELS (SIDE * SIDE)
 
-/* An activation that the program may have been built with, so that a layer is one launch instead of two. */
+/* Applies ReLU if the program is built with FUSE_RELU, so that a layer and its activation need only one launch. */
 static inline float activate(float x)
 {
 #ifdef FUSE_RELU

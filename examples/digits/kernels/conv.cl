@@ -1,5 +1,5 @@
 /*
- * conv.cl - 3x3 convolution with a border of zeros; one work-group an image, one work-item a pixel.
+ * conv.cl - 3x3 convolution with a border of zeros, with one work-group per image and one work-item per pixel.
  *
  * Options: IN_CHANNELS, OUT_CHANNELS, FUSE_RELU. The image with its border is held in local memory, since each
  * pixel is read nine times for every output channel.

@@ -1,5 +1,5 @@
 /*
- * dense.cl - a fully connected layer: output = input * weights^T + bias, by tiles in local memory.
+ * dense.cl - a fully connected layer: output = input * weights^T + bias, computed in tiles in local memory.
  *
  * Options: TILE (work-groups are TILE x TILE), INPUTS (a multiple of TILE), OUTPUTS, FUSE_RELU.
  */

@@ -1,4 +1,4 @@
-/* normalize.cl - pixels of 0..MAX_PIXEL to floats of -1..1. Options: MAX_PIXEL, GROUP (work-group size). */
+/* normalize.cl - converts pixels in 0..MAX_PIXEL to floats in -1..1. Options: MAX_PIXEL, GROUP (work-group size). */
 #include "common.h"
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))

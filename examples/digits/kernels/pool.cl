@@ -1,4 +1,4 @@
-/* pool.cl - the largest of each 2x2 window. Options: CHANNELS, GROUP (work-group size). */
+/* pool.cl - takes the largest value of each 2x2 window. Options: CHANNELS, GROUP (work-group size). */
 #include "common.h"
 
 #define POOLED (SIDE / 2)

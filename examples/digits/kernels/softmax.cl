@@ -1,4 +1,5 @@
-/* softmax.cl - logits to probabilities, one work-item an image. Options: CLASSES, GROUP (work-group size). */
+/* softmax.cl - converts logits to probabilities, with one work-item per image. Options: CLASSES, GROUP (work-group
+ * size). */
 #include "common.h"
 
 __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
