@@ -1,7 +1,8 @@
 /*
- * backend.h - the table of the CUDA backend's operations, and the operations of each file.
+ * backend.h - declares the CUDA backend's table of operations, and the operations, grouped by file.
  *
- * The core compares the tables' addresses to distinguish this backend's objects from those of other backends.
+ * The core compares the addresses of such tables to distinguish this backend's objects from those of other
+ * backends.
  */
 #ifndef INGOT_BACKENDS_CUDA_BACKEND_H
 #define INGOT_BACKENDS_CUDA_BACKEND_H

@@ -1,8 +1,8 @@
 /*
- * binary.c - splits programs into binaries, and makes programs from binaries.
+ * binary.c - gets the binaries of a program, and makes a program from binaries.
  *
- * A binary is an image (image.h), whose code is a cubin: machine code, and nothing that a driver could compile. PTX is
- * refused here, because the driver would accept and compile it.
+ * A binary is an image (image.h), whose code is a cubin: machine code, and nothing that a driver could compile. PTX
+ * is refused here, because the driver would accept and compile it.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/program.h"
@@ -19,7 +19,8 @@ ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t devic
     return ingot_sink_write(binary, part->size, part->bytes);
 }
 
-/* Returns the index of the first equal binary. Equal devices get the same binary, which is kept once. */
+/* Returns the index of the first binary that is the same as this one. Equal devices get the same binary, which is kept
+ * only once. */
 static size_t first_with(const ingot_binary_t *binaries, size_t index)
 {
     size_t first = 0;

@@ -1,5 +1,5 @@
 /*
- * build.c - compiles and links, and loads the result as a module for each device.
+ * build.c - compiles and links a program, and loads the result as a module for each device.
  *
  * The core requests only one of several equal devices, so this file compiles for every requested device.
  */

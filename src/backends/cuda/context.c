@@ -1,5 +1,5 @@
 /*
- * context.c - an Ingot context over the application's own CUDA contexts.
+ * context.c - creates an Ingot context for the application's own CUDA contexts.
  *
  * The native objects belong to the application. Ingot neither configures nor retains them.
  */

@@ -1,5 +1,5 @@
 /*
- * driver.c - the functions of CUDA's driver API that the backend uses, from libcuda.so.1.
+ * driver.c - looks up the functions of CUDA's driver API that the backend uses, in libcuda.so.1.
  */
 #include "backends/cuda/driver.h"
 

@@ -1,5 +1,5 @@
 /*
- * driver.h - the functions of CUDA's driver API that the backend uses.
+ * driver.h - looks up the functions of CUDA's driver API that the backend uses.
  */
 #ifndef INGOT_BACKENDS_CUDA_DRIVER_H
 #define INGOT_BACKENDS_CUDA_DRIVER_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct cuda_driver {
-    int version; /* of cuDriverGetVersion: 1000 * major + 10 * minor */
+    int version; /* from cuDriverGetVersion: 1000 * major + 10 * minor */
     CUresult (*get_error_name)(CUresult, const char **);
     CUresult (*get_version)(int *);
     CUresult (*get_current)(CUcontext *);

@@ -1,8 +1,8 @@
 /*
- * errors.c - CUDA's result codes as Ingot's statuses and sentences.
+ * errors.c - converts CUDA's result codes to Ingot's statuses and error messages.
  *
- * The detail of every failure has the driver's code by name and number. A lack of memory has its own status, because
- * the core then empties the in-memory cache and retries once.
+ * The detail of every failure has the driver's code by name and number. Running out of memory has its own status,
+ * because the core then empties the in-memory cache and retries once.
  */
 #include "backends/cuda/errors.h"
 

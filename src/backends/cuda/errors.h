@@ -1,5 +1,5 @@
 /*
- * errors.h - CUDA's result codes as Ingot's statuses and sentences.
+ * errors.h - converts CUDA's result codes to Ingot's statuses and error messages.
  */
 #ifndef INGOT_BACKENDS_CUDA_ERRORS_H
 #define INGOT_BACKENDS_CUDA_ERRORS_H
@@ -10,7 +10,7 @@
  * result's name and number. */
 ingot_status_t cuda_fail(const struct cuda_driver *driver, ingot_status_t otherwise, const char *call, CUresult result);
 
-/* True if the driver refused the image, and the failure has no other cause. */
+/* True if the result means that the driver refused the image itself. */
 bool cuda_refused_image(CUresult result);
 
 #endif

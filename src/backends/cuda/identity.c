@@ -1,10 +1,10 @@
 /*
- * identity.c - the fields that distinguish devices, drivers and compilers.
+ * identity.c - adds the fields that identify a device, its driver and the compilers.
  *
- * Devices with equal fields run each other's binaries. The compute capability selects the code, NVRTC (with its library
- * of built-in functions) and nvJitLink generate it, and the driver loads it. So their build-ids are fields, and so are
- * the variables that add options to NVRTC's. Whatever belongs to one machine or one process (UUIDs, ordinals, clock
- * rates, memory sizes, handles) is not a field.
+ * Devices with equal fields run each other's binaries. The compute capability selects the code, NVRTC (with its
+ * library of built-in functions) and nvJitLink generate it, and the driver loads it. So the build-ids of these
+ * libraries are fields, and so are the environment variables that add options for NVRTC. Whatever belongs to one
+ * machine or one process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/nvrtc_library.h"
@@ -44,9 +44,9 @@ static void add_name(struct compiler_names *names, const char *format, unsigned 
     names->names[names->count++] = text;
 }
 
-/* Adds all compilers that the driver is new enough for. Only a loaded NVRTC reports its minor version, and loading it
- * would take longer than everything else here. A machine without a compiler also has an identity, but it loads nothing
- * that a compiler made elsewhere. */
+/* Adds all compilers that the driver is new enough for, with every minor version. (Only a loaded NVRTC reports its
+ * minor version, and loading it would take longer than everything else here.) A machine without a compiler also has an
+ * identity, but it differs, so the machine loads nothing that a compiler made elsewhere. */
 static ingot_status_t add_compilers(const struct cuda_state *state, ingot_identity_t *identity)
 {
     struct compiler_names names = {.count = 0};

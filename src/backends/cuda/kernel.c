@@ -1,8 +1,8 @@
 /*
- * kernel.c - native kernels.
+ * kernel.c - finds native kernels.
  *
- * A CUfunction belongs to its module, which has one for each entry point. So nothing is created, and kernels cannot be
- * cloned.
+ * A CUfunction belongs to its module, which has one for each entry point. So nothing is created or destroyed here,
+ * and kernels cannot be cloned.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/errors.h"

@@ -1,5 +1,5 @@
 /*
- * program.c - native modules, their devices, and the images that they were loaded from.
+ * program.c - holds a program's native modules, their devices, and the images that they were loaded from.
  */
 #include "backends/cuda/program.h"
 

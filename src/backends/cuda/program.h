@@ -1,5 +1,5 @@
 /*
- * program.h - native modules, their devices, and the images that they were loaded from.
+ * program.h - holds a program's native modules, their devices, and the images that they were loaded from.
  */
 #ifndef INGOT_BACKENDS_CUDA_PROGRAM_H
 #define INGOT_BACKENDS_CUDA_PROGRAM_H
@@ -7,15 +7,15 @@
 #include "backends/cuda/compiler/image.h"
 #include "backends/cuda/state.h"
 
-/* A module, which belongs to one context, and its image, which is kept because a driver does not return what it
- * loaded. */
+/* A program's part for one device: a module, which belongs to one context, and its image. The image is kept, because a
+ * driver does not return what it loaded. */
 struct cuda_part {
     uint32_t device_index;
     CUmodule module; /* NULL: not loaded */
     size_t size;
     const uint8_t *bytes;    /* the image; equal parts share it */
     struct cuda_image image; /* parsed from the bytes */
-    /* set if the image was compiled here; a loaded image is in the same block, after the parts */
+    /* set if the image was compiled in this process; a loaded image is in the program's block, after the parts */
     struct cuda_bytes built;
 };
 
@@ -25,8 +25,8 @@ struct cuda_program {
     struct cuda_part parts[];
 };
 
-/* Creates a program for these devices, without images and modules. The same block has room for the images' bytes,
- * because another allocation would slow a load noticeably. */
+/* Creates a program for these devices, without images and modules. Its block also has `room` bytes for images, because
+ * another allocation would slow a load noticeably. */
 ingot_status_t cuda_program_create(const struct cuda_state *state, size_t device_count, const uint32_t *device_indices,
                                    size_t room, struct cuda_program **program);
 uint8_t *cuda_program_room(struct cuda_program *program);

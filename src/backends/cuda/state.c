@@ -1,5 +1,5 @@
 /*
- * state.c - driver queries that several files of the backend need.
+ * state.c - opens the driver, makes contexts current, and queries devices.
  */
 #include "backends/cuda/state.h"
 

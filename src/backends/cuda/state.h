@@ -34,7 +34,7 @@ ingot_status_t cuda_state_open_driver(struct cuda_state *state);
 /* Queries the device of a CUDA context. */
 ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext context, struct cuda_device *device);
 
-/* Makes the device's context the thread's current one until cuda_leave. `pushed` is false if it already was. */
+/* Makes this context the thread's current one until cuda_leave. Sets *pushed to false if it already was. */
 ingot_status_t cuda_enter(const struct cuda_driver *driver, CUcontext context, bool *pushed);
 void cuda_leave(const struct cuda_driver *driver, bool pushed);
 

@@ -1,9 +1,10 @@
 /*
- * text_rules.c - NVRTC's options, and its search for included files, as documented and as found by experiment.
+ * text_rules.c - describes NVRTC's options, and its search for included files, as documented and as found by
+ * experiment.
  *
- * compiler/options.c splits the words. The list leaves out options that read or write files, or that change where files
- * are looked for: --pre-include, --no-source-include, --use-pch and the like, --time, --fdevice-time-trace,
- * --options-file. A program with one of these is not cacheable.
+ * compiler/options.c splits options into words. The list leaves out options that read or write files, or that
+ * change where files are looked for: --pre-include, --no-source-include, --use-pch and the like, --time,
+ * --fdevice-time-trace, --options-file. A program with one of these is not cacheable.
  */
 #include "backends/cuda/backend.h"
 

@@ -1,7 +1,9 @@
 /*
- * backend.h - the table of the Level Zero backend's operations; the operations and shared functions of each file.
+ * backend.h - declares the Level Zero backend's table of operations, its operations, and its shared functions,
+ * grouped by file.
  *
- * The core compares the tables' addresses to distinguish this backend's objects from those of other backends.
+ * The core compares the addresses of such tables to distinguish this backend's objects from those of other
+ * backends.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
 #define INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
@@ -28,9 +30,9 @@ ingot_status_t level_zero_build_flags(const struct level_zero_state *state, cons
 ingot_status_t level_zero_link_modules(const struct level_zero_state *state, size_t count, ze_module_handle_t *modules,
                                        ingot_sink_t *log);
 
-/* build_log.c: returns the status of a call that compiles or links, with its detail. Returns INGOT_BUILD_FAILED if the
- * compiler refused the program. Writes the native log, destroys it, and then writes the refusal, because the driver
- * logs nothing for some refusals. */
+/* build_log.c: returns the status of a call that compiles or links, with its detail; INGOT_BUILD_FAILED if the compiler
+ * refused the program. Copies the native log to `log` and destroys it. Then writes a refusal to `log`, because the
+ * driver logs nothing for some refusals. */
 ingot_status_t level_zero_conclude(const struct level_zero_state *state, const char *call, ze_result_t result,
                                    ze_module_build_log_handle_t native_log, ingot_sink_t *log);
 

@@ -1,16 +1,17 @@
 /*
- * binary.c - splits programs into binaries, and makes programs from binaries.
+ * binary.c - gets the binaries of a program, and makes a program from binaries.
  *
- * A device's binary is the binary of its module, as the driver returns it. If its modules are linked dynamically, it is
- * a sequence: PARTS_MAGIC, the number of modules, the size of each, then their bytes. Numbers are 64-bit little-endian.
+ * A device's binary is the binary of its module, as the driver returns it. If its modules are linked dynamically,
+ * it is a sequence: PARTS_MAGIC, the number of modules, the size of each, then their bytes. Numbers are 64-bit
+ * little-endian.
  *
- * What Intel's driver 22.43 does with bytes that are not its own, as seen here:
- *  - A module's native binary contains only machine code. The driver refuses a binary for another generation of devices
- *  with ZE_RESULT_ERROR_INVALID_NATIVE_BINARY. It accepts one for another product of the same generation (tgllp, adlp)
- *  without a warning, so only the identity distinguishes them.
+ * What Intel's driver 22.43 does with bytes that are not its own, as observed:
+ *  - A module's native binary contains only machine code. The driver refuses a binary for another generation of
+ *    devices with ZE_RESULT_ERROR_INVALID_NATIVE_BINARY. It accepts one for another product of the same generation
+ *    (tgllp, adlp) without a warning, so only the identity distinguishes them.
  *  - ocloc's device binaries also contain SPIR-V. The driver recompiles a binary for another device or driver from
- *  that, and says so only in the build log. That counts as a refusal.
- *  - Damaged bytes end the process. Only verified bytes may be passed.
+ *    the SPIR-V, and says so only in the build log. This file treats that as a refusal.
+ *  - Damaged bytes crash the process, so only verified bytes may be passed.
  *  - The driver ignores the build flags of a native binary, even unknown ones. They are passed nevertheless.
  */
 #include "backends/level_zero/backend.h"

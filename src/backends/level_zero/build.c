@@ -1,9 +1,9 @@
 /*
- * build.c - compiles and links.
+ * build.c - compiles and links a program.
  *
- * One source is one module. Several become one module if the driver links them (ZE_experimental_module_program), and
- * otherwise one module each, linked dynamically. A driver accepts a module with unresolved imports and refuses its
- * kernels later. Here, the build fails then.
+ * One source becomes one module. If the driver can link sources (ZE_experimental_module_program), several sources
+ * also become one module. Otherwise each source becomes a module, and the modules are linked dynamically. A driver
+ * accepts a module with unresolved imports, and refuses its kernels later. This backend fails the build instead.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#define LIBRARY_FLAG "-library-compilation" /* tells Intel's compiler that other modules may call functions */
+#define LIBRARY_FLAG "-library-compilation" /* lets other modules call this module's functions (Intel) */
 
 /* The state of a build. */
 struct job {

@@ -1,7 +1,8 @@
 /*
- * build_log.c - the compiler's messages, and the outcome of a build.
+ * build_log.c - copies the messages of the compiler, and returns the outcome of a build.
  *
- * A refusal of the program is the only failure that every caller would get again, so it has its own status.
+ * A refusal of the program is the only failure that every caller would get again, so it has its own status,
+ * INGOT_BUILD_FAILED.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"

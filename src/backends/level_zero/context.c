@@ -1,5 +1,5 @@
 /*
- * context.c - an Ingot context over the application's own Level Zero driver, context and devices.
+ * context.c - creates an Ingot context for the application's own Level Zero driver, context and devices.
  *
  * The native objects belong to the application. Ingot neither configures nor retains them.
  */

@@ -1,8 +1,8 @@
 /*
- * errors.c - Level Zero's result codes as Ingot's statuses and sentences.
+ * errors.c - converts Level Zero's result codes to Ingot's statuses and error messages.
  *
- * The detail of every failure has the driver's code by name and number. A lack of memory has its own status, because
- * the core then empties the in-memory cache and retries once.
+ * The detail of every failure has the driver's code by name and number. Running out of memory has its own status,
+ * because the core then empties the in-memory cache and retries once.
  */
 #include "backends/level_zero/errors.h"
 

@@ -1,5 +1,5 @@
 /*
- * errors.h - Level Zero's result codes as Ingot's statuses and sentences.
+ * errors.h - converts Level Zero's result codes to Ingot's statuses and error messages.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_ERRORS_H
 #define INGOT_BACKENDS_LEVEL_ZERO_ERRORS_H

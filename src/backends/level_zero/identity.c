@@ -1,11 +1,11 @@
 /*
- * identity.c - the fields that distinguish devices, drivers and compilers.
+ * identity.c - adds the fields that identify a device, its driver and the compiler.
  *
- * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver says
- * about the device and about the code that it accepts, the build-ids of the driver and the compiler (some upgrades keep
- * the version), and the environment variables that change the generated code. Whatever belongs to one machine or one
- * process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field. The driver's version also identifies
- * its extensions.
+ * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver
+ * reports about the device and about the code that it accepts, the build-ids of the driver and the compiler (some
+ * upgrades keep the version), and the environment variables that change the generated code. Whatever belongs to one
+ * machine or one process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field. Neither are the
+ * driver's extensions, because its version determines them.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Functions that drivers have and the loader does not, and drivers' libraries, in case a driver has none of these
- * functions. */
+/* To find the driver's library: functions that drivers have and the loader does not have, and the names of drivers'
+ * libraries, in case a driver has none of these functions. */
 static const char *const driver_functions[] = {"zexDriverImportExternalPointer", "zexDriverGetHostPointerBaseAddress"};
 static const char *const driver_libraries[] = {"libze_intel_gpu.so.1", "libze_intel_npu.so.1", "libze_intel_vpu.so.1"};
 
@@ -26,7 +26,7 @@ static const char *const compilers[] = {
     "libigc.so.2", "libigc.so.1", "libigdfcl.so.2", "libigdfcl.so.1", "libnpu_driver_compiler.so", NULL};
 
 /* Variables that change the code that a driver generates. Intel's graphics compiler reads all its options from
- * variables. Intel's driver reads its own keys only if one of the switches is set. */
+ * variables. Intel's driver reads its own variables (debug keys) only if one of the switches is set. */
 static const char *const code_variables[] = {"IGC_*", NULL};
 static const char *const switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_L0_NEOReadDebugKeys"};
 static const char *const code_variables_and_keys[] = {
@@ -108,7 +108,7 @@ static ingot_status_t add_device(const struct level_zero_state *state, uint32_t 
     return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]) - (state->tells_ip_version ? 0 : 1), numbers);
 }
 
-/* Adds the format of native binaries, if the driver reports it. */
+/* Adds the UUID of the format of native binaries. It is zero if the driver does not report one. */
 static ingot_status_t add_native_kernel(ingot_identity_t *identity, const ze_native_kernel_uuid_t *uuid)
 {
     char text[2 * sizeof(uuid->id) + 1] = "";

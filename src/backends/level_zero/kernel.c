@@ -1,7 +1,8 @@
 /*
- * kernel.c - native kernels.
+ * kernel.c - creates, clones and destroys native kernels.
  *
- * A Level Zero kernel belongs to one module, and so to one device. The module is kept with it to make clones from.
+ * A Level Zero kernel belongs to one module, and so to one device. The module is stored with the kernel, because
+ * clones are created from it.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"

@@ -1,5 +1,5 @@
 /*
- * program.c - native modules and their devices.
+ * program.c - holds a program's native modules and their devices.
  */
 #include "backends/level_zero/program.h"
 
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Not a kernel's name: under it, Intel's driver lists the functions that other modules may call. */
+/* Not a kernel: Intel's driver lists this name for the functions that other modules may call. */
 #define FUNCTIONS_NAME "Intel_Symbol_Table_Void_Program"
 
 ingot_status_t level_zero_program_create(const struct level_zero_state *state, size_t device_count,

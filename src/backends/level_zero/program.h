@@ -1,5 +1,5 @@
 /*
- * program.h - native modules and their devices.
+ * program.h - holds a program's native modules and their devices.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_PROGRAM_H
 #define INGOT_BACKENDS_LEVEL_ZERO_PROGRAM_H

@@ -1,9 +1,9 @@
 /*
- * spec_constants.c - specialization constants of SPIR-V.
+ * spec_constants.c - converts the specialization constants of a request to the form that Level Zero takes.
  *
- * The driver refuses a module, without a message, if it gets a constant that the module lacks. So each module gets only
- * the constants that it has. Drivers read eight bytes of every value, even if the constant is smaller, so each value is
- * stored in eight bytes.
+ * If a driver gets a constant that a module does not have, it refuses the module without a message. So each module
+ * gets only the constants that it has. Drivers read eight bytes of every value, even if the constant is smaller, so
+ * each value is stored in eight bytes.
  */
 #include "backends/level_zero/spec_constants.h"
 

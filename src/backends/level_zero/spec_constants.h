@@ -1,5 +1,5 @@
 /*
- * spec_constants.h - specialization constants of SPIR-V.
+ * spec_constants.h - converts the specialization constants of a request to the form that Level Zero takes.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_SPEC_CONSTANTS_H
 #define INGOT_BACKENDS_LEVEL_ZERO_SPEC_CONSTANTS_H
@@ -13,12 +13,12 @@ struct level_zero_spec_constants {
     ze_module_constants_t *of_source;       /* [source_count]; NULL: the request has no constants */
     const ze_module_constants_t **pointers; /* pointers to the elements of of_source */
     uint32_t *ids;                          /* [source_count][constant_count] */
-    const void **values;                    /* likewise */
+    const void **values;                    /* [source_count][constant_count] */
     uint64_t *storage;                      /* [constant_count] */
 };
 
-/* Takes a request that is already checked. The caller must call level_zero_spec_constants_fini, even after a failure.
- * */
+/* Converts the constants of a request that has been checked. The caller must call level_zero_spec_constants_fini, even
+ * after a failure. */
 ingot_status_t level_zero_spec_constants_init(const struct level_zero_state *state,
                                               const ingot_build_request_t *request,
                                               struct level_zero_spec_constants *constants);

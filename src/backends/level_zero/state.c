@@ -1,5 +1,5 @@
 /*
- * state.c - driver queries that several files of the backend need.
+ * state.c - queries the driver about devices and extensions, and reads its build logs.
  */
 #include "backends/level_zero/state.h"
 

@@ -24,13 +24,13 @@ struct level_zero_state {
     ze_device_handle_t *devices;
 };
 
-/* Query the driver about a device, and about the code that it accepts. */
+/* Query the driver about a device, and about the code that the device accepts. */
 ingot_status_t level_zero_device_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ze_device_properties_t *properties);
 ingot_status_t level_zero_module_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ze_device_module_properties_t *properties);
 
-/* Finds out which of the extensions that this backend uses the driver has. */
+/* Finds out which extensions the driver has, of those that this backend uses. */
 ingot_status_t level_zero_learn_extensions(struct level_zero_state *state);
 
 /* A NUL-terminated string from the driver, and the size of its memory. */

@@ -1,7 +1,9 @@
 /*
- * backend.h - the table of the OpenCL backend's operations; the operations and shared functions of each file.
+ * backend.h - declares the OpenCL backend's table of operations, its operations, and its shared functions, grouped
+ * by file.
  *
- * The core compares the tables' addresses to distinguish this backend's objects from those of other backends.
+ * The core compares the addresses of such tables to distinguish this backend's objects from those of other
+ * backends.
  */
 #ifndef INGOT_BACKENDS_OPENCL_BACKEND_H
 #define INGOT_BACKENDS_OPENCL_BACKEND_H
@@ -24,13 +26,13 @@ void opencl_get_text_rules(void *state, ingot_text_rules_t *rules);
 ingot_status_t opencl_build(void *state, const ingot_build_request_t *request, size_t device_count,
                             const uint32_t *device_indices, ingot_sink_t *log, void **program);
 
-/* spec_constants.c: sets the request's constants, which have been checked, in the native programs that have them. */
+/* spec_constants.c: sets the constants of a request that has been checked, in the native programs that have them. */
 ingot_status_t opencl_set_spec_constants(const struct opencl_state *state, const ingot_build_request_t *request,
                                          const cl_program *programs);
 
-/* build_log.c: returns the status of a call that compiles or links, with its detail. Returns INGOT_BUILD_FAILED if the
- * compiler refused the program or its options. Writes the log of every device, and then the refusal, because some
- * drivers write no log. `native` may be NULL. */
+/* build_log.c: returns the status of a call that compiles or links, with its detail; INGOT_BUILD_FAILED if the compiler
+ * refused the program or its options. Writes the log of every device, and then a refusal, because some drivers write no
+ * log. `native` may be NULL. */
 ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,
                                size_t device_count, const cl_device_id *devices, ingot_sink_t *log);
 
@@ -40,9 +42,9 @@ void opencl_destroy_program(void *state, void *program);
 /* kernel_names.c */
 ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
 
-/* size.c: returns the size of all binaries of a program that was built here, or 0 if it is not known. The second
- * function returns an estimate, for program->code_estimate: the size of the binary that PoCL makes from these sources
- * for one device, without the kernels' files. It is 0 for other drivers. */
+/* size.c: opencl_get_program_size returns the size of all binaries of a program that was built in this process, or 0 if
+ * it is unknown. opencl_estimate_code returns an estimate for program->code_estimate: the size of the binary that PoCL
+ * makes from these sources for one device, without the files of its kernels. It returns 0 for other drivers. */
 size_t opencl_get_program_size(void *state, void *program);
 size_t opencl_estimate_code(const struct opencl_state *state, const ingot_build_request_t *request);
 

@@ -1,17 +1,17 @@
 /*
- * binary.c - splits programs into binaries, and makes programs from binaries.
+ * binary.c - gets the binaries of a program, and makes a program from binaries.
  *
- * What drivers do, as seen with PoCL 3.1 and with Intel's driver 22.43:
- *  - PoCL generates machine code when a binary (or even its size) is first requested, and returns the same bytes from
- *  then on, without the code of later launches. So this file requests a binary only when the core does. A binary has
- *  PoCL's LLVM bitcode and, for each kernel, code for any local size and for the local sizes launched so far. For other
- *  local sizes, PoCL compiles the bitcode at launch.
- *  - PoCL aborts the process if a binary is damaged. Only verified bytes may be passed.
- *  - Intel's driver recompiles a binary for another device or driver from the SPIR-V in it, and says so only in the
- *    build log. That counts as a refusal: equal identities should have prevented it.
+ * What drivers do, as observed with PoCL 3.1 and with Intel's driver 22.43:
+ *  - PoCL generates machine code when a binary (or even its size) is first requested, and returns the same bytes
+ *    from then on, without the code of later launches. So this file requests a binary only when the core does. A
+ *    binary has PoCL's LLVM bitcode and, for each kernel, generic code and code for the local sizes launched so
+ *    far. For other local sizes, PoCL compiles the bitcode at launch.
+ *  - PoCL aborts the process if a binary is damaged, so only verified bytes may be passed.
+ *  - If a binary is for another device or driver, Intel's driver recompiles it from the SPIR-V in it, and says so
+ *    only in the build log. This file treats that as a refusal, because equal identities should have prevented it.
  *  - NVIDIA's binary is PTX, which the driver compiles at each load; see vendor/nvidia_binary.h.
  *  - PoCL and Intel's driver load a binary with any options. The options are passed nevertheless, because PoCL uses
- *  those that matter at run time (denormals).
+ *    those that matter at run time (denormals).
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -24,8 +24,8 @@
 
 #define RECOMPILED_MARK "recompiled-from-ir"
 
-/* Looks for the mark in the log. A load's log is usually empty or short, so one call to the driver is enough, without
- * an allocation. */
+/* Finds out if the build log contains RECOMPILED_MARK. After a load, the log is usually short, so one call with a
+ * buffer on the stack is enough. */
 static ingot_status_t look_for_mark(const struct opencl_state *state, cl_program native, cl_device_id device,
                                     bool *found)
 {
@@ -56,7 +56,7 @@ static bool driver_takes(const struct opencl_state *state, cl_device_id device, 
     return status == INGOT_SUCCESS && !recompiled;
 }
 
-/* Writes the binary without intermediate code if the driver loads it at once, otherwise unchanged. */
+/* Writes the binary without its intermediate code if the driver loads that without recompiling, otherwise unchanged. */
 static ingot_status_t write_smallest(const struct opencl_state *state, cl_device_id device, size_t size,
                                      const uint8_t *bytes, ingot_sink_t *binary)
 {
@@ -92,7 +92,8 @@ static bool can_replace(const struct opencl_state *state, cl_device_id device, c
     return can;
 }
 
-/* Writes machine code if there is any and nothing is lost with it, otherwise the smallest binary. */
+/* Writes the binary as machine code if it is PTX that can be translated without a loss, otherwise the smallest
+ * binary. */
 static ingot_status_t write_best(const struct opencl_state *state, const struct opencl_program *program,
                                  cl_device_id device, const ingot_binary_t *given, ingot_sink_t *binary)
 {
@@ -185,8 +186,8 @@ static ingot_status_t build_with(const struct opencl_state *state, const struct 
     return error == CL_SUCCESS ? INGOT_SUCCESS : opencl_fail(INGOT_BLOB_REJECTED, "clBuildProgram of a binary", error);
 }
 
-/* Builds a loaded program. A load takes no link options, but all of them are build options too, except those that make
- * libraries. */
+/* Builds a loaded program. clBuildProgram has no separate link options, but accepts them as build options, except those
+ * that make libraries. */
 static ingot_status_t build_loaded(const struct opencl_state *state, const struct opencl_program *program,
                                    const ingot_build_request_t *request)
 {

@@ -1,8 +1,8 @@
 /*
- * build.c - compiles and links.
+ * build.c - compiles and links a program.
  *
- * One source without headers and link options is built in one step, which every driver handles best. Otherwise each
- * source is compiled, and then all are linked. Every path releases the native objects that it creates.
+ * A single source without headers and link options is built in one step, which every driver handles best. Otherwise
+ * each source is compiled, and then all are linked. Every path releases the native objects that it creates.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -16,7 +16,7 @@ struct inputs {
     size_t source_count;
     size_t count;
     cl_program *programs;
-    const char **names; /* names of the headers, at the same positions */
+    const char **names; /* names of the headers, at the same positions as their programs */
 };
 
 static cl_program create_with_il(const struct opencl_state *state, const ingot_source_view_t *source, cl_int *error)
@@ -124,7 +124,7 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
                                    struct inputs *inputs, struct opencl_program *program, ingot_sink_t *log)
 {
     program->native = inputs->programs[0];
-    inputs->programs[0] = NULL; /* handed over */
+    inputs->programs[0] = NULL; /* the program owns it now */
     const cl_int error =
         state->cl->clBuildProgram(program->native, (cl_uint)program->device_count, program->devices,
                                   ingot_build_request_get_settings(request, 0).compile_options, NULL, NULL);

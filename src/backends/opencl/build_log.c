@@ -1,10 +1,10 @@
 /*
- * build_log.c - the compiler's messages, and the outcome of a build.
+ * build_log.c - copies the messages of the compiler, and returns the outcome of a build.
  *
- * A refusal of the program is the only failure that every caller would get again, so it has its own status. Drivers
- * report it with different codes. For a build, and only for a build, CL_OUT_OF_RESOURCES is one of them: a compiler
- * reports it if the program does not fit the device. If it were treated as a lack of memory, as in other calls, the
- * in-memory cache would be emptied in vain.
+ * A refusal of the program is the only failure that every caller would get again, so it has its own status,
+ * INGOT_BUILD_FAILED. Drivers report a refusal with different codes. CL_OUT_OF_RESOURCES is one of them, but only
+ * for a build: a compiler returns it if the program does not fit the device. If this were treated as running out of
+ * memory, as in other calls, the core would empty the in-memory cache in vain.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"

@@ -1,9 +1,9 @@
 /*
- * context.c - an Ingot context over the application's own OpenCL context and devices.
+ * context.c - creates an Ingot context for the application's own OpenCL context and devices.
  *
  * The native context belongs to the application. Ingot retains it and never configures it. The devices are in the
- * caller's order, but drivers list a program's devices in the native context's order, so each device knows its position
- * there.
+ * caller's order, but drivers list a program's devices in the native context's order, so each device knows its
+ * position there.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -89,8 +89,9 @@ static bool is_of_pocl(const struct opencl_state *state, cl_platform_id platform
     return is_so;
 }
 
-/* Returns the device that the native context lists for this one. PoCL lists the parent of a sub-device. Other drivers
- * list the sub-device itself; there, a parent in the list means that the sub-device does not belong to the context. */
+/* Returns the device that the native context lists in place of a sub-device: with PoCL, its parent; otherwise NULL.
+ * Other drivers list the sub-device itself. If they list only its parent, the sub-device does not belong to the
+ * context. */
 static cl_device_id listed_instead(const struct opencl_state *state, cl_device_id device)
 {
     cl_device_id parent = NULL;
@@ -143,7 +144,8 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
     return INGOT_SUCCESS;
 }
 
-/* Finds out if all devices support SPIR-V. Drivers before OpenCL 2.1 without the extension do not know the query. */
+/* Finds out if all devices support SPIR-V. The query fails on drivers before OpenCL 2.1 that do not have the
+ * extension. */
 static ingot_status_t learn_spirv(struct opencl_state *state)
 {
     state->takes_spirv = true;

@@ -1,5 +1,5 @@
 /*
- * errors.h - OpenCL's error codes as Ingot's statuses and sentences.
+ * errors.h - converts OpenCL's error codes to Ingot's statuses and error messages.
  */
 #ifndef INGOT_BACKENDS_OPENCL_ERRORS_H
 #define INGOT_BACKENDS_OPENCL_ERRORS_H

@@ -1,11 +1,12 @@
 /*
- * identity.c - the fields that distinguish devices, drivers and compilers.
+ * identity.c - adds the fields that identify a device, its driver and the compiler.
  *
- * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver says
- * about the platform and the device, the build-ids of the driver and the compiler (some upgrades keep the version), the
- * data files that they compile with, and the environment variables that change the generated code. Whatever belongs to
- * one machine or one process (UUIDs, ordinals, paths, handles) is not a field, and neither is the vendor's number,
- * which PoCL increments. A sub-device answers queries like its parent and shares its binaries.
+ * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver
+ * reports about the platform and the device, the build-ids of the driver and the compiler (some upgrades keep the
+ * version), the data files that they compile with, and the environment variables that change the generated code.
+ * Whatever belongs to one machine or one process (UUIDs, ordinals, paths, handles) is not a field. Neither is the
+ * vendor's number (CL_DEVICE_VENDOR_ID), because PoCL increments it. A sub-device answers queries like its parent
+ * and shares its binaries.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"
@@ -41,8 +42,8 @@ static ingot_status_t add_device(const struct opencl_state *state, cl_device_id 
     return status;
 }
 
-/* Adds a digest of the extensions, because the list is longer than 1 KiB. Programs can test each extension as a
- * macro. */
+/* Adds the extensions, because programs can test each one as a macro. Adds only a digest of the list, because it is
+ * longer than 1 KiB. */
 static ingot_status_t add_extensions(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
     struct opencl_text text = {NULL, 0};
@@ -53,8 +54,8 @@ static ingot_status_t add_extensions(const struct opencl_state *state, cl_device
     return status;
 }
 
-/* Finds a function inside the driver. The clBuildProgram of the context's table belongs to the loader, but the platform
- * of a driver for loaders (cl_khr_icd) begins with the driver's own table. */
+/* Finds a function inside the driver. The clBuildProgram in the context's table belongs to the loader. But if a driver
+ * supports loaders (cl_khr_icd), its platform object begins with a pointer to the driver's own table. */
 static ingot_status_t find_driver_function(const struct opencl_state *state, const void **function)
 {
     struct opencl_text extensions = {NULL, 0};

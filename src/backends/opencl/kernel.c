@@ -1,5 +1,5 @@
 /*
- * kernel.c - native kernels. A backend kernel is the cl_kernel itself.
+ * kernel.c - creates, clones and releases native kernels. A backend kernel is the cl_kernel itself.
  *
  * An OpenCL kernel belongs to its program and not to one device, so the device of a request is only checked.
  */

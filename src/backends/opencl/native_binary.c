@@ -1,8 +1,8 @@
 /*
  * native_binary.c - reads binaries as the driver returns them, and makes native programs from them.
  *
- * PoCL lists binaries for the devices that a program was built for, other drivers for those that it belongs to. PoCL
- * writes to every pointer of CL_PROGRAM_BINARIES, even to NULL.
+ * PoCL lists binaries for the devices that a program was built for. Other drivers list binaries for all devices of
+ * the program. PoCL writes to every pointer of CL_PROGRAM_BINARIES, even to NULL.
  */
 #include "backends/opencl/native_binary.h"
 
@@ -102,7 +102,7 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
     return status;
 }
 
-/* PoCL ends the process if a kernel's name is too long. */
+/* Fails if a kernel's name is too long, because PoCL then ends the process. */
 static ingot_status_t check_names(const struct opencl_state *state, const struct opencl_program *program)
 {
     struct opencl_text names = {NULL, 0};

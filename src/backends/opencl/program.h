@@ -1,5 +1,5 @@
 /*
- * program.h - a native program and the devices that it was made for.
+ * program.h - holds a native program and the devices that it was made for.
  */
 #ifndef INGOT_BACKENDS_OPENCL_PROGRAM_H
 #define INGOT_BACKENDS_OPENCL_PROGRAM_H
@@ -8,7 +8,7 @@
 
 struct opencl_program {
     cl_program native;
-    size_t code_estimate; /* set if the program was compiled here; see size.c */
+    size_t code_estimate; /* set if the program was compiled in this process; see size.c */
     size_t device_count;
     cl_device_id devices[]; /* in the order of the native context */
 };

@@ -1,7 +1,7 @@
 /*
- * spec_constants.c - specialization constants of SPIR-V.
+ * spec_constants.c - sets the specialization constants of SPIR-V modules.
  *
- * If there are several modules, each constant is set in those that have it. The request is already checked: each
+ * If there are several modules, each constant is set in those that have it. The request has been checked: each
  * constant is in at least one module, with its size.
  */
 #include "backends/opencl/backend.h"

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Versions of a platform or device, 10 * major + minor, from which on a function needs no extension. */
+/* Platform versions, as 10 * major + minor, from which some functions need no extension. */
 #define OPENCL_VERSION_2_1 21u
 #define OPENCL_VERSION_2_2 22u
 

@@ -1,6 +1,6 @@
 /*
- * text_rules.c - the options that any OpenCL compiler may accept. For the differences between vendors, see
- * vendor/vendor.c.
+ * text_rules.c - describes the options that any OpenCL compiler may accept. For the differences between vendors,
+ * see vendor/vendor.c.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"

@@ -1,9 +1,9 @@
 /*
  * compile.c - compiles a request to a binary for one architecture, without a GPU, a driver or a context.
  *
- * NVRTC alone compiles one source of CUDA C++ to machine code. For several sources, PTX, relocatable code and link
- * options, nvJitLink follows. It is a library of the toolkit, so it makes the same code on every machine. Its result is
- * a cubin like NVRTC's, so a load compiles nothing.
+ * One source of CUDA C++ needs only NVRTC. If there are several sources, PTX, relocatable code or link options,
+ * nvJitLink links the result. nvJitLink is a library of the toolkit and not of the driver, so it makes the same
+ * code on every machine. Its result is a cubin like NVRTC's, so a load compiles nothing.
  */
 #include "backends/cuda/compiler/compile.h"
 
@@ -156,7 +156,7 @@ static ingot_status_t add_source(struct plan *plan, struct cuda_link *link, size
     return status;
 }
 
-/* Links all sources, or only the one that is already compiled. */
+/* Links all sources or, if `compiled` is not NULL, only this code. */
 static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compiled, struct cuda_bytes *cubin)
 {
     struct cuda_link link;

@@ -13,7 +13,8 @@ bool cuda_cubin_is_one(size_t size, const uint8_t *bytes);
 /* True if the cubin must be linked before it can be loaded. */
 bool cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes);
 
-/* Calls `visit` with the name of each kernel until it fails. Returns INGOT_BACKEND_ERROR if the cubin is malformed. */
+/* Calls `visit` with the name of each kernel, until `visit` fails. Returns INGOT_BACKEND_ERROR if the cubin is
+ * malformed. */
 ingot_status_t cuda_cubin_for_each_kernel(size_t size, const uint8_t *bytes,
                                           ingot_status_t (*visit)(void *user, const char *name), void *user);
 

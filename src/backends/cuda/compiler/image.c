@@ -1,8 +1,8 @@
 /*
- * image.c - a program's binary: the lowered names of its name expressions, and a cubin.
+ * image.c - writes and reads a program's binary: the lowered names of its name expressions, and a cubin.
  *
- * Only NVRTC knows the lowered names, and only right after it has compiled, so they are stored. The cubin is aligned to
- * 8 bytes, as its tables are.
+ * Only NVRTC knows the lowered names, and only right after it has compiled, so they are stored. The cubin is
+ * aligned to 8 bytes, as its tables require.
  */
 #include "backends/cuda/compiler/image.h"
 
@@ -100,7 +100,7 @@ bool cuda_image_has_expressions(const struct cuda_image *image, size_t count, co
     for (size_t i = 0; i < count; ++i) { /* both are sorted */
         if (strcmp(text, expressions[i]) != 0)
             return false;
-        text += strlen(text) + 1; /* the lowered name */
+        text += strlen(text) + 1; /* skip to the lowered name */
         text += strlen(text) + 1;
     }
     return true;
@@ -111,7 +111,7 @@ struct name_list {
     ingot_sink_t *names;
 };
 
-/* Writes a kernel's own name, and each of its expressions that differs from it. */
+/* Writes a kernel's own name, and each of its expressions that differs from this name. */
 static ingot_status_t write_kernel(void *user, const char *name)
 {
     const struct name_list *list = user;

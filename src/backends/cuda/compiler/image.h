@@ -1,9 +1,9 @@
 /*
- * image.h - a program's binary: the lowered names of its name expressions, and a cubin.
+ * image.h - writes and reads a program's binary: the lowered names of its name expressions, and a cubin.
  *
- * Without expressions the binary is the cubin alone. With expressions it is IMAGE_MAGIC, the number of expressions, the
- * size of the strings, each expression and its lowered name with a NUL after each, zeros up to a multiple of 8 bytes,
- * and the cubin. Numbers are 64-bit little-endian. Expressions are sorted bytewise.
+ * Without expressions the binary is the cubin alone. With expressions it is IMAGE_MAGIC, the number of expressions,
+ * the size of the strings, each expression and its lowered name with a NUL after each, zeros up to a multiple of 8
+ * bytes, and the cubin. Numbers are 64-bit little-endian. Expressions are sorted bytewise.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_IMAGE_H
 #define INGOT_BACKENDS_CUDA_COMPILER_IMAGE_H

@@ -1,5 +1,5 @@
 /*
- * link.h - links pieces of code, including PTX, to complete machine code.
+ * link.h - links pieces of code, including PTX, into complete machine code.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_LINK_H
 #define INGOT_BACKENDS_CUDA_COMPILER_LINK_H
@@ -23,7 +23,7 @@ ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *a
                               const struct cuda_options *options, ingot_sink_t *log);
 void cuda_link_fini(struct cuda_link *link);
 
-/* Adds a piece, which is copied. PTX ends in a NUL that `size` does not count. */
+/* Adds a piece, which is copied. PTX must end in a NUL that `size` does not count. */
 ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, size_t size, const void *bytes,
                              const char *name);
 ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin);

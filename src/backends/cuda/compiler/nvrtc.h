@@ -14,12 +14,12 @@ struct cuda_nvrtc_job {
     const ingot_source_view_t *source;
     const ingot_source_view_t *headers;
     size_t header_count;
-    size_t expression_count; /* 0: the expressions belong to another source */
+    size_t expression_count; /* 0 if the expressions belong to another source */
     const struct cuda_options *options;
     ingot_sink_t *log;
 };
 
-/* Compiles. `head` is written if there are expressions. */
+/* Compiles a source. Writes `head` only if there are name expressions. */
 ingot_status_t cuda_nvrtc_compile(const struct cuda_nvrtc_job *job, struct cuda_bytes *head, struct cuda_bytes *cubin);
 
 #endif

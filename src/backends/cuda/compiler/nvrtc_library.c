@@ -1,8 +1,8 @@
 /*
- * nvrtc_library.c - the functions of NVRTC, looked up when they are needed.
+ * nvrtc_library.c - opens NVRTC and looks up its functions.
  *
- * Opening a library that is already open costs only a few look-ups, far less than a compilation. So nothing is cached,
- * and there is nothing to lock.
+ * Opening a library that is already open costs only a few look-ups, far less than a compilation. So nothing is
+ * cached, and there is nothing to lock.
  */
 #include "backends/cuda/compiler/nvrtc_library.h"
 

@@ -1,5 +1,5 @@
 /*
- * nvrtc_library.h - the functions of NVRTC, which compiles CUDA C++ to machine code.
+ * nvrtc_library.h - opens NVRTC, which compiles CUDA C++ to machine code, and looks up its functions.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_NVRTC_LIBRARY_H
 #define INGOT_BACKENDS_CUDA_COMPILER_NVRTC_LIBRARY_H
@@ -27,7 +27,7 @@ struct cuda_nvrtc {
 };
 
 /* Opens the newest NVRTC whose major version the driver knows, because a driver need not accept the code of a newer
- * one. INGOT_UNIMPLEMENTED: there is none. */
+ * one. Returns INGOT_UNIMPLEMENTED if there is none. */
 ingot_status_t cuda_nvrtc_open(int driver_version, struct cuda_nvrtc *nvrtc);
 
 #endif

@@ -45,7 +45,7 @@ static void split(struct cuda_options *options, const char *text, char **place)
         char *word = *place;
         if (!next_word(&text, place))
             return;
-        if (*word != '\0') /* skipped, because the compilers refuse empty words */
+        if (*word != '\0') /* empty words are skipped, because the compilers refuse them */
             options->words[options->count++] = word;
     }
 }
@@ -56,7 +56,7 @@ ingot_status_t cuda_options_init(struct cuda_options *options, const ingot_alloc
     const size_t length = strlen(first) + strlen(second);
     char *place = NULL;
     memset(options, 0, sizeof(*options));
-    options->capacity = length / 2 + 2 + room; /* a word and a blank take two characters */
+    options->capacity = length / 2 + 2 + room; /* each word has at least two characters with its blank */
     options->chars_size = length + 2;
     options->words = ingot_allocate(allocator, options->capacity * sizeof(*options->words));
     options->chars = ingot_allocate(allocator, options->chars_size);

@@ -14,8 +14,8 @@ struct cuda_options {
     size_t chars_size;
 };
 
-/* Splits both strings into one list of words, with room for more. The caller must call cuda_options_fini, even after a
- * failure. */
+/* Splits both strings into one list of words, with room for `room` more words. The caller must call cuda_options_fini,
+ * even after a failure. */
 ingot_status_t cuda_options_init(struct cuda_options *options, const ingot_allocator_t *allocator, const char *first,
                                  const char *second, size_t room);
 void cuda_options_fini(struct cuda_options *options, const ingot_allocator_t *allocator);

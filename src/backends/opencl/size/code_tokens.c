@@ -1,5 +1,5 @@
 /*
- * code_tokens.c - splits a text of C into tokens; see code_tokens.h.
+ * code_tokens.c - splits C source text into tokens; see code_tokens.h.
  */
 #include "backends/opencl/size/code_tokens.h"
 
@@ -10,7 +10,7 @@ static bool is_in_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Returns the end of a line, or of a directive with its continued lines. */
+/* Returns the end of a line, or of a directive with its continuation lines. */
 static const char *line_end(const char *at, const char *end)
 {
     while (at < end) {

@@ -1,5 +1,5 @@
 /*
- * code_tokens.h - splits a text of C into names, directives and the rest, without comments.
+ * code_tokens.h - splits C source text into names, directives and other tokens, and skips comments.
  */
 #ifndef INGOT_BACKENDS_OPENCL_SIZE_CODE_TOKENS_H
 #define INGOT_BACKENDS_OPENCL_SIZE_CODE_TOKENS_H
@@ -21,7 +21,8 @@ struct code_token {
     const char *end;
 };
 
-/* Numbers and literals are one token each, and so is a directive with its continued lines. */
+/* Returns the next token, or TOKEN_END. A number or a literal is one token, and so is a directive with its continuation
+ * lines. */
 struct code_token code_token_next(struct code_cursor *cursor);
 bool code_token_is(const struct code_token *token, const char *word);
 /* Returns a hash of the token's text. Equal hashes count as equal texts. */

@@ -1,10 +1,11 @@
 /*
- * code_weight.c - weighs the tokens of the code that kernels use; see code_weight.h.
+ * code_weight.c - estimates how much code kernels use, from the tokens of their sources; see code_weight.h.
  *
- * Most of a program's text may be headers whose functions, types and macros it does not use, so the length of the text
- * says little. A first pass finds functions, initialized variables and macros. Then their tokens are weighed from the
- * kernels on, through the names that they use. This is not a parser: the last definition of a name counts, and a name
- * stands for everything that it could mean. The result is only an estimate.
+ * Most of a program's text may be headers whose functions, types and macros it does not use, so the length of the
+ * text says little. A first pass finds functions, initialized variables and macros. A second pass weighs the tokens
+ * of the kernels, and of the functions and variables whose names they use, directly or indirectly. This is not a
+ * parser: the last definition of a name counts, and a name stands for everything that it could mean. The result is
+ * only an estimate.
  */
 #include "backends/opencl/size/code_weight.h"
 
@@ -18,7 +19,8 @@
 
 enum { MAX_MACRO_DEPTH = 30, MAX_MACRO_WEIGHT = 100000 };
 
-/* Bytes of bitcode, as measured in hashcat's programs and in texts of one kind of statement; see doc/design.md. */
+/* Bytes of bitcode, as measured in hashcat's programs and in texts that repeat one kind of statement; see
+ * doc/design.md. */
 enum {
     BYTES_OF_FUNCTION = 40,
     BYTES_OF_ELEMENT = 25,
@@ -34,15 +36,15 @@ struct weight {
 
 /* ---- items ---- */
 
-/* A call is a declaration without braces. It is a function if the called name is a macro. */
+/* A call is a declaration with parentheses and without braces. It may define a function if its name is a macro. */
 enum item_kind { ITEM_FUNCTION, ITEM_CALL, ITEM_VARIABLE, ITEM_MACRO };
 
 struct item {
     uint64_t name; /* hash of the name; equal hashes count as equal names */
     const char *start;
-    const char *body; /* of a function or variable: the end of its head, or NULL */
+    const char *body; /* of a function or variable: its first brace, or NULL */
     const char *end;
-    uint32_t next; /* in its bucket: an earlier item */
+    uint32_t next; /* an earlier item in the same bucket, or NONE */
     struct weight weight;
     enum item_kind kind;
     bool is_used;
@@ -184,7 +186,7 @@ static size_t at_most(size_t value, size_t limit)
 static struct weight macro_weight(struct weighing *weighing, struct item *macro)
 {
     if (!macro->is_weighed && weighing->macro_depth < MAX_MACRO_DEPTH) {
-        macro->is_weighed = true; /* with 0 inside of itself */
+        macro->is_weighed = true; /* set first, so that a macro that uses itself counts as 0 */
         ++weighing->macro_depth;
         const struct weight weight = weigh_range(weighing, macro->start, macro->end);
         --weighing->macro_depth;
@@ -250,13 +252,13 @@ static struct weight weigh_used(struct weighing *weighing)
 
 enum { IS_KERNEL = 1, IS_LOCAL = 2, MAX_HEAD_DEPTH = 4 };
 
-/* Returns what the words of a declaration's head say. Macros in it are expanded. */
+/* Returns IS_KERNEL and IS_LOCAL if the words of a declaration before its first parenthesis say so. Expands macros. */
 static unsigned words_of(const struct weighing *weighing, const char *start, const char *end, unsigned depth);
 
 static unsigned words_of_macro(const struct weighing *weighing, struct item *macro, unsigned depth)
 {
     if (!macro->has_words) {
-        macro->has_words = true; /* with none inside of itself */
+        macro->has_words = true; /* set first, so that a macro that uses itself adds nothing */
         macro->words = (uint8_t)words_of(weighing, macro->start, macro->end, depth);
     }
     return macro->words;
@@ -283,7 +285,7 @@ static unsigned words_of(const struct weighing *weighing, const char *start, con
     return words;
 }
 
-/* Uses the kernels, or the functions that other programs could call. */
+/* Marks the kernels as used or, if `kernels` is false, the functions that other programs could call. */
 static void use_roots(struct weighing *weighing, bool kernels)
 {
     for (uint32_t i = 0; i < weighing->count; ++i) {
@@ -313,7 +315,7 @@ static void fill_buckets(struct weighing *weighing)
     }
 }
 
-/* Returns false if out of memory. */
+/* Finds and weighs the items of a text. Returns false if out of memory. */
 static bool weigh(const ingot_allocator_t *allocator, const struct live_text *text, struct opencl_code_weight *weight)
 {
     struct weighing weighing = {.bucket_count = 16};

@@ -1,5 +1,5 @@
 /*
- * code_weight.h - how much code a program's texts have, by its tokens.
+ * code_weight.h - estimates how much code a program's sources contain, from their tokens.
  */
 #ifndef INGOT_BACKENDS_OPENCL_SIZE_CODE_WEIGHT_H
 #define INGOT_BACKENDS_OPENCL_SIZE_CODE_WEIGHT_H
@@ -8,7 +8,7 @@
 
 #include <ingot/backend.h>
 
-/* With macros expanded, and without what conditions leave out. */
+/* The amount of code, with macros expanded, and without what conditions such as #if leave out. */
 struct opencl_code_weight {
     size_t kept;    /* bytes of bitcode of all functions that a compiler keeps: those without static or inline, and what
                        they use */

@@ -14,7 +14,7 @@ enum { MAX_NUMBER_SIZE = 32, MAX_DEPTH = 30 };
 
 /* ---- names ---- */
 
-/* Returns the name's place, or the free place for it. */
+/* Returns the place of a name in the table, or a free place if the table does not have it. */
 static struct defined_name *place_of(const struct defined_names *names, uint64_t hash)
 {
     size_t at = (size_t)hash & (names->capacity - 1);
@@ -104,7 +104,7 @@ struct value {
 struct expression {
     const struct defined_names *names;
     struct code_cursor cursor;
-    struct code_token token; /* the next one */
+    struct code_token token; /* the next token */
     unsigned depth;
 };
 
@@ -200,7 +200,8 @@ static struct value evaluate_comparison(struct expression *expression)
     return left.is_known && right.is_known ? (struct value){true, results[at]} : unknown;
 }
 
-/* Joins two values by && or ||. One operand may decide. */
+/* Joins two values by && (`deciding` is false) or || (`deciding` is true). If one of them is known to be `deciding`, so
+ * is the result, even if the other one is unknown. */
 static struct value join(struct value left, struct value right, bool deciding)
 {
     if ((left.is_known && (left.number != 0) == deciding) || (right.is_known && (right.number != 0) == deciding))

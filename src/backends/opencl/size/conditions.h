@@ -22,18 +22,18 @@ struct defined_name {
 
 /* The names that have been defined so far, in the caller's memory. */
 struct defined_names {
-    struct defined_name *names; /* zeroed at the beginning; some must stay free */
+    struct defined_name *names; /* zeroed by the caller; some elements must stay free */
     size_t capacity;            /* a power of two */
 };
 
-/* Carries out a #define or #undef, given from its name on. is_certain: the directive is not in a group that may be
- * left out. */
+/* Carry out a #define or #undef. The text starts at its name. `is_certain` is false if the directive is in a group that
+ * a compiler might leave out. */
 void names_define(struct defined_names *names, const char *start, const char *end, bool is_certain);
-/* Carries out -D, given from the name on: NAME or NAME=VALUE. */
+/* Carries out -D. The text is NAME or NAME=VALUE. */
 void names_define_option(struct defined_names *names, const char *start, const char *end);
 void names_undefine(struct defined_names *names, const char *start, const char *end, bool is_certain);
 
-/* Evaluates an expression, or for #ifdef a name. */
+/* Evaluate the expression of #if, or the name of #ifdef. */
 enum truth condition_of(const struct defined_names *names, const char *start, const char *end);
 enum truth condition_is_defined(const struct defined_names *names, const char *start, const char *end);
 

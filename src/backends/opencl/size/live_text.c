@@ -1,5 +1,5 @@
 /*
- * live_text.c - leaves out what a compiler skips; see live_text.h.
+ * live_text.c - copies a request's texts without what a compiler skips; see live_text.h.
  */
 #include "backends/opencl/size/live_text.h"
 
@@ -10,10 +10,10 @@
 
 enum { MAX_GROUPS = 64 };
 
-/* From #if to #endif. */
+/* A group of lines from #if to #endif. */
 struct group {
-    bool was_live;    /* before the #if */
-    bool was_certain; /* likewise */
+    bool was_live;    /* is_live before the #if */
+    bool was_certain; /* is_certain before the #if */
     bool has_matched; /* an earlier condition is true, so later ones do not count */
 };
 
@@ -49,7 +49,7 @@ static void begin_group(struct filter *filter)
     filter->groups[filter->depth++] = (struct group){filter->is_live, filter->is_certain, false};
 }
 
-/* Begins the part of a group that follows a condition. */
+/* Begins the part of a group that follows #if, #elif or #else. */
 static void begin_part(struct filter *filter, enum truth condition)
 {
     if (filter->too_deep != 0 || filter->depth == 0)
@@ -72,7 +72,7 @@ static void end_group(struct filter *filter)
     }
 }
 
-/* Returns true for a directive of a group, which is not part of the text. */
+/* Evaluates a directive. Returns true if it belongs to a group (#if to #endif); the text then does not include it. */
 static bool follow(struct filter *filter, const struct code_token *directive)
 {
     const struct defined_names *names = &filter->names;
@@ -128,7 +128,7 @@ static void filter_text(struct filter *filter, const char *start, const char *en
 
 /* ---- a request ---- */
 
-/* Finds the next word of the options that begins with -D, and its text up to the next blank. */
+/* Finds the next -D in the options. Returns its definition, which ends at *end, or NULL if there are no more. */
 static const char *next_definition(const char **at, const char **end)
 {
     const char *found = strstr(*at, "-D");
@@ -164,7 +164,7 @@ static size_t size_of_views(size_t count, const ingot_source_view_t *views)
     return size;
 }
 
-/* Each name needs its own '#' in the texts or '-' in the options. */
+/* Returns the maximum number of defined names: each needs its own '#' in the texts or '-' in the options. */
 static size_t count_names(const ingot_build_request_t *request, const char *options)
 {
     size_t count = count_of('-', options, strlen(options));

@@ -1,5 +1,5 @@
 /*
- * live_text.h - a request's texts without the groups of #if that a compiler skips.
+ * live_text.h - copies a request's texts without the parts of #if groups that a compiler skips.
  */
 #ifndef INGOT_BACKENDS_OPENCL_SIZE_LIVE_TEXT_H
 #define INGOT_BACKENDS_OPENCL_SIZE_LIVE_TEXT_H
@@ -9,7 +9,7 @@
 struct live_text {
     char *bytes; /* NULL if out of memory */
     size_t size;
-    size_t block_size; /* of the memory */
+    size_t block_size; /* size of the memory of `bytes` */
 };
 
 /* Joins the headers and sources, except for SPIR-V. A group whose condition is unknown stays, with its #else. */

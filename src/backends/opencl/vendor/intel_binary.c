@@ -1,10 +1,10 @@
 /*
- * intel_binary.c - edits the container of Intel's OpenCL binaries.
+ * intel_binary.c - removes the intermediate code from an OpenCL binary of Intel's driver.
  *
- * It is a 64-bit little-endian ELF file of type 0xff04 without program headers. The driver identifies sections only by
- * their type, and skips those of type SHT_NULL (seen in its sources, shared/source/device_binary_format, and with
- * 22.43). The section of the intermediate code gets this type, and everything after it moves towards the beginning by a
- * multiple of 8 bytes, so that it stays aligned.
+ * The binary is a 64-bit little-endian ELF file of type 0xff04 without program headers. The driver identifies
+ * sections only by their type, and skips those of type SHT_NULL (seen in its sources,
+ * shared/source/device_binary_format, and with version 22.43). So the section of the intermediate code gets this
+ * type, and everything after it moves towards the beginning by a multiple of 8 bytes, so that it stays aligned.
  */
 #include "backends/opencl/vendor/intel_binary.h"
 
@@ -18,7 +18,7 @@
 #define SHT_OPENCL_SPIRV 0xff000009u
 #define ALIGNMENT 8u
 
-/* Returns a copy of a section header, which may be at any address. */
+/* Returns a copy of a section header, which need not be aligned. */
 static Elf64_Shdr get_section(const uint8_t *bytes, const Elf64_Ehdr *header, unsigned index)
 {
     Elf64_Shdr section;
@@ -47,13 +47,13 @@ static bool is_intermediate(const Elf64_Shdr *section)
     return section->sh_type == SHT_OPENCL_SPIRV || section->sh_type == SHT_OPENCL_LLVM_BINARY;
 }
 
-/* True if these bytes are within the file and share none with [begin, end). */
+/* True if the range is inside the file and does not overlap [begin, end). */
 static bool is_apart(uint64_t offset, uint64_t length, size_t size, uint64_t begin, uint64_t end)
 {
     return offset <= size && length <= size - offset && (offset + length <= begin || offset >= end);
 }
 
-/* Finds the only section of intermediate code. There must also be machine code, and the section must not overlap
+/* Finds the only section of intermediate code. Returns false if there is no machine code, or if the section overlaps
  * anything else. */
 static bool find_intermediate(size_t size, const uint8_t *bytes, const Elf64_Ehdr *header, unsigned *found)
 {

@@ -1,8 +1,8 @@
 /*
- * intel_binary.h - removes the intermediate code that Intel's driver packs beside the machine code.
+ * intel_binary.h - removes the intermediate code that Intel's driver adds to the machine code in a binary.
  *
- * The driver keeps the intermediate code to recompile it for another device or driver, which the identity rules out. It
- * is most of a binary: 5.4 of 5.5 MB for a hashcat kernel.
+ * The driver keeps the intermediate code to recompile it for another device or driver. Ingot does not need it,
+ * because the identity rules these out. It is most of a binary: 5.4 of 5.5 MB for a hashcat kernel.
  */
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H
@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Removes the intermediate code from these bytes and returns their new size. If they are not exactly such a container
- * as intel_binary.c describes, changes nothing and returns the old size. */
+/* Removes the intermediate code from these bytes and returns their new size. If they are not a binary as described in
+ * intel_binary.c, changes nothing and returns the old size. */
 size_t intel_binary_strip(size_t size, uint8_t *bytes);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * nvidia_binary.c - replaces the PTX that NVIDIA's driver returns as a program's binary with machine code.
+ * nvidia_binary.c - replaces PTX, which NVIDIA's driver returns as a program's binary, with machine code.
  *
- * Seen with driver 580: clCreateProgramWithBinary accepts an ELF file of machine code as well as PTX, and such a
- * program returns the same file as its binary. The linker does not know the options that change the driver's own
- * translation, so programs with such options keep their PTX. So do programs that would answer more queries with PTX
- * than with machine code.
+ * As observed with driver 580, clCreateProgramWithBinary accepts an ELF file of machine code as well as PTX, and
+ * such a program returns the same file as its binary. The linker does not know the options that change the driver's
+ * own translation, so programs with such options keep their PTX. So do programs that would answer fewer queries
+ * after the translation.
  */
 #include "backends/opencl/vendor/nvidia_binary.h"
 
@@ -49,7 +49,7 @@ static bool has_translation_options(const cl_icd_dispatch *cl, const ingot_alloc
     return has;
 }
 
-/* Returns the device's compute capability, 10 * major + minor, or 0 if the driver does not say. */
+/* Returns the device's compute capability, 10 * major + minor, or 0 if the driver does not report it. */
 static unsigned capability_of(const cl_icd_dispatch *cl, cl_device_id device)
 {
     cl_uint major = 0;
@@ -60,7 +60,7 @@ static unsigned capability_of(const cl_icd_dispatch *cl, cl_device_id device)
     return 10 * major + minor;
 }
 
-/* Returns the 13 of "OpenCL 3.0 CUDA 13.0.98", or 0 if the driver does not say. */
+/* Returns the major version of CUDA: 13 for "OpenCL 3.0 CUDA 13.0.98". Returns 0 if the driver does not report it. */
 static unsigned cuda_major_of(const cl_icd_dispatch *cl, cl_platform_id platform)
 {
     char version[128] = "";
@@ -88,7 +88,7 @@ ingot_status_t nvidia_binary_translate(const cl_icd_dispatch *cl, const ingot_al
     memcpy(text, binary->bytes, length);
     const ingot_status_t status = nvidia_link_ptx(allocator, major, capability, length, text, native_size, native);
     ingot_deallocate(allocator, text, length + 1);
-    return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS; /* without the linker, the PTX stays */
+    return status == INGOT_OUT_OF_MEMORY ? status : INGOT_SUCCESS; /* if linking fails, the PTX stays */
 }
 
 /* The answer to a query, or its error. */
@@ -171,7 +171,7 @@ bool nvidia_binary_is_equal(const cl_icd_dispatch *cl, const ingot_allocator_t *
         return false;
     if (cl->clCreateKernelsInProgram(of_ptx, count, kernels, NULL) != CL_SUCCESS) {
         equal = false;
-        count = 0; /* of which the driver created none */
+        count = 0; /* the driver created no kernels */
     }
     for (cl_uint i = 0; i < count; ++i) {
         equal = equal && has_equal_kernel(cl, device, kernels[i], of_native);

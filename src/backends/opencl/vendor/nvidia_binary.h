@@ -1,8 +1,8 @@
 /*
- * nvidia_binary.h - replaces the PTX that NVIDIA's driver returns as a program's binary with machine code.
+ * nvidia_binary.h - replaces PTX, which NVIDIA's driver returns as a program's binary, with machine code.
  *
- * The driver compiles PTX at each load. That takes 5 to 25 ms for the programs of the digits example, and less than 20
- * us as machine code.
+ * The driver compiles PTX at each load. A load of a program of the digits example takes 5 to 25 ms as PTX, and less
+ * than 20 us as machine code.
  */
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_NVIDIA_BINARY_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_NVIDIA_BINARY_H
@@ -13,14 +13,15 @@
 #include <CL/cl_icd.h>
 #include <stdbool.h>
 
-/* Translates the binary to machine code for the device. The caller frees it with its size. *native stays NULL if the
- * binary is not PTX, or if the translation would lose something that the program was built with. */
+/* Translates PTX to machine code for the device. The caller frees *native, which has *native_size bytes. *native stays
+ * NULL if the binary is not PTX, if it cannot be linked, or if the translation would lose something that the program
+ * was built with. */
 ingot_status_t nvidia_binary_translate(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator,
                                        cl_platform_id platform, cl_program program, cl_device_id device,
                                        const ingot_binary_t *binary, size_t *native_size, void **native);
 
-/* True if the program of machine code has the same kernels as the one of PTX, and answers queries about them in the
- * same way. */
+/* True if the program made from machine code has the same kernels as the program made from PTX, and answers queries
+ * about them in the same way. */
 bool nvidia_binary_is_equal(const cl_icd_dispatch *cl, const ingot_allocator_t *allocator, cl_device_id device,
                             cl_program of_ptx, cl_program of_native);
 

@@ -1,5 +1,5 @@
 /*
- * nvidia_linker.c - translates PTX to machine code with nvJitLink, if that is installed.
+ * nvidia_linker.c - translates PTX to machine code with nvJitLink, if nvJitLink is installed.
  *
  * The driver has its own linker, but only for CUDA contexts, which an OpenCL application does not have.
  */

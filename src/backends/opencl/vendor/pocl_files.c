@@ -1,10 +1,10 @@
 /*
- * pocl_files.c - the data files of PoCL's compiler.
+ * pocl_files.c - finds the data files with which PoCL compiles programs.
  *
- * They are in share/pocl of the prefix under which PoCL's library is installed: include/ with the headers that precede
- * each program, and a kernel-TRIPLE-VARIANT.bc of 9 MB for each type of processor. The libraries for kinds of devices
- * are beside PoCL's library. A device's name contains its processor, which selects the variant that its programs are
- * linked with. If the name does not contain it, all variants count.
+ * They are in share/pocl, under the prefix where PoCL is installed: include/ with the headers that precede each
+ * program, and a kernel-TRIPLE-VARIANT.bc of 9 MB for each type of processor. The libraries for kinds of devices
+ * are in the directory pocl beside PoCL's library. A device's name contains its processor, which selects the
+ * variant that its programs are linked with. If the name does not contain a known processor, all variants count.
  */
 #include "backends/opencl/vendor/pocl_files.h"
 
@@ -41,8 +41,8 @@ static bool has_suffix(const char *name, const char *suffix)
     return length >= suffix_length && strcmp(name + length - suffix_length, suffix) == 0;
 }
 
-/* Finds the end of the library's file name: "-avx2.bc" for "pthread-haswell-AMD EPYC". For an unknown processor it is
- * ".bc", which all variants end with. */
+/* Writes how the name of the device's library file ends, such as "-avx2.bc" for "pthread-haswell-AMD EPYC". For an
+ * unknown processor, this is ".bc", which all variants end with. */
 static void library_suffix(const char *device_name, size_t size, char *suffix)
 {
     const char *processor = strchr(device_name, '-');
@@ -91,9 +91,9 @@ static ingot_status_t add_files(struct file_list *list, const char *library, con
     if (status == INGOT_SUCCESS)
         status = add_directory(list, directory, suffix);
     if (status == INGOT_SUCCESS && list->count == headers)
-        status =
-            add_directory(list, directory, ".bc"); /* PoCL was built for one processor, and the file has another name */
-    /* has a library for each kind of device */
+        /* PoCL was built for one processor, and the file's name does not contain a variant. */
+        status = add_directory(list, directory, ".bc");
+    /* This directory has a library for each kind of device. */
     (void)snprintf(directory, sizeof(directory), "%.*s/pocl", length, library);
     if (status == INGOT_SUCCESS && access(directory, R_OK) == 0)
         status = add_directory(list, directory, ".so");

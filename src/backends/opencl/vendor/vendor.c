@@ -1,8 +1,9 @@
 /*
- * vendor.c - how vendors' drivers differ: how their compilers read options, and what selects their code.
+ * vendor.c - describes how vendors' drivers differ: how their compilers read options, and what changes the
+ * generated code.
  *
  * doc/hermetic-builds.md has the experiments behind the text rules, and tests/conformance repeats them with the
- * installed driver. What was not tried with a driver keeps a careful default.
+ * installed driver. A rule that was not tested with a driver has a safe default.
  */
 #include "backends/opencl/vendor/vendor.h"
 
@@ -47,7 +48,7 @@ static const char *const code_variables[] = {
     "!POCL_MAX_PTHREAD_COUNT",
     "!POCL_PTHREAD_MIN_THREADS",
     "!POCL_CPU_MAX_CU_COUNT",
-    "AMD_OCL_*", /* of AMD's and Mesa's drivers, according to their documentation; not tried */
+    "AMD_OCL_*", /* AMD's and Mesa's drivers: according to their documentation; not tested */
     "GPU_ENABLE_WAVE32_MODE",
     "GPU_ENABLE_WGP_MODE",
     "CLC_*",
@@ -55,7 +56,7 @@ static const char *const code_variables[] = {
     NULL,
 };
 
-/* Intel's driver reads its own keys only if one of these is set. */
+/* Intel's driver reads its own variables (debug keys) only if one of these is set. */
 static const char *const intel_switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_OCL_NEOReadDebugKeys"};
 static const char *const code_variables_and_keys[] = {
     "IGC_*", "Aa*", "NEO_*", "!NEO_CACHE_*", "!AUBDump*", "!Print*", "!Log*", "!Dump*", "!CreateMultipleRootDevices",
