@@ -1,8 +1,9 @@
 /*
- * layer.c - the functions that a loader calls to load the layer: they return its name and the table of its functions.
+ * layer.c - defines the functions with which a loader loads the layer: they return its name and the table of its
+ * functions.
  *
  * The table has the target's own pointer for every function that the layer does not replace, so calls such as
- * clSetKernelArg cost nothing more. Loaders initialize layers before the application's first call, in one thread.
+ * clSetKernelArg cost nothing extra. Loaders initialize layers before the application's first call, in one thread.
  */
 #include "layers/opencl/layer.h"
 
@@ -17,7 +18,8 @@
 #define LAYER_NAME "Ingot"
 #define ENTRY_COUNT (sizeof(cl_icd_dispatch) / sizeof(void *))
 
-/* These functions are for newer loaders. Not all headers declare them, so only their symbols have these names. */
+/* Newer loaders call these functions. Not all headers declare them, so they have other names in C, and OpenCL's names
+ * only as symbols. */
 INGOT_API cl_int CL_API_CALL init_with_properties(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
                                                   const cl_icd_dispatch **functions,
                                                   const void *properties) __asm__("clInitLayerWithProperties");
@@ -53,7 +55,7 @@ INGOT_API CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, siz
     if (layer_target.function != NULL)                                                                                 \
     functions_of_layer.function = (own)
 
-/* Replaces each function that sees a program. */
+/* Replaces each function that involves a program. */
 static void replace_functions(void)
 {
     REPLACE(clCreateProgramWithSource, layer_create_with_source);
@@ -94,8 +96,8 @@ static void keep_target_loaded(void)
     }
 }
 
-/* Initializes the layer. It adds nothing if it is off, or if it is loaded a second time because both the user's list
- * and the system's name it. */
+/* Initializes the layer. Changes nothing if the layer is off, or if it is loaded a second time because both the user's
+ * list and the system's list name it. */
 static cl_int init_layer(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
                          const cl_icd_dispatch **functions)
 {
@@ -132,7 +134,7 @@ cl_int CL_API_CALL init_with_properties(cl_uint target_count, const cl_icd_dispa
     return init_layer(target_count, target, count, functions);
 }
 
-/* Does nothing, because a loader ends with the process, and so does the layer. */
+/* Does nothing, because the layer stays loaded until the process ends, like the loader. */
 cl_int CL_API_CALL deinit(void)
 {
     return CL_SUCCESS;

@@ -1,8 +1,9 @@
 /*
- * layer.h - the functions of the layer's target, and the layer's own functions by file.
+ * layer.h - declares the functions of the layer's target, and the layer's own functions, grouped by file.
  *
- * The target is the next layer, or the loader's functions that call the driver. The layer calls nothing else, or it
- * would call itself. layer.c writes the table once, before the application's first call.
+ * The target is the next layer, or the loader's functions that call the driver. The layer calls OpenCL only through
+ * the target, because otherwise it would call itself. layer.c writes the table once, before the application's first
+ * call.
  */
 #ifndef INGOT_LAYERS_OPENCL_LAYER_H
 #define INGOT_LAYERS_OPENCL_LAYER_H
@@ -12,7 +13,7 @@
 #include <CL/cl_icd.h>
 #include <stdbool.h>
 
-/* Missing functions are NULL. */
+/* The functions of the target. Those that it does not have are NULL. */
 extern cl_icd_dispatch layer_target;
 
 /* Copies a value to the caller as OpenCL's queries do. */

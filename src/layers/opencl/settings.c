@@ -1,7 +1,8 @@
 /*
- * settings.c - the user's settings and the store that they name.
+ * settings.c - reads the user's settings, and opens the store that they name.
  *
- * Each program has its own namespace, so that one program cannot evict what another one needs.
+ * Each application has its own namespace, named after its file, so that it cannot evict what another application
+ * needs.
  */
 #include "layers/opencl/settings.h"
 
@@ -20,7 +21,7 @@
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic(ingot_storage_t) store;
-static _Atomic(ingot_event_callback_t) listener; /* relaxed: always the same */
+static _Atomic(ingot_event_callback_t) listener; /* relaxed, because it is always the same */
 
 bool settings_are_off(void)
 {
@@ -52,7 +53,7 @@ static bool is_reserved(const char *name)
     return strspn(name, "0123456789") == strlen(name);
 }
 
-/* Writes the name of the program's file, made valid as a name of a namespace. */
+/* Writes the name of the application's file, changed where necessary to be valid as a namespace. */
 static void name_program(char name[MAX_NAME + 1])
 {
     char path[4096];
@@ -82,7 +83,7 @@ static void open_store(void)
         ingot_persist_open(&opened, &info) == INGOT_SUCCESS) {
         ingot_storage_t with_server = remote_open_behind(opened, atomic_load_explicit(&listener, memory_order_relaxed));
         if (with_server != NULL)
-            ingot_storage_release(opened); /* the storage has its own reference */
+            ingot_storage_release(opened); /* with_server has its own reference */
         atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
     }
 }

@@ -19,9 +19,9 @@ enum statistic {
     STATISTIC_COUNT
 };
 
-/* Prepares the report that INGOT_LAYER_STATS names. */
+/* If INGOT_LAYER_STATS names a file, prepares to write the counts to it. */
 void statistics_init(void);
-/* Counts a program that Ingot made in this time: as a hit or a build. */
+/* Counts a program that Ingot loaded or compiled in `duration_ns`, as a hit or a build. */
 void statistics_add_program(const_ingot_program_t program, uint64_t duration_ns);
 void statistics_add(enum statistic statistic, uint64_t amount);
 

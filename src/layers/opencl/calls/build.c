@@ -1,10 +1,10 @@
 /*
- * build.c - clBuildProgram.
+ * build.c - implements clBuildProgram.
  *
- * A build that Ingot can answer gets a result. Everything else goes to the driver unchanged: wrong arguments, builds
- * for some of the devices, programs that Ingot cannot cache, and programs that do not compile. A build that continues
- * an earlier one also goes to the driver, after the earlier build has been repeated on the native program, because
- * devices keep their results and messages accumulate.
+ * If Ingot can answer a build, the shadow gets a result. Everything else goes to the driver unchanged: wrong
+ * arguments, builds for some of the devices, programs that Ingot cannot cache, and programs that do not compile. A
+ * build that continues an earlier one also goes to the driver, after the earlier build has been repeated on the
+ * native program, because devices keep their results and messages accumulate.
  */
 #include <ingot/backend.h>
 
@@ -14,8 +14,8 @@
 #include "layers/opencl/program/trace.h"
 #include "layers/opencl/statistics.h"
 
-/* Threads that build the same program at once may get the same result. Each shadow needs its own, so the others ask
- * again. */
+/* Gets a result with a native program that no other shadow has. Threads that build the same program at once may get the
+ * same native program; all but the first thread then ask Ingot again. */
 static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options)
 {
     struct result *result = NULL;
@@ -44,8 +44,8 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const char *option
     return status;
 }
 
-/* Builds through Ingot. Returns false if the driver must build, because another thread may just have built the program
- * and created a kernel from it. */
+/* Builds through Ingot. Returns false if the driver must build. Sets *error to CL_INVALID_OPERATION if the result has
+ * kernels, because another thread may just have built the program and created a kernel from it. */
 static bool build_cached(struct shadow *shadow, const char *options, cl_int *error)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -72,8 +72,8 @@ static cl_int build_native(struct shadow *shadow, cl_uint device_count, const cl
                                                               call.callback.notify, call.callback.user));
 }
 
-/* A program with kernels is not built again. The driver itself refuses the build, so its checks and its callback are
- * as without the layer. Returns false if the driver did not refuse. */
+/* A program with kernels cannot be built again. Lets the driver itself refuse the build, so that its checks and its
+ * callback are the same as without the layer. Returns false if the driver did not refuse. */
 static bool refuse_build(struct shadow *shadow, cl_uint device_count, const cl_device_id *devices, const char *options,
                          program_callback_t notify, void *user, cl_int *error)
 {
@@ -100,7 +100,7 @@ static bool has_messages(struct shadow *shadow)
     return has;
 }
 
-/* Returns why only the driver can do the build as the application expects it, or NULL. */
+/* Returns the reason why only the driver can do the build as the application expects it, or NULL. */
 static const char *why_not(struct shadow *shadow, enum arguments arguments)
 {
     if (arguments == ARGUMENTS_WRONG)
@@ -125,7 +125,7 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     if (native_call_is_for_result(shadow, arguments == ARGUMENTS_WRONG)) {
         if (refuse_build(shadow, device_count, devices, options, notify, user, &error))
             return error;
-        notify = NULL; /* the driver calls back */
+        notify = NULL; /* the driver calls the callback */
         user = NULL;
         arguments = arguments_judge(shadow, device_count, devices, notify, user);
     }
@@ -140,6 +140,6 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
     if (arguments != ARGUMENTS_WRONG)
-        (void)shadow_build_native(shadow); /* the state that this build continues, if there is still a result */
+        (void)shadow_build_native(shadow); /* restores what this build continues, if there is still a result */
     return build_native(shadow, device_count, devices, options, notify, user);
 }

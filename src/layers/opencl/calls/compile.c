@@ -1,8 +1,9 @@
 /*
- * compile.c - clCompileProgram.
+ * compile.c - implements clCompileProgram.
  *
- * A compilation that Ingot can answer gets an object. Everything else goes to the driver unchanged, as in build.c. This
- * includes a second compilation of a program, and a compilation with a callback, which may link the program at once.
+ * If Ingot can answer a compilation, the shadow gets an object. Everything else goes to the driver unchanged, as in
+ * build.c. This includes a second compilation of a program, and a compilation with a callback, because the callback
+ * may link the program immediately.
  */
 #include "layers/opencl/calls/compile.h"
 
@@ -53,7 +54,7 @@ static const char *why_not(struct shadow *shadow, const struct compilation *aske
     return shadow_count_uses(shadow) > 0 ? "a program that is in use" : NULL;
 }
 
-/* The driver must judge a header that is not a text of the application. */
+/* Copies the headers. Fails if a header is not a program with a text, so that the driver judges it. */
 static ingot_status_t copy_headers(const struct compilation *asked, struct object_headers *headers)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -107,7 +108,7 @@ static ingot_status_t make_object(struct shadow *shadow, const struct compilatio
     return status;
 }
 
-/* Returns false if the driver must do it. */
+/* Compiles through Ingot. Returns false if the driver must compile. */
 static bool compile_cached(struct shadow *shadow, const struct compilation *asked)
 {
     struct object_headers headers = {0, NULL};
@@ -134,7 +135,7 @@ static cl_program *map_headers(cl_uint count, const cl_program *headers)
     return mapped;
 }
 
-/* Compiles a driver's program. */
+/* Compiles a program of the driver with the arguments of the call. */
 static cl_int compile_with(cl_program native, const struct compilation *asked, program_callback_t notify, void *user)
 {
     const bool has_headers = asked->header_count > 0 && asked->headers != NULL;
@@ -148,7 +149,7 @@ static cl_int compile_with(cl_program native, const struct compilation *asked, p
     return error;
 }
 
-/* As in build.c. */
+/* Lets the driver refuse a compilation; see refuse_build in build.c. */
 static bool refuse_compilation(struct shadow *shadow, const struct compilation *asked, cl_int *error)
 {
     struct callback_pair callback;
@@ -184,7 +185,7 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
     if (native_call_is_for_result(shadow, are_wrong(shadow, &asked))) {
         if (refuse_compilation(shadow, &asked, &error))
             return error;
-        asked.notify = NULL; /* the driver calls back */
+        asked.notify = NULL; /* the driver calls the callback */
         asked.user = NULL;
     }
     if (!native_call_continue(shadow))

@@ -1,8 +1,8 @@
 /*
- * create.c - programs from source and from intermediate language.
+ * create.c - creates programs from source and from intermediate language.
  *
- * The driver makes each program, so errors are the driver's own. Without a store, or on a platform that passes through,
- * a shadow would gain nothing, so the application gets the driver's program itself.
+ * The driver makes each program, so errors are the driver's own. If there is no store, or if the platform passes
+ * through (platforms.h), a shadow would gain nothing, so the application gets the driver's program itself.
  */
 #include "layers/opencl/calls/extensions.h"
 #include "layers/opencl/program/burial.h"

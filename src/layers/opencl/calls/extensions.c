@@ -1,7 +1,7 @@
 /*
- * extensions.c - functions of a driver that are not in the table.
+ * extensions.c - replaces functions that the application looks up by name.
  *
- * An application gets the layer's function in place of each one that sees a program, if the driver has it.
+ * If a driver has a function that takes or returns programs, the application gets the layer's function instead.
  */
 #include "layers/opencl/calls/extensions.h"
 
@@ -51,7 +51,8 @@ typedef cl_int(CL_API_CALL *read_variable_t)(cl_command_queue, cl_program, const
 typedef cl_int(CL_API_CALL *write_variable_t)(cl_command_queue, cl_program, const char *, cl_bool, size_t, size_t,
                                               const void *, cl_uint, const cl_event *, cl_event *);
 
-/* Begins a call of a driver's function, which may be NULL, with the driver's program. */
+/* Begins a call of a driver's function with the driver's program. Returns false if the driver does not have the
+ * function (NULL). */
 static bool begin_call(struct shadow_use *use, cl_program program, const void *function)
 {
     if (function != NULL)
@@ -151,7 +152,7 @@ static void *replace(void *function, const char *name)
     return function;
 }
 
-/* The layer's own function, which no driver has. */
+/* Returns the layer's own function if it has this name, otherwise NULL. No driver has this function. */
 static void *find_own(const char *name)
 {
     const recipe_call_t own = layer_create_of_recipe;

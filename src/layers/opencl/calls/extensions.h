@@ -1,5 +1,5 @@
 /*
- * extensions.h - functions of a driver that are not in the table.
+ * extensions.h - looks up functions of a driver that are not in the table of OpenCL functions.
  */
 #ifndef INGOT_LAYERS_OPENCL_CALLS_EXTENSIONS_H
 #define INGOT_LAYERS_OPENCL_CALLS_EXTENSIONS_H

@@ -26,8 +26,8 @@ static bool replace_rejected(const struct shadow_use *use)
     return shadow_build_native(use->shadow);
 }
 
-/* Returns the descriptor of what a kernel is created from; NULL: not a program of Ingot. A linked program that the
- * application had built again no longer matches its descriptor. */
+/* Returns the descriptor of the program that a kernel is created from, or NULL if the program is not from Ingot. A
+ * linked program that the application has built again no longer matches its descriptor. */
 static const_ingot_program_desc_t desc_of(const struct shadow_use *use)
 {
     if (use->result != NULL)
@@ -69,7 +69,7 @@ cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl
     return error;
 }
 
-/* False if nothing in the program's source or options can give a kernel attributes. */
+/* True if the program's source or options may give a kernel attributes. */
 static bool may_have_attributes(const struct shadow_use *use)
 {
     const char *options = use->result->options;
@@ -104,8 +104,8 @@ static cl_kernel create_twin_in(struct shadow *shadow, cl_kernel kernel)
     return twin;
 }
 
-/* Returns a kernel of the native program, to replace one that was made from a binary, or NULL. The caller releases
- * it. */
+/* Returns a kernel of the native program, which answers queries in place of a kernel that was made from a binary, or
+ * NULL. The caller releases it. */
 static cl_kernel create_twin(cl_kernel kernel, bool is_for_attributes)
 {
     cl_program program = NULL;

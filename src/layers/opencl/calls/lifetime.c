@@ -1,5 +1,6 @@
 /*
- * lifetime.c - references, release callbacks and specialization constants of programs, and the releases of kernels.
+ * lifetime.c - implements references, release callbacks and specialization constants of programs, and releases
+ * kernels and contexts.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,8 +38,8 @@ cl_int CL_API_CALL layer_release_kernel(cl_kernel kernel)
     return error;
 }
 
-/* Tries to bury all waiting shadows, because a kernel that was still running when the application released it may have
- * ended. */
+/* Tries to destroy all waiting shadows, because a kernel that was still running when the application released it may
+ * have ended. */
 cl_int CL_API_CALL layer_release_context(cl_context context)
 {
     burial_try_all();
@@ -61,7 +62,7 @@ cl_int CL_API_CALL layer_set_release_callback(cl_program program, program_callba
     return error;
 }
 
-/* Records a constant. Returns false if a build through Ingot would lack it. */
+/* Records a constant. Returns false if builds through Ingot could not use it. */
 static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const void *value)
 {
     size_t at = 0;
@@ -87,7 +88,7 @@ cl_int CL_API_CALL layer_set_spec_constant(cl_program program, cl_uint id, size_
     if (shadow == NULL)
         return layer_target.clSetProgramSpecializationConstant(program, id, size, value);
     if (shadow->kind != INGOT_SOURCE_SPIRV)
-        (void)shadow_build_native(shadow); /* PoCL aborts if it is asked for a program that was not built */
+        (void)shadow_build_native(shadow); /* PoCL aborts if the program has not been built */
     shadow_begin_work(shadow, false);
     const cl_int error = layer_target.clSetProgramSpecializationConstant(shadow->native, id, size, value);
     if (error == CL_SUCCESS && !keep_constant(shadow, id, size, value))

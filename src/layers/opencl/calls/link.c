@@ -1,8 +1,8 @@
 /*
- * link.c - clLinkProgram.
+ * link.c - implements clLinkProgram.
  *
- * A link of objects that Ingot compiled or loaded is identified by their ids. Links of other programs, of libraries,
- * and with a callback go to the driver with its own programs.
+ * A link of objects that Ingot compiled or loaded is identified by its options and their ids. Links of other
+ * programs, of libraries, and with a callback go to the driver, with the driver's own programs.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
 
-/* A program that Ingot got for a link. */
+/* The program that Ingot linked or loaded for a link. */
 struct linked {
     ingot_program_desc_t desc;
     ingot_program_t program;
@@ -46,7 +46,8 @@ static bool are_for_code(const char *options)
     return true;
 }
 
-/* Returns the context that all objects are of, or NULL. Fills in the objects, with references. */
+/* Returns the context of all objects, or NULL if an input is not an object of this context. Fills in `objects`, with
+ * references. */
 static struct layer_context *collect_objects(cl_uint count, const cl_program *inputs, struct object **objects)
 {
     struct layer_context *context = NULL;
@@ -67,7 +68,8 @@ static bool is_for_all(const struct layer_context *context, const struct link_ca
                : call->device_count == 1 && call->devices != NULL && call->devices[0] == context->devices[0];
 }
 
-/* Threads that link the same program at once may get the same piece. Each program of the application needs its own. */
+/* Gets a program that no other thread has. Threads that link the same program at once may get the same piece from
+ * Ingot, but each program of the application needs its own. */
 static ingot_status_t get_program(struct link_call *call, struct linked *linked)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -87,18 +89,19 @@ static ingot_status_t get_program(struct link_call *call, struct linked *linked)
     return status;
 }
 
-/* Without memory, the application gets the driver's program itself. */
+/* Returns a shadow for a program that the driver linked. If out of memory, the application gets the driver's program
+ * itself. */
 static cl_program make_shadow_of_linked(cl_program native, struct linked *linked)
 {
     struct shadow *shadow = shadow_create_linked(native, NULL, NULL, linked->program, linked->desc);
     if (shadow == NULL)
         return native;
-    linked->program = NULL; /* both handed over */
+    linked->program = NULL; /* the shadow owns both now */
     linked->desc = NULL;
     return (cl_program)(void *)shadow;
 }
 
-/* Returns NULL if memory runs out. */
+/* Returns a shadow for a linked program that was loaded, or NULL if memory runs out. */
 static cl_program make_shadow_of_loaded(const struct link_call *call, struct linked *linked)
 {
     struct recipe *recipe = shadow_create_recipe(call);
@@ -109,7 +112,7 @@ static cl_program make_shadow_of_loaded(const struct link_call *call, struct lin
         shadow_destroy_recipe(recipe);
         return NULL;
     }
-    linked->desc = NULL; /* both references were handed over */
+    linked->desc = NULL; /* the result owns both now */
     linked->program = NULL;
     struct shadow *shadow = shadow_create_linked(NULL, result, recipe, NULL, NULL);
     if (shadow == NULL) {
@@ -119,7 +122,7 @@ static cl_program make_shadow_of_loaded(const struct link_call *call, struct lin
     return (cl_program)(void *)shadow;
 }
 
-/* Returns false if the driver must do it. */
+/* Links through Ingot. Returns false if the driver must link. */
 static bool link_cached(const struct layer_context *context, struct link_call *call, cl_program *program)
 {
     struct linked linked = {NULL, NULL, 0};
@@ -139,7 +142,7 @@ static bool link_cached(const struct layer_context *context, struct link_call *c
     return call->was_made || *program != NULL;
 }
 
-/* Tries to answer the call. Returns false if the driver must do it. */
+/* Tries to link through Ingot. Returns false if the driver must link. */
 static bool try_link(struct link_call *call, cl_uint input_count, const cl_program *inputs, cl_program *program)
 {
     bool is_done = false;
@@ -180,7 +183,8 @@ static cl_program *map_inputs(cl_uint count, const cl_program *inputs)
     return mapped;
 }
 
-/* A driver gets a recipe's objects only through calls that Ingot makes, with options that read no files. */
+/* True if an input is an object of a recipe. The driver gets such objects only through calls that Ingot makes, with
+ * options that read no files. */
 static bool are_of_recipe(cl_uint count, const cl_program *inputs)
 {
     bool are = false;

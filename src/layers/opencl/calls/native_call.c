@@ -1,5 +1,5 @@
 /*
- * native_call.c - a build or compilation that the driver does as the application asked.
+ * native_call.c - passes a build or compilation to the driver as the application asked for it.
  */
 #include "layers/opencl/calls/native_call.h"
 
@@ -29,11 +29,11 @@ bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl
     callback_end_call(callback, ends_without_callback(error));
     if (ends_without_callback(error))
         return true;
-    result_release(shadow_take_result(shadow)); /* it no longer matches its id */
+    result_release(shadow_take_result(shadow)); /* the result no longer matches its id */
     return false;
 }
 
-/* Notes that the driver is about to change the program. */
+/* Notes that the driver is about to change a linked program, which then must not be stored anymore. */
 static void spoil_waiting(struct shadow *shadow)
 {
     if (shadow->waiting != NULL)

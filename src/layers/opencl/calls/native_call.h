@@ -1,5 +1,5 @@
 /*
- * native_call.h - a build or compilation that the driver does as the application asked.
+ * native_call.h - passes a build or compilation to the driver as the application asked for it.
  */
 #ifndef INGOT_LAYERS_OPENCL_CALLS_NATIVE_CALL_H
 #define INGOT_LAYERS_OPENCL_CALLS_NATIVE_CALL_H
@@ -9,24 +9,26 @@
 
 struct native_call {
     struct shadow *shadow;
-    struct result *result; /* the previous one */
+    struct result *result; /* the shadow's result before the call, or NULL */
     struct callback_pair callback;
 };
 
-/* True if the result's program refuses a call: it has kernels, or it was loaded and the arguments are wrong. */
+/* True if the result's native program must refuse a call: because it has kernels, or because it is a linked program
+ * that was loaded and the arguments are wrong. */
 bool native_call_is_for_result(struct shadow *shadow, bool are_arguments_wrong);
-/* Called when the driver was asked to refuse such a call. Ends the callback. Returns false if the driver did not
- * refuse, because another thread released the last kernel in the meantime. The result is gone then, and the call
+/* Must be called after the driver was asked to refuse such a call. Ends the callback. Returns false if the driver did
+ * not refuse, because another thread released the last kernel in the meantime. The result is gone then, and the call
  * must be repeated without a callback. */
 bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl_int error);
 
-/* Leaves a compiled or linked program to the driver, which first repeats what the application requested. Returns
- * false if a loaded program could not be linked; it stays unchanged then. */
+/* Leaves a compiled or linked program to the driver, which first repeats the compilation or link that the application
+ * requested. Returns false if a linked program that was loaded could not be linked; it stays unchanged then. */
 bool native_call_continue(struct shadow *shadow);
-/* Prepares a call for the shadow's native program, which answers from now on. Returns false if out of memory. */
+/* Prepares a call with the shadow's native program, which answers all queries from now on. Returns false if out of
+ * memory. */
 bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user);
-/* Must be called when the driver's call has returned. If the driver refused the arguments, restores the previous state.
- * Returns `error`. */
+/* Must be called after the driver's call has returned. If the driver refused the arguments, restores the previous
+ * state. Returns `error`. */
 cl_int native_call_end(struct native_call *call, cl_int error);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * query.c - clGetProgramInfo and clGetProgramBuildInfo.
+ * query.c - implements clGetProgramInfo and clGetProgramBuildInfo.
  *
- * The native program answers queries that do not depend on the build, and the result answers the others. The build's
- * options and log are recorded, and so are some of the driver's answers about a program that it linked.
+ * The native program answers queries that do not depend on the build, and the result answers the others. The
+ * build's options and log are recorded, and so are some of the driver's answers about a program that it linked.
  */
 #include <string.h>
 
@@ -25,8 +25,8 @@ static bool generates_code_at_launch(const struct shadow *shadow)
            info.generates_code_at_launch;
 }
 
-/* Returns a program whose binaries the application may have. A blob has only what the driver needs to load it. An
- * application may want more, such as intermediate code, so it gets a fresh binary. */
+/* Returns the program whose binaries the application gets. A blob has only what the driver needs to load it. The
+ * application may want more, such as intermediate code, so it gets the binaries of a fresh build. */
 static cl_program with_binaries(const struct shadow_use *use)
 {
     const bool is_whole = use->result == NULL || !use->result->is_loaded || use->result->is_whole ||
@@ -34,7 +34,7 @@ static cl_program with_binaries(const struct shadow_use *use)
     return is_whole || !shadow_build_native(use->shadow) ? use->native : use->shadow->native;
 }
 
-/* Returns what the driver answered about the program that it linked. */
+/* Answers a query with the answer that the driver gave when it linked the program. */
 static cl_int get_fact(const struct result *result, cl_program_info name, size_t capacity, void *value,
                        size_t *size_ret)
 {
@@ -50,7 +50,7 @@ static cl_int get_fact(const struct result *result, cl_program_info name, size_t
 static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
                        size_t *size_ret)
 {
-    const bool is_linked = use->result != NULL && use->shadow->recipe != NULL; /* and loaded */
+    const bool is_linked = use->result != NULL && use->shadow->recipe != NULL; /* and loaded from the store */
     cl_program asked = NULL;
     switch (name) {
     case CL_PROGRAM_REFERENCE_COUNT: return get_reference_count(use->shadow, capacity, value, size_ret);
@@ -88,7 +88,7 @@ static bool is_building(struct shadow *shadow)
     return is_so;
 }
 
-/* Answers a query from the record, after the driver has checked the arguments. */
+/* Answers a query with a recorded text, after the driver has checked the arguments. */
 static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                            const char *text, size_t capacity, void *value, size_t *size_ret)
 {
@@ -97,7 +97,7 @@ static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
 }
 
-/* Returns false if the driver must be asked. */
+/* Answers a query about a compiled object. Returns false if the driver must answer. */
 static bool get_of_object(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                           size_t capacity, void *value, size_t *size_ret, cl_int *error)
 {

@@ -1,8 +1,8 @@
 /*
- * recipe.c - objects of a recipe, for `ingot build`; see util/recipe_call.h.
+ * recipe.c - compiles objects of a recipe, for `ingot build`; see util/recipe_call.h.
  *
- * A recipe may come from anywhere. So its objects are compiled only from what their ids cover. The driver never gets
- * the application's own call, because it would then read files of this machine.
+ * A recipe may come from anywhere. So its objects are compiled only from what their ids cover. The driver never
+ * gets the application's own call, because the driver would then read files of this machine.
  */
 #include <ingot/recipe.h>
 
@@ -16,9 +16,9 @@
 static struct {
     ingot_recipe_t recipe;
     char *path;
-} last; /* the recipe that was opened last; under the lock */
+} last; /* the recipe that was opened last; guarded by the lock */
 
-/* Returns the last recipe with a reference, or NULL if it is another one. */
+/* Returns the last recipe, with a reference, or NULL if it was opened from another path. */
 static ingot_recipe_t find_last(const char *path)
 {
     lock_take();
@@ -64,7 +64,7 @@ static ingot_status_t find_object(ingot_recipe_t recipe, const uint8_t *key, siz
     return status;
 }
 
-/* Creates a program of the object's source, which is not compiled. */
+/* Creates a program from the object's source, without compiling it. */
 static ingot_status_t create_program(cl_context context, ingot_recipe_t recipe, const ingot_recipe_program_t *object,
                                      cl_program *program)
 {

@@ -1,5 +1,5 @@
 /*
- * compiler.c - calls clCompileProgram with texts instead of programs.
+ * compiler.c - calls clCompileProgram with headers that are given as texts instead of programs.
  */
 #include "layers/opencl/objects/compiler.h"
 
@@ -17,7 +17,8 @@ cl_program compiler_create(cl_context context, const ingot_source_view_t *text, 
     return layer_target.clCreateProgramWithSource(context, 1, &bytes, &text->size, error);
 }
 
-/* The arrays have room for one more element, because malloc may return NULL for a size of 0. */
+/* Creates a program for each header. The arrays have room for one more element, because calloc may return NULL for a
+ * size of 0. */
 static cl_int create_headers(cl_context context, size_t count, const ingot_source_view_t *headers, cl_program *programs,
                              const char **names)
 {

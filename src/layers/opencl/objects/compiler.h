@@ -1,5 +1,5 @@
 /*
- * compiler.h - calls clCompileProgram with texts instead of programs.
+ * compiler.h - calls clCompileProgram with headers that are given as texts instead of programs.
  */
 #ifndef INGOT_LAYERS_OPENCL_OBJECTS_COMPILER_H
 #define INGOT_LAYERS_OPENCL_OBJECTS_COMPILER_H
@@ -8,11 +8,11 @@
 
 #include <ingot/backend.h>
 
-/* The link options in the descriptor of an object that is compiled with NULL options, which PoCL distinguishes from
- * empty ones. */
+/* These link options in a descriptor mark an object that is compiled with NULL options, because PoCL distinguishes NULL
+ * from empty options. */
 #define OBJECT_WITHOUT_OPTIONS "-without-compile-options"
 
-/* Returns the options of an object's request, or NULL if the application gave none. */
+/* Returns the compile options of an object's request, or NULL if the application gave none. */
 const char *compiler_options_of(const ingot_build_request_t *request);
 
 /* Creates a program from a text. The caller releases it. */

@@ -14,9 +14,9 @@ struct object_headers {
     ingot_source_view_t *texts; /* with their names; each text and each name is a separate block */
 };
 
-/* A copy of a build request. No file is read for it anymore. */
+/* A copy of a build request, with all texts, so that compiling it reads no files. */
 struct kept_request {
-    ingot_source_view_t text; /* has no bytes if nothing is kept */
+    ingot_source_view_t text; /* without bytes if nothing is kept */
     char *options;            /* NULL: none */
     struct object_headers headers;
 };
@@ -24,12 +24,13 @@ struct kept_request {
 /* Frees the texts and the names. */
 void object_headers_fini(struct object_headers *headers);
 
-/* Keeps what the compiler would get for this descriptor of an object. INGOT_NOT_CACHEABLE, with a detail: a file has
- * changed since the descriptor was made. */
+/* Copies what the compiler would get for this descriptor of an object. Returns INGOT_NOT_CACHEABLE, with a detail, if a
+ * file has changed since the descriptor was created. */
 ingot_status_t kept_request_take(struct kept_request *kept, ingot_program_desc_t desc);
 void kept_request_fini(struct kept_request *kept);
 
-/* Returns a new program, which the caller releases. NULL, with a detail: it could not be compiled. */
+/* Compiles the request. Returns a new program, which the caller releases, or NULL, with a detail, if the request could
+ * not be compiled. */
 cl_program kept_request_compile(const struct kept_request *kept, cl_context context);
 
 #endif

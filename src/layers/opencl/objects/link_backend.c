@@ -1,8 +1,8 @@
 /*
- * link_backend.c - linked programs as programs of Ingot.
+ * link_backend.c - the Ingot backend for programs that clLinkProgram makes.
  *
- * A binary is stored as the driver returns it, for applications that ask for it. It is preceded by answers of the
- * driver that a program created from the binary may not give.
+ * A binary is stored as the driver returns it, because applications may ask for it. Before it, the blob has facts:
+ * answers of the driver that a program created from the binary might not give.
  */
 #include "layers/opencl/objects/link_backend.h"
 
@@ -56,7 +56,7 @@ static ingot_status_t make_key(const struct link_call *call, size_t *size, uint8
     return INGOT_SUCCESS;
 }
 
-/* Returns false if the key is missing or malformed. */
+/* Reads the options from a key. Returns false if the key is missing or malformed. */
 static bool read_options(const ingot_build_request_t *request, const char **options)
 {
     const ingot_source_view_t *key = request->sources;
@@ -156,7 +156,7 @@ static ingot_status_t build(void *opaque, const ingot_build_request_t *request, 
         piece_destroy(piece);
         return status;
     }
-    atomic_store_explicit(&piece->is_taken, true, memory_order_relaxed); /* by this thread */
+    atomic_store_explicit(&piece->is_taken, true, memory_order_relaxed); /* this thread owns it */
     *out = piece;
     return INGOT_SUCCESS;
 }
@@ -178,7 +178,7 @@ static ingot_status_t write_facts(const struct piece *piece, ingot_sink_t *binar
     return status;
 }
 
-/* PoCL ends the process if a kernel's name is too long. */
+/* Fails if a kernel's name is too long, because PoCL then ends the process. */
 static ingot_status_t check_names(cl_program native)
 {
     size_t size = 0;
@@ -222,7 +222,8 @@ static ingot_status_t get_binary(void *state, void *opaque, uint32_t device_inde
                                : ingot_set_error(INGOT_BACKEND_ERROR, error, "CL_PROGRAM_BINARIES: %d", (int)error);
 }
 
-/* Moves `rest` past the facts. */
+/* Reads the facts at the start of `rest`, and moves `rest` past them. Returns false if they are malformed, if nothing
+ * follows, or if out of memory. */
 static bool read_facts(struct piece *piece, ingot_binary_t *rest)
 {
     for (size_t i = 0; i < FACT_COUNT; ++i) {
@@ -245,7 +246,8 @@ static bool read_facts(struct piece *piece, ingot_binary_t *rest)
     return rest->size > 0;
 }
 
-/* Intel's driver recompiles a binary of another driver, and says so only in the log. */
+/* True if the driver recompiled a binary. Intel's driver does so with a binary of another driver, and says so only in
+ * the log. */
 static bool was_recompiled(cl_program native, cl_device_id device)
 {
     char *log = piece_read_log(native, device);

@@ -1,5 +1,5 @@
 /*
- * link_backend.h - linked programs as programs of Ingot.
+ * link_backend.h - the Ingot backend for programs that clLinkProgram makes.
  *
  * The key of a link consists of its options and the ids of its objects, in order. These cover every byte that was
  * compiled.
@@ -18,21 +18,21 @@ struct link_call {
     const char *options; /* or NULL */
     size_t object_count;
     struct object *const *objects;
-    /* set by the call */
-    bool was_made;       /* the driver was asked */
-    uint64_t objects_ns; /* for the compilation of objects that were loaded */
+    /* set by link_call_make */
+    bool was_made;       /* true if the driver was asked to link */
+    uint64_t objects_ns; /* time to compile objects that were loaded */
     cl_int error;
-    cl_program native; /* some drivers create one even if they fail */
+    cl_program native; /* some drivers create one even if the link fails */
 };
 
-/* Makes the call, after compiling the objects that were loaded. Returns false if one could not be compiled; the driver
- * was then not asked. */
+/* Makes the call, after compiling the objects that were loaded. Returns false, without asking the driver to link, if an
+ * object could not be compiled. */
 bool link_call_make(struct link_call *call);
 
-/* Describes the call's program. */
+/* Creates the descriptor of the call's program. */
 ingot_status_t link_describe(ingot_context_t links, const struct link_call *call, ingot_program_desc_t *desc);
 
-/* The calling thread links by this call when Ingot asks it to build a linked program. NULL: no more. */
+/* Sets the call that the backend makes when Ingot asks it to build a linked program in this thread. NULL removes it. */
 void link_set_call(struct link_call *call);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * object.c - a program as clCompileProgram left it.
+ * object.c - an object: a program as clCompileProgram made it; see object.h.
  */
 #include "layers/opencl/objects/object.h"
 
@@ -11,7 +11,7 @@
 #include "layers/opencl/objects/piece.h"
 #include "layers/opencl/statistics.h"
 
-/* If a compiler found files by itself, the id of the program does not identify it. */
+/* Fails if the compiler found files by itself, because the id then does not identify the program. */
 static ingot_status_t require_id(ingot_program_t program)
 {
     size_t size = 0;
@@ -79,7 +79,7 @@ cl_int object_compile_native(const struct object *object, cl_program native)
     return compiler_run(object->context, native, object->options, object->headers.count, object->headers.texts);
 }
 
-/* The first of several threads keeps its program. */
+/* Compiles an object that was loaded. If several threads do so at once, all use the program of the first one. */
 static cl_program compile(struct object *object)
 {
     cl_program first = NULL;

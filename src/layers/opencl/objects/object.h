@@ -1,8 +1,9 @@
 /*
- * object.h - a program as clCompileProgram left it.
+ * object.h - an object: a program as clCompileProgram made it.
  *
- * Reference-counted and immutable, except that a loaded object is compiled when the driver needs it. By then, the files
- * that it includes may have changed or disappeared, so the object keeps the compiler's input.
+ * Objects are reference-counted and immutable, except that an object that was loaded is compiled when the driver
+ * needs it. By then, the files that it includes may have changed or disappeared, so the object keeps the compiler's
+ * input.
  */
 #ifndef INGOT_LAYERS_OPENCL_OBJECTS_OBJECT_H
 #define INGOT_LAYERS_OPENCL_OBJECTS_OBJECT_H
@@ -17,29 +18,29 @@ struct object {
     _Atomic unsigned references;
     ingot_program_desc_t desc;
     size_t id_size;
-    const uint8_t *id; /* the desc's */
+    const uint8_t *id; /* belongs to desc */
     cl_context context;
     char *options; /* NULL: the application gave none */
     struct object_headers headers;
     char *log;
     ingot_program_t program;
-    bool is_of_recipe; /* never compiled by an application's own call, which would read files of this machine */
+    bool is_of_recipe; /* true: never compiled by an application's own call, which would read files of this machine */
     struct kept_request request;  /* empty unless `program` was loaded */
-    _Atomic(cl_program) compiled; /* of the request; NULL: not needed yet */
+    _Atomic(cl_program) compiled; /* compiled from `request`; NULL: not needed yet */
 };
 
-/* Returns the object of a compilation. Copies the options, which may be NULL, and takes over the headers on success.
- * Returns NULL, with a detail, if out of memory or if the id does not identify the program. */
+/* Creates the object of a compilation. Copies the options, which may be NULL, and takes over the headers on success.
+ * Fails, with a detail, if out of memory or if the id does not identify the program. */
 ingot_status_t object_create(struct object **object, ingot_program_desc_t desc, cl_context context, const char *options,
                              struct object_headers *headers, ingot_program_t program);
 void object_retain(struct object *object);
-/* Does nothing for NULL. */
+/* Drops a reference. Does nothing if object is NULL. */
 void object_release(struct object *object);
 
 /* Compiles the application's own program as the application asked. Fails for an object of a recipe. */
 cl_int object_compile_native(const struct object *object, cl_program native);
 
-/* Returns the driver's compiled program, which lives as long as the object. NULL, with a detail: it could not be
+/* Returns the driver's compiled program, which lives as long as the object, or NULL, with a detail, if it could not be
  * compiled from what the id covers. */
 cl_program object_get_native(struct object *object);
 

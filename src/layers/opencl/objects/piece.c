@@ -1,7 +1,7 @@
 /*
- * piece.c - what the backends of compiled objects and of linked programs share.
+ * piece.c - functions that the backends of objects and of linked programs share.
  *
- * Kernels are the driver's own, which the application creates by its own calls. So neither backend has any.
+ * Applications create the driver's own kernels by their own calls, so neither backend has kernels.
  */
 #include "layers/opencl/objects/piece.h"
 

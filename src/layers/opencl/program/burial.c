@@ -1,10 +1,10 @@
 /*
- * burial.c - ends shadows that nothing uses anymore.
+ * burial.c - destroys shadows that nothing uses anymore; see burial.h.
  *
- * When the last shadow with a result has ended, no waiting program can be launched anymore, so the waiting programs are
- * stored. Until then, a driver such as PoCL must not be asked for a program's binary, because it crashes if the program
- * is launched for the first time while it generates the binary. All these flushes together take at most the time that
- * the store may take while the process exits.
+ * When the last shadow with a result is gone, no program that waits to be stored can be launched anymore, so all
+ * such programs are stored (flushed). Until then, a driver such as PoCL must not be asked for a program's binary,
+ * because it crashes if the program is launched for the first time while it generates the binary. All these flushes
+ * together take at most the time that the store may take while the process exits.
  */
 #include "layers/opencl/program/burial.h"
 
@@ -24,12 +24,12 @@
 #define NS_PER_MS 1000000u
 #define MOST_OTHERS 16u
 
-static atomic_size_t waiting_count; /* changed under the lock */
-/* under the lock, like the whole list; the one that was tried last is at the end */
+static atomic_size_t waiting_count; /* number of shadows in the list; changed under the lock */
+/* list of waiting shadows, guarded by the lock; the one that was tried last is at the end */
 static struct shadow *first_waiting;
 static struct shadow *last_waiting;
-static atomic_bool is_ending;     /* the process is ending, and the store flushes itself */
-static _Atomic uint64_t flush_ns; /* time of all flushes */
+static atomic_bool is_ending;     /* true if the process is ending, when the store flushes itself */
+static _Atomic uint64_t flush_ns; /* total time of all flushes */
 
 bool burial_is_due(void)
 {
@@ -117,7 +117,8 @@ bool burial_release(struct shadow *shadow)
     return before > 0;
 }
 
-/* Marks the shadow as busy and returns it, if it waits and no other thread needs it. Requires the lock. */
+/* If the shadow waits and no other thread needs it, marks it as busy and returns it; otherwise returns NULL. Requires
+ * the lock. */
 static struct shadow *begin(struct shadow *shadow)
 {
     if (shadow == NULL || shadow->references > 0)
@@ -134,8 +135,8 @@ static struct shadow *begin(struct shadow *shadow)
     return shadow;
 }
 
-/* Returns true if no other thread can reach the shadow anymore. Sets *is_to_retry if another thread wanted to bury the
- * shadow in the meantime; the shadow then stays busy, and this thread must try again. */
+/* Returns true if no other thread can reach the shadow anymore. Sets *is_to_retry if another thread tried to destroy
+ * the shadow in the meantime; the shadow then stays busy, and this thread must try again. */
 static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
 {
     lock_take();
@@ -152,7 +153,7 @@ static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
     return is_over;
 }
 
-/* Destroys a busy shadow if nothing uses it anymore. */
+/* Destroys a busy shadow if nothing uses it anymore. Does nothing if shadow is NULL. */
 static bool bury(struct shadow *shadow)
 {
     bool is_to_retry = false;
@@ -177,7 +178,7 @@ static bool bury_program(cl_program program)
     return bury(shadow);
 }
 
-/* Buries some of the waiting shadows: those that have not been tried for longest. */
+/* Tries to destroy up to `most` waiting shadows, beginning with those that were tried longest ago. */
 static bool bury_some(size_t most)
 {
     const size_t count = atomic_load_explicit(&waiting_count, memory_order_relaxed);

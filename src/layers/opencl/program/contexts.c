@@ -15,9 +15,9 @@
 
 #define REASON_CAPACITY 512u
 
-static struct layer_context *contexts; /* under the lock, like the next two */
+static struct layer_context *contexts; /* guarded by the lock, like the next two */
 static ingot_status_t waiting_status;
-static char waiting_reason[REASON_CAPACITY]; /* of an event that waits for a context; "": none */
+static char waiting_reason[REASON_CAPACITY]; /* reason of an event that waits for a context; "": none */
 
 static struct layer_context *find(const struct layer_context *wanted)
 {
@@ -55,8 +55,8 @@ static bool read_program(struct layer_context *context, cl_program native)
            layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, size, context->devices, NULL) == CL_SUCCESS;
 }
 
-/* Ingot's programs use these options, but a driver that gets the application's own calls to compile and link does
- * not. */
+/* True if the environment adds options to programs. Ingot uses these options, but a driver that gets the application's
+ * own calls to compile and link does not. */
 static bool has_options_of_environment(void)
 {
     const char *compile_options = secure_getenv("INGOT_COMPILE_OPTIONS");

@@ -1,7 +1,8 @@
 /*
  * contexts.h - keeps an Ingot context for each OpenCL context that has a program of the layer.
  *
- * The Ingot context lives as long as such a program, so that the OpenCL context ends when the application expects it.
+ * The Ingot context lives only as long as such a program, so that the OpenCL context ends when the application
+ * expects it.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
@@ -10,19 +11,20 @@
 
 struct layer_context {
     ingot_context_t ingot;
-    ingot_context_t objects; /* of compiled objects and of linked programs; NULL where they pass through */
-    ingot_context_t links;
+    ingot_context_t objects; /* for compiled objects; NULL: compilations pass through */
+    ingot_context_t links;   /* for linked programs; NULL: links pass through */
     cl_context native;
     cl_uint device_count;
     cl_device_id *devices; /* the devices of its programs, in order */
-    /* below: for contexts.c, under the lock */
+    /* the fields below are for contexts.c, guarded by the lock */
     size_t user_count;
     struct layer_context *next;
 };
 
 /* Returns the context of a driver's program, or NULL if Ingot cannot make one. The caller releases it. */
 struct layer_context *contexts_acquire(cl_program native);
-/* Reports an event that does not belong to a program to some context, or to the next one that is made. */
+/* Reports an event that does not belong to a program. Uses any context or, if there is none, the next one that is
+ * created. */
 void contexts_tell(const ingot_event_t *event, void *unused);
 /* Drops a reference. Does nothing if context is NULL. */
 void contexts_release(struct layer_context *context);

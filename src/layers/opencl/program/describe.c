@@ -1,7 +1,7 @@
 /*
- * describe.c - describes a program to Ingot.
+ * describe.c - creates Ingot's descriptors for builds and compilations of the application.
  *
- * The source is the driver's copy, so the layer keeps none.
+ * The source is read from the driver's program, so the layer keeps no copy.
  */
 #include "layers/opencl/program/describe.h"
 
@@ -13,7 +13,7 @@
 #include "layers/opencl/objects/compiler.h"
 #include "layers/opencl/program/recordings.h"
 
-/* A source: a text or intermediate language. The caller frees the bytes. */
+/* A source: text or intermediate language. The caller frees the bytes. */
 struct input {
     size_t size;
     char *bytes;
@@ -72,7 +72,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* True if a debugger needs what the driver keeps from a build with -g. */
+/* True if the options contain -g: a debugger needs what the driver keeps from such a build. */
 static bool wants_debugger(const char *options)
 {
     for (const char *found = options; (found = strstr(found, "-g")) != NULL; ++found) {

@@ -1,5 +1,5 @@
 /*
- * describe.h - describes a program to Ingot.
+ * describe.h - creates Ingot's descriptors for builds and compilations of the application.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_DESCRIBE_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_DESCRIBE_H
@@ -10,12 +10,12 @@
  * INGOT_NOT_CACHEABLE, with a detail, if the build must pass through. */
 ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc);
 
-/* Describes a compilation of the shadow, which must have a context for objects, with these headers. `options` may be
- * NULL. As above. */
+/* Describes a compilation of the shadow with these headers. The shadow must have a context for objects. `options` may
+ * be NULL. Otherwise like describe_build. */
 ingot_status_t describe_compilation(const struct shadow *shadow, const char *options,
                                     const struct object_headers *headers, ingot_program_desc_t *desc);
 
-/* Copies a header's name and the text of its program, which is the driver's own program. The caller frees both. */
+/* Copies a header's name, and its text from `native`, which is the driver's program. The caller frees both. */
 ingot_status_t describe_header(cl_program native, const char *name, ingot_source_view_t *header);
 
 #endif

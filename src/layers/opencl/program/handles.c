@@ -1,5 +1,7 @@
 /*
- * handles.c - a hash table with chains. Its size is fixed, because applications have at most a few thousand programs.
+ * handles.c - the table that maps pointers to shadows: a hash table with chains.
+ *
+ * Its size is fixed, because applications have at most a few thousand programs.
  */
 #include "layers/opencl/program/handles.h"
 
@@ -7,7 +9,7 @@
 
 #define BUCKET_BITS 12u
 
-static struct handle *buckets[1u << BUCKET_BITS]; /* under the lock */
+static struct handle *buckets[1u << BUCKET_BITS]; /* guarded by the lock */
 
 static struct handle **bucket_of(const void *key)
 {

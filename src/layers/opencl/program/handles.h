@@ -1,7 +1,7 @@
 /*
  * handles.h - finds out which pointers are programs that the layer knows.
  *
- * The layer must not look into a foreign object to find out what it is, so it keeps a table of its shadows and of the
+ * The layer must not read a pointer's memory to find out what it is, so it keeps a table of its shadows and of the
  * drivers' programs behind them. Callers hold the lock.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_HANDLES_H
@@ -11,7 +11,7 @@
 
 struct shadow;
 
-/* An entry of the table. It is part of the object that it leads to. */
+/* An entry of the table. It is a part of its shadow. */
 struct handle {
     const void *key; /* NULL: not in the table */
     struct shadow *shadow;

@@ -1,5 +1,5 @@
 /*
- * platforms.c - the platforms whose programs the layer caches; see platforms.h.
+ * platforms.c - decides whether the layer caches a platform's programs; see platforms.h.
  */
 #include "layers/opencl/program/platforms.h"
 

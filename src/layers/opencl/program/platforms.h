@@ -1,8 +1,9 @@
 /*
- * platforms.h - the platforms whose programs the layer caches.
+ * platforms.h - decides whether the layer caches a platform's programs.
  *
- * By default, these are the platforms on which the layer was compared with the bare driver, because drivers differ in
- * details that the specification leaves open. INGOT_LAYER_PLATFORMS names others.
+ * By default, it caches those of the platforms on which it was compared with the bare driver, because drivers
+ * differ in details that the specification leaves open. If INGOT_LAYER_PLATFORMS is set, it names the platforms
+ * instead. Programs of all other platforms pass through: the application gets the driver's programs.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_PLATFORMS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_PLATFORMS_H

@@ -1,5 +1,5 @@
 /*
- * recordings.c - what the store's recipe lists besides the programs that Ingot builds; see recordings.h.
+ * recordings.c - adds to the store's recipe what Ingot does not add by itself; see recordings.h.
  */
 #include "layers/opencl/program/recordings.h"
 

@@ -1,7 +1,8 @@
 /*
- * recordings.h - what the store's recipe lists besides the programs that Ingot builds.
+ * recordings.h - adds to the store's recipe what Ingot does not add by itself: programs that it cannot cache,
+ * linked programs, and kernels.
  *
- * An event reports what cannot be recorded; the application's call does not fail.
+ * If something cannot be recorded, an event reports it, and the application's call does not fail.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_RECORDINGS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_RECORDINGS_H

@@ -1,8 +1,8 @@
 /*
  * repeats.c - handles programs that an application builds again and again.
  *
- * If programs are stored later, each compiled program waits in memory and keeps its native program. So a program that
- * the application compiles repeatedly is compiled each time, but waits only once.
+ * If the store stores programs later, each compiled program waits in memory and keeps its native program. So a
+ * program that the application compiles repeatedly is compiled each time, but waits only once.
  */
 #include "layers/opencl/program/repeats.h"
 
@@ -13,7 +13,7 @@
 
 #define MAX_KNOWN 4096u
 
-static uint64_t known[MAX_KNOWN]; /* hashes of ids, by their low bits; under the lock */
+static uint64_t known[MAX_KNOWN]; /* hashes of ids, at the position of their low bits; guarded by the lock */
 
 /* Returns the FNV-1a hash. If two ids have the same hash, one of the programs is not stored in this process. */
 static uint64_t hash_id(size_t size, const uint8_t *id)

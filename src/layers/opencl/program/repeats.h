@@ -6,7 +6,7 @@
 
 #include "layers/opencl/layer.h"
 
-/* Returns the program of `desc` from the store, or compiles and stores it. */
+/* Loads the program of `desc` from the store, or compiles it. Stores only its first compilation in this process. */
 ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_desc_t desc);
 
 /* Removes the program's blob from the store, because the driver rejected it. The next compilation is stored again. */

@@ -21,7 +21,8 @@ cl_uint result_count_references(cl_program native)
     return count;
 }
 
-/* The blob has the messages for several devices as one text, so they cannot be assigned to devices. */
+/* Fills in a result. Fails if there are messages and several devices, because the blob has all messages as one text, so
+ * they cannot be assigned to devices. */
 static ingot_status_t fill(struct result *result, cl_uint device_count, const char *options)
 {
     const uint64_t started_ns = statistics_clock_ns();

@@ -1,8 +1,8 @@
 /*
- * result.h - a program that Ingot built or loaded, and its answers to queries.
+ * result.h - a result: a program that Ingot built or loaded, and its answers to queries.
  *
- * Immutable and reference-counted: a thread that queries it holds a reference while another thread may build the shadow
- * again.
+ * Results are immutable and reference-counted. A thread that queries one holds a reference, because another thread
+ * may build the shadow again at the same time.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_RESULT_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_RESULT_H
@@ -27,7 +27,7 @@ struct result {
  * failure. */
 ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, cl_uint device_count,
                              const char *options);
-/* Returns the result of a linked program that was loaded, or NULL if memory runs out. Takes over the references on
+/* Returns a result for a linked program that was loaded, or NULL if memory runs out. Takes over the references on
  * success. */
 struct result *result_create_linked(ingot_program_desc_t desc, ingot_program_t program, cl_program native,
                                     const char *options);
@@ -35,7 +35,7 @@ void result_retain(struct result *result);
 /* Drops a reference. Does nothing if result is NULL. */
 void result_release(struct result *result);
 
-/* Returns CL_PROGRAM_REFERENCE_COUNT. */
+/* Returns the driver's reference count of a program (CL_PROGRAM_REFERENCE_COUNT). */
 cl_uint result_count_references(cl_program native);
 
 /* Returns how many references and kernels the driver counts in addition to the layer's own. */

@@ -1,7 +1,8 @@
 /*
- * shadow.c - the program that the application holds.
+ * shadow.c - a shadow: the layer's stand-in for a program, which the application holds; see shadow.h.
  *
- * Locks: lock.h, for the fields that shadow.h says. While a shadow is busy, a thread works on it without the lock.
+ * Locks: the lock of lock.h guards the fields that shadow.h marks. While a shadow is busy, the thread that works on
+ * it uses its other fields without the lock.
  */
 #include "layers/opencl/program/shadow.h"
 
@@ -12,7 +13,7 @@
 #include "layers/opencl/lock.h"
 #include "util/cancellation.h"
 
-static atomic_size_t result_count; /* changed under the lock */
+static atomic_size_t result_count; /* number of shadows whose is_counted is true */
 
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
 {
@@ -85,7 +86,7 @@ void shadow_destroy_recipe(struct recipe *recipe)
     free(recipe);
 }
 
-/* Under the lock. */
+/* Requires the lock. */
 static void remove_result(struct shadow *shadow)
 {
     if (shadow->is_counted)
@@ -297,7 +298,7 @@ static bool link_native(struct shadow *shadow)
     return true;
 }
 
-/* Called during the shadow's work. */
+/* Requires that this thread has begun work on the shadow. */
 static bool build_native(struct shadow *shadow, const struct result *result)
 {
     if (shadow->recipe != NULL)

@@ -1,11 +1,11 @@
 /*
- * shadow.h - the program that the application holds.
+ * shadow.h - a shadow: the layer's stand-in for a program, which the application holds.
  *
- * The driver made the native program by the application's own call, so the native program answers queries that do not
- * depend on a build: source, context, devices. After a build through Ingot, the shadow has a result, which answers the
- * others. After a compilation, it has an object, which answers some of them. Without a result or an object, the native
- * program answers everything, as if there were no layer. A linked program that was loaded has only a result, until the
- * driver must link it after all.
+ * The driver made the native program by the application's own call, so the native program answers queries that do
+ * not depend on a build: source, context, devices. After a build through Ingot, the shadow has a result, which
+ * answers the others. After a compilation, it has an object, which answers some of them. Without a result or an
+ * object, the native program answers everything, as if there were no layer. A linked program that was loaded has
+ * only a result, until the driver must link it after all.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
@@ -23,7 +23,7 @@ struct shadow_constant {
     unsigned char value[SHADOW_MAX_CONSTANT];
 };
 
-/* How the driver can link a program that was loaded. */
+/* What the driver needs to link a program that was loaded from the store. */
 struct recipe {
     char *options; /* NULL: the application gave none */
     size_t object_count;
@@ -31,21 +31,21 @@ struct recipe {
 };
 
 struct shadow {
-    const void *header[2]; /* the native program's: loaders expect their functions at the start of an object */
+    const void *header[2]; /* copied from the native program, because loaders expect their functions there */
     _Atomic cl_program native;
     cl_uint own_references;            /* reference count of `native` when it was new; usually 1 */
-    cl_uint first_references;          /* the count that the application saw then */
-    ingot_source_kind_t kind;          /* 0: linked */
-    struct recipe *recipe;             /* NULL: none */
+    cl_uint first_references;          /* the reference count that the application saw then */
+    ingot_source_kind_t kind;          /* 0 for a linked program */
+    struct recipe *recipe;             /* NULL unless a linked program was loaded */
     ingot_program_t waiting;           /* a linked program that may have to be stored, or NULL; never changes */
-    ingot_program_desc_t waiting_desc; /* its descriptor, likewise */
-    /* for the thread that works on it; see shadow_begin_work */
+    ingot_program_desc_t waiting_desc; /* its descriptor, or NULL; never changes */
+    /* the fields below are for the thread that works on the shadow; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
-    _Atomic bool is_native_built;  /* built with the result's options, for queries that the result cannot answer */
-    _Atomic bool is_drivers;       /* the driver built it as the application asked, and also does all later builds */
+    _Atomic bool is_native_built;  /* true if `native` was built for queries that the result cannot answer */
+    _Atomic bool is_drivers;       /* true if the driver built it as the application asked, and does all later builds */
     size_t constant_count;
     struct shadow_constant *constants;
-    /* the fields below are under the lock */
+    /* the fields below are guarded by the lock */
     cl_uint references; /* the application's references */
     bool is_busy;
     bool is_building;
@@ -53,10 +53,10 @@ struct shadow {
     bool is_to_retry; /* for burial.c, like the next two */
     struct shadow *previous_waiting;
     struct shadow *next_waiting;
-    cl_uint pin_count; /* calls of the driver that need the shadow, although their callbacks may release it */
+    cl_uint pin_count; /* number of calls of the driver that need the shadow, although their callbacks may release it */
     struct result *result;
     struct object *object;
-    bool is_counted; /* counted as a program that may be launched and stored: it has a result, or was linked */
+    bool is_counted; /* true if it may be launched and stored, because it has a result or was linked */
     struct handle by_shadow;
     struct handle by_native;
     struct handle by_result;
@@ -64,8 +64,8 @@ struct shadow {
 
 /* Returns a shadow with one reference, or NULL if out of memory. It takes over the reference to the native program. */
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind);
-/* The same for a linked program, which the driver made (`native`, and `result` NULL), or which was loaded (`native`
- * NULL). Takes over all references on success. `waiting` and its descriptor may be NULL. */
+/* The same for a linked program. If the driver linked it, `result` is NULL. If it was loaded, `native` is NULL. Takes
+ * over all references on success. `waiting` and its descriptor may be NULL. */
 struct shadow *shadow_create_linked(cl_program native, struct result *result, struct recipe *recipe,
                                     ingot_program_t waiting, ingot_program_desc_t waiting_desc);
 /* Returns the recipe of a call, or NULL if memory runs out. */
@@ -78,13 +78,13 @@ void shadow_destroy(struct shadow *shadow);
 
 /* Returns the shadow with this handle, or NULL for any other program. */
 struct shadow *shadow_find(cl_program program);
-/* Returns the driver's program for one of the application's, which may be a driver's itself. */
+/* Returns the driver's program behind a program of the application. If that is not a shadow, returns it unchanged. */
 cl_program shadow_find_native(cl_program program);
 /* Returns the shadow of a driver's program, or NULL. */
 struct shadow *shadow_find_of_native(cl_program native);
 
-/* Waits for other threads' work on the shadow, and begins work, such as a build. The thread cannot be canceled until
- * the work ends, because other threads may wait for it. */
+/* Waits until no other thread works on the shadow, and begins work on it, such as a build. The thread cannot be
+ * canceled until the work ends, because other threads may wait for it. */
 void shadow_begin_work(struct shadow *shadow, bool is_building);
 void shadow_end_work(struct shadow *shadow);
 
@@ -95,14 +95,14 @@ bool shadow_set_result(struct shadow *shadow, struct result *result);
 
 /* Returns the object with a reference, or NULL. */
 struct object *shadow_get_object(struct shadow *shadow);
-/* Sets the first object, and takes over the reference to it. */
+/* Sets the object of a shadow that has none, and takes over the reference to it. */
 void shadow_set_object(struct shadow *shadow, struct object *object);
 /* Drops the object. */
 void shadow_forget_object(struct shadow *shadow);
 
 /* True if the shadow has a result. */
 bool shadow_has_result(struct shadow *shadow);
-/* True if any shadow has a result. */
+/* True if any shadow has a result or was linked (is_counted). */
 bool shadow_has_any_result(void);
 
 /* Returns how many references and kernels there are in addition to the application's references to the shadow. */
@@ -111,18 +111,19 @@ cl_uint shadow_count_uses(struct shadow *shadow);
 /* True if the result has kernels, so that the program cannot be built again. */
 bool shadow_has_kernels_of_result(struct shadow *shadow);
 
-/* Keep the shadow while the driver may call the application back. burial_try must be called after shadow_unpin. */
+/* Keep the shadow alive while the driver may call the application back. burial_try must be called after
+ * shadow_unpin. */
 void shadow_pin(struct shadow *shadow);
 void shadow_unpin(struct shadow *shadow);
 
-/* Builds, compiles or links the native program as the application did, at most once. Used for queries that the
- * result cannot answer, and for calls that continue. Returns false if that failed, or if the application did none of
- * these. */
+/* Builds, compiles or links the native program as the application did, at most once. Used for queries that the result
+ * cannot answer, and before calls that continue from that state. Returns false if that failed, or if the application
+ * did none of these. */
 bool shadow_build_native(struct shadow *shadow);
 
-/* The program that answers a thread's query. */
+/* What a call on a program uses, with references to the result and the object. */
 struct shadow_use {
-    struct shadow *shadow; /* NULL: not a shadow */
+    struct shadow *shadow; /* NULL: the program is not a shadow */
     struct result *result; /* NULL: none */
     struct object *object; /* NULL: none */
     cl_program native;     /* the result's, the shadow's, or the application's own */
@@ -131,7 +132,7 @@ struct shadow_use shadow_begin_use(cl_program program);
 /* Returns the program that answers queries that an object cannot answer: `native`, or the object's program, which is
  * compiled now if the object was loaded. */
 cl_program shadow_use_compiled(const struct shadow_use *use);
-/* Does the same for a call that only a driver's own program can answer. */
+/* Like shadow_begin_use, but for a call that only a driver's own program can answer: `native` is that program. */
 struct shadow_use shadow_begin_call(cl_program program);
 void shadow_end_use(struct shadow_use *use);
 

@@ -1,7 +1,8 @@
 /*
- * trace.c - reports to INGOT_TRACE what passed through, and why.
+ * trace.c - writes to the trace (INGOT_TRACE) which programs passed through, and why.
  *
- * An Ingot context writes the trace. If a program has none yet, one is made for it, but only if there is a trace.
+ * An Ingot context writes the trace. If a program does not have a context yet, one is created for it, but only if
+ * there is a trace.
  */
 #include "layers/opencl/program/trace.h"
 

@@ -1,8 +1,9 @@
 /*
- * host.h - the functions of the layer and of its module for servers that the other one calls.
+ * host.h - the interface between the layer and its module for servers: the functions with which they call each
+ * other.
  *
- * The module has the remote tiers but no copy of persist, because a storage must belong to the persist that uses it. So
- * it calls the layer's functions through this table. Both files come from one build.
+ * The module has the remote tiers but no copy of persist, because a storage must belong to the persist that uses
+ * it. So the module calls the layer's functions through this table. The layer and the module come from one build.
  */
 #ifndef INGOT_LAYERS_OPENCL_REMOTE_HOST_H
 #define INGOT_LAYERS_OPENCL_REMOTE_HOST_H
@@ -28,8 +29,8 @@ struct remote_host {
 };
 
 /*
- * The module's entry: opens the server that the environment names behind a storage. host must live as long as the
- * module.
+ * The type of the module's entry, which puts the server that the environment names behind a storage. `host` must
+ * live as long as the module.
  * @retval INGOT_UNIMPLEMENTED  The module has another version.
  * Other statuses as ingot_remote_info_from_environment and ingot_remote_open_behind.
  */

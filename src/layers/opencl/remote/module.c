@@ -1,8 +1,8 @@
 /*
- * module.c - the module for servers: remote tiers on the layer's persist; see host.h.
+ * module.c - the module for servers: connects the remote tiers with the layer's persist; see host.h.
  *
- * The remote tiers are the library's, object by object. The functions of core and persist that they call are defined
- * here and call the layer's.
+ * The remote tiers are the object files of the library remote. The functions of core and persist that they call are
+ * defined here, and call the layer's functions.
  */
 #include <ingot/backend.h>
 #include <ingot/remote.h>
@@ -14,7 +14,7 @@
 #define URL_CAPACITY 4096u
 #define DETAIL_CAPACITY 1024u
 
-static const struct remote_host *host; /* set before anything else is called */
+static const struct remote_host *host; /* set before anything else in the module is called */
 
 ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format, ...)
 {

@@ -1,8 +1,8 @@
 /*
- * remote.c - the server that machines share; see remote.h.
+ * remote.c - loads the module for servers, and opens the server that machines share; see remote.h.
  *
- * The libraries for servers are large, and the loader puts the layer into every process that uses OpenCL. So they are
- * in a module beside the layer, which is loaded only where the user names a server.
+ * The libraries for servers are large, and the loader puts the layer into every process that uses OpenCL. So they
+ * are in a module beside the layer, which is loaded only if the user names a server.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -35,7 +35,7 @@ static bool find_module(char path[PATH_CAPACITY])
     return length > 0 && (size_t)length < PATH_CAPACITY;
 }
 
-/* The module stays loaded: exit() calls its handler. */
+/* Loads the module. It stays loaded, because exit() calls its handler. */
 static ingot_status_t load_module(remote_open_t *open)
 {
     char path[PATH_CAPACITY];
