@@ -1,5 +1,6 @@
 /*
- * bench_report.h - the figures of a benchmark: a table on standard output, and a JSON list for comparing runs.
+ * bench_report.h - collects the figures of a benchmark, prints them as a table, and writes them as a JSON list for
+ * comparing runs.
  */
 #ifndef INGOT_TESTS_BENCH_BENCH_REPORT_H
 #define INGOT_TESTS_BENCH_BENCH_REPORT_H
@@ -45,7 +46,7 @@ public:
         }
     }
 
-    /* Returns false if the file could not be written. A figure without a goal has null as its goal and always holds. */
+    /* Returns false if the file could not be written. A figure without a goal has the goal null and always holds. */
     bool write_json(const std::string &path) const
     {
         std::FILE *file = std::fopen(path.c_str(), "w");

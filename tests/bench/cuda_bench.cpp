@@ -1,12 +1,13 @@
 /*
- * cuda_bench.cpp - what Ingot saves over NVIDIA's compilers, and what it costs beside the driver's own loading.
+ * cuda_bench.cpp - measures how much time Ingot saves compared with NVIDIA's compilers, and how much it costs compared
+ * with the driver's own loading of the same binary.
  *
  * Figures come from separate processes, started through scripts/with-device, which turns the driver's own cache
- * off. Without a GPU nothing is measured, and the report says so.
+ * off. Without a GPU nothing is measured, and the output says so.
  *
  *     bench_cuda --json FILE
- *     bench_cuda --child loads|ready|own-cache SET STORE             what the processes do, with CUDA
- *     bench_cuda --child opencl-ready|opencl-load|opencl-own|... SET STORE    and with NVIDIA's OpenCL
+ *     bench_cuda --child loads|ready|own-cache SET STORE                    a measuring process that uses CUDA
+ *     bench_cuda --child opencl-ready|opencl-load|opencl-own|... SET STORE  one that uses NVIDIA's OpenCL
  */
 #include "bench/bench_report.h"
 #include "bench/cuda_measure.h"
@@ -33,7 +34,7 @@ public:
 
     bool has(const std::string &device) const { return processes_.has(device); }
 
-    /* The table of the programs, one after the other in one process. */
+    /* Measures each program of both sets, builds and loads, and prints a row for each. One process measures a set. */
     void measure_loads(bench::Report &report)
     {
         double build_us = 0, warm_us = 0;
@@ -64,7 +65,7 @@ public:
         report.add("cuda_programs", static_cast<double>(ratios.size()), "");
     }
 
-    /* Processes that make all programs of a set ready: with an empty store, and with the one that was filled. */
+    /* Measures how long a process takes to make all programs of a set ready, with an empty store and a filled one. */
     void measure_ready(const std::string &device, const std::string &child, const std::string &set, int cold_rounds,
                        bench::Report &report)
     {
@@ -87,9 +88,9 @@ public:
     }
 
     /*
-     * Compares, in turns, with processes without Ingot whose driver has its own cache, which a first process fills.
-     * NVIDIA's OpenCL caches what it builds from a source; with CUDA, a process without Ingot has NVRTC make PTX, and
-     * the driver caches its machine code.
+     * Compares processes that use Ingot with processes that use only the driver's own cache, in turns. A first process
+     * fills that cache. NVIDIA's OpenCL caches what it builds from source. With CUDA, a process without Ingot compiles
+     * to PTX with NVRTC each time, and the driver caches the machine code that it makes from the PTX.
      */
     void measure_own_cache(const std::string &device, const std::string &child, const std::string &own_child,
                            bench::Report &report)
@@ -105,7 +106,8 @@ public:
         report.add(device + "_warm_over_driver_cache", ingot.median() / own.median(), "times");
     }
 
-    /* NVIDIA's OpenCL returns PTX, which it compiles at each load; a blob contains machine code instead. */
+    /* Measures NVIDIA's OpenCL. The driver's own binary is PTX, which it compiles at each load; a blob contains machine
+     * code instead. */
     void measure_opencl(bench::Report &report)
     {
         measure_ready("nvidia", "opencl-ready", "digits", 5, report);
@@ -136,7 +138,7 @@ public:
     }
 
 private:
-    /* Measures what a process pays once, and the ratio of the whole process to one that uses the driver alone. */
+    /* Measures the costs that a process has once, and compares a whole process with one that uses the driver alone. */
     void measure_opencl_parts(bench::Report &report)
     {
         const std::string store = folder_ + "/nvidia-digits-0";
@@ -159,7 +161,7 @@ private:
                    bench::Goal::at_most, 1.10);
     }
 
-    /* Milliseconds for the programs together. */
+    /* Runs a process that makes the programs ready and returns the sum of their times in milliseconds. */
     double ready(const std::string &device, const std::string &child, const std::string &set, const std::string &store,
                  const std::string &expected_origin, Sample &native, Sample &identity)
     {

@@ -49,7 +49,8 @@ struct Gpu {
     ~Gpu() { ingot_context_release(context); }
 };
 
-/* From the ELF magic on: a blob with one section ends in its binary and 16 bytes of checksum. */
+/* Returns what lies between the first ELF magic and the last 16 bytes: a blob with one section ends with its binary and
+ * a checksum of 16 bytes. */
 Bytes cubin_of(const Bytes &blob)
 {
     static const uint8_t magic[] = {0x7f, 'E', 'L', 'F'};
@@ -58,7 +59,7 @@ Bytes cubin_of(const Bytes &blob)
     return Bytes(begin, blob.end() - 16);
 }
 
-/* The name that comes first and that the driver knows. */
+/* Returns the first of the program's kernel names. */
 std::string kernel_of(ingot_program_t program)
 {
     size_t size = 0;
@@ -68,7 +69,8 @@ std::string kernel_of(ingot_program_t program)
     return names.c_str();
 }
 
-/* Both ways to have the program, and if `kernel` is given a kernel of it. */
+/* Loads one program in two ways: by Ingot from its blob, and by the driver from its cubin. If `with_kernel` is true, it
+ * also gets a kernel. */
 class Loading
 {
 public:
@@ -159,7 +161,7 @@ void measure_load(const Gpu &gpu, const ProgramFile &file)
     ingot_program_desc_release(desc);
 }
 
-/* The functions of the newest NVRTC. */
+/* Compiles to PTX with the newest NVRTC that is installed. */
 class Nvrtc
 {
 public:
@@ -192,7 +194,7 @@ public:
     }
 
 private:
-    /* NVRTC takes a directory in the word of its -I. */
+    /* Splits the options into words. "-I DIRECTORY" becomes one word, because NVRTC expects it so. */
     static std::vector<std::string> options_of(const std::string &text)
     {
         std::vector<std::string> words;
@@ -267,7 +269,7 @@ void measure_ready(const std::string &set, const std::string &store_path)
 
 void measure_own_cache(const std::string &set, const std::string &folder)
 {
-    setenv("CUDA_CACHE_DISABLE", "0", 1); /* before the driver starts */
+    setenv("CUDA_CACHE_DISABLE", "0", 1); /* must be set before the driver starts */
     setenv("CUDA_CACHE_PATH", folder.c_str(), 1);
     const Gpu gpu;
     const Nvrtc nvrtc;

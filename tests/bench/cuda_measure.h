@@ -1,5 +1,6 @@
 /*
- * cuda_measure.h - the measuring processes of the CUDA benchmark. Each prints lines of fields with tabs between them.
+ * cuda_measure.h - the functions that measuring processes of the CUDA benchmark run. Each prints lines of fields that
+ * are separated by tabs.
  */
 #ifndef INGOT_TESTS_BENCH_CUDA_MEASURE_H
 #define INGOT_TESTS_BENCH_CUDA_MEASURE_H
@@ -9,15 +10,16 @@
 namespace cuda_bench
 {
 
-/* load, name, build us, Ingot us, its spread, driver us, its spread, with a kernel: Ingot us, driver us, bytes of
- * cubin */
+/* Builds each program and loads it, by Ingot and by the driver alone. Prints a line for each: "load", name, build us;
+ * Ingot us and its spread, driver us and its spread; Ingot us and driver us with a kernel; bytes of the cubin. */
 void measure_loads(const std::string &set);
 
-/* start, native context ms, identity ms; then ready, name, origin, ms for each program through the store */
+/* Makes all programs ready through the store. Prints "start", ms of the native context, ms of the device's identity;
+ * then for each program "ready", its number, origin, ms. */
 void measure_ready(const std::string &set, const std::string &store);
 
-/* Without Ingot: NVRTC makes PTX of each program, which the driver loads with its own cache in the folder. A first
- * process fills that. own-cache, ms for all. */
+/* Measures without Ingot: compiles each program to PTX with NVRTC, and has the driver load it with its own cache in
+ * `folder`. The first such process fills the cache. Prints "own-cache", ms for all programs. */
 void measure_own_cache(const std::string &set, const std::string &folder);
 
 } // namespace cuda_bench

@@ -1,5 +1,6 @@
 /*
- * cuda_opencl.cpp - NVIDIA's OpenCL as it is without Ingot: building, and loading its own binary, which is PTX.
+ * cuda_opencl.cpp - measures NVIDIA's OpenCL without Ingot: building a program, and loading the driver's own binary of
+ * it, which is PTX.
  */
 #include "bench/cuda_opencl.h"
 

@@ -1,5 +1,5 @@
 /*
- * cuda_opencl.h - NVIDIA's OpenCL as it is without Ingot, for the CUDA benchmark.
+ * cuda_opencl.h - measures NVIDIA's OpenCL without Ingot, for the CUDA benchmark.
  */
 #ifndef INGOT_TESTS_BENCH_CUDA_OPENCL_H
 #define INGOT_TESTS_BENCH_CUDA_OPENCL_H
@@ -9,7 +9,8 @@
 namespace cuda_bench
 {
 
-/* own, name, build us, us to load what the driver gives out for it, bytes of that; with tabs between them. */
+/* Prints a line for each program, its fields separated by tabs: "own", name, us to build, us to load the driver's own
+ * binary, bytes of that binary. */
 void measure_driver_alone(const std::string &set, const std::string &store);
 
 } // namespace cuda_bench

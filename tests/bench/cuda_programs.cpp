@@ -1,5 +1,5 @@
 /*
- * cuda_programs.cpp - the programs of the CUDA benchmark; several are one source with other options.
+ * cuda_programs.cpp - lists the programs of the CUDA benchmark. Several share a source and differ in their options.
  */
 #include "bench/cuda_programs.h"
 

@@ -1,6 +1,6 @@
 /*
- * cuda_programs.h - the programs of the CUDA benchmark: the digits example, and others that are typical of
- * applications.
+ * cuda_programs.h - lists the programs of the CUDA benchmark: those of the digits example, and others that are typical
+ * of applications.
  */
 #ifndef INGOT_TESTS_BENCH_CUDA_PROGRAMS_H
 #define INGOT_TESTS_BENCH_CUDA_PROGRAMS_H
@@ -13,7 +13,7 @@
 namespace cuda_bench
 {
 
-/* "digits" or "others". */
+/* Returns the programs of the set "digits" or "others". */
 std::vector<bench::ProgramFile> list_programs(const std::string &set);
 
 } // namespace cuda_bench

@@ -1,13 +1,12 @@
 /*
- * fleet_bench.cpp - what a remote tier costs over its client library alone, what loading several programs at once
- * saves, and what a storm of processes costs over one process, with real servers on the loopback interface.
+ * fleet_bench.cpp - measures remote tiers with real servers on the loopback interface: single loads compared with the
+ * client library alone, loads of many programs at once, and a storm: many processes that start at the same time.
  *
  *     bench_fleet --json FILE [--only redis|http|prewarm|storm]
- *     bench_fleet --child loads redis|http -                              measures loads, with a server of its own
- *     bench_fleet --child storm-machine|storm-machines URL PROCESSES      a storm's own process
+ *     bench_fleet --child loads redis|http -                              measures loads, with its own server
+ *     bench_fleet --child storm-machine|storm-machines URL PROCESSES      starts the processes of one storm
  *
- * fleet_loads.cpp says what both sides of a load do, fleet_prewarm.cpp what is loaded at once, and fleet_storm.cpp what
- * the storm is.
+ * fleet_loads.cpp, fleet_prewarm.cpp and fleet_storm.cpp explain what is compared.
  */
 #include "bench/bench_report.h"
 #include "bench/fleet_loads.h"
@@ -27,7 +26,7 @@ namespace
 constexpr char kStorm[] = "storm-";
 constexpr size_t kPrewarmRuns = 41;
 
-/* ending: of the names; "" for Redis. */
+/* ending: ends the names of the figures; "" for Redis. */
 void report_prewarm(bench::Report *report, const std::string &ending, const fleet::PrewarmFigures &figures)
 {
     const bool is_redis = ending.empty();

@@ -1,5 +1,5 @@
 /*
- * fleet_floor.cpp - the minimum work of a load from a server.
+ * fleet_floor.cpp - does the minimum work of a load from a server.
  */
 #include "bench/fleet_floor.h"
 

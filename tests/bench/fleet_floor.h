@@ -1,6 +1,6 @@
 /*
- * fleet_floor.h - the minimum work of a load from a server: the client library's GET on a connection that is kept, and
- * a checksum of what came.
+ * fleet_floor.h - does the minimum work of a load from a server: a GET by the client library on an open connection, and
+ * a checksum of the answer.
  */
 #ifndef INGOT_TESTS_BENCH_FLEET_FLOOR_H
 #define INGOT_TESTS_BENCH_FLEET_FLOOR_H
@@ -14,26 +14,26 @@
 namespace fleet
 {
 
-/* One connection. It throws if an object does not come. */
+/* Loads objects on one connection. Throws if the server does not return an object. */
 class Floor
 {
 public:
     virtual ~Floor() = default;
     /* Returns the checksum of an object, by its number in the list of names. */
     virtual uint64_t load(size_t number) = 0;
-    /* The largest size of the objects that were loaded. */
+    /* Returns the size of the largest object loaded so far. */
     virtual size_t object_size() const = 0;
 };
 
-/* hiredis on TCP. names: keys. */
+/* Loads by hiredis over TCP. names: keys. */
 std::unique_ptr<Floor> make_redis_floor(uint16_t port, const std::vector<std::string> &names);
 
-/* libcurl's easy interface. names: URLs. */
+/* Loads by libcurl's easy interface. names: URLs. */
 std::unique_ptr<Floor> make_http_floor(const std::vector<std::string> &names);
 
 /*
- * Makes so many requests for a lease that another client has, as doc/remote-format.md describes them, and returns the
- * microseconds of one.
+ * Makes `count` requests for a lease that another client holds (doc/remote-format.md), and returns the microseconds per
+ * request.
  */
 double time_of_busy_leases(uint16_t port, unsigned count);
 

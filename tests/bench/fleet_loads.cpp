@@ -1,21 +1,23 @@
 /*
- * fleet_loads.cpp - loads from real servers on the loopback interface against the client library alone.
+ * fleet_loads.cpp - measures loads by a remote tier and compares them with loads by the client library alone, with real
+ * servers on the loopback interface.
  *
- * Both sides load the same stored objects, one at a time, on one connection that is kept. An object is a header of 96
+ * Both sides load the same stored objects, one at a time, on a connection that stays open. An object is a header of 96
  * bytes, an id of 400 bytes and a blob (doc/remote-format.md).
- * - A load of the tier: the digest of the id, the guard, the request, the checks of the header and the id, and the
- *   XXH3-128 of the blob, by ingot_storage_load of a tier without a directory in front of it.
- * - The floor: the request by hiredis or libcurl's easy interface with the key ready, and the XXH3-128 of the whole
- *   object. libcurl's floor keeps its options and its buffer between requests.
+ * - The tier calls ingot_storage_load, without a directory in front of it: it computes the digest of the id, runs the
+ *   guard (which limits the time lost to a failing server), makes the request, checks the header and the id, and
+ *   computes the XXH3-128 of the blob.
+ * - The floor makes the request by hiredis or libcurl's easy interface, with a prepared key, and computes the XXH3-128
+ *   of the whole object. libcurl's floor keeps its options and its buffer between requests.
  *
  * The blobs of all figures with a goal are random bytes, so nothing is compressed: the tier stores them as they are,
- * and the HTTP server compresses nothing. *_packed, without a goal, is of a blob that the tier has compressed. Its
- * floor loads the compressed object and does not decompress it.
+ * and the HTTP server compresses nothing. The *_packed figures, which have no goal, use blobs that the tier compresses.
+ * Their floor loads the compressed object and does not decompress it.
  *
- * A round has turns in the order tier, floor, floor, tier, and a process has 25 rounds. How fast a processor copies
- * 1 MiB depends on where it lies in memory, in both the client and the server. So 9 processes measure, each with a
- * server of its own, and a figure is the median of the medians of their rounds. server_us is the
- * processor time of the server's only thread per request, which says how many requests it can answer in a second.
+ * A round has turns in the order tier, floor, floor, tier, and a process runs 25 rounds. How fast a processor copies
+ * 1 MiB depends on where the bytes lie in memory, in both the client and the server. So 9 processes measure, each with
+ * its own server, and a figure is the median over the processes of the median over their rounds. server_us is the
+ * processor time per request of the server's only thread; it limits how many requests the server answers in a second.
  */
 #include "bench/fleet_loads.h"
 
@@ -46,15 +48,15 @@ using bench::Sample;
 
 constexpr size_t kIdSize = 400;
 constexpr int kProcesses = 9;
-constexpr unsigned kRounds = 25; /* and one that warms up */
+constexpr unsigned kRounds = 25; /* not counting the first, which warms up */
 constexpr unsigned kMisses = 200;
 uint64_t sink; /* so that no load is optimized away */
 
 struct Case {
-    const char *label; /* and the name space */
+    const char *label; /* also the name space in the server */
     size_t blob_size;
-    unsigned count;        /* of blobs */
-    unsigned loads_a_turn; /* about 10 ms */
+    unsigned count;        /* number of blobs */
+    unsigned loads_a_turn; /* together take about 10 ms */
     bool is_packed;
 };
 
@@ -69,7 +71,7 @@ void require(bool is_so, const char *what)
         throw std::runtime_error(std::string("fleet: ") + what + ": " + ingot_last_error_detail());
 }
 
-/* Four bits of each byte are random, so zstd halves it about. */
+/* Returns bytes of which only four bits are random, so that zstd halves their size. */
 Bytes packable_bytes(uint64_t seed, size_t size)
 {
     Bytes bytes = random_bytes(seed, size);
@@ -129,7 +131,8 @@ double time_of(unsigned count, const std::function<void(unsigned)> &work)
     return bench::microseconds_since(start) / count;
 }
 
-/* Microseconds of processor time of a process's first thread; 0 if the kernel does not say. */
+/* Returns the microseconds of processor time that a process's first thread has used, or 0 if the kernel does not report
+ * them. */
 double processor_us(pid_t process)
 {
     double ns = 0;
@@ -137,16 +140,16 @@ double processor_us(pid_t process)
     return ns / 1000;
 }
 
-/* A kind of server, its client library alone, and what the figures are called. */
+/* A running server: the prefix of its figures, its URL, its process, and how to load with its client library alone. */
 struct Subject {
     std::string name;
     std::string url;
     pid_t server;
-    /* The floor of all objects of a name space. */
+    /* Returns the floor that loads all objects of a name space. */
     std::function<std::unique_ptr<Floor>(const char *name_space)> make_floor;
 };
 
-/* What a measuring process prints. */
+/* Prints a figure for the parent process to read. */
 void print(const std::string &name, double value)
 {
     std::printf("%s\t%.4f\n", name.c_str(), value);

@@ -1,5 +1,5 @@
 /*
- * fleet_loads.h - loads from real servers on the loopback interface against the client library alone.
+ * fleet_loads.h - measures loads by a remote tier and compares them with loads by the client library alone.
  */
 #ifndef INGOT_TESTS_BENCH_FLEET_LOADS_H
 #define INGOT_TESTS_BENCH_FLEET_LOADS_H
@@ -11,11 +11,11 @@
 namespace fleet
 {
 
-/* server: "redis" or "http". Prints a sentence and measures nothing if it is not installed. folder: for scratch files.
+/* server: "redis" or "http". If it is not installed, prints a sentence and measures nothing. folder: for scratch files.
  */
 void measure_loads(bench::Report *report, const std::string &server, const std::string &folder);
 
-/* A measuring process: prints a line for each figure. */
+/* Measures in this process, with a new server, and prints a line for each figure. Started by measure_loads. */
 void run_loads(const std::string &server);
 
 } // namespace fleet

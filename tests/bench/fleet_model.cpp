@@ -1,5 +1,5 @@
 /*
- * fleet_model.cpp - a simulation of a fleet of machines that request the same programs from one server.
+ * fleet_model.cpp - simulates a fleet of machines that request the same programs from one server.
  */
 #include "bench/fleet_model.h"
 
@@ -13,7 +13,7 @@ namespace fleet
 namespace
 {
 
-constexpr double kShortestPause = 0.001; /* doc/remote-format.md */
+constexpr double kShortestPause = 0.001; /* the pauses of a waiting machine: doc/remote-format.md */
 constexpr double kLongestPause = 0.1;
 constexpr double kPartOfWait = 16;
 constexpr double kFirstRetry = 1; /* doc/fleet.md, "The cost of a failing server" */
@@ -23,20 +23,20 @@ enum class Kind : uint8_t { begin, get, take, compiled, put, crash };
 
 struct Event {
     double at;
-    uint64_t number; /* of events at the same time, the earlier one goes first */
+    uint64_t number; /* orders events of the same time: the one planned first happens first */
     uint32_t node;
     uint32_t program;
-    uint32_t life; /* the node's, when the event was planned */
+    uint32_t life; /* the node's life when the event was planned; a crash ends that life and drops the event */
     Kind kind;
 
     bool operator<(const Event &other) const
     {
-        return at != other.at ? at > other.at : number > other.number; /* std::priority_queue has the largest first */
+        return at != other.at ? at > other.at : number > other.number; /* reversed: the queue's top is its largest */
     }
 };
 
 struct Node {
-    double started_s = -1; /* for the first time */
+    double started_s = -1; /* the first start, not those after a crash */
     double waiting_since_s = -1;
     double asks_again_s = 0;
     double retry_s = kFirstRetry;
@@ -66,7 +66,7 @@ public:
         }
     }
 
-    /* Seconds, of each program. */
+    /* Returns the seconds that compiling each program takes. */
     const std::vector<double> &compilations() const { return compilation_s_; }
 
     Outcome run()
@@ -109,7 +109,7 @@ private:
         std::fill(lease_until_.begin(), lease_until_.end(), -1.0);
     }
 
-    /* Returns when the answer is back. */
+    /* Returns the time at which the machine has the answer. */
     double answer(double at, double processor_s, double bytes)
     {
         const double taken_s = std::max(processor_s, bytes / model_.network_bytes_per_s);
@@ -126,7 +126,7 @@ private:
         return server_free_at_ + model_.round_trip_s;
     }
 
-    /* False: the server is not asked now, or this request failed. */
+    /* Returns false if the node may not ask yet after a failure, or if this request fails. */
     bool can_ask(Node &node, double at)
     {
         if (at < node.asks_again_s)
@@ -171,7 +171,7 @@ private:
         const bool crashes = model_.crash_probability > 0 && unit() < model_.crash_probability;
         const double end = at + (crashes ? taken_s / 2 : taken_s);
         ++outcome_.compilations;
-        if (has_lease) /* it is renewed until the end; the upload ends it */
+        if (has_lease) /* renewed until the compilation ends; the upload releases it */
             lease_until_[program] = end + model_.lease_s;
         plan(end, index, program, crashes ? Kind::crash : Kind::compiled);
     }
@@ -225,7 +225,7 @@ private:
     {
         Node &node = nodes_[event.node];
         if (!can_ask(node, event.at)) {
-            plan(node.asks_again_s, event.node, event.program, Kind::put); /* it waits in the machine */
+            plan(node.asks_again_s, event.node, event.program, Kind::put); /* waits for the next try */
             return;
         }
         (void)answer(event.at, model_.get_server_s, model_.blob_bytes);

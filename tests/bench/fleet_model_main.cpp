@@ -1,12 +1,12 @@
 /*
- * fleet_model_main.cpp - a table of simulated fleets, from what ./scripts/bench fleet measured.
+ * fleet_model_main.cpp - simulates fleets with the figures of ./scripts/bench fleet and prints a table of the outcomes.
  *
  *     fleet_model [--figures fleet.json] [--json FILE] [--nodes N] [--programs N] [--seed N] [--blob-bytes N]
  *                 [--compilation-ms N]
  *
- * Without --nodes, there are 10, 100, 1,000 and 10,000 machines. What --figures does not have, the model has of its
- * own; it prints all parameters. The network and the bucket are always given: a round trip of 0.2 ms at 10 Gbit/s, and
- * 50 ms and 5,500 requests per second.
+ * Without --nodes, it simulates 10, 100, 1,000 and 10,000 machines. A figure that the file lacks gets a default value.
+ * All parameters are printed. Two things are assumed, never measured: the network (a round trip of 0.2 ms, 10 Gbit/s)
+ * and the bucket of an object store (a round trip of 50 ms, 5,500 requests per second).
  */
 #include "bench/bench_report.h"
 #include "bench/fleet_model.h"
@@ -27,7 +27,7 @@ using fleet::Outcome;
 constexpr double kBucketRoundTrip = 0.05;
 constexpr double kBucketRequest = 1.0 / 5500;
 
-/* The values of a report, by name. */
+/* Finds values by name in the JSON file that bench_fleet wrote. */
 class Figures
 {
 public:
@@ -44,7 +44,8 @@ public:
         std::printf("  %-24s %10.3f %s\n", name.c_str(), found, at != std::string::npos ? "measured" : "given");
         return found;
     }
-    /* Of a request for that many bytes, on a line through the measured ones. */
+    /* Returns the server's time for a request of `bytes` bytes, on a line through the figures for 4 KiB and 1 MiB. If
+     * they were not measured, they are `small` and `large`. */
     double request_us(const std::string &server, double small, double large, double bytes) const
     {
         const double at_4k = value(server + "_server_us_4k", small);
@@ -61,7 +62,8 @@ struct Scenario {
     Model model;
 };
 
-/* Servers in place of Redis, which have everything already: without leases, a storm compiles everything everywhere. */
+/* Redis, and two servers without leases. Those have all programs from the start, because otherwise every machine would
+ * compile every program. */
 struct Servers {
     Model redis, http, bucket;
 };
@@ -155,7 +157,7 @@ int main(int argc, char **argv)
     Model given;
     std::vector<unsigned> counts = {10, 100, 1000, 10000};
     std::string figures, json;
-    given.compilation_s = 0; /* as measured */
+    given.compilation_s = 0; /* 0: use the measured time */
     for (int i = 1; i + 1 < argc; i += 2) {
         const auto is = [&](const char *option) { return std::strcmp(argv[i], option) == 0; };
         const char *value = argv[i + 1];

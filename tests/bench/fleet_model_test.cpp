@@ -1,5 +1,5 @@
 /*
- * fleet_model_test.cpp - what holds in every simulated fleet, whatever its figures are.
+ * fleet_model_test.cpp - tests what must hold in every simulated fleet, whatever its parameters are.
  */
 #include <gtest/gtest.h>
 
@@ -86,7 +86,7 @@ TEST(FleetModel, AsksNothingIfEachMachineHasEverything)
 TEST(FleetModel, ACrashedHolderCostsOneCompilationAndItsLease)
 {
     Model model = small();
-    model.longest_wait_s = 1000; /* otherwise machines compile that have waited for several crashes */
+    model.longest_wait_s = 1000; /* so that no machine gives up waiting after several crashes, and compiles */
     model.restart_s = 0;
     const double without_crashes_s = simulate(model).ready_s;
     model.crash_probability = 0.2;

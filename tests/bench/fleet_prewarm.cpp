@@ -1,9 +1,9 @@
 /*
- * fleet_prewarm.cpp - prewarming from a server against single loads; see fleet_prewarm.h.
+ * fleet_prewarm.cpp - compares prewarming from a server with single loads; see fleet_prewarm.h.
  *
- * The programs are those of the reference backend, which takes a few microseconds for each, so the figures are about
- * the server's answers. Blobs are not compressed, so that each object has more than 4 KiB. The tier is warm: each kind
- * of load ran once before it is measured.
+ * The programs are those of the reference backend, which needs a few microseconds for each, so the figures are mostly
+ * the server's time. Blobs are not compressed, so that each has at least 4 KiB. Each kind of load runs once before it
+ * is measured.
  */
 #include "bench/fleet_prewarm.h"
 

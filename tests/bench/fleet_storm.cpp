@@ -1,12 +1,13 @@
 /*
- * fleet_storm.cpp - processes that start together on an empty store behind a server, against one process alone.
+ * fleet_storm.cpp - measures a storm: many processes start together with empty stores and an empty server. Compares its
+ * time with that of one process alone.
  *
- * The processes compile the same programs, layers of the digits example's network and of wider ones, for the GPU that
+ * All processes request the same programs, layers of the digits example's network and of wider ones, for the GPU that
  * Intel's driver simulates. The time is from the moment when all have a context and a store until the last one has all
- * programs. The server is empty before each turn. One process alone has the same store and the same server, so the
- * ratio is what the others cost: waiting, and loading what the first one compiled.
+ * programs. One process alone has the same kind of store and server, so the ratio is what the other processes cost:
+ * they wait, and they load what one of them compiled.
  *
- * The programs are only 16, so that the storm takes less than a minute.
+ * There are only 16 programs, so that a storm takes less than a minute.
  */
 #include "bench/fleet_storm.h"
 
@@ -35,7 +36,7 @@ constexpr int kMachineRounds = 3;
 constexpr size_t kPrograms = 16;
 constexpr char kProcesses[] = "32";
 
-/* What a process of the storm tells its parent; small enough that a pipe takes it whole. */
+/* The result that a process of the storm sends to its parent; small enough that a write to a pipe is atomic. */
 struct Result {
     unsigned builds = 0;
     unsigned busy_leases = 0;
@@ -60,7 +61,7 @@ struct Chain {
         require_ingot(ingot_persist_open(&directory, &info), path);
         require_ingot(ingot_persist_remember_headers(directory, context), "remember headers");
         remote_info.url = url.c_str();
-        remote_info.lost_time_ms = INGOT_REMOTE_NO_LIMIT; /* the machine is busy, and not what is measured */
+        remote_info.lost_time_ms = INGOT_REMOTE_NO_LIMIT; /* a busy machine must not make the tier give up */
         remote_info.stall_timeout_ms = 60000;
         require_ingot(ingot_remote_open(&remote, &remote_info), url);
         require_ingot(ingot_persist_set_write_through(remote, 1), url);
@@ -132,7 +133,7 @@ struct Pipe {
     int reading, writing;
 };
 
-/* Milliseconds until the last of the processes has all programs. */
+/* Runs a storm and returns the milliseconds until the last process has all programs. `sum` gets the sum of results. */
 double storm(const std::string &how, const std::string &url, unsigned processes, Result *sum)
 {
     const Pipe ready, gate, results;
@@ -176,7 +177,7 @@ double storm(const std::string &how, const std::string &url, unsigned processes,
 
 /* ---- the comparison ---- */
 
-/* Turns of one and of all processes, each on an empty server. */
+/* Runs storms in separate processes, each with an empty server. */
 class Storms
 {
 public:
@@ -226,7 +227,8 @@ void measure_machine(bench::Report *report, const Storms &storms)
     report->add("blob_bytes", sizes.median(), "bytes");
 }
 
-/* No goal: 32 machines have more than the processors of this one. */
+/* Measures processes that each have a store, like 32 machines. The ratio has no goal, because real machines would not
+ * share this machine's processors. */
 void measure_machines(bench::Report *report, const Storms &storms)
 {
     Sample all, one, compilations, polls;

@@ -1,5 +1,6 @@
 /*
- * fleet_storm.h - processes that start together on an empty store behind a server, against one process alone.
+ * fleet_storm.h - measures many processes that start together with an empty store and an empty server, and compares
+ * them with one process alone.
  */
 #ifndef INGOT_TESTS_BENCH_FLEET_STORM_H
 #define INGOT_TESTS_BENCH_FLEET_STORM_H
@@ -11,12 +12,12 @@
 namespace fleet
 {
 
-/* Prints a sentence and measures nothing if Redis or Intel's driver is not installed. folder: for scratch files. */
+/* If Redis or Intel's driver is not installed, prints a sentence and measures nothing. folder: for scratch files. */
 void measure_storm(bench::Report *report, const std::string &folder);
 
 /*
- * The storm's own process, which starts the others in its working directory and prints lines for measure_storm.
- * how: "machine" for processes that share a store, or "machines" for processes with a store each.
+ * Runs a storm twice, cold and warm: starts `processes` processes with stores in the working directory, and prints
+ * lines for measure_storm. how: "machine" for processes that share a store, or "machines" for one store per process.
  */
 void run_storm(const std::string &how, const std::string &url, unsigned processes);
 

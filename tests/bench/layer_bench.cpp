@@ -1,14 +1,15 @@
 /*
- * layer_bench.cpp - what the OpenCL layer costs and saves applications that do not know about it.
+ * layer_bench.cpp - measures how much time the OpenCL layer costs and saves applications that do not know about it.
  *
- * Whole processes are timed in pairs, in turns, each in a scratch directory of with-device: with the layer and an empty
- * store against without the layer, and with a full store against the driver's own full cache. On PoCL the cold process
- * generates the code of all kernels at its end, to store it, within the default budget of an exit.
+ * Whole processes are timed in pairs, in turns, each in its own scratch directory. One pair is a process with the layer
+ * and an empty store, and one without the layer. The other pair is a process with the layer and a full store, and one
+ * with the driver's own full cache. On PoCL a cold process also generates the code of all kernels when it exits, to
+ * store it, as far as the default time limit of an exit allows.
  *
  *     bench_layer --json FILE
- *     bench_layer --child timed WORKLOAD STORE      runs a workload's process as BENCH_LAYER_MODE says; its time
- *     bench_layer --child work SET -                a process that builds the programs of a set and launches them
- *     bench_layer --child calls - -                 times of single calls
+ *     bench_layer --child timed WORKLOAD STORE      runs a workload once, as BENCH_LAYER_MODE says, and prints its time
+ *     bench_layer --child work SET -                builds the programs of a set and launches their kernels
+ *     bench_layer --child calls - -                 times single calls
  */
 #include "bench/bench_report.h"
 #include "bench/layer_calls.h"
@@ -29,7 +30,7 @@ using bench::require;
 
 constexpr int kRounds = 11;
 
-/* The command of a workload; its own programs are those of the startup benchmark. */
+/* Returns the command of a workload: an application, or this program with a set of the startup benchmark's programs. */
 std::vector<std::string> command_of(const std::string &workload)
 {
     if (workload == "clinfo")
@@ -39,15 +40,16 @@ std::vector<std::string> command_of(const std::string &workload)
     return {std::filesystem::canonical("/proc/self/exe").string(), "--child", "work", workload, "-"};
 }
 
-/* The driver's own cache, in a folder that outlives the process. */
+/* Enters the folder, and returns the variables that turn on the driver's own cache in it. The folder outlives the
+ * process. */
 child_process::Child::Environment own_cache_in(const std::string &folder)
 {
-    std::filesystem::create_directories(folder + "/cl_cache"); /* Intel's, in the working directory */
+    std::filesystem::create_directories(folder + "/cl_cache"); /* where Intel's driver looks in the working directory */
     std::filesystem::current_path(folder);
     return {{"POCL_CACHE_DIR", folder}, {"NEO_CACHE_PERSISTENT", "1"}, {"NEO_CACHE_DIR", folder + "/cl_cache"}};
 }
 
-/* "timed MS", or "failed" for a workload that fails. */
+/* Runs a workload and prints "timed MS", or "failed STATUS OUTPUT" if it fails. */
 void run_timed(const std::string &workload, const std::string &store)
 {
     const char *mode = std::getenv("BENCH_LAYER_MODE");
@@ -142,7 +144,7 @@ private:
                       bench::Report &report)
     {
         const std::string name = device + "_" + workload;
-        for (int i = 0; i < 3; ++i) { /* what the first exit's budget left out, the next ones store */
+        for (int i = 0; i < 3; ++i) { /* later exits store what the first one had no time for */
             (void)run(device, workload, "layer", store);
             (void)run(device, workload, "own-cache", store);
         }
@@ -155,7 +157,7 @@ private:
         report.add("layer_warm_" + name, warm.median(), "ms");
     }
 
-    /* Returns milliseconds; negative if it failed. */
+    /* Runs a workload and returns its milliseconds, or -1 if it failed. */
     double run(const std::string &device, const std::string &workload, const std::string &mode,
                const std::string &store)
     {

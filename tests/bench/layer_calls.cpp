@@ -1,5 +1,5 @@
 /*
- * layer_calls.cpp - calls that see a program, and a launch.
+ * layer_calls.cpp - times single OpenCL calls: those that take a program, and a kernel launch.
  */
 #include "bench/layer_calls.h"
 
@@ -23,7 +23,7 @@ constexpr char kLaunch[] = "clSetKernelArg, clEnqueueNDRangeKernel";
 constexpr int kSamples = 301;
 constexpr int kCallsPerSample = 20;
 
-/* Prints the nanoseconds of one call. */
+/* Prints the median of the nanoseconds that one call takes. */
 void print_time(const char *name, const std::function<void()> &call)
 {
     Sample sample;
@@ -116,7 +116,7 @@ double are_launch_functions_unchanged(const char *layer)
     const cl_icd_dispatch *table = nullptr;
     cl_uint count = 0;
     startup::require(init != nullptr, "the layer cannot be loaded");
-    for (size_t i = 0; i < sizeof(target) / sizeof(void *); ++i) /* never called; only their addresses differ */
+    for (size_t i = 0; i < sizeof(target) / sizeof(void *); ++i) /* never called; each only needs a different address */
         reinterpret_cast<const void **>(&target)[i] = reinterpret_cast<const char *>(&target) + i;
     if (init(sizeof(target) / sizeof(void *), &target, &count, &table) != CL_SUCCESS)
         return 0;

@@ -1,5 +1,5 @@
 /*
- * layer_calls.h - single OpenCL calls, timed in one process with the layer and in another without it.
+ * layer_calls.h - times single OpenCL calls. The benchmark runs it in processes with the layer and without it.
  */
 #ifndef INGOT_TESTS_BENCH_LAYER_CALLS_H
 #define INGOT_TESTS_BENCH_LAYER_CALLS_H
@@ -12,10 +12,11 @@ namespace bench
 /* Prints "CALL NS" for each call, the median of many. */
 void measure_calls();
 
-/* True except for the launch, which the layer does not see. */
+/* Returns false only for the kernel launch, which the layer does not intercept. */
 bool is_program_call(const std::string &call);
 
-/* 1 if the layer's table has the target's functions for kernel arguments and launches, and 0 if not. */
+/* Returns 1 if the layer leaves the functions that set kernel arguments and launch kernels to the driver, otherwise
+ * 0. */
 double are_launch_functions_unchanged(const char *layer);
 
 } // namespace bench

@@ -1,5 +1,5 @@
 /*
- * measuring.cpp - measuring processes and the programs that they make ready.
+ * measuring.cpp - starts measuring processes, and describes the programs that they make ready.
  */
 #include "bench/measuring.h"
 
@@ -97,7 +97,7 @@ MeasuringProcesses::Lines MeasuringProcesses::run(const std::string &device, con
         std::vector<std::string> fields;
         for (std::string field; std::getline(stream, field, '\t');)
             fields.push_back(field);
-        if (fields.size() > 1) /* A driver may print lines of its own. */
+        if (fields.size() > 1) /* a driver may print other lines, without tabs */
             lines.push_back(fields);
     }
     return lines;

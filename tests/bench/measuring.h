@@ -1,6 +1,6 @@
 /*
- * measuring.h - shared by the benchmarks that measure in separate processes: starts a process, reads its output, and
- * describes the programs that it makes ready.
+ * measuring.h - starts the processes in which benchmarks measure, reads their output, and describes the programs that
+ * they make ready.
  */
 #ifndef INGOT_TESTS_BENCH_MEASURING_H
 #define INGOT_TESTS_BENCH_MEASURING_H
@@ -16,7 +16,7 @@
 namespace bench
 {
 
-/* Ends the process with a sentence if a step failed. */
+/* Prints a sentence and ends the process if a step failed. */
 void require(bool holds, const std::string &what);
 void require_ingot(ingot_status_t status, const std::string &what);
 
@@ -32,7 +32,8 @@ ingot_program_desc_t describe(ingot_context_t context, ingot_source_kind_t kind,
 
 std::vector<uint8_t> blob_of(ingot_program_t program);
 
-/* The program itself, started again as a measuring process: --child WHAT SET STORE, on a device of with-device. */
+/* Starts this program again as a measuring process, with the arguments --child WHAT SET STORE, under
+ * scripts/with-device. */
 class MeasuringProcesses
 {
 public:
@@ -40,10 +41,10 @@ public:
     /* The lines that a process printed, each split at its tabs. */
     using Lines = std::vector<std::vector<std::string>>;
 
-    /* What they print goes to a file in the folder. */
+    /* The processes print to a file in the folder. */
     explicit MeasuringProcesses(const std::string &folder);
 
-    /* True if the device is there; if not, prints that. */
+    /* Returns true if the device is available, and prints its name or why it is missing. */
     bool has(const std::string &device) const;
     Lines run(const std::string &device, const std::string &what, const std::string &set, const std::string &store,
               const Environment &environment = {}) const;

@@ -1,8 +1,9 @@
 /*
- * memory_bench.cpp - the in-memory cache against its floor and its peers: `./scripts/bench memory`.
+ * memory_bench.cpp - measures the in-memory cache and compares it with its floor, the minimum work of any cache, and
+ * with its peers, other caches: `./scripts/bench memory`.
  *
  * Native programs are empty here, so that only the cache is measured. memory_measure.h explains how time is measured;
- * memory_ingot.h and memory_peers.h say what each subject does for one operation.
+ * memory_ingot.h and memory_peers.h say what each subject does in one operation.
  *
  *   bench_memory [--json FILE] [--rounds N]
  */
@@ -116,7 +117,7 @@ private:
             std::printf("  oneDNN was not built with: its metrics are left out\n");
             return;
         }
-        /* One key on both sides; with as many as a network has, and with very many, for comparison. */
+        /* The goal is for one key. The ratios for 256 keys, which a network may have, and for 4,096 have no goal. */
         report->add("onednn_over_hit", ratio(samples[kOnednn], samples[kHit]), "ratio", bench::Goal::at_least,
                     processors() <= 2 ? 40 : 25);
         report->add("onednn_over_hit_256_keys", ratio(samples[kOnednn256], samples[kHit256]), "ratio");
@@ -126,7 +127,7 @@ private:
                     bench::Goal::at_most, 0.25);
     }
 
-    /* As many keys as fit in no first-level cache, in random order. */
+    /* Compares with liburcu, with more keys than a first-level cache holds, in random order. */
     void against_urcu(bench::Report *report)
     {
         Subjects subjects;
@@ -192,10 +193,11 @@ private:
         report->add("hot" + suffix, growth(1), "ratio", bench::Goal::at_most, 2);
         report->add("content_hit" + suffix, growth(3), "ratio", bench::Goal::at_most, 2);
         report->add("content_kernel" + suffix, growth(4), "ratio", bench::Goal::at_most, 2);
-        report->add("floor" + suffix, growth(0), "ratio"); /* what the machine adds by itself */
+        report->add("floor" + suffix, growth(0), "ratio"); /* how much slower the machine is with that many threads */
     }
 
-    /* For the plot of hits over threads; in the order of scaling's subjects, of which oneDNN is the last. */
+    /* Adds the figures for the plot of hits by number of threads. `samples` has the order of the subjects in scaling(),
+     * where oneDNN is the last. */
     static void report_threads(bench::Report *report, unsigned threads, const std::vector<Samples> &samples)
     {
         const std::string suffix = "_" + std::to_string(threads) + "_threads_ns";

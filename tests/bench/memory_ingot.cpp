@@ -1,5 +1,5 @@
 /*
- * memory_ingot.cpp - see memory_ingot.h.
+ * memory_ingot.cpp - measures Ingot's in-memory cache over a backend that does nothing; see memory_ingot.h.
  */
 #include "bench/memory_ingot.h"
 
@@ -21,7 +21,7 @@ namespace
 constexpr const char kKernelNames[] = "add\0broadcast\0convolve\0gather\0matmul\0reduce\0softmax\0transpose";
 constexpr const char *kKernel = "matmul";
 constexpr ingot_source_kind_t kKind = INGOT_SOURCE_OWN_TEXT;
-char nothing; /* what all programs and kernels are */
+char nothing; /* every native program and kernel is a pointer to it */
 
 ingot_backend_ops_t noop_operations()
 {
@@ -70,7 +70,7 @@ inline bool get_kernel(ingot_program_desc_t desc)
     return ok;
 }
 
-/* Descriptors of one context, their programs in memory. */
+/* Descriptors of one context, with their programs in the in-memory cache. */
 class Descs
 {
 public:
@@ -119,7 +119,7 @@ private:
     std::array<Line, 64> lines_;
 };
 
-/* By a descriptor of its own. */
+/* Requests a program or kernel through a new descriptor, which the cache must find by content. */
 template <bool (*Get)(ingot_program_desc_t)> inline bool get_by_content(const NoopContext &context, size_t number)
 {
     const ingot_program_desc_t desc = context.describe(number);
@@ -128,7 +128,7 @@ template <bool (*Get)(ingot_program_desc_t)> inline bool get_by_content(const No
     return ok;
 }
 
-/* Requests of what is in memory. */
+/* Requests what is in memory already. */
 template <bool (*Get)(const Descs &, size_t)> class Hit : public Subject
 {
 public:
@@ -287,7 +287,7 @@ double entry_bytes(size_t entries)
     const NoopContext context(entries, &allocator);
     const size_t empty = bytes;
 
-    for (int threads = 0; threads < 2; ++threads) /* of two stripes: threads take them in turn */
+    for (int threads = 0; threads < 2; ++threads) /* two threads, so that two of the cache's stripes are used */
         std::thread([&] { request_all(context, entries); }).join();
     return static_cast<double>(bytes - empty) / static_cast<double>(entries);
 }

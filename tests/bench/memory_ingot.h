@@ -1,5 +1,5 @@
 /*
- * memory_ingot.h - the benchmark's subjects of Ingot's in-memory cache, over a backend that does nothing.
+ * memory_ingot.h - the subjects of the benchmark that use Ingot's in-memory cache, over a backend that does nothing.
  */
 #ifndef INGOT_TESTS_BENCH_MEMORY_INGOT_H
 #define INGOT_TESTS_BENCH_MEMORY_INGOT_H
@@ -22,7 +22,7 @@ public:
     NoopContext &operator=(const NoopContext &) = delete;
     ~NoopContext();
     ingot_context_t get() const { return context_; }
-    /* Makes a new descriptor over one prepared source, with 100 bytes of options that distinguish the numbers. */
+    /* Makes a new descriptor over one prepared source, with 100 bytes of options that include `number`. */
     ingot_program_desc_t describe(size_t number) const;
 
 private:
@@ -30,20 +30,21 @@ private:
     ingot_source_t source_ = nullptr;
 };
 
-/* An atomic load, and an uncontended retain and release on the thread's own cache line: nothing can be faster. */
+/* An atomic load, a retain and a release on the thread's own cache line. No cache can do less for a hit. */
 std::unique_ptr<Subject> make_floor();
-/* ingot_program_create and release through one of `entries` descriptors, all in memory. */
+/* ingot_program_create and ingot_program_release, with one of `entries` descriptors whose programs are in memory. */
 std::unique_ptr<Subject> make_hit(size_t entries);
-/* ingot_kernel_get and release likewise, of one of 8 kernels. */
+/* ingot_kernel_get and ingot_kernel_release, with such a descriptor whose program has 8 kernels. */
 std::unique_ptr<Subject> make_fast_kernel(size_t entries);
-/* A new descriptor, create, and both released, likewise. */
+/* Makes a new descriptor that equals one of `entries`, creates its program, and releases both. */
 std::unique_ptr<Subject> make_content_hit(size_t entries);
-/* The same with ingot_kernel_get in place of create. */
+/* The same, with ingot_kernel_get instead of ingot_program_create. */
 std::unique_ptr<Subject> make_content_kernel(size_t entries);
-/* A miss, an insertion and an eviction with a full cache of `entries`; descriptor and both releases included. */
+/* A miss, an insertion and an eviction in a full cache of `entries` programs, including the descriptor and the
+ * releases. */
 std::unique_ptr<Subject> make_eviction(size_t entries);
 
-/* Host memory for each of `entries` programs whose native part is empty, after two threads used each of them. */
+/* Returns the bytes of host memory per program, for `entries` programs that two threads have used. */
 double entry_bytes(size_t entries);
 
 } // namespace memory_bench

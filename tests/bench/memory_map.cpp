@@ -1,5 +1,5 @@
 /*
- * memory_map.cpp - the cache that most programs write first; see memory_peers.h.
+ * memory_map.cpp - measures std::unordered_map with a lock, a cache that most programs begin with; see memory_peers.h.
  */
 #include <cstdint>
 #include <mutex>

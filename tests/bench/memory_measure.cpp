@@ -1,5 +1,5 @@
 /*
- * memory_measure.cpp - see memory_measure.h.
+ * memory_measure.cpp - measures short operations in several threads at once; see memory_measure.h.
  */
 #include "bench/memory_measure.h"
 
@@ -44,7 +44,7 @@ void stay_on(unsigned processor)
     }
 }
 
-/* Threads that live through all rounds, each on its own processor, and run one subject at a time together. */
+/* A thread for each processor, for all rounds. The threads run the same subject at the same time. */
 class Team
 {
 public:
@@ -63,13 +63,13 @@ public:
             thread.join();
     }
 
-    /* Nanoseconds of the slowest thread. */
+    /* Runs the subject in all threads. Returns the nanoseconds of the slowest one. */
     double run(Subject *subject, size_t operations)
     {
         subject_ = subject;
         operations_ = operations;
         start();
-        std::unique_lock<std::mutex> lock(mutex_); /* sleeps, because the processors are being measured */
+        std::unique_lock<std::mutex> lock(mutex_); /* sleeps, because the measuring threads need the processors */
         all_done_.wait(lock, [this] { return done_ == threads_.size(); });
         return *std::max_element(elapsed_ns_.begin(), elapsed_ns_.end());
     }
@@ -162,7 +162,7 @@ std::vector<Samples> measure(const std::vector<Subject *> &subjects, unsigned th
 
     for (size_t i = 0; i < subjects.size(); ++i) {
         constexpr size_t kFirst = 2000;
-        team.run(subjects[i], kFirst); /* once cold */
+        team.run(subjects[i], kFirst); /* first cold, not timed */
         const double ns = team.run(subjects[i], kFirst) / kFirst;
         operations[i] = std::max(kFirst / 10, static_cast<size_t>(effort.sample_ms * 1e6 / ns));
     }

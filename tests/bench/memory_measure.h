@@ -1,8 +1,8 @@
 /*
- * memory_measure.h - the time of short operations, by several threads at once.
+ * memory_measure.h - measures how long short operations take in several threads at once.
  *
- * Subjects take turns within each round, so that a disturbance of the machine affects all of them; ratios are taken
- * within a round, and medians over the rounds. For several threads the slowest one counts.
+ * Subjects take turns within each round, so that a disturbance of the machine affects all of them. Ratios are taken
+ * within a round, and medians over the rounds. With several threads, the time of the slowest one counts.
  */
 #ifndef INGOT_TESTS_BENCH_MEMORY_MEASURE_H
 #define INGOT_TESTS_BENCH_MEMORY_MEASURE_H
@@ -14,7 +14,7 @@
 namespace memory_bench
 {
 
-/* One operation, done over and over. */
+/* An operation that is measured. */
 class Subject
 {
 public:
@@ -23,7 +23,7 @@ public:
     Subject &operator=(const Subject &) = delete;
     virtual ~Subject() = default;
     const std::string &name() const { return name_; }
-    /* By each thread before its first and after its last run. */
+    /* Called by each thread before its first run, and after its last. */
     virtual void enter() {}
     virtual void leave() {}
     virtual void run(unsigned thread, size_t operations) = 0;
@@ -32,27 +32,27 @@ private:
     std::string name_;
 };
 
-/* "name", or "name, N keys" for more than one. */
+/* Returns "name", or "name, N keys" if there is more than one. */
 std::string name_with_keys(const char *name, size_t keys);
 
-/* Nanoseconds an operation, one figure a round. */
+/* Nanoseconds per operation, one value per round. */
 using Samples = std::vector<double>;
 
 double median(Samples samples);
-/* Half of the distance between the quartiles, as a part of the median. */
+/* Returns half of the distance between the quartiles, divided by the median. */
 double spread(Samples samples);
-/* Median of the ratios of each round. */
+/* Returns the median of the rounds' ratios. */
 double ratio(const Samples &over, const Samples &under);
 
 struct Effort {
     unsigned rounds;
-    double sample_ms; /* of each subject in each round */
+    double sample_ms; /* for each subject in each round */
 };
 
-/* One Samples a subject, in their order. */
+/* Measures the subjects with `threads` threads. Returns the samples in the order of the subjects. */
 std::vector<Samples> measure(const std::vector<Subject *> &subjects, unsigned threads, const Effort &effort);
 
-/* Which of `count` things a thread asks for next: all equally often, in no order that a processor could foresee. */
+/* Picks the next of `count` keys for a thread, all equally often, in an order that a processor cannot predict. */
 class Picker
 {
 public:
@@ -70,7 +70,7 @@ private:
     unsigned long long count_;
 };
 
-/* Ends the program with a sentence; a benchmark of something that fails measures nothing. */
+/* Prints a sentence and ends the program if a step failed: figures of a failing operation would mean nothing. */
 void require(bool holds, const char *what);
 
 } // namespace memory_bench

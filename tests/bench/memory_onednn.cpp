@@ -1,8 +1,8 @@
 /*
- * memory_onednn.cpp - oneDNN's primitive cache; see memory_peers.h.
+ * memory_onednn.cpp - measures oneDNN's primitive cache; see memory_peers.h.
  *
- * Two primitives: a convolution, the typical use of its cache, and an element-wise one, which has its smallest
- * descriptor and is therefore the fastest to hash and compare.
+ * It uses two primitives: a convolution, the typical use of the cache, and an element-wise one, whose descriptor is the
+ * smallest and therefore the fastest to hash and compare.
  */
 #include "bench/memory_peers.h"
 
@@ -29,7 +29,7 @@ class Onednn : public Subject
 public:
     Onednn(const std::string &name, bool convolution, size_t entries) : Subject(name), convolution_(convolution)
     {
-        int capacity = 0; /* of all that are measured together */
+        int capacity = 0; /* all subjects share the cache, which must hold all their primitives */
         check(dnnl_get_primitive_cache_capacity(&capacity));
         check(dnnl_set_primitive_cache_capacity(std::max(capacity, 16384)));
         check(dnnl_engine_create(&engine_, dnnl_cpu, 0));
@@ -66,7 +66,7 @@ protected:
 
 private:
 #if DNNL_VERSION_MAJOR >= 3
-    /* Until the end of its scope. */
+    /* A memory descriptor that is destroyed at the end of its scope. */
     struct MemoryDesc {
         MemoryDesc(int ndims, const dnnl_dims_t dims, dnnl_format_tag_t tag)
         {

@@ -1,6 +1,7 @@
 /*
- * memory_peers.h - other caches as subjects of the benchmark. NULL if the peer was not available when the benchmark was
- * built.
+ * memory_peers.h - the subjects of the benchmark that use other caches.
+ *
+ * A function returns null if its cache's library was not available when the benchmark was built.
  */
 #ifndef INGOT_TESTS_BENCH_MEMORY_PEERS_H
 #define INGOT_TESTS_BENCH_MEMORY_PEERS_H
@@ -12,16 +13,17 @@
 namespace memory_bench
 {
 
-/* std::unordered_map from 64-bit keys to std::shared_ptr under a std::shared_mutex: find, copy, drop. */
+/* A std::unordered_map from 64-bit keys to std::shared_ptr, with a std::shared_mutex: finds, copies, and drops the
+ * copy. */
 std::unique_ptr<Subject> make_map(size_t entries);
-/* liburcu's lock-free hash table by 64-bit keys: look up, take a reference, drop it. */
+/* liburcu's lock-free hash table with 64-bit keys: looks up, takes a reference, drops it. */
 std::unique_ptr<Subject> make_urcu(size_t entries);
-/* oneDNN: dnnl_primitive_create and destroy, from one of `entries` primitive descriptors, with all primitives cached.
- * One function uses a convolution, the other the element-wise primitive. */
+/* oneDNN: dnnl_primitive_create and dnnl_primitive_destroy, with one of `entries` primitive descriptors whose
+ * primitives are cached. One function uses convolutions, the other the element-wise primitive. */
 std::unique_ptr<Subject> make_onednn(size_t entries);
 std::unique_ptr<Subject> make_onednn_relu(size_t entries);
-/* oneDNN's convolution: makes and destroys an operation descriptor, a primitive descriptor and a primitive, which is
- * cached. */
+/* oneDNN's convolutions: makes a new operation descriptor and primitive descriptor, creates the primitive, which is
+ * cached, and destroys all. */
 std::unique_ptr<Subject> make_onednn_content(size_t entries);
 
 } // namespace memory_bench

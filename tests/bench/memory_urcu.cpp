@@ -1,8 +1,8 @@
 /*
- * memory_urcu.cpp - liburcu's hash table; see memory_peers.h.
+ * memory_urcu.cpp - measures liburcu's hash table; see memory_peers.h.
  *
- * A look-up alone writes no shared memory, but its result is valid only within the read section. Keeping a program
- * takes a reference, whose count is shared.
+ * A look-up alone writes no shared memory, but its result is valid only within the read section. To keep what it finds,
+ * a thread must take a reference, and the count of references is shared. So the operation includes that.
  */
 #include "bench/memory_peers.h"
 
@@ -29,7 +29,7 @@ struct Node {
 
 Node *node_of(cds_lfht_node *link)
 {
-    return reinterpret_cast<Node *>(link); /* its first member */
+    return reinterpret_cast<Node *>(link); /* the node's first member */
 }
 
 int is_key(cds_lfht_node *link, const void *key)

@@ -1,19 +1,20 @@
 /*
- * persist_bench.cpp - loads and stores of a directory store and a bundle against the bare system calls, LMDB and
- * SQLite. All take turns within a round, and a figure is the median of the rounds' ratios.
+ * persist_bench.cpp - measures loads and stores of a directory store and a bundle, and compares them with bare system
+ * calls, LMDB and SQLite. All subjects take turns within a round, and a ratio is the median of the rounds' ratios.
  *
- * LMDB is compared with a bundle in two ways. bundle_over_lmdb: both as their interface has it; a bundle verifies a
- * blob's checksum at its first load, in the round that warms up, and then copies and verifies nothing, and LMDB never
- * does. bundle_checked_over_lmdb: both with a copy and a checksum at every load.
+ * A bundle is compared with LMDB in two ways. For bundle_over_lmdb, both are used through their plain interface: LMDB
+ * never copies or verifies, and a bundle verifies a blob only at its first load, in the round that warms up. For
+ * bundle_checked_over_lmdb, every load on both sides includes a copy and a checksum.
  *
- * store_over_floor is over the fewest system calls of any store with two files per entry. store_over_bucket_floor is
- * over those that this format needs at least, with a second directory per entry, but without index and locks.
+ * For store_over_floor, the floor makes the fewest system calls of any store with two files per entry. The floor of
+ * store_over_bucket_floor makes those that this format needs, with a second directory per entry, but has no index and
+ * no locks.
  *
- * Sizes are compared with 1,000 entries each, and numbers of entries with the smallest blobs: 100,000 of 1 MiB would be
- * 100 GB.
+ * Blob sizes are compared with 1,000 entries each. Numbers of entries are compared with the smallest blobs, because
+ * 100,000 blobs of 1 MiB would be 100 GB.
  *
- * Everything is on one volume, with a warm page cache: $INGOT_BENCH_DIR, otherwise /dev/shm. With --only 4k, 64k, 1m,
- * counts, processes, eviction or million, one part is measured.
+ * Everything is on one volume, with a warm page cache: in $INGOT_BENCH_DIR, or in /dev/shm if that is not set. --only
+ * 4k, 64k, 1m, counts, processes, eviction or million measures one part.
  */
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,7 +46,7 @@ using bench::Clock;
 using bench::Goal;
 
 constexpr size_t kIdSize = 400;
-constexpr unsigned kRounds = 26; /* and one that warms up */
+constexpr unsigned kRounds = 26; /* compare_size() has one more, which warms up */
 uint64_t sink;                   /* so that no load is optimized away */
 
 void require(bool is_so, const char *what)
@@ -98,7 +99,7 @@ public:
         sink ^= blob.bytes[blob.size / 2];
         blob.release(&blob);
     }
-    /* With a copy and a checksum, as the peers' load. */
+    /* Copies the blob and computes a checksum, as Peer::load does. */
     uint64_t load_checked(const Bytes &id)
     {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -128,8 +129,8 @@ struct Turn {
     std::function<void(unsigned)> work;
 };
 
-/* Takes turns forwards and backwards, so that no subject always follows the same other one, whose data is in the
- * processor's caches. */
+/* Measures all subjects once, in even rounds forwards and in odd rounds backwards. Otherwise each would always follow
+ * the same subject, whose data is then in the processor's caches. */
 void take_turns(const std::vector<Turn> &turns, unsigned round)
 {
     for (size_t i = 0; i < turns.size(); ++i) {
@@ -138,7 +139,8 @@ void take_turns(const std::vector<Turn> &turns, unsigned round)
     }
 }
 
-/* One forwards and one backwards are one measurement, or a median would be of the one order or of the other. */
+/* Drops the round that warms up, and joins each two rounds, one forwards and one backwards, to their mean. Otherwise
+ * a median would be a value of one of the two orders. */
 void join_rounds(std::vector<double> *values)
 {
     std::vector<double> joined;
@@ -153,7 +155,7 @@ void add_ratio(bench::Report *report, const std::string &name, const bench::Samp
     report->add(name, bench::ratios_of(of, to).median(), "times", goal, bound);
 }
 
-/* One size of blobs: loads of all, then stores of new ones. */
+/* Compares loads of all entries, and stores of new ones, with blobs of one size. */
 void compare_size(bench::Report *report, const fs::path &scratch, const std::string &label, size_t blob_size,
                   unsigned count, unsigned stores_a_round)
 {
@@ -173,7 +175,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     for (unsigned i = 0; i < count; ++i) {
         store.store(ids[i], blob);
         load_floor.copy_from(folder / "store", ids[i]);
-        store_floor.store(i, ids[i], ids[i]); /* the same number of entries, which are never loaded */
+        store_floor.store(i, ids[i], ids[i]); /* only the number of entries matters: these are never loaded */
         bucket_floor.store_in_bucket(i, ids[i], ids[i]);
         lmdb->store(ids[i], blob);
         sqlite->store(ids[i], blob);
@@ -183,7 +185,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
             "bundle");
     Storage bundle(folder / "bundle");
 
-    const unsigned sqlite_loads = blob_size < (1 << 20) ? count : count / 5; /* because large ones would take minutes */
+    const unsigned sqlite_loads = blob_size < (1 << 20) ? count : count / 5; /* large blobs would take minutes */
     bench::Sample loads, load_floors, bundles, checked_bundles, lmdbs, checked_lmdbs, sqlites, stores, store_floors,
         bucket_floors;
     unsigned next = count;
@@ -222,7 +224,7 @@ void compare_size(bench::Report *report, const fs::path &scratch, const std::str
     fs::remove_all(folder);
 }
 
-/* Measures if a large store is slower than a small one. */
+/* Measures how much slower a large store is than a small one. */
 void compare_counts(bench::Report *report, const fs::path &scratch)
 {
     constexpr unsigned small_count = 1000, large_count = 100000, a_round = 1000;
@@ -243,7 +245,7 @@ void compare_counts(bench::Report *report, const fs::path &scratch)
         large_loads.values.push_back(time_of(a_round, [&](unsigned i) { large.load(ids[(i * 97u) % large_count]); }));
         small_stores.values.push_back(time_of(a_round, [&](unsigned i) { small.store(ids[next + i], blob); }));
         large_stores.values.push_back(time_of(a_round, [&](unsigned i) { large.store(ids[next + i], blob); }));
-        for (const Storage *store : {&small, &large}) /* both stay as large, and both find memory that was in use */
+        for (const Storage *store : {&small, &large}) /* so that both keep their size, and both reuse memory */
             for (unsigned i = 0; i < a_round; ++i)
                 store->remove(ids[next + i]);
         next += a_round;
@@ -255,7 +257,7 @@ void compare_counts(bench::Report *report, const fs::path &scratch)
 /* Stores a blob by an id, for one process. */
 using StoreOne = std::function<void(unsigned number, const Bytes &id, const Bytes &blob)>;
 
-/* Microseconds in which so many processes have each stored so many ids of their own. */
+/* Returns the microseconds in which `processes` processes have each stored `count` different ids. */
 double time_processes(const std::function<StoreOne()> &open, unsigned processes, unsigned count, unsigned first_id)
 {
     int gate[2], ready[2];
@@ -296,7 +298,8 @@ double time_processes(const std::function<StoreOne()> &open, unsigned processes,
     return bench::microseconds_since(start);
 }
 
-/* How much more two processes do than one, in each round on an empty directory and in turns. */
+/* Returns how many times as much two processes store in the same time as one, once per round. Each run has an empty
+ * directory. */
 bench::Sample speedups_of(const fs::path &root, const std::function<StoreOne()> &open)
 {
     constexpr unsigned count = 4000;
@@ -356,17 +359,17 @@ void measure_eviction(bench::Report *report, const fs::path &scratch)
     report->add("evictions", pauses.count, "");
 }
 
-/* What stores cost in a full store. */
+/* How long stores take in a full store. */
 struct FullStore {
-    double longest_ms;
-    double worst_ms; /* the longest wait of all turns */
-    double cost_us;  /* of a store, those that evict and those that find room together */
+    double longest_ms; /* the median over the turns of the longest store */
+    double worst_ms;   /* the longest store of all turns */
+    double cost_us;    /* the mean of all stores, whether they evict or find room */
 };
 
 /*
- * Fills a store with so many entries and goes on storing, through at least one eviction down to nine tenths in each of
- * three turns. The longest wait is the median of the turns', since the machine itself stops a process at times; the
- * worst wait is the longest of all turns.
+ * Fills a store with `entry_count` entries and continues to store in three turns. Each turn stores enough for at least
+ * one eviction, which leaves nine tenths of the bytes. The longest wait is a median over the turns, because the machine
+ * itself sometimes stops a process.
  */
 FullStore measure_full_store(const fs::path &scratch, unsigned entry_count)
 {
@@ -440,7 +443,7 @@ int run(const char *json, const std::string &only)
             measure_eviction(&report, scratch);
             measure_full_stores(&report, scratch, {3, 30, 200});
         }
-        if (only == "million") /* not by default: 4 million files and directories take 14 GiB of a tmpfs */
+        if (only == "million") /* only on request: 4 million files and directories take 14 GiB of a tmpfs */
             measure_full_stores(&report, scratch, {3, 1000});
         report.print();
         result = json != nullptr && !report.write_json(json) ? 1 : 0;

@@ -1,5 +1,5 @@
 /*
- * persist_floor.cpp - the minimum work of a store with two files per entry, in plain system calls.
+ * persist_floor.cpp - does the minimum work of a store with two files per entry, in plain system calls.
  */
 #include "persist_floor.h"
 

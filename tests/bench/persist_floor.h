@@ -1,5 +1,5 @@
 /*
- * persist_floor.h - the minimum work of a store with two files per entry, in plain system calls.
+ * persist_floor.h - does the minimum work of a store with two files per entry, in plain system calls.
  */
 #ifndef INGOT_TESTS_BENCH_PERSIST_FLOOR_H
 #define INGOT_TESTS_BENCH_PERSIST_FLOOR_H
@@ -13,7 +13,8 @@ namespace bench
 
 using Bytes = std::vector<uint8_t>;
 
-/* XXH3-128 with the vector code of this processor, folded, so that nothing is optimized away. */
+/* Returns the XXH3-128 folded to 64 bits, computed with this processor's vector code. Callers use the value, so that
+ * nothing is optimized away. */
 uint64_t checksum(size_t size, const void *bytes);
 
 class StoreFloor
@@ -23,9 +24,9 @@ public:
     StoreFloor(const StoreFloor &) = delete;
     StoreFloor &operator=(const StoreFloor &) = delete;
     ~StoreFloor();
-    /* A directory, two files in it, and a rename of the directory. */
+    /* Makes a directory with two files and renames the directory. */
     void store(unsigned number, const Bytes &id, const Bytes &blob);
-    /* Does the same in a separate directory, as the format has one for each id: makes two directories. */
+    /* Does the same inside a second new directory, because the format has one for each id. */
     void store_in_bucket(unsigned number, const Bytes &id, const Bytes &blob);
 
 private:
@@ -35,8 +36,8 @@ private:
 };
 
 /*
- * Of the files of a directory store, copied one by one as they were stored: both sides read the same bytes, by paths of
- * the same length. The cost of the format is not a cost of the library.
+ * Loads copies of a directory store's files, which are made one by one, in the order in which they were stored. So both
+ * sides read the same bytes, by paths of the same length, and the format's own cost is not counted as the library's.
  */
 class LoadFloor
 {
@@ -45,16 +46,16 @@ public:
     LoadFloor(const LoadFloor &) = delete;
     LoadFloor &operator=(const LoadFloor &) = delete;
     ~LoadFloor();
-    /* Copies the entry of an id, which is the next number. */
+    /* Copies an id's entry from the store. The entries are numbered in the order of the calls. */
     void copy_from(const std::string &store, const Bytes &id);
-    /* openat, fstat, read and close of both files of an entry, their paths being ready, and checksums. */
+    /* Opens, reads and closes both files of an entry, whose paths are prepared. Returns their checksums, combined. */
     uint64_t load(unsigned number);
 
 private:
     int root_;
     std::vector<std::string> paths_; /* key.bin and kernel.bin of each entry */
     Bytes memory_;
-    uint8_t *buffer_; /* a page's start in it: the copying of some processors depends on that by far */
+    uint8_t *buffer_; /* the start of a page in memory_: some processors copy much faster to there */
 };
 
 } // namespace bench

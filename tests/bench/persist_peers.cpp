@@ -1,5 +1,5 @@
 /*
- * persist_peers.cpp - other stores for blobs by key: LMDB and SQLite, used as their documentation recommends.
+ * persist_peers.cpp - stores and loads blobs by key with LMDB and SQLite, used as their documentation recommends.
  */
 #include "persist_peers.h"
 
@@ -60,7 +60,7 @@ public:
     }
 
 private:
-    /* Mapped memory, valid until the next look-up. */
+    /* Returns the value as mapped memory, valid until the next look-up. */
     MDB_val look_up(const Bytes &id)
     {
         if (!is_reading_) {
@@ -69,7 +69,7 @@ private:
                     "lmdb commit");
             is_reading_ = true;
         }
-        mdb_txn_reset(transaction_); /* a look-up of a process's own begins and ends a transaction */
+        mdb_txn_reset(transaction_); /* each look-up in an application would have its own transaction */
         require(mdb_txn_renew(transaction_) == 0, "lmdb renew");
         MDB_val key = {id.size(), const_cast<uint8_t *>(id.data())};
         MDB_val value;

@@ -1,5 +1,5 @@
 /*
- * persist_peers.h - other stores for blobs by key: LMDB and SQLite, used as their documentation recommends.
+ * persist_peers.h - stores and loads blobs by key with LMDB and SQLite, used as their documentation recommends.
  */
 #ifndef INGOT_TESTS_BENCH_PERSIST_PEERS_H
 #define INGOT_TESTS_BENCH_PERSIST_PEERS_H
@@ -19,13 +19,13 @@ public:
     virtual void store(const Bytes &id, const Bytes &blob) = 0;
     /* Copies the blob out and returns its checksum. */
     virtual uint64_t load(const Bytes &id) = 0;
-    /* Returns a byte of the blob; copies and verifies only what the peer's interface does. */
+    /* Returns a byte of the blob, without any copy or check that the peer does not make itself. */
     virtual uint64_t touch(const Bytes &id) = 0;
 };
 
-/* All stores in one transaction, since only loads are compared. */
+/* Opens LMDB. All stores are in one transaction, because only loads are compared. */
 std::unique_ptr<Peer> open_lmdb(const std::string &directory);
-/* A write-ahead log, otherwise plain settings; blob by key. */
+/* Opens SQLite with a write-ahead log and otherwise default settings, and creates a table of blobs by key. */
 std::unique_ptr<Peer> open_sqlite(const std::string &path);
 
 } // namespace bench

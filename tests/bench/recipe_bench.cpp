@@ -1,14 +1,16 @@
 /*
- * recipe_bench.cpp - what recording costs, how much faster `ingot build` is with two workers, and the size of a recipe.
+ * recipe_bench.cpp - measures the cost of recording, how much faster `ingot build` is with two workers than with one,
+ * and the size of a recipe.
  *
- * Separate processes of with-device run in pairs, in turns, and each ratio is that of two neighbors in time: with and
- * without recording, on an empty and on a full store; `ingot build` with two workers and with one. How much two
- * processes of this machine compile in the time of one, without Ingot, is measured in the same rounds.
+ * Separate processes run through scripts/with-device, in pairs: with and without recording, on an empty and on a full
+ * store; `ingot build` with two workers and with one. The two processes of a pair run one right after the other, take
+ * turns at going first, and give one ratio. The same rounds also measure how much faster two processes compile than one
+ * on this machine, without Ingot.
  *
  *     bench_recipe --json FILE [--only recording|jobs|size]
- *     bench_recipe --child run SET STORE            makes the programs ready, and records them in BENCH_RECIPE if set
- *     bench_recipe --child jobs-1|jobs-2 RECIPE STORE   ingot build with so many workers
- *     bench_recipe --child driver-1|driver-2 SET -      so many processes compile the set at once, by the driver alone
+ *     bench_recipe --child run SET STORE               makes the programs ready; records them if BENCH_RECIPE is set
+ *     bench_recipe --child jobs-1|jobs-2 RECIPE STORE  runs ingot build with one or two workers
+ *     bench_recipe --child driver-1|driver-2 SET -     has one or two processes compile the set by the driver alone
  */
 #include "bench/bench_report.h"
 #include "bench/sample.h"
@@ -39,15 +41,15 @@ using bench::require_ingot;
 constexpr int kRounds = 11;
 constexpr int kJobRounds = 5;
 constexpr size_t kJobPrograms = 32;
-constexpr int kDefaultLevel = 3; /* of zstd */
-constexpr int kWriterLevel = 6;  /* of recipes: src/persist/recipe/format/record.c */
+constexpr int kDefaultLevel = 3; /* zstd's default level */
+constexpr int kWriterLevel = 6;  /* the level of recipes: src/persist/recipe/format/record.c */
 
 double milliseconds_since(Clock::time_point start)
 {
     return bench::microseconds_since(start) / 1000;
 }
 
-/* The startup benchmark's sets, and "jobs": programs of the digits example's network and of wider ones. */
+/* Returns a set of the startup benchmark, or for "jobs", programs of the digits example's network and of wider ones. */
 std::vector<startup::ProgramFile> programs_of(const std::string &set, bool is_cpu)
 {
     std::vector<startup::ProgramFile> list = startup::list_programs(set == "jobs" ? "100 layers" : set, is_cpu);
@@ -67,7 +69,7 @@ ingot_recipe_writer_t open_writer(const std::string &path)
     return writer;
 }
 
-/* Milliseconds in which the programs are added to a recipe. */
+/* Returns the milliseconds that adding the programs to a recipe takes. */
 double time_of_adding(const std::string &path,
                       const std::vector<std::pair<ingot_program_desc_t, ingot_program_t>> &programs)
 {
@@ -79,8 +81,8 @@ double time_of_adding(const std::string &path,
     return milliseconds_since(start);
 }
 
-/* "run MS", until all programs are stored. And what recording them takes by itself: "new MS" in a new recipe, and
- * "known MS" in one that has them. */
+/* Makes the programs ready and prints "run MS", the time until all are stored. Then times recording alone: prints "new
+ * MS" for a new recipe, and "known MS" for a recipe that has the programs already. */
 void run_programs(const std::string &set, const std::string &store)
 {
     const char *path = std::getenv("BENCH_RECIPE");
@@ -114,7 +116,7 @@ void run_programs(const std::string &set, const std::string &store)
     }
 }
 
-/* Milliseconds of processor time of all processes that have ended below this one. */
+/* Returns the milliseconds of processor time of all child processes that have ended, and of their own children. */
 double processor_time_of_children()
 {
     struct rusage used = {};
@@ -125,7 +127,7 @@ double processor_time_of_children()
     return milliseconds(used.ru_utime) + milliseconds(used.ru_stime);
 }
 
-/* "run MS" of a whole `ingot build`, how many programs it says that it compiled, and its processor time. */
+/* Runs `ingot build` and prints "run MS", "built COUNT" as the tool reports it, and "processor MS". */
 void build_recipe(const std::string &jobs, const std::string &recipe, const std::string &store)
 {
     const auto start = Clock::now();
@@ -160,8 +162,8 @@ void compile_by_driver(const std::string &set)
     }
 }
 
-/* "run MS" in which so many processes have each compiled the whole set. Each has a cache of its own, or PoCL would have
- * one use what the other has compiled. */
+/* Prints "run MS", the time in which `processes` processes have each compiled the whole set. Each process has its own
+ * driver cache, because otherwise one would use what another has compiled. */
 void compile_at_once(int processes, const std::string &set)
 {
     const auto start = Clock::now();
@@ -197,8 +199,8 @@ size_t compressed_size(const std::vector<uint8_t> &bytes, int level)
 struct Size {
     double file = 0;
     double texts = 0;            /* uncompressed */
-    double compressed = 0;       /* each distinct text by itself, at zstd's default level */
-    double compressed_alike = 0; /* likewise, at the level of recipes */
+    double compressed = 0;       /* each text compressed separately, at zstd's default level */
+    double compressed_alike = 0; /* the same, at the level of recipes */
 };
 
 Size size_of(const std::string &path)
@@ -269,7 +271,7 @@ public:
         report.add("recording_known_" + device, known_ms_.median(), "ms");
     }
 
-    /* The speed-up of two workers, with the start of the tool and its drivers. */
+    /* Measures the speed-up of two workers. The times include the start of the tool and of its drivers. */
     void measure_jobs(const std::string &device, bench::Report &report)
     {
         const std::string recipe = new_path(device) + ".recipe";
@@ -321,7 +323,8 @@ public:
 private:
     std::string new_path(const std::string &device) { return folder_ + "/" + device + std::to_string(++path_count_); }
 
-    /* Returns the milliseconds of a process that makes the digits example's programs ready. recipe: "" records none. */
+    /* Returns the milliseconds of a process that makes the digits example's programs ready. recipe: "" for no
+     * recording. */
     double run(const std::string &device, const std::string &store, const std::string &recipe)
     {
         bench::MeasuringProcesses::Environment environment;
@@ -349,7 +352,7 @@ private:
     std::string folder_;
     bench::MeasuringProcesses processes_;
     int path_count_ = 0;
-    bench::Sample new_ms_, known_ms_; /* of recording alone */
+    bench::Sample new_ms_, known_ms_; /* times of recording alone */
 };
 
 int run_child(const std::string &what, const std::string &set, const std::string &store)
@@ -394,7 +397,7 @@ int main(int argc, char **argv)
             bench.measure_jobs(device, report);
         else if (is_wanted("jobs"))
             std::printf("%s: two workers are not measured on one processor\n", device.c_str());
-        if (is_wanted("size") && device == "intel") /* the texts are those of any device */
+        if (is_wanted("size") && device == "intel") /* the texts are the same for every device */
             bench.measure_size(device, report);
     }
     report.print();

@@ -1,5 +1,5 @@
 /*
- * sample.h - many measurements of one time.
+ * sample.h - collects repeated measurements, and computes medians and ratios of them.
  */
 #ifndef INGOT_TESTS_BENCH_SAMPLE_H
 #define INGOT_TESTS_BENCH_SAMPLE_H
@@ -22,18 +22,19 @@ inline double microseconds_since(Clock::time_point start)
 struct Sample {
     std::vector<double> values;
 
-    /* Sorts the values. */
+    /* Also sorts the values. */
     double quantile(double part)
     {
         std::sort(values.begin(), values.end());
         return values[static_cast<size_t>(part * static_cast<double>(values.size() - 1))];
     }
     double median() { return quantile(0.5); }
-    /* The distance of the quartiles as a part of the median. */
+    /* Returns the distance between the quartiles, divided by the median. */
     double spread() { return (quantile(0.75) - quantile(0.25)) / median(); }
 };
 
-/* The second one finds what the first one left in the processor's caches, so the two take turns at going first. */
+/* Measures both once. They take turns at going first, because the second finds what the first left in the processor's
+ * caches. */
 template <typename One, typename Other>
 void take_turn(int round, One one, Other other, Sample &of_one, Sample &of_other)
 {
@@ -51,8 +52,8 @@ void take_turns(int rounds, One one, Other other, Sample &of_one, Sample &of_oth
         take_turn(round, one, other, of_one, of_other);
 }
 
-/* Returns the ratio of each value to its neighbor in time, because a machine's speed drifts. Must be called before
- * either's values are sorted. */
+/* Returns the ratio of each value of `one` to the value of `other` that was measured next to it, because a machine's
+ * speed drifts. Must be called before the values of either are sorted. */
 inline Sample ratios_of(const Sample &one, const Sample &other)
 {
     Sample ratios;
@@ -61,7 +62,7 @@ inline Sample ratios_of(const Sample &one, const Sample &other)
     return ratios;
 }
 
-/* Every ratio has the same weight, however large the values are. */
+/* A geometric mean gives every ratio the same weight, however large the values are. */
 inline double geometric_mean(const std::vector<double> &ratios)
 {
     double sum = 0;

@@ -1,19 +1,20 @@
 /*
- * startup_bench.cpp - what Ingot saves a process at its start, and what it costs beside the driver's own loading.
+ * startup_bench.cpp - measures how much time Ingot saves a process at its start, and how much it costs compared with
+ * the driver's own loading of the same binaries.
  *
- * Every figure comes from separate processes, started through scripts/with-device, which gives each one device and
- * an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
+ * Every figure comes from separate processes, started through scripts/with-device, which gives each process one device
+ * and an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
  *
- *     bench_startup --json FILE [--only PART]       all, or prewarm, storing, pocl, intel or level_zero
- *     bench_startup --child ready|load SET STORE    what the processes do, with OpenCL
+ *     bench_startup --json FILE [--only PART]       PART is prewarm, storing, pocl, intel or level_zero
+ *     bench_startup --child ready|load SET STORE    makes programs ready or loads them, with OpenCL
  *     bench_startup --child over|whole|whole-driver|ids|reads SET STORE    from the sources to the kernels
- *     bench_startup --child own-cache SET FOLDER    without Ingot, with the driver's own cache
- *     bench_startup --child modules FOLDER -        and with Level Zero
- *     bench_startup --child record SET STORE        programs are made and stored, and what was asked for is recorded
- *     bench_startup --child binaries SET STORE      and their bare binaries written
- *     bench_startup --child prewarm SET STORE       they are loaded ahead with two threads; serial: one by one
- *     bench_startup --child driver-1|driver-2 SET STORE   by the driver alone, with so many threads
- *     bench_startup --child memory-1|memory-2 - -   the same threads touch new memory, and that is all
+ *     bench_startup --child own-cache SET FOLDER    the same without Ingot, with the driver's own cache
+ *     bench_startup --child modules FOLDER -        builds and loads modules with Level Zero
+ *     bench_startup --child record SET STORE        makes and stores programs, and records the requests in a manifest
+ *     bench_startup --child binaries SET STORE      writes the binaries of those programs to files
+ *     bench_startup --child prewarm|serial SET STORE      loads them ahead with two threads, or one after the other
+ *     bench_startup --child driver-1|driver-2 SET STORE   loads them by the driver alone, with one or two threads
+ *     bench_startup --child memory-1|memory-2 - -   only touches new memory, with one or two threads
  */
 #include "bench/bench_report.h"
 #include "bench/sample.h"
@@ -41,8 +42,8 @@ constexpr size_t kSealedSize = 65536;
 
 struct Loads {
     std::vector<double> ratios;
-    std::vector<double> secret_ratios; /* with a check of the seal, of blobs of at most kSealedSize */
-    std::vector<double> signed_ratios;
+    std::vector<double> secret_ratios; /* of blobs of at most kSealedSize, with a check of a seal by a secret key */
+    std::vector<double> signed_ratios; /* of the same blobs, with a check of a signature */
     double storage_us = 0;
     double ingot_us = 0;
 
@@ -75,7 +76,8 @@ class Bench
 public:
     explicit Bench(const std::string &folder) : folder_(folder), processes_(folder) {}
 
-    /* Rounds of a cold process with an empty store and a warm one with the store that it filled. */
+    /* Measures everything for one OpenCL device: cold processes, which fill the store, warm ones, and comparisons with
+     * the driver. cold_over_warm: the goal. */
     void measure(const std::string &device, double cold_over_warm, bench::Report &report)
     {
         const std::string prefix = "opencl_" + device + "_";
@@ -84,7 +86,7 @@ public:
         own_cache_ms_ = beside_own_cache_ms_ = 0;
         ready_us_ = driver_ready_us_ = 0;
         for (const std::string set : {"digits", "hashcat"}) {
-            const bool quick = set == "digits"; /* hashcat's programs take minutes, all together. */
+            const bool quick = set == "digits"; /* hashcat's programs together take minutes */
             const std::string store = folder_ + "/" + device + "-" + set;
             const double cold = measure_cold(device, set, store, quick ? 3 : 1);
             const double warm = measure_warm(device, set, store + "-0", quick ? 5 : 3);
@@ -112,20 +114,21 @@ public:
         measure_ids(device, report);
     }
 
-    /* For blobs of at most kSealedSize. A tag costs the same whatever the driver does, and Intel's simulated driver
-     * loads a small binary in 10 us, so the ratios say more about the driver: the table has the times. */
+    /* Adds the ratios with a check of the seal, for blobs of at most kSealedSize. They have no goal: the check's time
+     * does not depend on the driver, but the driver's time can be as short as 10 us. The table shows the times of the
+     * checks. */
     static void add_sealed(const std::string &prefix, const Loads &loads, bench::Report &report)
     {
         if (loads.secret_ratios.empty())
-            return; /* all blobs are larger */
+            return; /* all blobs are larger than that */
         report.add(prefix + "warm_over_driver_with_secret_64k", bench::geometric_mean(loads.secret_ratios), "times");
         report.add(prefix + "warm_over_driver_with_signature_64k", bench::geometric_mean(loads.signed_ratios), "times");
     }
 
     /*
-     * What a store costs the first process ever: the digits example until its first result, with one and without. A
-     * compilation's time drifts by more than a store costs, so each run with a store is compared with its neighbor
-     * without one, and they take turns at going first.
+     * Measures what a store costs a process that finds it empty: the time of the digits example until its first result,
+     * with a store and without. The time of compilation drifts by more than a store costs, so each run with a store is
+     * compared with the run without one that is next to it, and the two take turns at going first.
      */
     void measure_cost_of_storing(bench::Report &report)
     {
@@ -143,10 +146,11 @@ public:
     }
 
     /*
-     * A hundred programs that a previous run used: loaded ahead with two threads, against one after the other; and the
-     * floors, the driver alone with two threads against one, and the page faults alone, which are half of a load: two
-     * processors of a virtual machine do them in more than half the time. In memory, where that can be had: PoCL writes
-     * every binary that it loads to its own cache and waits for the disk. Neighbours are compared, as below.
+     * Measures a hundred programs that a previous run used: loaded ahead with two threads, and loaded one after the
+     * other. Compares two threads with one in two more cases that bound the gain: the driver alone, and page faults
+     * alone. Page faults are half of a load, and two threads in a virtual machine are less than twice as fast at them.
+     * The processes use a directory in memory if there is one, because PoCL writes every binary that it loads to its
+     * own cache and waits for the disk.
      */
     void measure_prewarm(const std::string &device, const std::string &set, const std::string &name,
                          bench::Report &report)
@@ -175,7 +179,8 @@ public:
                    summarize_ratios("of touching new memory", memory_together, memory_alone), "times");
     }
 
-    /* SPIR-V modules of the same programs; of hashcat's, some small and some large. */
+    /* Measures Level Zero with SPIR-V modules of the same programs; of hashcat's, only some small and some large
+     * ones. */
     void measure_level_zero(bench::Report &report)
     {
         const std::string folder = folder_ + "/modules";
@@ -208,10 +213,10 @@ public:
     }
 
 private:
-    /* Bytes of a native binary from which on Ingot's fixed cost does not decide the ratio. */
+    /* Size of a native binary in bytes. Below it, Ingot's fixed cost per load dominates the ratio to the driver. */
     static constexpr double large_binary = 10000;
 
-    /* From the start of main to the first result, in milliseconds. */
+    /* Runs the digits example. Returns the milliseconds from the start of its main to its first result. */
     double run_digits(const std::vector<std::string> &options)
     {
         const std::string json = folder_ + "/digits.json";
@@ -273,7 +278,7 @@ private:
         return ratios.median();
     }
 
-    /* A process's only line of this kind, as numbers. */
+    /* Runs a process and returns the numbers of the last line that it prints. */
     std::vector<double> run_for_numbers(const std::string &device, const std::string &what, const std::string &set,
                                         const std::string &store)
     {
@@ -284,7 +289,8 @@ private:
         return numbers;
     }
 
-    /* In one warm process: Ingot's whole way to kernels over the driver's loads of the same binaries from memory. */
+    /* Compares, in one warm process, all that Ingot does from the sources to the kernels with the driver's loads of the
+     * same binaries from memory. */
     void measure_ready_over_driver(const std::string &device, const std::string &set, const std::string &store,
                                    bench::Report &report)
     {
@@ -294,12 +300,13 @@ private:
                     times[0] / times[1]);
         ready_us_ += times[0];
         driver_ready_us_ += times[1];
-        if (device != "pocl") /* PoCL's loads take longest, so its sets count together */
+        if (device != "pocl") /* for PoCL, measure() reports one ratio of all sets */
             report.add("opencl_" + device + "_" + set + "_ready_over_driver", times[0] / times[1], "times",
                        bench::Goal::at_most, 4);
     }
 
-    /* Runs processes in turns: with Ingot, and with the driver alone and the binaries in files. */
+    /* Compares whole processes, in turns: with Ingot, and with the driver alone, which loads the binaries from
+     * files. */
     void measure_whole_process(const std::string &device, const std::string &set, const std::string &store,
                                bench::Report &report)
     {
@@ -323,9 +330,9 @@ private:
     }
 
     /*
-     * What a user has without Ingot: the same sources and options, built by a new process with the driver's own cache,
-     * which a first process filled. In turns with it, programs come from the store; on PoCL all kernels are launched on
-     * both sides. Sources are read in the time of both.
+     * Compares with what users have without Ingot: a new process builds the same sources with the driver's own cache,
+     * which a first process filled. It takes turns with a process whose programs come from the store. Both times
+     * include reading the sources, and on PoCL launching all kernels.
      */
     void measure_own_cache(const std::string &device, const std::string &set, const std::string &store, int rounds)
     {
@@ -341,7 +348,7 @@ private:
         own_cache_ms_ += own.median();
     }
 
-    /* hashcat's programs include megabytes. */
+    /* Measures how long finding ids takes, compared with reading the files. hashcat's programs include megabytes. */
     void measure_ids(const std::string &device, bench::Report &report)
     {
         bench::Sample unknown, reads, mean;
@@ -404,7 +411,8 @@ private:
         return loads;
     }
 
-    /* Milliseconds; the process has its scratch directory, and with it the driver its cache, in memory. */
+    /* Runs a process whose scratch directory, and with it the driver's cache, is in memory if possible. Returns its
+     * milliseconds. */
     double run_in_memory(const std::string &device, const std::string &what, const std::string &set,
                          const std::string &store)
     {
@@ -418,9 +426,9 @@ private:
 
     std::string folder_;
     bench::MeasuringProcesses processes_;
-    double own_cache_ms_ = 0; /* total of all sets of a device */
+    double own_cache_ms_ = 0; /* this and the next: totals of all sets of a device */
     double beside_own_cache_ms_ = 0;
-    double ready_us_ = 0; /* total of all sets, in a warm process */
+    double ready_us_ = 0; /* this and the next: totals of all sets, in warm processes */
     double driver_ready_us_ = 0;
 };
 

@@ -1,5 +1,5 @@
 /*
- * startup_level_zero.cpp - Level Zero's part of the startup benchmark; see startup_level_zero.h.
+ * startup_level_zero.cpp - measures Level Zero for the startup benchmark; see startup_level_zero.h.
  */
 #include "bench/startup_level_zero.h"
 
@@ -113,13 +113,13 @@ void compile_modules(const std::string &set, const std::vector<std::string> &nam
         if (!names.empty() && std::find(names.begin(), names.end(), file.name) == names.end())
             continue;
         const std::string base = folder + "/" + file.name;
-        /* Not optimized, because optimized code may have integers and instructions that SPIR-V lacks. */
+        /* Without optimization, because it may produce integer types and instructions that SPIR-V does not have. */
         std::vector<std::string> clang = {
             BENCH_CLANG, "-c",         "-target", "spir64",    "-Xclang", "-finclude-default-header",
             "-O0",       "-emit-llvm", "-o",      base + ".bc"};
         std::istringstream options(file.options);
         for (std::string option; options >> option;) {
-            if (option != "-cl-kernel-arg-info") /* which clang's driver knows only behind -Xclang */
+            if (option != "-cl-kernel-arg-info") /* clang accepts this one only after -Xclang */
                 clang.push_back(option);
         }
         clang.push_back(file.path);

@@ -1,5 +1,5 @@
 /*
- * startup_level_zero.h - the part of the startup benchmark that a process does with Level Zero.
+ * startup_level_zero.h - measures building and loading with Level Zero, for the startup benchmark.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_LEVEL_ZERO_H
 #define INGOT_TESTS_BENCH_STARTUP_LEVEL_ZERO_H
@@ -10,12 +10,12 @@
 namespace startup
 {
 
-/* Compiles programs of the set, those of these names or all, to SPIR-V in the folder. */
+/* Compiles programs of a set to SPIR-V files in the folder. names: the programs to compile; if empty, all. */
 void compile_modules(const std::string &set, const std::vector<std::string> &names, const std::string &folder);
 
 /*
- * Builds every SPIR-V module of the folder, and makes it from its blob in turns with a bare zeModuleCreate of the same
- * native binary: "module NAME BUILD_US INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES" each.
+ * Builds every SPIR-V module of the folder. Then loads it from its blob, in turns with a bare zeModuleCreate of the
+ * same native binary. Prints for each "module NAME BUILD_US INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES".
  */
 void measure_modules(const std::string &folder);
 

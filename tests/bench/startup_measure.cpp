@@ -1,5 +1,5 @@
 /*
- * startup_measure.cpp - the measuring processes of the startup benchmark.
+ * startup_measure.cpp - makes programs ready and loads them, in measuring processes of the startup benchmark.
  */
 #include "bench/startup_measure.h"
 
@@ -48,7 +48,7 @@ double load_by_driver(const Setup &setup, const std::vector<uint8_t> &binary, co
     return time;
 }
 
-/* The median of a few, in microseconds. */
+/* Calls measure() `rounds` times and returns the median. */
 double median_of(int rounds, const std::function<double()> &measure)
 {
     Sample sample;
@@ -71,7 +71,7 @@ void measure_load_of(const Setup &setup, const ProgramFile &file)
     const std::vector<uint8_t> binary = binary_of(native_of(program));
     ingot_program_release(program);
 
-    /* As many rounds as half a second of each gives, but enough for quartiles and not for ever. */
+    /* As many rounds as take the driver half a second; at least 5, for quartiles, and at most 301. */
     load_by_ingot(desc, blob);
     const double once = load_by_driver(setup, binary, file.options);
     const int rounds = std::clamp(static_cast<int>(5e5 / once), 5, 301);

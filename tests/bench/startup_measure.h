@@ -1,7 +1,8 @@
 /*
- * startup_measure.h - what the startup benchmark does in a separate process, on the only device that it sees.
+ * startup_measure.h - makes programs ready and loads them, in a measuring process of the startup benchmark that sees
+ * only one device.
  *
- * Both print one line per program for the parent to read.
+ * Both functions print one line per program for the parent to read.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_MEASURE_H
 #define INGOT_TESTS_BENCH_STARTUP_MEASURE_H
@@ -11,13 +12,15 @@
 namespace startup
 {
 
-/* Makes every program of the set ready to launch through the store: "ready NAME ORIGIN MS" each, then "flush MS". */
+/* Makes every program of the set ready to launch, through the store. Prints "ready NAME ORIGIN MS" for each, then
+ * "flush MS". */
 void measure_ready(const std::string &set, const std::string &store);
 
 /*
- * Loads every program of the set from its blob in the store, in turns with the driver's own loading of the same binary:
- * "load NAME INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES STORAGE_US BLOB_BYTES SECRET_US SIGNED_US" each. A
- * spread is the distance of the quartiles as a part of the median. The last two are the times of checking a seal.
+ * Loads every program of the set from its blob in the store, in turns with the driver's own loading of the same binary.
+ * Prints for each "load NAME INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES STORAGE_US BLOB_BYTES SECRET_US
+ * SIGNED_US". A spread is the distance between the quartiles, divided by the median. SECRET_US and SIGNED_US are the
+ * times of checking a seal.
  */
 void measure_load(const std::string &set, const std::string &store);
 

@@ -1,5 +1,5 @@
 /*
- * startup_prewarm.cpp - a hundred programs of a previous run, loaded one after the other and loaded ahead.
+ * startup_prewarm.cpp - measures a hundred programs of a previous run, loaded ahead and loaded one after the other.
  */
 #include "bench/startup_prewarm.h"
 
@@ -34,7 +34,7 @@ std::string manifest_of(const std::string &store)
     return store + ".manifest";
 }
 
-/* With their ids known, since finding out what is wanted is the same on both sides. */
+/* Describes all programs and computes their ids before the time starts, because that is the same on both sides. */
 std::vector<ingot_program_desc_t> describe_all(const Setup &setup, const std::string &set)
 {
     std::vector<ingot_program_desc_t> descs;
@@ -74,7 +74,7 @@ void let_go(const std::vector<ingot_program_desc_t> &descs, const std::vector<in
         ingot_program_desc_release(desc);
 }
 
-/* Each thread takes the next number. */
+/* Calls body for each number below `count`. Each thread takes the next number that is left. */
 void for_each_number(size_t count, size_t thread_count, const std::function<void(size_t number)> &body)
 {
     std::atomic<size_t> next{0};
@@ -101,7 +101,8 @@ void record_programs(const std::string &set, const std::string &store)
     info.path = manifest.c_str();
     const std::vector<ingot_program_desc_t> descs = describe_all(setup, set);
     std::vector<ingot_program_t> programs(descs.size());
-    /* Compiled by two threads where nothing has to be launched; what is recorded is the order of asking, below. */
+    /* Two threads compile, unless kernels must be launched. The order does not matter: the requests below are
+     * recorded. */
     for_each_number(descs.size(), setup.launches ? 1 : threads, [&](size_t number) {
         require_ingot(ingot_persist_program_create(&programs[number], descs[number], setup.store, nullptr), "program");
         if (setup.launches)

@@ -1,7 +1,7 @@
 /*
- * startup_prewarm.h - measures, in separate processes of the startup benchmark, how much time loading ahead saves.
+ * startup_prewarm.h - measures how much time loading ahead saves, in separate processes of the startup benchmark.
  *
- * A set is one of list_programs. Its manifest and its bare binaries are next to the store.
+ * A set is one of list_programs. Its manifest, and the files with its binaries, are next to the store.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_PREWARM_H
 #define INGOT_TESTS_BENCH_STARTUP_PREWARM_H
@@ -11,25 +11,27 @@
 namespace startup
 {
 
-/* Makes the programs, stores them, and records that they were asked for. */
+/* Makes the programs, stores them, and records the requests for them in the manifest. */
 void record_programs(const std::string &set, const std::string &store);
 
-/* What the driver itself is given to load. */
+/* Writes the programs' binaries to files, for loads by the driver alone. */
 void write_binaries(const std::string &set, const std::string &store);
 
 /*
- * Both make all of them ready and print "ready MS": one after the other, or by a prewarm with two threads and then by
- * asking for each. The programs have been described before; what the driver does once a process is in the time.
+ * Make all programs ready and print "ready MS": one after the other, or by a prewarm with two threads and then a
+ * request for each. The time does not include describing the programs. It includes what the driver does once per
+ * process.
  */
 void measure_serial(const std::string &set, const std::string &store);
 void measure_prewarm(const std::string &set, const std::string &store);
 
-/* The floor of that, "ready MS": the driver alone loads the binaries, which are in memory, with so many threads. */
+/* Measures the floor of that: the driver alone loads the binaries from memory, with `thread_count` threads. Prints
+ * "ready MS". */
 void measure_driver(const std::string &set, const std::string &store, size_t thread_count);
 
 /*
- * And the floor of that, "ready MS": so many threads touch as much new memory as Intel's driver takes for the programs
- * of "100 networks", 400 KB each.
+ * Measures the floor of loading by the driver: `thread_count` threads touch as much new memory as Intel's driver uses
+ * for the programs of "100 networks", 400 KB each. Prints "ready MS".
  */
 void measure_memory(size_t thread_count);
 

@@ -1,5 +1,6 @@
 /*
- * startup_programs.cpp - the programs, and how to launch kernels of which only the argument types are known.
+ * startup_programs.cpp - lists the programs of the startup benchmark, and launches kernels of which it knows only what
+ * the driver reports about their arguments.
  */
 #include "bench/startup_programs.h"
 
@@ -9,13 +10,13 @@ namespace startup
 namespace
 {
 
-/* Every program is built with -cl-kernel-arg-info, so that its kernels can be launched without knowing them. */
+/* Every program is built with -cl-kernel-arg-info, so that the driver describes the arguments of its kernels. */
 constexpr size_t buffer_size = 1 << 20;
 constexpr char hashcat_folder[] = "/usr/share/hashcat/OpenCL";
 
 constexpr size_t digits_programs = 8;
 
-/* The digits example's eight, then the same layers of wider and wider networks. */
+/* Returns the digits example's eight programs, then the same layers of wider and wider networks. */
 std::vector<ProgramFile> list_layers(size_t count)
 {
     const std::string folder = INGOT_SOURCE_DIR "/examples/digits/kernels";
@@ -43,7 +44,7 @@ std::vector<ProgramFile> list_layers(size_t count)
     return list;
 }
 
-/* A program a network, each one wider than the one before. */
+/* Returns one program per network, each network wider than the one before. */
 std::vector<ProgramFile> list_networks(size_t count)
 {
     std::vector<ProgramFile> list;
@@ -55,7 +56,7 @@ std::vector<ProgramFile> list_networks(size_t count)
     return list;
 }
 
-/* hashcat 6.2's own options for an unsalted hash and a mask; VENDOR_ID 8 is Intel, 64 PoCL. */
+/* The options that hashcat 6.2 uses for an unsalted hash and a mask. VENDOR_ID is 8 for Intel and 64 for PoCL. */
 std::string hashcat_options(bool is_cpu)
 {
     const std::string folder = hashcat_folder;
@@ -68,7 +69,7 @@ std::string hashcat_options(bool is_cpu)
 
 std::vector<ProgramFile> list_hashcat(bool is_cpu)
 {
-    /* Those of over 1,200 that compile within seconds on both devices. */
+    /* hashcat has over 1,200 files. These compile within seconds on both devices. */
     const char *const files[] = {"markov_le.cl",
                                  "markov_be.cl",
                                  "amp_a0.cl",

@@ -1,5 +1,5 @@
 /*
- * startup_programs.h - what the startup benchmark makes ready: the digits example's programs, and real ones of hashcat.
+ * startup_programs.h - lists the programs of the startup benchmark: the digits example's, and real ones of hashcat.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H
 #define INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H
@@ -19,19 +19,19 @@ using bench::require;
 using bench::require_ingot;
 
 /*
- * "digits" or "hashcat"; options as these applications give them, for the kind of device that is measured. A hundred
- * of a kind: "100 layers", of the digits example's network and wider ones, a program each, and "100 networks", a
- * program each with eleven layers.
+ * Returns the programs of a set, with the options that the application uses for this kind of device. The sets are
+ * "digits"; "hashcat"; "100 layers", a program for each layer of the digits example's network and of wider networks;
+ * and "100 networks", a program for each network of eleven layers.
  */
 std::vector<ProgramFile> list_programs(const std::string &set, bool is_cpu);
 
 /*
- * Launches every kernel once, on one work-group and buffers of zeros, so that code which a driver generates at the
- * first launch is there. The kernels see that there is nothing to do.
+ * Launches every kernel once, with one work-group and buffers of zeros, so that the driver generates the code that it
+ * generates only at a launch. Scalar arguments are zero too, so the kernels find nothing to do.
  */
 void launch_all_kernels(cl_context context, cl_command_queue queue, cl_program program, cl_device_id device);
 
-/* Ends the process with a sentence if a step failed. */
+/* Prints a sentence and ends the process if a step failed. */
 void require_cl(cl_int error, const std::string &what);
 
 } // namespace startup

@@ -1,5 +1,5 @@
 /*
- * startup_seals.cpp - how long checking the seal of a blob takes.
+ * startup_seals.cpp - measures how long checking the seal of a blob takes.
  */
 #include "bench/startup_seals.h"
 

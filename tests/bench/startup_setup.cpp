@@ -1,5 +1,6 @@
 /*
- * startup_setup.cpp - what each measuring process of the startup benchmark begins with, on the one device that it sees.
+ * startup_setup.cpp - creates the objects that each OpenCL measuring process begins with, on the only device that it
+ * sees.
  */
 #include "bench/startup_setup.h"
 

@@ -1,5 +1,6 @@
 /*
- * startup_setup.h - what each measuring process of the startup benchmark begins with, on the one device that it sees.
+ * startup_setup.h - creates the objects that each OpenCL measuring process begins with, on the only device that it
+ * sees.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_SETUP_H
 #define INGOT_TESTS_BENCH_STARTUP_SETUP_H
@@ -17,7 +18,7 @@ namespace startup
 
 bool is_cpu(cl_device_id device);
 
-/* The native objects; released when the process ends. */
+/* The native objects. The destructor releases them. */
 struct NativeSetup {
     NativeSetup();
     NativeSetup(const NativeSetup &) = delete;
@@ -29,8 +30,8 @@ struct NativeSetup {
     cl_command_queue queue = nullptr;
 };
 
-/* And Ingot's context over them, and the store with what earlier processes learned about included files. Both were made
- * in the times. */
+/* The native objects, Ingot's context over them, and the store, which remembers what earlier processes learned about
+ * included files. context_us and open_store_us are the times of making the context and of opening the store. */
 struct Setup : NativeSetup {
     explicit Setup(const std::string &store_path);
     ~Setup();
@@ -44,11 +45,12 @@ struct Setup : NativeSetup {
 
 ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags = 0);
 
-/* What the driver gives out for its only device, and its own loading of that. */
+/* Returns the driver's binary for the only device. load_binary loads it again by the driver alone. */
 std::vector<uint8_t> binary_of(cl_program program);
 cl_program load_binary(const NativeSetup &setup, const std::vector<uint8_t> &binary, const std::string &options);
 
-/* Where write_binaries puts what the driver gave out for a program of the store. */
+/* Returns the path to which write_binaries writes the binary of a program of the store. read_binaries reads them
+ * all. */
 std::string binary_path(const std::string &store, size_t number);
 std::vector<std::vector<uint8_t>> read_binaries(size_t count, const std::string &store);
 

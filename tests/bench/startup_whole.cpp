@@ -1,5 +1,5 @@
 /*
- * startup_whole.cpp - see startup_whole.h.
+ * startup_whole.cpp - measures the way from sources to kernels; see startup_whole.h.
  */
 #include "bench/startup_whole.h"
 
@@ -34,7 +34,7 @@ std::string text_of(const std::string &path)
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
-/* Programs with all their kernels. */
+/* Programs that Ingot loaded from the store, with all their kernels. */
 class Ready
 {
 public:
@@ -134,7 +134,8 @@ double time_of_id(const Setup &setup, const ProgramFile &file)
     return time;
 }
 
-/* The first id of a context, of a program without files: nearly all of it is the identity of device and compiler. */
+/* Returns the time of a context's first id, for a program without files. Nearly all of it is finding the identity of
+ * the device and the compiler. */
 double time_of_identity(const Setup &setup)
 {
     ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
@@ -158,7 +159,8 @@ double time_of_identity(const Setup &setup)
     return time;
 }
 
-/* The file names of its includes: #include "a/x.h", #include <x.h>, #include MACRO(FOLDER/x.h). */
+/* Returns the names, without folders, of the files that a text includes by #include "a/x.h", #include <x.h> or #include
+ * MACRO(FOLDER/x.h). */
 std::vector<std::string> includes_of(const std::string &text)
 {
     std::vector<std::string> names;
@@ -182,11 +184,12 @@ void add_closure(const std::string &path, std::set<std::string> *paths)
         add_closure(folder + name, paths);
 }
 
-/* Variables and folders by which the drivers keep their caches. Before the process calls OpenCL. */
+/* Sets the variables and makes the folders that turn on the drivers' own caches. Must be called before any OpenCL
+ * call. */
 void turn_own_cache_on(const std::string &folder)
 {
     mkdir(folder.c_str(), 0700);
-    mkdir((folder + "/cl_cache").c_str(), 0700); /* Intel's, in the working directory; newer drivers: NEO_CACHE_DIR */
+    mkdir((folder + "/cl_cache").c_str(), 0700); /* for Intel's older drivers, which ignore NEO_CACHE_DIR */
     require(chdir(folder.c_str()) == 0, "cannot enter " + folder);
     setenv("NEO_CACHE_PERSISTENT", "1", 1);
     setenv("NEO_CACHE_DIR", (folder + "/cl_cache").c_str(), 1);

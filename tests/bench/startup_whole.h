@@ -1,7 +1,7 @@
 /*
- * startup_whole.h - what an application waits for, from its sources to its kernels, in separate processes.
+ * startup_whole.h - measures how long an application waits from its sources to its kernels, in separate processes.
  *
- * Each function is a process on the only device that it sees, and prints lines for the parent to read.
+ * Each function runs in its own process, which sees only one device, and prints lines for the parent to read.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_WHOLE_H
 #define INGOT_TESTS_BENCH_STARTUP_WHOLE_H
@@ -12,24 +12,27 @@ namespace startup
 {
 
 /*
- * In a warm process, in turns: reading all sources, describing them, their ids, the store, the loads and the kernels,
- * against the driver's loads of the same binaries from memory and the kernels. "ready INGOT_US DRIVER_US".
+ * Compares two ways to kernels in a warm process, in turns. Ingot reads all sources, describes programs, computes their
+ * ids, loads them from the store and creates kernels. The driver loads the same binaries from memory and creates
+ * kernels. Prints "ready INGOT_US DRIVER_US".
  */
 void measure_ready_over_driver(const std::string &set, const std::string &store);
 
-/* From before clGetPlatformIDs to the last kernel, once: "whole MS CONTEXT_MS OPEN_STORE_MS IDENTITY_MS". */
+/* Measures once from before clGetPlatformIDs to the last kernel. Prints "whole MS CONTEXT_MS OPEN_STORE_MS
+ * IDENTITY_MS". */
 void measure_whole_process(const std::string &set, const std::string &store);
-/* The same by the driver alone, with the binaries that write_binaries wrote beside the store: "whole MS". */
+/* Measures the same by the driver alone, with the binaries that write_binaries wrote next to the store. Prints "whole
+ * MS". */
 void measure_whole_process_of_driver(const std::string &set, const std::string &store);
 
-/* The ids of all programs in a new process with an empty store, then the mean of one whose files are known:
- * "ids ALL_US MEAN_US". */
+/* Measures the ids of all programs: first in a context that knows none of their files, then again. Prints "ids ALL_US
+ * MEAN_US", the total of the first time and the mean per program of the second. */
 void measure_ids(const std::string &set, const std::string &store);
-/* Reads the sources and every file that they include, each once: "reads ALL_US". */
+/* Reads the sources and every file that they include, each once. Prints "reads ALL_US FILES BYTES". */
 void measure_reads(const std::string &set);
 
-/* Makes all programs ready as measure_ready does, without Ingot and with the driver's own cache in the folder, which a
- * first process fills: "own-cache MS". */
+/* Makes all programs ready as measure_ready does, but without Ingot, with the driver's own cache in the folder. The
+ * first such process fills the cache. Prints "own-cache MS". */
 void measure_own_cache(const std::string &set, const std::string &folder);
 
 } // namespace startup
