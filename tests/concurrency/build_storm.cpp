@@ -2,18 +2,20 @@
  * build_storm [--processes N] [--programs N] [--trials N] [--seed N] [--now] [--large] [--no-wait] [--no-alone]
  *             [--machines N]
  *
- * Processes that start at once on an empty store and request the same programs. Each program must be compiled once.
+ * Starts processes at once that request the same programs from an empty store, and checks that each program is compiled
+ * only once.
  *
- * Each trial also runs one process alone, on a store of its own, unless --no-alone is given. Prints how many trials had
- * exactly one compilation per program, and the time of all processes over the time of one, from the moment when all
- * have a context. --now stores with INGOT_PERSIST_STORE_NOW, --large compiles eight kernels per program instead of two,
- * and a seed has each process request the programs in an order of its own. --no-wait shows what happens with
- * INGOT_PERSIST_NO_BUILD_WAIT.
+ * Each trial also runs one process alone, on its own store, unless --no-alone is given. Prints in how many trials each
+ * program was compiled exactly once, and the ratio of the time of all processes to the time of one. The times begin
+ * when all processes have a context. --now stores with INGOT_PERSIST_STORE_NOW, --large compiles eight kernels per
+ * program instead of two, and with a seed each process requests the programs in a different order. --no-wait shows what
+ * happens with INGOT_PERSIST_NO_BUILD_WAIT.
  *
- * With --machines, the processes are distributed among machines, each a network namespace with a store of its own.
- * They share an empty Redis in another namespace. Each program must be compiled once by all of them together.
+ * With --machines, the processes are distributed among machines, each a network namespace with its own store. They
+ * share an empty Redis in another namespace, and together must compile each program only once.
  *
- * The exit status is 0, or 1 if a trial was different or a process failed, or 77 if there can be no such machines here.
+ * The exit status is 0; 1 if a program was compiled twice or a process failed; or 77 if this machine does not allow
+ * such namespaces.
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -55,13 +57,13 @@ struct Settings {
     int processes = 8;
     int programs = 20;
     int trials = 1;
-    unsigned seed = 0; /* 0: all in the same order */
+    unsigned seed = 0; /* 0: all processes request the programs in the same order */
     bool stores_now = false;
     bool is_large = false;
     bool never_waits = false;
     bool runs_alone = true;
-    int machines = 0;   /* 0: one, and no server */
-    std::string server; /* its URL, for a process */
+    int machines = 0;   /* 0: one machine and no server */
+    std::string server; /* the server's URL, which the parent gives to a process */
 };
 
 struct Counts {
@@ -106,7 +108,8 @@ ingot_source_t make_source(ingot_source_kind_t kind, const std::string &bytes, c
     return source;
 }
 
-/* The same kernels for each number, and in a text a small one that differs. A header changes the id of a module. */
+/* Describes a program whose id depends on the number. A source text gets one more small kernel. For a SPIR-V module, a
+ * header changes the id. */
 ingot_program_desc_t describe(ingot_context_t context, const Settings &settings, int number)
 {
     conformance::DeviceUnderTest &device = conformance::device_under_test();
@@ -152,7 +155,7 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
     info.store_mode = settings.stores_now ? INGOT_PERSIST_STORE_NOW : INGOT_PERSIST_STORE_AUTO;
-    info.lock_timeout_ms = 60000; /* of a store; it is not what is tested */
+    info.lock_timeout_ms = 60000; /* long, because waiting for the store's lock is not tested here */
     info.flags = settings.never_waits ? INGOT_PERSIST_NO_BUILD_WAIT : 0;
     ingot_storage_t store = nullptr;
     check(ingot_persist_open(&store, &info));
@@ -161,7 +164,7 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
         const ingot_storage_t directory = store;
         ingot_remote_info_t remote = INGOT_REMOTE_INFO_INIT;
         remote.url = settings.server.c_str();
-        remote.connect_timeout_ms = remote.stall_timeout_ms = remote.exit_time_ms = 60000; /* the same */
+        remote.connect_timeout_ms = remote.stall_timeout_ms = remote.exit_time_ms = 60000; /* likewise */
         remote.lost_time_ms = INGOT_REMOTE_NO_LIMIT;
         check(ingot_remote_open_behind(&store, directory, &remote));
         ingot_storage_release(directory);
@@ -170,7 +173,7 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
     return store;
 }
 
-/* Says that it is ready, begins when the parent closes the gate, and says what it counted. */
+/* Reports that it is ready, begins when the parent closes the gate, and reports what it counted. */
 void run_process(const Settings &settings, const std::string &path, unsigned seed, int ready, int gate, int results)
 {
     alarm(kHangSeconds);
@@ -195,7 +198,7 @@ void run_process(const Settings &settings, const std::string &path, unsigned see
 
 /* ---- the parent ---- */
 
-/* The end for the children is inherited; the other one is not. */
+/* A pipe between the parent and its children. They inherit only their end. */
 struct Pipe {
     int mine = -1;
     int theirs = -1;
@@ -241,7 +244,7 @@ pid_t start(const std::vector<std::string> &arguments, const std::string &driver
     for (const std::string &argument : arguments)
         argv.push_back(const_cast<char *>(argument.c_str()));
     argv.push_back(nullptr);
-    setenv("POCL_CACHE_DIR", driver_cache.c_str(), 1); /* of its own: PoCL's cache would be another one to share */
+    setenv("POCL_CACHE_DIR", driver_cache.c_str(), 1); /* PoCL's cache must not be shared */
     execv("/proc/self/exe", argv.data());
     _exit(127);
 }
@@ -253,7 +256,7 @@ struct Outcome {
 };
 
 #ifdef STORM_OF_MACHINES
-/* Machines with an empty server. */
+/* The machines and an empty server; or, for 0 machines, neither. */
 class Fleet
 {
 public:
@@ -264,7 +267,7 @@ public:
         network_ = std::make_unique<network::Network>(machines);
         redis_ = std::make_unique<network::Redis>(network_->server());
     }
-    /* More arguments for a process, and its store's name. */
+    /* Returns additional arguments for a process. store_of returns the name of its store. */
     std::vector<std::string> arguments() const
     {
         return redis_ ? std::vector<std::string>{"--server", redis_->url()} : std::vector<std::string>();
@@ -277,7 +280,7 @@ public:
     {
         return redis_ ? std::make_unique<network::Within>(network_->machine(process % machines_)) : nullptr;
     }
-    /* True if the server has so many objects, and no lease. */
+    /* True if the server has exactly `programs` keys: the objects of the programs, and no lease. */
     bool has_stored(int programs) const
     {
         if (!redis_)
@@ -311,7 +314,7 @@ std::string why_no_fleet()
 }
 #endif
 
-/* Starts so many processes on an empty store. */
+/* Runs `processes` processes on an empty store, and returns what they counted. `given`: this program's arguments. */
 Outcome storm(const std::vector<std::string> &given, int processes, unsigned seed, const Settings &settings)
 {
     const ScratchDirectory scratch;

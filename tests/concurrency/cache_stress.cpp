@@ -1,13 +1,14 @@
 /*
- * cache_stress.cpp - the in-memory cache under many threads that do everything at once, in random order from a seed.
+ * cache_stress.cpp - tests the in-memory cache with many threads that use all its functions at once, in an order that
+ * depends on a seed.
  *
- * Conditions that must always hold are checked during the run: a request gets a live value of its own key, one maker
- * runs per key, no held value is destroyed, and no value is destroyed twice. Between rounds all threads pause, and the
- * sums are compared with a sequential model of the requests: makings, hits, entries, bytes, live values. Then one
- * thread continues alone, and the order of eviction must be exact.
+ * During the run, threads check what must always hold: a request gets a live value of its own key, at most one maker
+ * runs per key, no value that a thread holds is destroyed, and no value is destroyed twice. Between rounds no thread
+ * runs, and the cache's counts (misses, hits, entries, bytes, groups) must agree with what the threads counted. Then
+ * one thread continues alone, and the order of eviction must be exact.
  *
- * A second run does the same while allocations fail at random: then requests may fail, and the sums of requests are not
- * exact, but those of live, destroyed and freed values still are.
+ * A second test does the same while allocations fail at random. Requests may then fail, and the number of misses is not
+ * exact, but the numbers of live, destroyed and freed values are.
  *
  *   cache_stress [--seed N] [--rounds N] [--seconds N] [--threads N] [--steps N]
  *
@@ -40,7 +41,7 @@ struct Settings {
 constexpr int kKeys = 48;
 constexpr size_t kHeld = 6;
 
-/* Counts what lives; while told to, fails about one request in 16. */
+/* Counts live allocations. While set_failing(true) is in effect, fails about one allocation in 16. */
 class UnreliableAllocator
 {
 public:
@@ -215,7 +216,7 @@ private:
             }
             if (entry != nullptr)
                 held.emplace_back(key, entry);
-            if (random() % 8 == 0 && !held.empty()) { /* takes another reference, and drops it at once in another way */
+            if (random() % 8 == 0 && !held.empty()) { /* takes a second reference and drops it at once */
                 cache_entry_retain(held.back().second);
                 cache_entry_release(held.back().second);
             }
@@ -226,7 +227,7 @@ private:
             drop(held, held.size() - 1);
     }
 
-    /* Releases the entry, or hands it over to another thread, which releases it. */
+    /* Leaves a held entry in a shared slot, for another thread to release, and releases the entry that was there. */
     void drop(std::vector<std::pair<int, cache_entry *>> &held, size_t index)
     {
         Harness::check(held[index].second, held[index].first);
@@ -289,11 +290,11 @@ private:
         }
         const memory_cache_counts counts = harness_.counts();
         EXPECT_EQ(expected_.hits, counts.hits);
-        if (memory_is_short_) /* a request that runs out of memory is tried once more */
+        if (memory_is_short_) /* a request that runs out of memory is made again */
             EXPECT_GE(expected_.makings, counts.misses);
         else
             EXPECT_EQ(expected_.makings, counts.misses);
-        EXPECT_LE(expected_.waits, counts.waits); /* waits that ended in a failure or a making are in it too */
+        EXPECT_LE(expected_.waits, counts.waits); /* the cache also counts waits that ended with a failure or a maker */
         EXPECT_EQ(harness_.created() - harness_.destroyed(), counts.entries);
         memory_cache_limits limits;
         memory_cache_get_limits(harness_.get(), &limits);
@@ -304,7 +305,7 @@ private:
         expected_.hits = harness_.counts().hits;
     }
 
-    /* With one thread, the order of eviction is exact, whatever happened before. */
+    /* With one thread, the order of eviction must be exact, whatever happened before. */
     void walk_alone(unsigned round)
     {
         Random random(settings.seed + round);

@@ -1,8 +1,8 @@
 /*
- * hpp_cost.cpp - the same hits through C and through the C++ interface, for count-instructions.
+ * hpp_cost.cpp - makes the same cache hits through C and through the C++ interface, for count-instructions.
  *
- * usage: hpp_cost PATH COUNT, where PATH is one of the functions below without its hits_. Each requests an object that
- * is in memory, as users would write it, with error handling, and releases it.
+ * usage: hpp_cost PATH COUNT, where PATH is the name of a function below, without the prefix hits_. Each function
+ * requests an object that is in memory, with error handling as users would write it, and releases it.
  */
 #include <cstdio>
 #include <cstdlib>

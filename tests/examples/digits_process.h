@@ -1,5 +1,5 @@
 /*
- * digits_process.h - one process of the digits example, and what its JSON report says.
+ * digits_process.h - runs the digits example in a process and reads its JSON report.
  *
  * The device is the one that scripts/with-device gives. Each process gets its own empty driver cache, so a program that
  * it does not compile comes from Ingot's store.
@@ -23,7 +23,7 @@ namespace digits
 
 constexpr size_t program_count = 8;
 
-/* Simulated devices compute nothing. */
+/* True if the device computes results. Simulated devices do not. */
 inline bool computes()
 {
     const char *device = std::getenv("INGOT_TEST_DEVICE");
@@ -33,7 +33,7 @@ inline bool computes()
 class DigitsProcess
 {
 public:
-    /* The name distinguishes this run's files from others in the working directory. */
+    /* Starts the example. The name distinguishes this run's files from those of other runs in the working directory. */
     DigitsProcess(const std::string &name, const std::vector<std::string> &options) : json_path_(name + ".json")
     {
         const std::string driver_cache = "driver-cache-" + name;
@@ -49,7 +49,7 @@ public:
     int wait() { return child_->wait(); }
     std::string output() const { return child_->output(); }
 
-    /* Returns a number of the report, as text; "" if it is missing. */
+    /* Returns the value of a member of the report, as text, or "" if it is missing. */
     std::string value(const std::string &member) const
     {
         const std::string json = report(), label = "\"" + member + "\": ";

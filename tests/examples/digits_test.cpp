@@ -1,5 +1,5 @@
 /*
- * digits_test.cpp - the demo, cold and then warm in another process.
+ * digits_test.cpp - runs the digits example cold, then warm in another process, and checks what each run compiled.
  */
 #include "examples/digits_process.h"
 

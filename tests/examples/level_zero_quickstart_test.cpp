@@ -1,5 +1,5 @@
 /*
- * level_zero_quickstart_test.cpp - level_zero_quickstart, cold, then warm in another process.
+ * level_zero_quickstart_test.cpp - runs the example level_zero_quickstart cold, then warm in another process.
  */
 #include <gtest/gtest.h>
 

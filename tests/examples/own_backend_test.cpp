@@ -1,6 +1,6 @@
 /*
- * own_backend_test.cpp - what the conformance suite cannot know of the backend in examples/own_backend: its loader
- * rejects damaged code, its code is not writable, and its options and headers mean what they say.
+ * own_backend_test.cpp - tests what the conformance suite cannot know about the backend in examples/own_backend: its
+ * loader rejects damaged code, its code is not writable, and its options and headers have the documented effects.
  */
 #include <algorithm>
 #include <atomic>
@@ -48,7 +48,7 @@ protected:
         function(&x, &out, 1);
         return out;
     }
-    /* Returns the error's sentence. */
+    /* Expects that a build fails. Returns the error's detail. */
     std::string refusal(const std::string &text, const char *options = nullptr) const
     {
         try {
@@ -89,7 +89,7 @@ TEST_F(Tinycc, SeesItsLanesAndOptions)
     EXPECT_EQ(16, call(describe("#ifdef C\n#error\n#endif\n" + kernel_of("A + B + (D)"), options), "f", 0));
     EXPECT_NE(std::string::npos, refusal(kernel_of("0"), "-march=native").find("-march=native"));
     EXPECT_NE(std::string::npos, refusal(kernel_of("0"), "-I").find("-I"));
-    EXPECT_NE(std::string::npos, refusal(kernel_of("getpid()")).find("getpid")); /* not of its library */
+    EXPECT_NE(std::string::npos, refusal(kernel_of("getpid()")).find("getpid")); /* no function of its library */
     EXPECT_THROW(make(0), ingot::error);
     EXPECT_THROW(make(65), ingot::error);
 }
@@ -130,14 +130,15 @@ TEST_F(Tinycc, MapsNothingWritableAndExecutable)
     EXPECT_TRUE(found);
 }
 
-/* The bytes of a build, past the checks of a blob: a changed one is refused or still an image, and never a crash. */
+/* Gives changed and shortened images to the loader directly, without the checks of a blob. It must refuse or load each,
+ * and never crash. */
 TEST_F(Tinycc, LoaderChecksEveryByteAndLength)
 {
     const std::vector<uint8_t> blob = ingot::program(describe(kTwice)).get_cache_blob();
     const uint8_t magic[] = {0x7f, 'E', 'L', 'F'};
     const auto begin = std::search(blob.begin(), blob.end(), magic, magic + sizeof(magic));
     ASSERT_NE(blob.end(), begin);
-    const std::vector<uint8_t> image(begin, blob.end()); /* the loader must not see what follows it in a blob */
+    const std::vector<uint8_t> image(begin, blob.end()); /* the blob's checksum follows the image */
     size_t refused = 0;
     const auto load = [&](const std::vector<uint8_t> &bytes) {
         struct image *loaded = nullptr;

@@ -1,7 +1,7 @@
 /*
- * small_examples_test.cpp - quickstart, own_storage and archive_storage, each cold, then warm in another process.
+ * small_examples_test.cpp - runs quickstart, own_storage and archive_storage, each cold, then warm in another process.
  *
- * Each launches a kernel and checks its result, so the device must compute.
+ * Each example launches a kernel and checks its result, so the device must be one that computes.
  */
 #include "support/child_process.h"
 

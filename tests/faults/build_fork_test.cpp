@@ -1,5 +1,6 @@
 /*
- * Forks while threads request programs for which processes could wait.
+ * build_fork_test.cpp - tests that fork() does not hang while a thread requests programs under a lock of the
+ * application.
  */
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ namespace
 
 constexpr unsigned kHangSeconds = 120;
 constexpr int kForks = 300;
-#if defined(__SANITIZE_ADDRESS__) /* its allocator may hang in a child whose parent's other threads allocated */
+#if defined(__SANITIZE_ADDRESS__) /* its allocator may hang in the child if other threads allocate during fork() */
 constexpr bool kChildRequests = false;
 #else
 constexpr bool kChildRequests = true;
@@ -36,7 +37,8 @@ void give()
     pthread_mutex_unlock(&of_application);
 }
 
-/* Each request locks for its build, and keeps that lock, since the program does not compile. */
+/* Requests a program that does not compile, under the application's lock. Each such request takes a build lock and
+ * keeps it. */
 void request(const Store &store, int number)
 {
     const Session session;
@@ -49,7 +51,7 @@ void request(const Store &store, int number)
 
 } // namespace
 
-/* The application's handlers were there first, so they run after those of Ingot before the fork. */
+/* The application registers its handlers before Ingot does. So before a fork, they run after Ingot's. */
 TEST(BuildFork, DoesNotWaitForALockThatARequestHolds)
 {
     EXPECT_EQ(0, forked_child::run([] {

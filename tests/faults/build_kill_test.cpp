@@ -1,8 +1,8 @@
 /*
- * build_kill_test [TRIALS]: processes that request one program at once, of which the one that compiles is killed or
- * stopped.
+ * build_kill_test [TRIALS] - tests processes that request the same program at once, when the process that compiles is
+ * killed or stopped.
  *
- * The compiler takes up to 8 ms, so that the kill comes before, during and after the build and the store.
+ * The compiler takes up to 8 ms, so that kills come before, during and after the build and the store.
  */
 #include <gtest/gtest.h>
 
@@ -28,18 +28,18 @@ namespace
 
 constexpr int kProcesses = 4;
 constexpr unsigned kHangSeconds = 60;
-constexpr uint32_t kLongMs = 240000; /* nobody waits that long */
+constexpr uint32_t kLongMs = 240000; /* longer than kHangSeconds, so no process waits to the end */
 int trials = 50;
 
 /* Shared by the processes of a trial. */
 struct Board {
     std::atomic<bool> has_begun{false};
-    std::atomic<int> compilers{0}; /* that have begun */
-    std::atomic<pid_t> first{0};   /* the process of the first one */
-    std::atomic<int> builds{0};    /* requests that ended so, as the next one */
+    std::atomic<int> compilers{0}; /* compilations that have begun */
+    std::atomic<pid_t> first{0};   /* the process that began the first one */
+    std::atomic<int> builds{0};    /* requests that ended with a build; loads: with a load */
     std::atomic<int> loads{0};
     std::atomic<uint64_t> wait_timeouts{0};
-    std::atomic<uint64_t> longest_wait_ns{0}; /* of the requests of other processes than the first */
+    std::atomic<uint64_t> longest_wait_ns{0}; /* of requests in processes other than `first` */
 };
 
 class Trial
@@ -59,7 +59,7 @@ public:
     Trial &operator=(const Trial &) = delete;
     ~Trial() { munmap(board_, sizeof(Board)); }
 
-    /* Starts the processes, whose compilers take the time that compile() takes, and waits until one compiles. */
+    /* Starts the processes, whose compilers call compile(), and waits until one of them compiles. */
     void start(const std::function<void()> &compile)
     {
         for (int i = 0; i < kProcesses; ++i)
@@ -71,7 +71,7 @@ public:
     Board &board() const { return *board_; }
     const std::string &path() const { return path_; }
 
-    /* Waits for all processes but the first; returns how many failed, were killed or hung. */
+    /* Waits for all processes except `first`. Returns how many failed, were killed or hung. */
     int wait_for_others()
     {
         int failed = 0;

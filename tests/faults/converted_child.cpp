@@ -1,11 +1,11 @@
 /*
- * converted_child.cpp - a program that uses a library converted to Ingot; converted_library_test runs it.
+ * converted_child.cpp - a program whose library was converted to Ingot. converted_library_test runs it.
  *
  * usage: converted_child STORE EXIT_TIME_MS PROGRAMS
  *
  * Such a library makes its programs when they are first needed, keeps them in static objects, and is not notified
- * before main returns: it neither flushes nor releases. Prints how many programs were compiled and how many loaded, and
- * when main returned, by the steady clock that all processes share.
+ * before main returns. So it neither flushes nor releases. The program prints how many programs were compiled and how
+ * many loaded, and when main returned, by the steady clock that all processes share.
  */
 #include <chrono>
 #include <cstdio>
@@ -32,7 +32,7 @@ void check(ingot_status_t status)
     std::exit(1);
 }
 
-/* The library's state, for good. */
+/* The library's state, which is never released. */
 struct Library {
     ingot_context_t context = nullptr;
     ingot_storage_t store = nullptr;

@@ -1,6 +1,6 @@
 /*
- * converted_library_test.cpp - a program that never flushes and never releases still stores what it compiled, and
- * reports what it could not store.
+ * converted_library_test.cpp - tests that a program that never flushes and never releases still stores what it
+ * compiled, and reports what it could not store.
  */
 #include <gtest/gtest.h>
 
@@ -13,7 +13,8 @@
 namespace
 {
 
-/* Enough for a driver under a sanitizer on a busy machine; a run ends as soon as everything is stored. */
+/* Times to store programs at exit, in milliseconds. kTime is enough for a driver under a sanitizer on a busy machine; a
+ * run ends as soon as everything is stored. kNoTime is INGOT_PERSIST_NO_TIME. */
 const char kTime[] = "120000";
 const char kNoTime[] = "4294967295";
 
@@ -23,7 +24,7 @@ bool is_pocl()
     return device != nullptr && std::string(device) == "pocl";
 }
 
-/* A process with a driver cache of its own. */
+/* Runs converted_child with an empty driver cache. Returns its output. */
 std::string run(const ScratchDirectory &scratch, const std::string &name, const std::string &exit_time,
                 int program_count = 6)
 {
@@ -66,8 +67,8 @@ TEST(ConvertedLibrary, SaysWhatItLost)
     EXPECT_TRUE(contains(second, is_pocl() ? "builds 6 loads 0\n" : "builds 0 loads 6\n")) << second;
 }
 
-/* Which of the programs fit into the default time depends on the machine, so the time is printed. None is lost without
- * a message. */
+/* How many programs are stored within the default time depends on the machine, so the test prints the time. Those that
+ * are not stored must be reported. */
 TEST(ConvertedLibrary, HasStoredOrReportedEveryProgramWithTheDefaultTime)
 {
     const ScratchDirectory scratch;
@@ -97,8 +98,8 @@ TEST(ConvertedLibrary, HasStoredOrReportedEveryProgramWithTheDefaultTime)
                 (static_cast<long long>(ended_ns) - returned_ns) / 1000000, loads);
 }
 
-/* The first launch makes PoCL create static objects, after the last build; exit() destroys them before what was
- * registered at the build. */
+/* PoCL creates static objects at the first launch, here after the last build. So exit() destroys them before it calls
+ * handlers that were registered at the build. */
 TEST(ConvertedLibrary, StoresAProgramThatWasLaunchedAfterTheLastBuild)
 {
     const ScratchDirectory scratch;

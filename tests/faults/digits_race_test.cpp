@@ -1,5 +1,5 @@
 /*
- * digits_race_test.cpp - eight processes start the demo at once on an empty store.
+ * digits_race_test.cpp - tests eight processes that start the digits example at once on an empty store.
  */
 #include "examples/digits_process.h"
 
@@ -13,7 +13,7 @@ namespace
 
 using digits::DigitsProcess;
 
-/* Everything below a store, as paths from its root. */
+/* Returns the paths of everything in a store, relative to its root. */
 std::vector<std::string> list_store(const std::string &root)
 {
     std::vector<std::string> paths;

@@ -1,13 +1,17 @@
 /*
- * exit_child.cpp - a process that ends by exit() in one of its threads, with all of Ingot alive; exit_test runs it.
+ * exit_child.cpp - calls exit() in one of its threads while Ingot's objects and threads are alive. run-exits runs it.
  *
- * usage: exit_child MODE DIRECTORY unloaded as hits, and the driver's code is gone: any call of it would crash
- *   hits     other threads take what is in memory, again and again, and a storage is at work; nothing is released
- *   busy     they also build and evict, in the midst of which the process ends. No driver survives that: it shuts down
- *   with a thread in it, whether Ingot called it or the application prewarm  the programs are being loaded ahead by
- *   threads of the storage late     a storage is at work, and all is released after the driver has shut down: by a
- *   handler that was registered before the driver was loaded, as a static object's destructor is The exit status is 42
- *   when it got as far as it should.
+ * usage: exit_child MODE DIRECTORY
+ *
+ * - hits: other threads request programs and kernels that are in memory, and a storage stores. Nothing is released.
+ * - unloaded: the same, but the driver's library has been unloaded, so that any call of it would crash.
+ * - busy: other threads also build and evict when the process ends. Only the reference backend survives that; real
+ *   drivers shut down while a thread is inside them, even without Ingot.
+ * - prewarm: threads of the storage are loading programs ahead.
+ * - late: a storage stores, and everything is released after the driver has shut down, by a handler that was registered
+ *   before the driver was loaded, as the destructor of a static object can be.
+ *
+ * The exit status is 42 if the process got as far as it should.
  */
 #include <cstdlib>
 #include <string>
@@ -26,7 +30,7 @@ bool unload_driver(); /* exit_driver.cpp */
 static bool unload_driver()
 {
     return false;
-} /* the ICD loader and the Level Zero loader keep theirs */
+} /* the loaders of OpenCL and Level Zero never unload their drivers */
 #endif
 
 namespace
@@ -36,7 +40,7 @@ constexpr int kAsExpected = 42;
 constexpr size_t kPrograms = 4;
 constexpr unsigned kDeadlineSeconds = 120;
 
-/* All objects. Only the late handler destroys them. */
+/* All objects. Only the handler of the mode "late" destroys them. */
 struct World {
     ingot::context context;
     ingot::storage store;
@@ -47,8 +51,9 @@ struct World {
 };
 World *world;
 
-/* Other ids, whatever the language, by a header that nothing includes. PoCL's own cache would take such programs for
- * one, and is not made for that happening in several threads; so in OpenCL C they differ by a kernel. */
+/* Describes a program whose id depends on the number. In OpenCL C, programs differ by a kernel. In other languages they
+ * differ by a header that nothing includes. In OpenCL C, PoCL's own cache would take such programs for the same one,
+ * which it does not handle in several threads at once. */
 ingot::program_desc describe(const ingot::context &context, size_t number)
 {
     conformance::ProgramText text = conformance::device_under_test().two_kernels();
@@ -162,7 +167,7 @@ int main(int count, char **arguments)
     alarm(kDeadlineSeconds);
     world = new World;
     if (mode == "late")
-        std::atexit([] { delete world; }); /* before the first call of a driver */
+        std::atexit([] { delete world; }); /* registered before the driver is loaded */
     if (mode == "hits")
         hits(arguments[2]);
     else if (mode == "unloaded")

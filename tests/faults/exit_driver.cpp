@@ -1,5 +1,6 @@
 /*
- * exit_driver.cpp - the reference backend as a library that is loaded when a context is made, and can be unloaded.
+ * exit_driver.cpp - loads the reference backend from a library when a context is made, and can unload it, like a
+ * driver.
  */
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 /*
- * recipe_kill_test [KILLS]: processes that append to one recipe and are killed at any moment.
+ * recipe_kill_test [KILLS] - tests processes that append to one recipe and are killed at any moment.
  *
- * After each kill the file is readable, and has every program that a process had finished to record.
+ * After each kill, the file must be readable and contain every program that a process had finished recording.
  */
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ constexpr int kProcesses = 4;
 constexpr unsigned kHangSeconds = 120;
 int least_kills = 100;
 
-/* Shared by the processes: how many programs of each are in the file. */
+/* Shared by the processes: how many programs each of them has recorded. */
 struct Board {
     std::atomic<unsigned> recorded[kProcesses];
 };
@@ -38,7 +38,7 @@ struct Board {
 std::string source_of(int process, unsigned number)
 {
     std::string text = "kernel p" + std::to_string(process) + "n" + std::to_string(number) + " x\n";
-    while (text.size() < 3000 * (number % 4)) /* some are compressed */
+    while (text.size() < 3000 * (number % 4)) /* long texts are compressed */
         text += "kernel filler" + std::to_string(text.size() * 7919) + " x 2 *\n";
     return text;
 }
@@ -62,7 +62,7 @@ protected:
     }
     ~RecipeKill() override { munmap(board_, sizeof(Board)); }
 
-    /* Records until it is killed. */
+    /* Records programs until the process is killed. */
     int record(int process) const
     {
         alarm(kHangSeconds);
@@ -89,7 +89,7 @@ protected:
             sum += count;
         return sum;
     }
-    /* Expects the programs that had been recorded before the file was opened. */
+    /* Expects a readable file with at least the first `recorded` programs of each process. */
     void expect_sound(const std::vector<unsigned> &recorded) const
     {
         Recipe recipe;
@@ -119,7 +119,7 @@ protected:
 
 } // namespace
 
-/* Each round begins with a new file, so that looking at it stays cheap. */
+/* Each round begins with a new file, so that reading it after each kill stays cheap. */
 TEST_F(RecipeKill, LosesAtMostTheProgramThatIsBeingWritten)
 {
     std::mt19937 random(7);

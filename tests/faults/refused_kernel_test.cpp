@@ -1,6 +1,7 @@
 /*
- * Sound entries that the driver refuses only when a kernel is made from them: they are dropped, compiled and stored
- * again. No available driver can be made to do that, so the reference backend does it.
+ * refused_kernel_test.cpp - tests sound entries whose program the driver loads, but from which it refuses to make a
+ * kernel. Ingot must drop such an entry, compile the program again and store it. No available driver can be made to
+ * refuse in this way, so the reference backend does it.
  */
 #include <gtest/gtest.h>
 
@@ -46,7 +47,7 @@ uint64_t rejected_by(const Storage &storage)
     return stats.rejected;
 }
 
-/* A process whose driver makes kernels only from programs that it compiled itself. */
+/* A session whose driver refuses to make kernels until it has compiled a program itself. */
 struct Picky : Session {
     Picky()
     {
@@ -240,7 +241,7 @@ TEST_F(RefusedKernel, OfABundleIsHiddenByTheTierBeforeIt)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
     ASSERT_EQ(1u, entries_of(root_).size());
     Session next;
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, store)); /* what the chain asks first has it */
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, store)); /* the chain's first tier now has it */
 }
 
 TEST_F(RefusedKernel, OfABundleThatIsAskedFirstIsToldAndCompiledByEach)

@@ -1,6 +1,7 @@
 /*
- * Bundles, single files and manifests whose writer is killed, or whose system calls fail, at every single point: the
- * old file stays, or the new one is complete, and the next writer succeeds.
+ * replacement_kill_test.cpp - tests bundles, single files and manifests whose writer is killed at every system call, or
+ * whose system calls fail one by one. The old file must stay or the new one be complete, and the next writer must
+ * succeed.
  */
 #include <gtest/gtest.h>
 
@@ -61,7 +62,7 @@ ingot_status_t read_with(const fs::path &path, Bytes *blob)
     return status == INGOT_SUCCESS ? load_from(storage, blob) : status;
 }
 
-/* Returns a program that represents a blob, because a manifest has no blobs. */
+/* Returns a program that stands for a blob: a manifest has only programs. */
 Desc program_of(const Context &context, const Bytes &blob)
 {
     ProgramText text;
@@ -92,7 +93,7 @@ ingot_status_t record_program(const fs::path &path, const Bytes &blob)
     return status;
 }
 
-/* Reads what the last run requested. */
+/* Reads which program the manifest has, as the blob that it stands for. */
 ingot_status_t read_recorded(const fs::path &path, Bytes *blob)
 {
     ReferenceDevice device;
@@ -121,7 +122,8 @@ const Kind kKinds[] = {{"file", put_in_file, read_with<ingot_persist_open_file>}
                        {"bundle", write_bundle, read_with<ingot_persist_open_bundle>},
                        {"manifest", record_program, read_recorded}};
 
-/* may_lack: the writer had reason to think that the entry was gone. */
+/* Expects the old or the new content, and that the next writer succeeds. may_lack: the entry may also be missing,
+ * because a system call told the writer that the file was gone. */
 void expect_old_or_new(const Kind &kind, const fs::path &path, const std::string &what, bool may_lack = false)
 {
     Bytes blob;

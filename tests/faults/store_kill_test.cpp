@@ -1,6 +1,7 @@
 /*
- * A process that is killed, or whose system call fails, at every single point of a store, a replacement, an eviction, a
- * removal and a clear. The next process finds complete entries or misses, and the store keeps working.
+ * store_kill_test.cpp - tests processes that are killed at every system call, or whose system calls fail one by one,
+ * while they store, replace, evict, remove, clear, load or replace a damaged entry. The next process must find complete
+ * entries or misses, and the store must keep working.
  */
 #include <gtest/gtest.h>
 
@@ -29,11 +30,11 @@ Bytes numbered_id(unsigned number)
 constexpr unsigned kEntries = 4;
 constexpr uint64_t kLimit = 3200; /* the four entries fit, a fifth does not */
 
-/* What a child does; the exit status is that of the operation. */
+/* An operation that a child process runs. Its exit status is the operation's status. */
 struct Scenario {
     const char *name;
     int (*work)(const fs::path &root);
-    bool keeps_all; /* of the entries that were there */
+    bool keeps_all; /* if true, no entry that was there before may be lost */
 };
 
 constexpr int kWrongAnswer = 99;
@@ -103,8 +104,7 @@ void fill(const fs::path &root, const Scenario &scenario)
     }
 }
 
-/* Expects that a newly opened store is sound: everything in it is right or a miss, nothing hangs, and it keeps
- * working. */
+/* Expects that a newly opened store is sound: each load gives a correct blob or a miss, and the store can be used. */
 void expect_sound(const fs::path &root, const std::string &what)
 {
     Store store(root, 1 << 20);
@@ -120,7 +120,7 @@ void expect_sound(const fs::path &root, const std::string &what)
         ASSERT_EQ(kNewBlob, blob) << what << ", id " << i;
     }
     ASSERT_EQ(5u, entries_of(root).size()) << what;
-    ASSERT_EQ(bytes_in(root), store.stats().bytes) << what; /* exact, without a recount */
+    ASSERT_EQ(bytes_in(root), store.stats().bytes) << what; /* the total is exact without a recount */
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get())) << what;
     ASSERT_EQ(0u, entries_of(root).size()) << what;
     ASSERT_EQ(0u, store.stats().bytes) << what;
@@ -135,7 +135,7 @@ void expect_leftovers_reclaimed(const fs::path &root, const std::string &what)
     ASSERT_EQ(0u, leftovers_in(root)) << what;
 }
 
-/* Expects that entries that had nothing to do with the failure are there. */
+/* Expects that all entries that were there before the operation are still there. */
 void expect_nothing_lost(const fs::path &root, const std::string &what)
 {
     Store store(root, 1 << 20);
@@ -146,7 +146,7 @@ void expect_nothing_lost(const fs::path &root, const std::string &what)
     }
 }
 
-/* Prints what each test injected, and all together. A fault that was not survived has ended its test. */
+/* Counts the faults that were injected and survived. Prints the counts of each test and their sum. */
 class StoreFaults : public testing::TestWithParam<Scenario>
 {
 protected:
@@ -217,9 +217,9 @@ TEST_P(StoreFaults, SurvivesEveryFailureOfEverySystemCall)
             break;
         }
         const std::string what = std::string(scenario.name) + ", " + failures.name() + ", " + strerror(outcome.error);
-        ASSERT_LE(outcome.exit_status, INGOT_UNTRUSTED) << what; /* no signal, no wrong answer, and ... */
+        ASSERT_LE(outcome.exit_status, INGOT_UNTRUSTED) << what; /* no signal, and no wrong blob */
         if (outcome.error != ENOMEM) {
-            ASSERT_NE(outcome.exit_status, INGOT_OUT_OF_MEMORY) << what; /* ... no sanitizer's report */
+            ASSERT_NE(outcome.exit_status, INGOT_OUT_OF_MEMORY) << what; /* and no sanitizer's report */
         }
         if (scenario.keeps_all) {
             ASSERT_NO_FATAL_FAILURE(expect_nothing_lost(root, what));

@@ -1,8 +1,8 @@
 /*
- * A store on file systems that lack what local ones have: locks, or renaming. And one in the image of a container,
- * whose entries belong to a lower layer: the kernel does not rename their directories.
+ * store_network_test.cpp - tests a store on file systems without locks or without renaming, and a store in the image of
+ * a container. There, entries are in a lower layer, and the kernel does not rename directories of a lower layer.
  *
- * store_kill_test has each single call fail with the errors of network file systems; here, calls fail for good.
+ * In store_kill_test, single calls fail with the errors of network file systems. Here, calls fail permanently.
  */
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ void fill(const fs::path &root)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob));
 }
 
-/* Runs work on a store with entries, while calls fail. */
+/* Fills a store and runs work() in a child in which the calls of `rules` fail. */
 int run_with(const std::vector<failing_calls::Rule> &rules, const fs::path &root, const std::function<int()> &work)
 {
     fill(root);
@@ -130,7 +130,7 @@ TEST_P(StoreWithoutRename, IsReadAndNotWritten)
 INSTANTIATE_TEST_SUITE_P(Errors, StoreWithoutRename, testing::Values(EEXIST, EBUSY, EPERM, ESTALE, EOPNOTSUPP),
                          [](const auto &error) { return std::string(strerrorname_np(error.param)); });
 
-/* The server forgets every file that is opened, but not for what it said about directories. */
+/* A stale file handle: files can be opened, but each read fails. Directories can still be listed. */
 TEST_F(StoreNetwork, StaleFilesAreMisses)
 {
     for (const int error : {ESTALE, EIO, EBUSY}) {
@@ -139,7 +139,7 @@ TEST_F(StoreNetwork, StaleFilesAreMisses)
             return store.status() == INGOT_SUCCESS && store.load(numbered_id(0)) == INGOT_IO_ERROR ? 0 : 1;
         });
         EXPECT_EQ(0, failed_check) << strerrorname_np(error);
-        expect_sound(); /* the entry is kept: it is not the entry that is bad */
+        expect_sound(); /* no entry was removed: the entries are not bad */
         fs::remove_all(root_);
     }
 }
@@ -147,18 +147,18 @@ TEST_F(StoreNetwork, StaleFilesAreMisses)
 namespace
 {
 
-/* A store in the image of a container: the entries below are from the image, and what changes is kept above. */
+/* A store in the image of a container: its entries are in the lower layer, and changes go to the upper layer. */
 class StoreInAnImage : public testing::Test
 {
 protected:
-    /* Mounts the layers for this process alone, and works on the store. */
+    /* Makes a store in the image, and runs work() in a child that has mounted the layers for itself. */
     int run(const std::function<int(const fs::path &)> &work) const
     {
         fs::create_directories(scratch_.path() / "image");
         fill(scratch_.path() / "image/store");
         return forked_child::run([&] { return mount_layers() ? work(scratch_.path() / "seen/store") : kNoMount; });
     }
-    /* After kNoMount. */
+    /* Returns why mounting failed, after run() returned kNoMount. */
     std::string why() const
     {
         std::string text;
@@ -168,7 +168,7 @@ protected:
     }
 
 private:
-    /* Returns false where this is not allowed, and writes why to a file. */
+    /* Mounts the layers. If that is not allowed, writes the reason to a file and returns false. */
     bool mount_layers() const
     {
         const bool is_root = geteuid() == 0; /* another user would have to be mapped in the new user namespace */
@@ -179,7 +179,7 @@ private:
             << call << ": " << strerrordesc_np(errno) << (is_root ? "" : "; run this test as root");
         return false;
     }
-    /* Returns nullptr if the layers are mounted. */
+    /* Mounts the layers. Returns nullptr, or what failed. */
     const char *failed_call() const
     {
         const std::string at = scratch_.path();

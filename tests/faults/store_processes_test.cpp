@@ -1,5 +1,5 @@
 /*
- * Many processes and threads that use one store.
+ * store_processes_test.cpp - tests a store that many processes and threads use at once.
  */
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ unsigned run_processes(unsigned count, const std::function<int(unsigned)> &work)
         if (child == 0) {
             char byte;
             close(gate[1]);
-            if (read(gate[0], &byte, 1) != 0) /* ends when the parent opens the gate */
+            if (read(gate[0], &byte, 1) != 0) /* returns when the parent closes its end */
                 _exit(126);
             _exit(work(i));
         }
@@ -114,7 +114,7 @@ TEST(StoreProcesses, StoreIdsOfOneBucketAtOnce)
     const fs::path root = scratch.path() / "store";
     EXPECT_EQ(8u, run_processes(8, [&](unsigned process) {
                   Store store(root, 0, one_bucket);
-                  for (unsigned i = 0; i < 12; ++i) /* half of them also another process's */
+                  for (unsigned i = 0; i < 12; ++i) /* other processes store the same ids */
                       if (store.put(numbered_id((process / 2) * 6 + i), kBlob) != INGOT_SUCCESS)
                           return 1;
                   return 0;
@@ -182,7 +182,7 @@ TEST(StoreProcesses, ReadersOfAnEntryThatIsReplacedGetOneOrTheOther)
                       if (status == INGOT_SUCCESS ? !is_one : status != INGOT_NOT_FOUND)
                           return 3;
                   }
-                  return store.stats().refused == 0 ? 0 : 4; /* nothing of it was ever bad */
+                  return store.stats().refused == 0 ? 0 : 4; /* no reader saw a damaged entry */
               }));
     EXPECT_EQ(2u, entries_of(root).size());
     expect_no_leftovers(root);
@@ -215,7 +215,7 @@ TEST(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
     Store store(root);
-    for (unsigned i = 0; i < 20; ++i) /* now the store has everything open that it keeps open */
+    for (unsigned i = 0; i < 20; ++i) /* so that the store has opened all files that it keeps open */
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10000 + i), kBlob));
     std::atomic<unsigned> failed{0};
     std::thread storing([&] {
@@ -253,7 +253,7 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
                               ptrace(PTRACE_GETREGS, child, nullptr, &registers);
                               if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64 || registers.rdx != 21)
                                   return;
-                              ++stopped; /* it has the lock, and its entry has its name */
+                              ++stopped; /* the child holds the lock, and its entry is published */
                               EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
                               EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
                               EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
@@ -320,7 +320,7 @@ TEST(StoreProcesses, WhatALivingProcessPreparesStays)
             user_regs_struct registers;
             ptrace(PTRACE_GETREGS, child, nullptr, &registers);
             if (stop % 2 != 0 || registers.orig_rax != SYS_openat2 || ++stopped != 2)
-                return; /* it has written key.bin, and makes kernel.bin */
+                return; /* at its second openat2, the child has written key.bin */
             for (const auto &prepared : fs::directory_iterator(root / "tmp")) /* however old it looks */
                 fs::last_write_time(prepared.path(), fs::file_time_type::clock::now() - std::chrono::hours(9));
             EXPECT_EQ(1u, leftovers_in(root));
@@ -347,7 +347,7 @@ TEST(StoreProcesses, AnIdHasOneEntryThoughANumberBeforeItBecameFree)
             user_regs_struct registers;
             ptrace(PTRACE_GETREGS, child, nullptr, &registers);
             if (stop % 2 != 0 || registers.orig_rax != SYS_mkdirat || ++stopped != 2)
-                return; /* the bucket is the first that it makes; then it searches, then it prepares its entry */
+                return; /* first it makes the bucket, then it searches; stop before it prepares the entry */
             EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
             EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(0)));
         });

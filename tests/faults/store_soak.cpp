@@ -1,9 +1,9 @@
 /*
- * store_soak SECONDS [SEED]: eight processes load, store, remove, evict, clear and are killed and started again, on a
- * store with a tenth of the space that their entries need. No result may be wrong and no call may hang; at the end
- * every checksum matches and the total is exact.
+ * store_soak SECONDS [SEED] - runs eight processes that load, store, remove, evict and clear, and kills and restarts
+ * them. The store has a tenth of the space that all entries need.
  *
- * Prints what was done. The exit status is 0, or 1 with the reason.
+ * No result may be wrong and no call may hang. At the end, every checksum must match, and a recount must agree with the
+ * files. Prints what was done. The exit status is 0, or 1 with the reason.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr unsigned kProcesses = 8;
 constexpr unsigned kIds = 600;
-constexpr uint64_t kLimit = 600 * 1000; /* ten times as much is in the working set: see size_of */
+constexpr uint64_t kLimit = 600 * 1000; /* all entries need ten times as much: see size_of */
 constexpr int kHangSeconds = 120;
 
 enum Failure { kNone = 0, kWrongBlob, kWrongStatus, kOpenFailed };
@@ -123,7 +123,7 @@ void work_once(Board *board, const Store &store, std::mt19937 *random)
     _exit(0);
 }
 
-/* Kills the processes one after the other, and restarts each, until the time is over. Returns false if one hung. */
+/* Kills a random process and restarts it, again and again, until the time is over. Returns false if one hung. */
 bool kill_and_restart(Board *board, const std::string &root, unsigned seconds, std::mt19937 *random, unsigned *kills)
 {
     pid_t children[kProcesses];
@@ -164,7 +164,7 @@ bool kill_and_restart(Board *board, const std::string &root, unsigned seconds, s
     return !is_hung;
 }
 
-/* True if the remaining entries are sound, and the recorded total is correct. */
+/* True if the remaining entries are sound, and a recount records the total of the bytes on disk. */
 bool is_sound_at_the_end(const std::string &root)
 {
     const Store store(fs::path(root), kLimit);

@@ -1,6 +1,7 @@
 /*
- * Roots and entries that must not be trusted or cannot be written, and limits of the process. The part about other
- * owners needs root's rights; without them it uses the system's directories.
+ * store_trust_test.cpp - tests roots and entries that must not be trusted or cannot be written, and limits of the
+ * process. Tests about other owners need root. For other users they are skipped, except one that uses a directory of
+ * the system.
  */
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ constexpr uid_t kNobody = 65534;
 const Bytes kId = bytes_of("an id");
 const Bytes kBlob = random_bytes(1, 1000);
 
-/* Runs work in a child, as another user if requested and possible. Returns its result. */
+/* Runs work() in a child, as the user "nobody" if requested and if this process is root. Returns its result. */
 int in_child(const std::function<int()> &work, bool as_nobody = false)
 {
     return forked_child::run([&] {
@@ -47,7 +48,7 @@ TEST(StoreTrust, RefusesARootThatOthersMayWrite)
         EXPECT_TRUE(fs::is_empty(root));
         fs::remove(root);
     }
-    ASSERT_EQ(0, mkdir(root.c_str(), 0755)); /* others may look */
+    ASSERT_EQ(0, mkdir(root.c_str(), 0755)); /* others may read */
     EXPECT_EQ(INGOT_SUCCESS, Store(root).status());
 }
 
@@ -212,7 +213,7 @@ TEST(StoreTrust, RefusesEntriesThatOthersMayWrite)
     }
 }
 
-/* What a store reports as stored is there. */
+/* If a store reports success, the blob must be there. */
 TEST(StoreTrust, ReplacesAnEntryWithABlobThatOthersMayWrite)
 {
     ScratchDirectory scratch;

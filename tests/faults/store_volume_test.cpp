@@ -1,6 +1,7 @@
 /*
- * A volume that is really full: a small tmpfs in a mount namespace of a child. A limit on the size of files makes the
- * same calls fail even if the machine refuses to mount.
+ * store_volume_test.cpp - tests stores, bundles and single files on a volume that is really full: a small tmpfs that a
+ * child mounts in its own namespace. A second run has a limit on the size of files, which makes the same calls fail.
+ * The first run uses the limit too if the machine does not allow the mount.
  */
 #include <gtest/gtest.h>
 
@@ -44,14 +45,15 @@ bool mount_small_volume(const fs::path &at)
 void limit_files()
 {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit = {14000, 14000}; /* more than index.bin has, and less than most of the blobs */
+    const rlimit limit = {14000, 14000}; /* more than the size of index.bin, and less than most blobs */
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
         _exit(100);
 }
 
 enum class Want { Volume, Limit };
 
-/* Runs work with a small volume. Returns the number of the check that failed, or 0. */
+/* Runs work() in a child, on a small volume or with a limit on the size of files. Returns the number of the check that
+ * failed, or 0. */
 int on_a_small_volume(Want want, const std::function<int(const fs::path &)> &work)
 {
     ScratchDirectory scratch;

@@ -1,6 +1,6 @@
 /*
- * bundle_fuzzer.cpp - any bytes as a bundle: every range of an accepted bundle lies within it, and each of its hashes
- * is found. Each input is also tried with corrected size and checksums.
+ * bundle_fuzzer.cpp - reads any bytes as a bundle. If it is accepted, each id and blob must lie within it, and each
+ * hash must be found. Each input is also tried with corrected size and checksums.
  */
 #include <algorithm>
 
@@ -26,7 +26,7 @@ void read(const fuzz::Bytes &bytes)
         const uint64_t first = bundle_file_lower_bound(&file, record.hash);
         if (first > i || bundle_file_record(&file, first).hash != record.hash)
             abort();
-        volatile uint8_t sum = 0; /* touch all that the record points to */
+        volatile uint8_t sum = 0; /* reads all bytes that the record points to */
         for (uint64_t j = 0; j < record.id_size; ++j)
             sum = static_cast<uint8_t>(sum + bytes[record.id_offset + j]);
         for (uint64_t j = 0; j < record.blob_size; ++j)

@@ -1,5 +1,6 @@
 /*
- * cache_blob_fuzzer.cpp - any bytes as a blob and as an id: no sanitizer report, and accepted input is complete.
+ * cache_blob_fuzzer.cpp - reads any bytes as a blob and as an id. If they are accepted, everything in them must be
+ * readable.
  *
  * A blob's checksum would reject nearly every input, so each input is also tried with a corrected checksum.
  */
@@ -23,7 +24,7 @@ void read(const std::vector<uint8_t> &bytes)
     blob_view view;
     if (blob_read(&view, bytes.size(), bytes.data()) != INGOT_SUCCESS)
         return;
-    volatile uint8_t sum = 0; /* touch all that the view points to */
+    volatile uint8_t sum = 0; /* reads all bytes that the view points to */
     for (size_t i = 0; i < view.names_size; ++i)
         sum = static_cast<uint8_t>(sum + view.names[i]);
     for (size_t i = 0; i < view.log_size; ++i)

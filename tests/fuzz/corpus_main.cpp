@@ -1,6 +1,6 @@
 /*
- * corpus_main.cpp - runs a fuzzer on the files that it is given, in builds without libFuzzer: each as it is, cut at
- * every byte, and with every byte changed. Every run of the tests therefore repeats all earlier findings.
+ * corpus_main.cpp - runs a fuzzer on the files of its corpus, in builds without libFuzzer: each file as it is, cut off
+ * at every byte, and with every byte changed. So every run of the tests repeats all earlier findings.
  */
 #include <cstdint>
 #include <cstdio>
@@ -17,11 +17,11 @@ namespace
 namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
 
-constexpr size_t kMaxVaried = 2048; /* bytes of a file that are cut at and changed */
+constexpr size_t kMaxVaried = 2048; /* only the first bytes of a file are varied */
 
 size_t run(const Bytes &input)
 {
-    const auto call = [](Bytes bytes) { /* a copy of its own size, so that a sanitizer sees its end */
+    const auto call = [](Bytes bytes) { /* a copy without spare capacity, so that a sanitizer sees reads past its end */
                                         bytes.shrink_to_fit();
                                         LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
     };
@@ -54,5 +54,5 @@ int main(int count, char **arguments)
             ++files;
         }
     std::printf("%zu files, %zu inputs\n", files, inputs);
-    return files == 0 ? 1 : 0; /* a corpus that is not there proves nothing */
+    return files == 0 ? 1 : 0; /* a missing corpus is an error */
 }

@@ -1,6 +1,6 @@
 /*
- * environment_fuzzer.cpp - any variables must give either an info that can be opened, or a reason. The input is
- * NAME=VALUE lines.
+ * environment_fuzzer.cpp - reads any values of the variables INGOT_PERSIST*. The result must be an info that can be
+ * opened, or a status that is allowed. The input is lines NAME=VALUE, where NAME is what follows INGOT_PERSIST.
  */
 #include <cstdlib>
 #include <map>

@@ -1,5 +1,5 @@
 /*
- * fuzz_scratch.h - a directory for fuzzers whose input must be files, and corrected checksums.
+ * fuzz_scratch.h - provides a directory for fuzzers whose input must be in files, and corrects checksums in an input.
  */
 #ifndef INGOT_TESTS_FUZZ_FUZZ_SCRATCH_H
 #define INGOT_TESTS_FUZZ_FUZZ_SCRATCH_H
@@ -39,8 +39,8 @@ inline void write_file(const std::string &path, const uint8_t *data, size_t size
     close(fd);
 }
 
-/* Writes the checksum of a part at a place, if both exist, because otherwise nearly every input would fail at the first
- * checksum. */
+/* Writes the checksum of the `size` bytes at `from` to the offset `at`, if both lie within the input. Without corrected
+ * checksums, nearly every input would be rejected at the first one. */
 inline void set_checksum(Bytes *bytes, size_t at, size_t from, size_t size)
 {
     if (at > bytes->size() || bytes->size() - at < CHECKSUM_SIZE || from > bytes->size() || size > bytes->size() - from)

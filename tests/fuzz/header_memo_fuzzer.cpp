@@ -1,6 +1,7 @@
 /*
- * header_memo_fuzzer.cpp - any bytes as a memo of headers: an accepted one reads the same after it was written again,
- * and a refused one leaves the memo empty. Each input is also tried with the right size and checksum.
+ * header_memo_fuzzer.cpp - reads any bytes as a memo of headers. If they are accepted, writing and reading the memo
+ * again must give the same bytes; if they are rejected, the memo must stay empty. Each input is also tried with
+ * corrected size and checksum.
  */
 #include <cstdlib>
 #include <string>
@@ -55,7 +56,7 @@ void try_bytes(const std::string &bytes)
     if (add(memo, library, bytes) != INGOT_SUCCESS)
         require(write(memo, library) == empty);
     const std::string written = write(memo, library);
-    require(written.size() <= bytes.size() || written == empty); /* a key occurs once */
+    require(written.size() <= bytes.size() || written == empty); /* smaller if a key occurred twice */
     require(add(again, library, written) == INGOT_SUCCESS && write(again, library) == written);
     header_memo_release(again);
     header_memo_release(memo);

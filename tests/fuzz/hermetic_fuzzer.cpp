@@ -1,7 +1,9 @@
 /*
- * Any text as a source, as options, and as an embedded header: the resolution ends, gives a result or a reason, and
- * gives the same for the same input; the resulting text includes nothing, according to a check that shares no code with
- * the library. The input is three parts divided by 0xff. "inc.h" is embedded too, so that cycles arise.
+ * hermetic_fuzzer.cpp - resolves the includes of any source, with any options and any embedded header.
+ *
+ * The resolution must end, give a result or a reason, and give the same for the same input. The resulting text must
+ * include nothing, according to a check that shares no code with the library. The input has three parts, separated by
+ * 0xff: source, options, header. The header is embedded as "inc.h" and can include itself.
  */
 #include <cstdlib>
 #include <cstring>
@@ -27,7 +29,7 @@ std::string next_part(const char **at, const char *end)
     return part;
 }
 
-/* Absolute names and "..": the fuzzer must not wander through the machine's files. */
+/* True if options could name files outside of the directory: the fuzzer must not read the machine's files. */
 bool leaves_the_directory(const std::string &text)
 {
     return text.find('/') != std::string::npos || text.find("usr") != std::string::npos;
@@ -39,9 +41,9 @@ void require(bool truth)
         abort();
 }
 
-/* ---- an independent look at the text: comments and literals become blanks, as clang reads C ---- */
+/* ---- an independent check of the text: replaces comments and literals by blanks, as clang reads C ---- */
 
-/* Backslash, blanks, line feed: clang joins the lines. */
+/* Joins lines that end with a backslash and perhaps blanks, as clang does. */
 std::string join_lines(const std::string &text)
 {
     std::string joined;
@@ -66,7 +68,7 @@ size_t literal_end(const std::string &text, size_t at)
     return at + 1; /* a lone quote */
 }
 
-/* R"x( ... )x", or 0 */
+/* Returns the end of a raw string like R"x( ... )x" whose quote is at `at`, or 0 if there is none. */
 size_t raw_string_end(const std::string &text, size_t at)
 {
     const size_t open = text.find('(', at);
@@ -167,7 +169,7 @@ ingot_text_rules_t rules_of(size_t choice)
     return rules;
 }
 
-/* What is kept is known to have no directory; to keep it again changes nothing. */
+/* Expects that the options that are kept contain no directory, and that keeping them again changes nothing. */
 void check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t *rules, const std::string &options)
 {
     arena words;
@@ -223,12 +225,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (outcome.reason.empty())
         require(!has_including_directive(outcome.text, cplusplus));
 
-    /* A text that compilers read differently is refused even where no reading includes anything. */
+    /* A text that differs from build to build is refused even if it includes nothing. */
     const bool found = !outcome.files.empty() || !outcome.gap.empty() ||
                        outcome.reason.find("differs from build to build") != std::string::npos;
     const bool by_options = options.find("__") != std::string::npos || options.find("-g") != std::string::npos;
     if (!hermetic_concerns(source.size(), source.c_str()) && !by_options)
-        require(!found); /* the cheap look must not miss what the resolution sees */
+        require(!found); /* the quick check must not miss what the resolution finds */
     check_options(&allocator, &rules, options);
     return 0;
 }

@@ -1,8 +1,9 @@
 /*
- * http_answer_fuzzer.cpp - any pieces as the body of an HTTP answer that announces any size: what is kept are the bytes
- * that came, in order, never more than the limit, and no more memory is taken than for them or the limit.
+ * http_answer_fuzzer.cpp - receives any pieces as the body of an HTTP answer that announces any size. The body must be
+ * the bytes that came, in order, and neither they nor the memory for them may exceed the limit. Also maps the announced
+ * number, as an HTTP status, to an outcome.
  *
- * Input: 2 bytes of the limit, 8 of the announced size, then pieces, each with a byte of its size before it.
+ * Input: 2 bytes for the limit, 8 for the announced size, then pieces, each after a byte with its size.
  */
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 /*
- * key_text_fuzzer.cpp - any bytes as a key file: an accepted text is the one that the key is written as. Each input is
- * also tried as the rest of a golden key file, from each of its lines on.
+ * key_text_fuzzer.cpp - reads any bytes as a key file. If they are accepted, writing the key must give the same text.
+ * Each input is also tried after the beginnings of valid key files.
  */
 #include <cstdlib>
 #include <cstring>

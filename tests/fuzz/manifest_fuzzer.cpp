@@ -1,6 +1,6 @@
 /*
- * manifest_fuzzer.cpp - any bytes as a manifest: every id of an accepted manifest lies within it and occurs once, and
- * the manifest reads the same after it was written again. Each input is also tried with corrected size and checksums.
+ * manifest_fuzzer.cpp - reads any bytes as a manifest. If it is accepted, each id must lie within it and occur once,
+ * and writing and reading it again must give the same ids. Each input is also tried with corrected size and checksums.
  */
 #include "fuzz/fuzz_scratch.h"
 

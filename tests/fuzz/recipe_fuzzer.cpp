@@ -1,6 +1,7 @@
 /*
- * recipe_fuzzer.cpp - any bytes as a recipe: what is read of it lies within it, is described to a context without
- * harm, and reads the same after it was copied. Each input is also tried with corrected checksums and keys.
+ * recipe_fuzzer.cpp - reads any bytes as a recipe. If it is accepted, its programs must be readable and found by their
+ * keys, describing them to a context must not crash, and a copy of it must be a sound recipe. Each input is also tried
+ * with corrected checksums and keys, and is then sealed.
  */
 #include <ingot/recipe.h>
 
@@ -79,7 +80,7 @@ ingot_status_t supply_key(size_t index, ingot_persist_key_t *key, void *)
     return index == 0 ? INGOT_SUCCESS : INGOT_NOT_FOUND;
 }
 
-/* Opens it with a policy, which only a seal by the key lets through. Then it can be sealed. */
+/* Opens the recipe with a policy that requires a seal. Then seals it; if that succeeds, it must open. */
 void check_seal(const std::string &path)
 {
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
@@ -123,7 +124,8 @@ void read_file(const std::string &path, const std::string &copy)
         ingot_recipe_writer_release(writer);
 }
 
-/* Corrects checksums, and the keys of plain contents, as far as the records follow one another. */
+/* Corrects the checksums of the records, and the keys of those that are not compressed, up to the first record whose
+ * size is too large. */
 void correct(fuzz::Bytes *bytes)
 {
     if (bytes->size() < RECIPE_HEADER_SIZE)

@@ -1,9 +1,9 @@
 /*
- * redis_group_fuzzer.cpp - any bytes as the replies of Redis to a group of commands, through the code that reads
- * several objects from one connection, down to the socket.
+ * redis_group_fuzzer.cpp - reads any bytes as the replies of Redis to a group of commands, with the code that reads
+ * several replies from one connection, including its socket.
  *
- * Whether the bytes come at once or in pieces, each object ends in the same way, up to the end of the group: with a
- * value that the bytes contain, without one, or as one that is refused. A value has at most the bytes that it may have.
+ * Each command must end in the same way whether the bytes come at once or in two pieces: with a value, which the bytes
+ * must contain; without a value; or with a failure, which ends the group.
  *
  * Input: a byte with the number of commands, then the replies. The server closes the connection after them.
  */
@@ -51,7 +51,7 @@ redis_connection connect_to(const uint8_t *data, size_t size, int *server)
     return connection;
 }
 
-/* feed: how many bytes the reader gets before the socket is read at all. */
+/* feed: how many bytes the reader gets before it reads from the socket. */
 std::vector<Result> read_group(const uint8_t *data, size_t size, size_t count, size_t feed)
 {
     int server = -1;

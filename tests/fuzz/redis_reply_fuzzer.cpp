@@ -1,6 +1,6 @@
 /*
- * redis_reply_fuzzer.cpp - any bytes as a reply of Redis, whole and in pieces: a reply is accepted in both cases or in
- * none, it is of a kind that a command can have, and no string is longer than was allowed.
+ * redis_reply_fuzzer.cpp - reads any bytes as a reply of Redis, whole and in pieces. A reply that is accepted whole
+ * must also be accepted byte by byte, must not be an array, and must not exceed the limit for a string.
  */
 #include <cstdint>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace
 
 const size_t kLimit = 1 << 14;
 
-/* True if the pieces make a reply. */
+/* Gives the bytes to the reader in pieces. Returns true if they make a reply. */
 bool feed(const uint8_t *data, size_t size, size_t piece)
 {
     redisReader *reader = redisReaderCreate();
@@ -40,7 +40,7 @@ bool feed(const uint8_t *data, size_t size, size_t piece)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const bool is_whole = feed(data, size, size + 1);
-    if (is_whole && !feed(data, size, 1)) /* a reply that is complete in the whole is complete in its pieces */
+    if (is_whole && !feed(data, size, 1))
         abort();
     feed(data, size, 7);
     return 0;

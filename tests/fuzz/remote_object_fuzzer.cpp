@@ -1,7 +1,7 @@
 /*
- * remote_object_fuzzer.cpp - any bytes as an object on a server: an accepted blob has the size that was allowed, and
- * the object made of it is accepted, too. Each input is also tried with a header's checksum that matches, and as the
- * blob of a header that says it is compressed.
+ * remote_object_fuzzer.cpp - reads any bytes as an object on a server. If it is accepted, its blob must not exceed the
+ * limit, and a new object with that blob must give it back. Each input is also tried with a corrected checksum of its
+ * header, and as a compressed blob after a valid header.
  */
 #include "fuzz/fuzz_scratch.h"
 
@@ -48,7 +48,7 @@ void read(const Bytes &object)
     free(blob.unpacked);
 }
 
-/* The input as what zstd gets. */
+/* Reads an object with a valid header whose compressed blob is the input, so that zstd gets any bytes. */
 void unpack(const uint8_t *data, size_t size)
 {
     size_t made_size = 0;

@@ -1,6 +1,6 @@
 /*
- * remote_url_fuzzer.cpp - any text as the URL of a remote tier: the parts of an accepted one lie within it and have the
- * sizes that others rely on, and a password is never accepted.
+ * remote_url_fuzzer.cpp - parses any text as the URL of a remote tier. If it is accepted, its parts must have the
+ * lengths that other code relies on, and an HTTP address made of it must end with the whole key.
  */
 #include <cstdint>
 #include <cstdlib>

@@ -1,7 +1,9 @@
 /*
- * seal_fuzzer.cpp - any bytes as what a storage keeps. With the keys of the golden seals, only those seals are accepted
- * where a seal is required, and what begins as a seal is refused otherwise. Without a policy, the blob is what follows
- * the header. Each input is also tried behind the magic, the version and the key of a golden seal.
+ * seal_fuzzer.cpp - loads any bytes as a sealed blob, with the keys of the golden seals and each policy.
+ *
+ * If the policy requires a seal, only the golden seals may be accepted. If it verifies seals, bytes without a seal are
+ * accepted too. Without a policy, the blob is what follows the seal. Each input is also tried after the beginning of a
+ * golden seal: its magic, its version and its key's id.
  */
 #include <algorithm>
 #include <cstdlib>
@@ -29,7 +31,7 @@ Bytes golden(const char *name)
     return Bytes(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
 }
 
-/* A storage that keeps the same bytes under every id. */
+/* A storage with a policy. It returns the same bytes for every id. */
 class Keeping
 {
 public:
@@ -49,7 +51,7 @@ public:
     Keeping &operator=(const Keeping &) = delete;
     ~Keeping() { ingot_storage_release(storage_); }
 
-    /* True if the blob was loaded. */
+    /* Loads with these bytes in the storage. Returns true if a blob was returned. */
     bool load(const Bytes &bytes, Bytes *blob)
     {
         ingot_buffer_t buffer = INGOT_BUFFER_INIT;
@@ -73,7 +75,7 @@ private:
         *blob = {bytes.size(), copy, release, nullptr};
         return INGOT_SUCCESS;
     }
-    /* Both golden keys have these bytes. */
+    /* Supplies the two keys of the golden seals, whose bytes are 0, 1, 2, ... */
     static ingot_status_t next_key(size_t index, ingot_persist_key_t *key, void *)
     {
         if (index >= 2)

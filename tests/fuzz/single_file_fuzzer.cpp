@@ -1,5 +1,6 @@
 /*
- * single_file_fuzzer.cpp - any bytes as a single file: what its header says lies within it, and a load ends.
+ * single_file_fuzzer.cpp - reads any bytes as a single-file storage. If the header is accepted, its sizes must add up
+ * to the file's size, and a load must not crash. Each input is also tried with a corrected checksum of its header.
  */
 #include "fuzz/fuzz_scratch.h"
 

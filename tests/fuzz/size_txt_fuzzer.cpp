@@ -1,11 +1,12 @@
 /*
- * size_txt_fuzzer.cpp - any bytes as a size.txt: an accepted number is the number in the text.
+ * size_txt_fuzzer.cpp - reads any bytes as a file size.txt. If they are accepted, the number must be the one in the
+ * text.
  */
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
-/* As in persist/account.h, whose other declarations are not C++. */
+/* As in persist/directory/layout/account.h, whose other declarations are not C++. */
 extern "C" bool account_parse(size_t size, const char *text, uint64_t *total_bytes);
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

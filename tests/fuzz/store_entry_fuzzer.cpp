@@ -1,7 +1,9 @@
 /*
- * store_entry_fuzzer.cpp - any bytes as key.bin and kernel.bin: an accepted entry has the sizes that its header says.
+ * store_entry_fuzzer.cpp - reads any bytes as the files key.bin and kernel.bin of an entry. If they are accepted, the
+ * id and the blob must have the sizes in the header, and both ways to read an entry must give the same blob.
  *
- * The first byte says how many of the last bytes are kernel.bin. Each input is also tried with corrected checksums.
+ * Input: a byte with the size of kernel.bin, then key.bin, then kernel.bin. Each input is also tried with corrected
+ * checksums.
  */
 #include "fuzz/fuzz_scratch.h"
 

@@ -1,5 +1,5 @@
 /*
- * arguments.h - parses the command lines of both programs.
+ * arguments.h - parses the command lines of equality and option_fuzz.
  */
 #ifndef INGOT_TESTS_HERMETIC_ARGUMENTS_H
 #define INGOT_TESTS_HERMETIC_ARGUMENTS_H
@@ -16,7 +16,7 @@
 namespace hermetic
 {
 
-/* --NAME VALUE, each of a known name. */
+/* Arguments of the form --NAME VALUE. The names that have a default are the known ones. */
 class Arguments
 {
 public:
@@ -44,7 +44,7 @@ private:
     std::map<std::string, std::string> values_;
 };
 
-/* In a child process, once. */
+/* Makes the compiler that --device and --platform name. Must be called only in a child process, and once. */
 inline std::unique_ptr<Compiler> make_compiler(const Arguments &arguments)
 {
     if (arguments.text("device") == "nvrtc")

@@ -1,8 +1,8 @@
 /*
- * build_log.cpp - see build_log.h.
+ * build_log.cpp - makes build logs comparable; see build_log.h.
  *
- * Folders are removed from every path, in messages and in the lines of code that they show, in both logs. Names that
- * compilers invent for a source (PoCL's temporary file, Intel's number of the build) are replaced by constant ones.
+ * It removes the folders from every path, in messages and in the lines of code that they show. It replaces names that
+ * compilers invent for a source (PoCL's temporary file, Intel's number of the build) by a constant name.
  */
 #include "hermetic/build_log.h"
 
@@ -15,7 +15,7 @@ namespace
 {
 
 constexpr char kMadeUp[] = "tempfile_";
-constexpr size_t kMadeUpSize = 6; /* of what follows */
+constexpr size_t kMadeUpSize = 6; /* random characters that follow */
 
 bool ends_path(char c)
 {
@@ -32,7 +32,7 @@ bool ends_with(const std::string &text, const std::string &end)
     return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-/* One word without what it has up to its last slash. */
+/* Adds a word without what precedes its last slash, and with a constant name for a temporary file. */
 void add_word(const std::string &word, std::string *out)
 {
     const size_t slash = word.rfind('/');

@@ -9,7 +9,7 @@
 namespace hermetic
 {
 
-/* Returns a build log without the names of files. */
+/* Returns a build log without folders, and with a constant name for the source. */
 std::string log_without_names(const std::string &log);
 
 } // namespace hermetic

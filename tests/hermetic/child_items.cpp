@@ -1,5 +1,6 @@
 /*
- * child_items.cpp - see child_items.h. A line is KEY HEX; "end" ends an item.
+ * child_items.cpp - works on numbered items in child processes; see child_items.h. A child writes lines KEY HEX to a
+ * pipe. The key "begin" begins an item, and "end" ends it.
  */
 #include "hermetic/child_items.h"
 
@@ -59,7 +60,7 @@ bool is_over(const ItemRange &range)
         writer.say("end", "");
     }
     (void)std::fclose(out);
-    _exit(0); /* drivers may not survive their own exit handlers */
+    _exit(0); /* drivers may crash in their own exit handlers */
 }
 
 std::string ending_of(int status)
@@ -69,7 +70,8 @@ std::string ending_of(int status)
     return "exit " + std::to_string(WEXITSTATUS(status));
 }
 
-/* Reads what one child says; returns the number of items that it began. */
+/* Reads what one child reports. Returns the number of items that it began. `open` gets the findings of an item that it
+ * did not end. */
 size_t read_child(std::FILE *in, const std::function<void(const Findings &)> &take, Findings *open)
 {
     char *line = nullptr;
@@ -80,7 +82,7 @@ size_t read_child(std::FILE *in, const std::function<void(const Findings &)> &ta
         std::string text(line, static_cast<size_t>(length));
         const size_t blank = text.find(' ');
         if (text.back() != '\n' || blank == std::string::npos)
-            break; /* cut off */
+            break; /* the child ended in the middle of a line */
         text.pop_back();
         const std::string key = text.substr(0, blank);
         if (key == "begin") {

@@ -1,9 +1,9 @@
 /*
- * child_items.h - numbered items worked on in a child process, so that a compiler that ends its process ends one item.
+ * child_items.h - works on numbered items in child processes, so that a compiler that crashes ends only one item.
  *
- * The parent loads no driver. A child works on many items in turn; when it ends in the middle of one, the item's last
- * phase is known and the next child continues after it. A child is replaced from time to time, because drivers keep
- * memory.
+ * The parent loads no driver. A child works on many items in turn. If it ends in the middle of an item, the parent
+ * knows the item's last phase, and the next child continues after it. A child is replaced after `per_child` items,
+ * because drivers do not free all their memory.
  */
 #ifndef INGOT_TESTS_HERMETIC_CHILD_ITEMS_H
 #define INGOT_TESTS_HERMETIC_CHILD_ITEMS_H
@@ -37,14 +37,14 @@ struct ItemRange {
     size_t first;
     size_t end;
     size_t per_child;
-    std::time_t deadline; /* 0: none; items that are not begun by then are left out */
+    std::time_t deadline; /* no item is begun after it; 0: none */
 };
 
 using Work = std::function<void(size_t index, ItemWriter &writer)>;
-/* Findings of a child that ended have "crash", with how it ended. */
+/* Called in the parent with the findings of each item. If the child crashed, they have "crash", with how it ended. */
 using Take = std::function<void(size_t index, const Findings &findings)>;
 
-/* Returns how many items were worked on. */
+/* Works on all items of the range. Returns how many were begun. */
 size_t work_in_children(const ItemRange &range, const Work &work, const Take &take);
 
 } // namespace hermetic

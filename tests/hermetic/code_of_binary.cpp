@@ -1,9 +1,9 @@
 /*
- * code_of_binary.cpp - the parts of a device binary that a GPU or CPU executes.
+ * code_of_binary.cpp - extracts from a device binary the parts that a GPU or CPU executes.
  *
- * Intel's and PoCL's binaries hold ELF files: Intel's is one, whose sections are compared but for that of the options;
- * PoCL's is a list of files, of which the shared objects are code; PoCL may also leave the objects that it linked. A
- * text (PTX, NVIDIA's) is compared as it is.
+ * Intel's binary is one ELF file, of which all sections are compared except the options and the names of sections.
+ * PoCL's binary is a list of files. Its shared objects are code; object files, which PoCL may leave there after linking
+ * them, are ignored. NVIDIA's binary is a text (PTX) and is compared as it is.
  */
 #include <cstring>
 #include <elf.h>
@@ -20,7 +20,7 @@ namespace
 constexpr uint32_t kOptionsSection = 0xff000006u; /* SHT_OPENCL_OPTIONS */
 constexpr uint16_t kIntelExecutable = 0xff04u;
 
-/* The next ELF file in a binary. */
+/* An ELF file in a binary. */
 struct Elf {
     const char *start;
     size_t size;
@@ -54,7 +54,7 @@ bool is_compared(const Elf &elf, const Elf64_Shdr &section)
     if (section.sh_type == SHT_NULL || section.sh_type == SHT_NOBITS)
         return false;
     if (elf.header.e_type == kIntelExecutable)
-        return section.sh_type != kOptionsSection && section.sh_type != SHT_STRTAB; /* has the sections' names */
+        return section.sh_type != kOptionsSection && section.sh_type != SHT_STRTAB; /* the sections' names */
     return (section.sh_flags & SHF_ALLOC) != 0 && section.sh_type != SHT_NOTE && section.sh_type != SHT_GNU_HASH;
 }
 
@@ -77,7 +77,7 @@ std::string code_of_binary(const std::string &binary)
         }
         ++count;
         if (elf.header.e_type == kIntelExecutable)
-            break; /* what lies in it is part of it */
+            break; /* ELF files inside it are part of its sections */
     }
     if (count == 0 && binary.find(".version") != std::string::npos)
         return binary;

@@ -1,5 +1,5 @@
 /*
- * compilers.cpp - what all compilers have in common: the way through Ingot.
+ * compilers.cpp - describes and builds a program through Ingot, which is the same for all compilers.
  */
 #include "hermetic/compilers.h"
 

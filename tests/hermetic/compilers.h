@@ -1,5 +1,5 @@
 /*
- * compilers.h - one program built twice: as the application asks its compiler, and through Ingot.
+ * compilers.h - builds a program in two ways: as an application calls its compiler, and through Ingot.
  *
  * A device is "opencl" (the named platform, or the first one) or "nvrtc" (CUDA's compiler without a driver).
  */
@@ -21,15 +21,15 @@ struct Program {
 
 struct Build {
     bool is_built = false;
-    std::string code; /* what must be equal: the machine code, and the kernels' interfaces */
-    std::string kernels;
+    std::string code;    /* the machine code, without names of files and options */
+    std::string kernels; /* the kernels' names and required sizes of work groups */
     std::string log;
 };
 
 struct Description {
     bool is_cacheable = false;
     std::string id;     /* if cacheable */
-    std::string reason; /* if not */
+    std::string reason; /* if not cacheable */
 };
 
 struct IngotBuild {
@@ -68,7 +68,7 @@ private:
 std::unique_ptr<Compiler> make_opencl_compiler(const std::string &platform);
 std::unique_ptr<Compiler> make_nvrtc_compiler();
 
-/* The machine code in a binary of an OpenCL platform, without what names files and options. Throws where there is
+/* Returns the machine code in a binary of an OpenCL platform, without names of files and options. Throws if there is
  * none. */
 std::string code_of_binary(const std::string &binary);
 

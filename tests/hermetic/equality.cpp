@@ -1,10 +1,10 @@
 /*
- * equality.cpp - the machine code of the hermetic build and of the native one, and what they say.
+ * equality.cpp - builds programs hermetically and natively, and compares their machine code and build logs.
  *
- * A program of each set is built by its compiler and through Ingot. It counts as "equal", as "native" where Ingot built
- * it as the application asked (with the reason), or as "broken" where it does not build either way. In all three,
- * everything must be equal, except for names of files in build logs. Any difference is a failure; the line above it
- * says how to reproduce it. CONTRIBUTING.md has the commands.
+ * Each program of a set is built by its compiler and through Ingot. It counts as "equal"; as "native" if Ingot built it
+ * as the application asked, with the reason; or as "broken" if it builds in neither way. In all three cases everything
+ * must be equal, except for names of files in build logs. A difference is a failure, unless two native builds differ
+ * too. The line before it says how to reproduce it. CONTRIBUTING.md has the commands.
  */
 #include <algorithm>
 #include <cstdio>
@@ -30,13 +30,13 @@ struct Counts {
     size_t native = 0;
     size_t broken = 0;
     size_t with_log = 0;
-    size_t compiler_crashes = 0; /* of the native build, before Ingot is asked */
-    size_t unsteady = 0;         /* two native builds differ */
+    size_t compiler_crashes = 0; /* in the native build, before Ingot is called */
+    size_t unsteady = 0;         /* programs of which two native builds differ */
     size_t failures = 0;
     std::map<std::string, size_t> reasons;
 };
 
-/* What Ingot says of a program that does not build is cut off somewhere. */
+/* True if the logs are equal. If a program does not build, Ingot's log may be cut off, and must equal the beginning. */
 bool are_equal_logs(const std::string &native, std::string other)
 {
     static const std::string mark = "[...]";
@@ -44,7 +44,7 @@ bool are_equal_logs(const std::string &native, std::string other)
     const size_t cut = other.rfind(mark);
     if (cut == std::string::npos || cut + mark.size() + 1 < other.size())
         return wanted == log_without_names(other);
-    other.resize(other.rfind('\n', cut) + 1); /* the last line is not whole */
+    other.resize(other.rfind('\n', cut) + 1); /* the last line is incomplete */
     const std::string beginning = log_without_names(other);
     return wanted.compare(0, beginning.size(), beginning) == 0;
 }
@@ -64,13 +64,13 @@ std::string difference_of(const Build &native, const Build &other)
     return "";
 }
 
-/* A compiler that does not make the same twice cannot be compared. */
+/* True if a second native build equals the first. Otherwise a difference to Ingot's build says nothing. */
 bool is_steady(Compiler *compiler, const Program &program, const Build &first)
 {
     return difference_of(first, compiler->build(program, Want::code)).empty();
 }
 
-/* Works in a separate folder, which is the current directory in the meantime. */
+/* Writes the project to a new folder and calls work() with that as the current directory. */
 template <typename Do> void in_folder(const Project &project, Do work)
 {
     const ScratchDirectory scratch;
@@ -99,7 +99,8 @@ void compare(Compiler *compiler, const Program &program, ItemWriter *writer)
         writer->say("log", native.log);
 }
 
-/* Only what is built natively counts, so that it does not become a broken project. */
+/* True if the builds of the project differ, and natively it builds, or not, as `is_built` says. So the reduction does
+ * not turn a project that builds into a broken one. */
 bool differs(Compiler *compiler, const Project &project, bool is_built)
 {
     bool result = false;
@@ -118,7 +119,7 @@ std::string reduced(Compiler *compiler, const Project &project)
     return test(project) ? describe_project(reduce_project(project, test)) : "not seen again";
 }
 
-/* Reasons without what differs from program to program. */
+/* Returns a reason without names and numbers, which differ from program to program. */
 std::string kind_of_reason(const std::string &reason)
 {
     std::string kind;
@@ -194,7 +195,7 @@ private:
 
     void work(const std::string &set, size_t index, ItemWriter *writer)
     {
-        static const std::unique_ptr<Compiler> compiler = make_compiler(arguments_); /* of this child */
+        static const std::unique_ptr<Compiler> compiler = make_compiler(arguments_); /* one per child */
         writer->say("platform", compiler->name());
         const Project project = project_of(set, index);
         if (arguments_.number("reduce") != 0)
@@ -262,7 +263,7 @@ private:
 
     const Arguments &arguments_;
     std::time_t deadline_;
-    std::vector<Project> programs_; /* of the set, if it is not generated */
+    std::vector<Project> programs_; /* the set's programs, unless it is generated */
     std::string platform_ = "no platform";
     bool is_cuda_ = false;
     size_t done_ = 0;

@@ -1,11 +1,11 @@
 /*
- * memo_fuzz.cpp - edits, renames, links and touches files at random, and compares what a memo gives with a resolution
- * that reads every file.
+ * memo_fuzz.cpp - changes files at random, and compares the result that a memo of headers gives with that of a
+ * resolution that reads every file.
  *
  *   memo_fuzz [--steps N] [--seed N]
  *
- * The memo relies on a file as soon as the file system's clock has advanced, so that most steps can use it. Now and
- * then it goes on in a new memo, which has what the old one gives to another process.
+ * In this test, the memo trusts a file as soon as the file system's clock has advanced, so that most steps can use it.
+ * Sometimes a new memo takes over the bytes of the old one, as in the next process.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -36,7 +36,7 @@ public:
     bool percent(size_t chance) { return below(100) < chance; }
 
 private:
-    std::mt19937_64 engine_; /* gives the same numbers everywhere */
+    std::mt19937_64 engine_; /* gives the same numbers on every machine */
 };
 
 std::string directory_of(Random &random)
@@ -83,7 +83,7 @@ std::string header_of(Random &random)
     std::string text;
     for (size_t lines = random.below(4); lines != 0; --lines)
         text += line_of(random);
-    /* Of letters alone, which no edit changes: files that include themselves take long. */
+    /* Only letters, which edit_in_place does not change: without its guard, a file that includes itself takes long. */
     const std::string guard =
         std::string("GUARD_") + static_cast<char>('A' + random.below(26)) + static_cast<char>('A' + random.below(26));
     return random.percent(95) ? "#ifndef " + guard + "\n#define " + guard + "\n" + text + "#endif\n" : text;
@@ -121,7 +121,7 @@ void set_modified(const std::string &path, const timespec &time)
     (void)utimensat(AT_FDCWD, path.c_str(), times, 0);
 }
 
-/* Changes digits, or nothing, and keeps the size; perhaps also the time. */
+/* Changes some digits or nothing. Keeps the file's size, and sometimes its time. */
 void edit_in_place(Random &random, const std::string &path)
 {
     struct stat about = {};
@@ -155,7 +155,7 @@ void link_file(Random &random, const std::string &path)
         (void)rename("new", path.c_str());
 }
 
-/* A directory becomes a link to another one, or itself again. */
+/* Replaces a directory by a link to another one, turns such a link back, or exchanges two directories. */
 void swap_directory(Random &random)
 {
     const std::string one = directory_of(random);
@@ -226,7 +226,7 @@ struct Fuzz {
                     input.options.c_str());
     }
 
-    /* As the next process. */
+    /* Continues with a new memo that has the old one's bytes, as in the next process. */
     void renew()
     {
         auto next = std::make_unique<Memo>();
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
         }
         values[argv[i]] = std::strtoull(argv[i + 1], nullptr, 10);
     }
-    const ScratchDirectory scratch("/var/tmp"); /* the memo does not rely on files in a tmpfs, as /tmp may be */
+    const ScratchDirectory scratch("/var/tmp"); /* /tmp may be a tmpfs, where the memo does not trust files */
     fs::current_path(scratch.path());
     const size_t failures = run(values["--steps"], values["--seed"]);
     fs::current_path("/");

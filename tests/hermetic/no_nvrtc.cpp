@@ -1,5 +1,5 @@
 /*
- * no_nvrtc.cpp - replaces nvrtc_compiler.cpp if there is no CUDA toolkit.
+ * no_nvrtc.cpp - replaces nvrtc_compiler.cpp in builds without a CUDA toolkit.
  */
 #include <stdexcept>
 

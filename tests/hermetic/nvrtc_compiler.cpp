@@ -1,6 +1,6 @@
 /*
- * nvrtc_compiler.cpp - CUDA's compiler under a backend without a driver: the CUDA backend's rules and way to machine
- * code, and nothing is loaded.
+ * nvrtc_compiler.cpp - builds programs with CUDA's compiler, directly and through Ingot, without a driver. A small
+ * backend uses the CUDA backend's text rules and its functions for compilation, and loads nothing.
  */
 #include <cstring>
 #include <stdexcept>
@@ -21,7 +21,7 @@ namespace hermetic
 namespace
 {
 
-/* What NVRTC needs to know of a device: the newest toolkit that is there, compute capability 9.0. */
+/* The version of a driver that does not exist. The device that goes with it has compute capability 9.0. */
 constexpr int kDriverVersion = 13000;
 
 struct Target {

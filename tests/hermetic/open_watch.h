@@ -1,5 +1,5 @@
 /*
- * open_watch.h - which files below a folder are opened, by any call, as reported by the kernel (inotify).
+ * open_watch.h - reports which files below a folder are opened, by any call. The kernel tells it through inotify.
  */
 #ifndef INGOT_TESTS_HERMETIC_OPEN_WATCH_H
 #define INGOT_TESTS_HERMETIC_OPEN_WATCH_H
@@ -18,7 +18,7 @@ namespace hermetic
 class OpenWatch
 {
 public:
-    /* The folders that are below `root` now. */
+    /* Watches `root` and the folders that exist below it now. */
     explicit OpenWatch(const std::filesystem::path &root) : descriptor_(inotify_init1(IN_NONBLOCK | IN_CLOEXEC))
     {
         if (descriptor_ < 0)
@@ -32,7 +32,7 @@ public:
     OpenWatch &operator=(const OpenWatch &) = delete;
     ~OpenWatch() { close(descriptor_); }
 
-    /* What was opened since the last call. */
+    /* Returns the paths of the files that were opened since the last call. */
     std::set<std::string> take()
     {
         std::set<std::string> opened;

@@ -1,8 +1,8 @@
 /*
- * opencl_compiler.cpp - an OpenCL platform, called directly.
+ * opencl_compiler.cpp - builds programs with an OpenCL platform, directly and through Ingot.
  *
- * Drivers cache what they compiled, which would give the second build the first one's code. scripts/with-device turns
- * these caches off, except PoCL's, which this file turns off.
+ * With a driver's own cache, the second build of a program would return the code of the first. scripts/with-device
+ * turns these caches off, except PoCL's, which this file turns off.
  */
 #include <cstdlib>
 #include <stdexcept>
@@ -103,7 +103,8 @@ protected:
     }
 
 private:
-    /* The sizes of work groups that kernels require stand for values that the options give. */
+    /* Returns the names of the kernels and the sizes of work groups that they require. Test programs compute these
+     * sizes from values such as __LINE__ or options, so they show what the compiler saw. */
     std::string interface_of(cl_program native, cl_uint *count)
     {
         std::string result;

@@ -1,13 +1,16 @@
 /*
- * option_fuzz.cpp - option strings under which an id could stand for a program that its compiler does not make.
+ * option_fuzz.cpp - tries random option strings, and checks that a program's id identifies what its compiler makes.
  *
- * Below one folder lie folders with equal header names; a kernel is called by the header that was taken, and shows what
- * the options define. For each string: describe, build natively while the kernel tells which files are opened, edit all
- * of these, describe again. A failure is
- *   stale      the id is the same and the native result is another,
- *   collision  an earlier string has the same id and another native result,
- *   wrong      the build through Ingot has another result than the native one.
- * A program that is not cacheable, or that Ingot builds natively after all, is not kept, so it cannot be the first two.
+ * Several folders have headers of the same names. The name of a compiled kernel shows which header was included, and
+ * other kernels show what the options define. For each option string, it describes the program, builds it natively
+ * while inotify reports which files are opened, edits all these files, and describes the program again. There are three
+ * kinds of failures:
+ *
+ * - stale: the id is still the same, but the native result has changed.
+ * - collision: an earlier string has the same id, but a different native result.
+ * - wrong: the build through Ingot has a different result than the native one.
+ *
+ * A program that is not cacheable, or that Ingot builds natively, is not stored, so it cannot be stale or collide.
  * CONTRIBUTING.md has the commands.
  */
 #include <cstdio>
@@ -26,7 +29,7 @@ namespace
 
 using namespace hermetic;
 
-/* The folders with their headers; versions are told apart by a header's macro. */
+/* The folders with their headers. A macro in each header contains its folder's number and its version. */
 class Tree
 {
 public:
@@ -44,7 +47,7 @@ public:
 
     std::string root() const { return root_.string(); }
 
-    /* Which folders have which header. */
+    /* Puts headers into randomly chosen folders. */
     void arrange(Random *random)
     {
         for (size_t i = 0; i < folders_.size(); ++i) {
@@ -66,7 +69,7 @@ public:
         }
     }
 
-    /* Adds a header to a folder that lacks it. Returns false if there is no such folder. */
+    /* Adds a header to a random folder. Returns false if the folder has it already. */
     bool add_one(Random *random, std::string *path)
     {
         const size_t folder = random->below(folders_.size());
@@ -156,7 +159,7 @@ public:
     }
 
 private:
-    /* PoCL generates code for each kernel when it is asked for it, and the names say enough. */
+    /* Compares only kernels on PoCL, which would generate code for each of them; their names show enough. */
     static Want want_of(const Compiler &compiler)
     {
         return compiler.name() == "Portable Computing Language" ? Want::kernels : Want::code;
@@ -164,7 +167,7 @@ private:
 
     void work(size_t index, ItemWriter *writer)
     {
-        static const std::unique_ptr<Compiler> compiler = make_compiler(arguments_); /* of this child, like the next */
+        static const std::unique_ptr<Compiler> compiler = make_compiler(arguments_); /* one per child, like the next */
         static Tree tree;
         static std::map<std::string, std::string> built; /* results of hermetic builds by id */
         Random random(arguments_.number("seed"), index);
@@ -209,7 +212,8 @@ private:
             check_addition(compiler.get(), &tree, &random, program, writer);
     }
 
-    /* Intel's compiler numbers the programs of a process in what it makes with -g. */
+    /* True if a second native build has the same result. With -g, Intel's compiler writes a running number into the
+     * code. */
     static bool is_steady(Compiler *compiler, const Program &program, const std::string &native)
     {
         return result_of(compiler->build(program, want_of(*compiler))) == native;
@@ -234,7 +238,7 @@ private:
             writer->say("stale", "after the files that the compiler opened were edited");
     }
 
-    /* Of the files as they were edited. */
+    /* Adds a header to a folder, after the edits, and checks again for a stale id. */
     static void check_addition(Compiler *compiler, Tree *tree, Random *random, const Program &program,
                                ItemWriter *writer)
     {
@@ -312,7 +316,7 @@ private:
 
     const Arguments &arguments_;
     std::string platform_ = "no platform";
-    std::map<std::string, std::pair<size_t, std::string>> results_; /* native ones, by id */
+    std::map<std::string, std::pair<size_t, std::string>> results_; /* native results by id */
     std::map<std::string, size_t> reasons_;
     size_t taken_ = 0, cacheable_ = 0, built_ = 0, hermetic_ = 0, with_files_ = 0, crashes_ = 0;
     size_t stale_ = 0, collisions_ = 0, wrong_ = 0, failures_ = 0;

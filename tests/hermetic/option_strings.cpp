@@ -1,6 +1,6 @@
 /*
- * option_strings.cpp - see option_strings.h. About half of the strings are plain, so that many can be cached; the
- * others are odd in one place or in many.
+ * option_strings.cpp - generates option strings; see option_strings.h. About half of the strings are plain, so that
+ * many programs can be cached. The others are odd in one place or in several.
  */
 #include "hermetic/option_strings.h"
 

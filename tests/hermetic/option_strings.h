@@ -1,5 +1,6 @@
 /*
- * option_strings.h - option strings that compilers could read in more than one way, over a tree of folders.
+ * option_strings.h - generates option strings that compilers could read in more than one way. They name folders of a
+ * tree.
  */
 #ifndef INGOT_TESTS_HERMETIC_OPTION_STRINGS_H
 #define INGOT_TESTS_HERMETIC_OPTION_STRINGS_H
@@ -12,10 +13,10 @@
 namespace hermetic
 {
 
-/* The folders of the tree, relative to the current one, with names that are difficult in options. */
+/* Returns the folders of the tree, relative to its root. Many names are difficult in options. */
 const std::vector<std::string> &option_folders();
 
-/* `root` is the current folder's path. */
+/* Returns a random option string. root: the path of the tree, which is the current folder. */
 std::string option_string(Random *random, const std::string &root, bool is_cuda);
 
 } // namespace hermetic

@@ -1,5 +1,5 @@
 /*
- * places_nvrtc_test.cpp - line markers that cause problems with NVRTC.
+ * places_nvrtc_test.cpp - tests a hermetic text with deeply nested headers, whose line markers can crash NVRTC.
  */
 #include <filesystem>
 
@@ -11,7 +11,8 @@
 
 using namespace hermetic;
 
-/* NVRTC 13.0 ends the process over a message below 30 nested markers, and does not below 180 nested files. */
+/* NVRTC 13.0 crashes if it prints a message inside 30 nested line markers. Inside 180 nested files it does not
+ * crash. */
 TEST(HermeticNvrtc, DeeplyNestedHeadersMayHaveWarnings)
 {
     constexpr int depth = 100;

@@ -1,5 +1,5 @@
 /*
- * places_test.cpp - where the compiler thinks it is in a hermetic text: lines and names of files, as in the native
+ * places_test.cpp - tests that in a hermetic text, the compiler sees the same lines and names of files as in the native
  * build.
  */
 #include <filesystem>
@@ -16,7 +16,7 @@ namespace
 
 using namespace hermetic;
 
-/* A kernel that requires work groups as large as its line's number. */
+/* A kernel whose required size of work groups is its line number, so that a build shows the line. */
 const char kKernel[] =
     "kernel __attribute__((reqd_work_group_size(__LINE__, 1, 1))) void k(global int *x) { *x = 1; }\n";
 
@@ -98,7 +98,7 @@ TEST_F(HermeticPlaces, MessagesSayWhereAFileIsIncludedFrom)
     }
 }
 
-/* Clang calls a file by the name that it was last found by. */
+/* If a file is found by two names, clang uses the last one for it. */
 TEST_F(HermeticPlaces, FilesWithTwoNamesAreNativeWhereNamesMatter)
 {
     const std::string twice = "#include \"inc/x.h\"\n#include \"inc/../inc/x.h\"\n";
@@ -107,7 +107,7 @@ TEST_F(HermeticPlaces, FilesWithTwoNamesAreNativeWhereNamesMatter)
     write({{"inc/x.h", "#ifndef X\n#define X\n#define SIZE sizeof(__FILE__)\n#endif\n"}});
     const IngotBuild built = expect_equal(twice + kKernel);
     EXPECT_NE(std::string::npos, built.reason.find("two names")) << built.reason;
-    /* One name of the file, but two of its directory: -I inc, and ./inc. */
+    /* Here the file has one name, but its directory has two: "inc" of -I, and "./inc". */
     const IngotBuild beside = expect_equal("#include \"inc/x.h\"\n" + std::string(kKernel));
     EXPECT_NE(std::string::npos, beside.reason.find("two names")) << beside.reason;
 }

@@ -1,5 +1,5 @@
 /*
- * program_sets.cpp - the programs that are not generated.
+ * program_sets.cpp - lists the programs that are not generated: of the digits example, of these tests, and of hashcat.
  */
 #include <algorithm>
 #include <cstring>
@@ -16,7 +16,7 @@ namespace
 constexpr char kHashcat[] = "/usr/share/hashcat/OpenCL";
 constexpr char kOwn[] = INGOT_SOURCE_DIR "/tests/hermetic/programs";
 
-/* The options that stand in a program's first line, behind "// options:". */
+/* Returns the options in a program's first line, after "// options:". */
 std::string options_of(const std::string &source)
 {
     static const char mark[] = "// options:";
@@ -25,7 +25,7 @@ std::string options_of(const std::string &source)
     return source.substr(std::strlen(mark), source.find('\n') - std::strlen(mark));
 }
 
-/* All files below a folder, but for the programs themselves. */
+/* Returns all files in the folders below a folder, which are the headers. The programs are in the folder itself. */
 std::map<std::string, std::string> headers_below(const std::string &folder)
 {
     std::map<std::string, std::string> files;
@@ -76,7 +76,8 @@ std::vector<Project> list_own()
     return list;
 }
 
-/* hashcat 6.2's own options for an unsalted hash and a mask; VENDOR_ID 8 is Intel, 64 PoCL. */
+/* The options are those that hashcat 6.2 uses for an unsalted hash and a mask. VENDOR_ID is 8 for Intel and 64 for
+ * PoCL. */
 std::vector<Project> list_hashcat(bool is_cpu)
 {
     const std::string folder = kHashcat;

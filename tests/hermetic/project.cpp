@@ -1,5 +1,5 @@
 /*
- * project.cpp - writes projects as files, and as text for people.
+ * project.cpp - writes projects to files, and describes them as readable text.
  */
 #include "hermetic/project.h"
 

@@ -1,5 +1,5 @@
 /*
- * project.h - a program with the files that it may include, and where such programs come from.
+ * project.h - describes a project, which is a program with the files that it may include, and makes projects.
  */
 #ifndef INGOT_TESTS_HERMETIC_PROJECT_H
 #define INGOT_TESTS_HERMETIC_PROJECT_H
@@ -19,18 +19,17 @@ struct Project {
     std::string options; /* @ROOT@ stands for the current directory */
 };
 
-/* Writes the files below the folder `root`, and puts it in the place of @ROOT@. */
+/* Writes the files below the folder `root`, and replaces @ROOT@ in the options by its path. */
 void write_project(Project *project, const std::string &root);
-/* Describes the whole project, with control characters spelled out. */
+/* Returns the whole project as text. describe_text writes other characters than printable ASCII as \xNN. */
 std::string describe_project(const Project &project);
 std::string describe_text(const std::string &text);
 std::string read_file(const std::string &path);
 
-/* project_generator.cpp: the same for the same seed, index and language. */
+/* project_generator.cpp: generates a project that depends only on the seed, the index and the language. */
 Project generate_project(uint64_t seed, uint64_t index, bool is_cuda);
 
-/* program_sets.cpp: examples/digits, the programs below tests/hermetic/programs, and those of the package
- * hashcat-data. */
+/* program_sets.cpp: the programs of examples/digits, of tests/hermetic/programs, and of the package hashcat-data. */
 std::vector<Project> list_digits();
 std::vector<Project> list_own();
 std::vector<Project> list_hashcat(bool is_cpu);

@@ -1,9 +1,10 @@
 /*
- * project_generator.cpp - projects with every kind of include: nested folders, equal names, guards, conditions,
- * computed names, odd spellings.
+ * project_generator.cpp - generates projects with every kind of include: nested folders, equal names, guards,
+ * conditions, computed names, odd spellings.
  *
- * The kernel folds every statement that it reaches into one number, so that its machine code tells which texts were
- * read, how often, and in which order. Headers of directives alone define macros, which the kernel folds in at its end.
+ * The kernel mixes a value from every included statement into one number, so that its machine code shows which texts
+ * were read, how often, and in which order. Headers that have only directives define macros, which the kernel mixes in
+ * at its end.
  */
 #include <algorithm>
 
@@ -24,7 +25,7 @@ struct File {
     std::string path() const { return folder.empty() ? name : folder + "/" + name; }
 };
 
-/* From one folder to a file: "../b/x.h". */
+/* Returns the path from the folder `from` to a file, such as "../b/x.h". */
 std::string relative(const std::string &from, const std::string &path)
 {
     std::string up;
@@ -116,7 +117,7 @@ private:
         }
         while (random_.percent(25) && !out.empty() && out.back() == '\n') {
             out.pop_back();
-            if (!out.empty() && out.back() == '\r') /* alone it is a case of its own, which Ingot refuses */
+            if (!out.empty() && out.back() == '\r') /* Ingot refuses a text that ends with CR alone */
                 out.pop_back();
         }
         return out;
@@ -124,7 +125,7 @@ private:
 
     /* ---- includes ---- */
 
-    /* "path" or <path> by which the file is meant to be found. */
+    /* Returns "path" or <path>, by which a file in the folder `from` should find the target. */
     std::string spelled(const std::string &from, const File &target)
     {
         const std::string path = target.path();
@@ -192,7 +193,7 @@ private:
 
     /* ---- bodies ---- */
 
-    /* NVRTC has none */
+    /* NVRTC has no __COUNTER__. */
     std::string counter() { return is_cuda_ ? "__LINE__" : "__COUNTER__"; }
     std::string macro() { return std::string(1, static_cast<char>('A' + random_.below(8))); }
 
@@ -230,7 +231,7 @@ private:
     {
         std::vector<std::string> values = {"__LINE__", counter(), "sizeof(\"#include \\\"x.h\\\"\")", "'#'",
                                            "sizeof(\"/*\")"};
-        if (own != files_.size()) /* compilers give the source names of their own making */
+        if (own != files_.size()) /* not in the source, for which compilers invent names */
             values.insert(values.end(), {"sizeof(__FILE__)", "__FILE__[0]", "__FILE__[sizeof(__FILE__) - 4]"});
         if (is_cuda_ && random_.percent(4))
             return "MIX(sizeof(R\"x(\n#include \"x.h\"\n)x\"))" + line_end();
@@ -281,7 +282,7 @@ private:
         const std::string inner = body(index, file.folder, file.has_statements, 0);
         if (!file.is_guarded)
             return inner;
-        /* A guard named after the file is shared by files of equal names. */
+        /* Files of the same name share a guard that has only that name. */
         std::string name = "GUARD_" + file.name + (random_.percent(60) ? "" : "_" + std::to_string(index));
         std::replace_if(
             name.begin(), name.end(), [](char c) { return c == '.' || c == '-'; }, '_');
@@ -344,9 +345,9 @@ private:
 
     Random random_;
     bool is_cuda_;
-    long includes_left_ = 0; /* of the text being written */
+    long includes_left_ = 0; /* for the text that is being written */
     std::vector<File> files_;
-    std::vector<std::string> directories_; /* of -I */
+    std::vector<std::string> directories_; /* for -I */
 };
 
 } // namespace

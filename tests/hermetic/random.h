@@ -1,5 +1,5 @@
 /*
- * random.h - numbers that are the same on every machine for the same seed and index.
+ * random.h - generates random numbers that are the same on every machine for the same seed and index.
  */
 #ifndef INGOT_TESTS_HERMETIC_RANDOM_H
 #define INGOT_TESTS_HERMETIC_RANDOM_H
@@ -11,7 +11,7 @@
 namespace hermetic
 {
 
-/* splitmix64 */
+/* The generator splitmix64. */
 class Random
 {
 public:

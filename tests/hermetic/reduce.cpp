@@ -1,5 +1,5 @@
 /*
- * reduce.cpp - see reduce.h.
+ * reduce.cpp - reduces a project that shows a difference; see reduce.h.
  */
 #include "hermetic/reduce.h"
 
@@ -33,7 +33,7 @@ std::string text_without(const std::vector<std::string> &lines, size_t from, siz
     return text;
 }
 
-/* `text` is a part of the project, which stays as small as it gets. */
+/* Removes lines of `text`, which is a part of the project, as long as the project stays interesting. */
 void reduce_text(const Project &project, std::string *text, const Test &is_interesting)
 {
     for (size_t size = 16; size != 0; size /= 2) {

@@ -11,7 +11,7 @@
 namespace hermetic
 {
 
-/* Removes files, and then runs of lines, as long as `is_interesting` is true for the rest. */
+/* Removes files, and then groups of lines, as long as `is_interesting` is true for what remains. */
 Project reduce_project(const Project &project, const std::function<bool(const Project &)> &is_interesting);
 
 } // namespace hermetic

@@ -1,9 +1,8 @@
 /*
- * settings_test.cpp - variables of the environment that decide about code: where one changes the machine code, the id
- * changes, too.
+ * settings_test.cpp - tests that an environment variable that changes the machine code also changes the id.
  *
- * A program is compiled in one process without a variable, and in another with it. The names come from the driver's own
- * file, so a new driver's variables are tried as well. The program starts itself with `--settings FILE`.
+ * A program is compiled in one process without a variable, and in another with it. Most names of variables are found in
+ * the driver's own file, so a new driver's variables are tried too. The test starts itself with `--settings FILE`.
  */
 #include <algorithm>
 #include <cctype>
@@ -29,7 +28,7 @@ namespace
 using namespace hermetic;
 using Variables = child_process::Child::Environment;
 
-/* Has a loop, a barrier and local memory, of which compilers make different things. */
+/* Has a loop, a barrier and local memory, for which many settings change the code. */
 const char kSource[] = "kernel void sum(global const float *in, global float *out, local float *part)\n"
                        "{\n"
                        "    float all = 0;\n"
@@ -44,7 +43,7 @@ const char kSource[] = "kernel void sum(global const float *in, global float *ou
                        "}\n";
 
 struct Made {
-    bool is_there = false; /* false: with this variable there is no device, or the compiler ends the process */
+    bool is_there = false; /* false: with the variable there is no device, or the compiler crashes */
     std::string id;
     std::string code;
 };
@@ -69,7 +68,7 @@ Made make_in_child(const ScratchDirectory &scratch, Variables variables)
     std::filesystem::create_directory(name + "/cache");
     variables.emplace("POCL_CACHE_DIR", name + "/cache");
     const auto before = std::filesystem::current_path();
-    std::filesystem::current_path(name); /* drivers leave files there */
+    std::filesystem::current_path(name); /* where drivers write files */
     child_process::Child child({"/proc/self/exe", "--settings", name + "/made"}, name + "/out", variables);
     made.is_there = child.wait() == 0;
     std::filesystem::current_path(before);
@@ -83,7 +82,7 @@ Made make_in_child(const ScratchDirectory &scratch, Variables variables)
     return made;
 }
 
-/* Which of the variables change the code. */
+/* Compiles with variables set, and collects those that change the code. */
 class Trial
 {
 public:
@@ -130,7 +129,7 @@ private:
     std::string unusable_;
 };
 
-/* The file that contains the driver's functions, and in PoCL's case those of its devices. */
+/* Returns the bytes of the driver's library, and for PoCL also of the libraries of its devices. */
 std::string driver_bytes()
 {
     const auto *dispatch = *reinterpret_cast<cl_icd_dispatch *const *>(OpenclPlatform::get().id());
@@ -149,7 +148,7 @@ std::string driver_bytes()
     return bytes;
 }
 
-/* The strings of the driver that begin with one of these words and look like a variable's name. */
+/* Returns the strings in the driver that begin with one of these words and look like the name of a variable. */
 std::set<std::string> names_in_driver(const std::vector<std::string> &beginnings)
 {
     std::set<std::string> names;
@@ -166,7 +165,7 @@ std::set<std::string> names_in_driver(const std::vector<std::string> &beginnings
     return names;
 }
 
-/* What a variable is set to; one without a value here to 1. */
+/* Returns the values to try for a variable: 1, unless others are listed here. */
 std::vector<std::string> values_of(const std::string &name)
 {
     static const std::map<std::string, std::vector<std::string>> known = {

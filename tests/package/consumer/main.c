@@ -1,5 +1,5 @@
 /*
- * main.c - an application outside of the repository: it calls one function of each library that it was linked with.
+ * main.c - an application outside of the repository, which calls a function of each library that it is linked with.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * main.cpp - a C++ application outside of the repository: it uses the headers of C++ that were installed.
+ * main.cpp - a C++ application outside of the repository, which uses the installed C++ headers.
  */
 #include <cstdio>
 #include <cstring>
