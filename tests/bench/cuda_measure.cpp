@@ -1,5 +1,5 @@
 /*
- * cuda_measure.cpp - the measuring processes of the CUDA benchmark.
+ * cuda_measure.cpp - measures builds and loads with CUDA, in the measuring processes of the CUDA benchmark.
  */
 #include "bench/cuda_measure.h"
 
@@ -35,7 +35,7 @@ using bench::require_ingot;
 using bench::Sample;
 using Bytes = std::vector<uint8_t>;
 
-/* The first GPU, current in this thread, and Ingot's context over it. */
+/* The first GPU's CUDA context, which is made current in this thread, and Ingot's context over it. */
 struct Gpu {
     CudaDriver &driver = CudaDriver::get();
     CUcontext native = driver.contexts()[0];

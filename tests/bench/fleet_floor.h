@@ -19,7 +19,7 @@ class Floor
 {
 public:
     virtual ~Floor() = default;
-    /* Returns the checksum of an object, by its number in the list of names. */
+    /* Loads the object whose name has this index in the list. Returns its checksum. */
     virtual uint64_t load(size_t number) = 0;
     /* Returns the size of the largest object loaded so far. */
     virtual size_t object_size() const = 0;

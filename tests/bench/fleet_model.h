@@ -54,8 +54,8 @@ struct Outcome {
     double bytes = 0;
     double ready_s = 0;          /* when the last machine has all programs */
     double longest_node_s = 0;   /* the longest time from a machine's own start until it has all programs */
-    double peak_requests = 0;    /* in one second */
-    double peak_bytes = 0;       /* in one second */
+    double peak_requests = 0;    /* the most in one second */
+    double peak_bytes = 0;       /* the most in one second */
     double peak_utilization = 0; /* the largest part of a second in which the server is busy, 0 to 1 */
 };
 

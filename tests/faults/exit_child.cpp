@@ -25,7 +25,7 @@
 #include "conformance/device_under_test.h"
 
 #ifdef EXIT_DRIVER
-bool unload_driver(); /* exit_driver.cpp */
+bool unload_driver(); /* defined in exit_driver.cpp */
 #else
 static bool unload_driver()
 {

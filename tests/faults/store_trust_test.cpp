@@ -123,7 +123,7 @@ TEST(StoreTrust, AReadOnlyStoreMayBeRootsAndAWritableOneMayNot)
                          return Store(root).status() == INGOT_UNTRUSTED ? 0 : 2;
                      },
                      true));
-    ASSERT_EQ(0, chown((entries_of(root).at(0) / "key.bin").c_str(), 1, 1)); /* not all of it is root's */
+    ASSERT_EQ(0, chown((entries_of(root).at(0) / "key.bin").c_str(), 1, 1)); /* one file now has another owner */
     EXPECT_EQ(0, in_child(
                      [&] {
                          ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
