@@ -1,4 +1,4 @@
-# A build for arm64 on a machine of another kind, with Debian's cross compilers and the libraries of that architecture.
+# Toolchain for arm64 on another kind of machine, with Debian's cross compilers and libraries for arm64.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

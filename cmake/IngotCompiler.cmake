@@ -1,14 +1,14 @@
-# How everything here is compiled: warnings, visibility, sanitizers.
+# How all targets are compiled: warnings, visibility, sanitizers.
 
 set(INGOT_C_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wvla)
 set(INGOT_CXX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
 
-# Flags that every part of a build must share, so that they are set on all targets alike.
+# Flags that must be the same for all targets of a build.
 if(INGOT_SANITIZE)
     add_compile_options(-fsanitize=${INGOT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${INGOT_SANITIZE})
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
-        add_compile_options(-Wno-maybe-uninitialized) # sees the instrumentation, not the code; other builds have it
+        add_compile_options(-Wno-maybe-uninitialized) # false alarms about the instrumentation
     endif()
 endif()
 if(INGOT_COVERAGE)
@@ -29,7 +29,7 @@ if(INGOT_CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_C_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER ${INGOT_CCACHE})
 endif()
 
-# Everything of Ingot is compiled with this: C11 as the standard has it, the operating system's functions visible.
+# Sets how a target of Ingot is compiled: strict C11, with the functions of the operating system declared.
 function(ingot_compile_settings target)
     set_target_properties(${target} PROPERTIES
         C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
@@ -43,8 +43,8 @@ function(ingot_compile_settings target)
         $<$<BOOL:${INGOT_WERROR}>:-Werror>)
 endfunction()
 
-# Optimizes a shared library as a whole, from objects that a static library can have, too. A load runs right after the
-# driver has displaced Ingot's code from the processor's caches; then the whole library's shorter paths take 12% less.
+# Optimizes a shared library as a whole, from objects that the static library shares. A load runs right after the driver
+# has displaced Ingot's code from the processor's caches, and the shorter code paths then take 12% less time.
 include(CheckIPOSupported)
 if(INGOT_LTO AND CMAKE_C_COMPILER_ID STREQUAL "GNU" AND NOT INGOT_SANITIZE AND NOT INGOT_COVERAGE)
     check_ipo_supported(RESULT INGOT_CAN_LTO LANGUAGES C)
@@ -57,7 +57,8 @@ function(ingot_optimize_as_whole objects shared)
     endif()
 endfunction()
 
-# For a file with util/xxh3_avx2.h. Without -mavx2, as on other processors, it says that it has none.
+# Compiles a file that includes util/xxh3_avx2.h with -mavx2. On other processors, the header reports that it has no
+# AVX2 code.
 include(CheckIncludeFile)
 check_include_file(sys/platform/x86.h INGOT_HAS_PLATFORM_X86) # of glibc 2.33 and later, on x86
 function(ingot_compile_for_avx2 source)

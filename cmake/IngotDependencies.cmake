@@ -1,6 +1,7 @@
-# What the libraries are linked with. Also installed: static libraries need the same at the application's link.
+# Finds what the libraries are linked with. It is also installed, because an application that links a static library
+# needs the same.
 #
-# Neither libxxhash nor libsodium comes with a CMake package on Debian 12, so each is found here and made a target.
+# On Debian 12, libxxhash and libsodium come without a CMake package, so they are found here and made targets.
 
 include_guard(GLOBAL)
 
@@ -22,8 +23,8 @@ function(ingot_find_dependency name header library package)
         INTERFACE_INCLUDE_DIRECTORIES "${INGOT_${name}_INCLUDE_DIR}")
 endfunction()
 
-# Defines the target ingot_dep::opencl, or leaves it undefined. No module of the name FindOpenCL is asked: a project may
-# have its own, which need not define what CMake's does.
+# Defines the target ingot_dep::opencl, or leaves it undefined. Does not use FindOpenCL: a project may have its own
+# module of that name, which need not define what CMake's does.
 function(ingot_find_opencl)
     if(OpenCL_INCLUDE_DIR AND NOT INGOT_opencl_INCLUDE_DIR)
         set(INGOT_opencl_INCLUDE_DIR ${OpenCL_INCLUDE_DIR} CACHE PATH "Of CL/cl.h")
@@ -34,7 +35,7 @@ function(ingot_find_opencl)
     ingot_find_dependency(opencl CL/cl.h OpenCL "ocl-icd-opencl-dev, opencl-c-headers")
 endfunction()
 
-# Defines the target ingot_dep::cuda, which is the toolkit's headers alone: its libraries are opened at run time.
+# Defines the target ingot_dep::cuda, which has only the toolkit's headers: its libraries are opened at run time.
 function(ingot_find_cuda)
     if(TARGET ingot_dep::cuda)
         return()

@@ -1,6 +1,6 @@
-# Headers, libraries, the CMake package with its components, and pkg-config files.
+# Installs headers, libraries, the CMake package with its components, and pkg-config files.
 #
-# Every library is a component with its own export file, so that a package without it says so by name.
+# Every library is a component with its own export file, so that find_package can name a component that is missing.
 
 include(CMakePackageConfigHelpers)
 
@@ -37,13 +37,13 @@ if(CMAKE_INSTALL_LIBDIR MATCHES "^/")
 else()
     file(RELATIVE_PATH ingot_pc_up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
     string(REGEX REPLACE "/$" "" ingot_pc_up "${ingot_pc_up}")
-    set(ingot_pc_prefix "\${pcfiledir}/${ingot_pc_up}") # an installed copy can be moved
+    set(ingot_pc_prefix "\${pcfiledir}/${ingot_pc_up}") # relative, so that an installed copy can be moved
 endif()
 foreach(component IN LISTS ingot_components)
     ingot_install_component(${component})
 endforeach()
 
-# The conformance suite, as sources, for those who write a backend of their own: doc/backends.md.
+# The sources of the conformance suite, for developers of custom backends: doc/backends.md.
 set(ingot_conformance_dir ${CMAKE_INSTALL_DATADIR}/ingot/conformance)
 set(suite ${PROJECT_SOURCE_DIR}/tests/conformance)
 include(${suite}/IngotConformance.cmake)

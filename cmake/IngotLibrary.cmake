@@ -1,11 +1,11 @@
-# One library of Ingot, shared and static from the same objects.
+# Adds a library of Ingot, shared and static, from the same objects.
 
 # ingot_add_library(<target> OUTPUT_NAME <file name> COMPONENT <package component> SOURCES ... HEADERS ...
 #                   [NEEDS <Ingot libraries>...] [PUBLIC_LIBS ...] [PRIVATE_LIBS ...])
 #
-# Makes <target> (shared) and <target>_static; both are linked with the shared or the static targets of NEEDS. The
-# version script is <target>.map beside the CMakeLists.txt. ingot::<short name> is what applications link: the shared
-# library, or the static one where only that is built.
+# Makes <target> (shared) and <target>_static, which are linked with the shared or the static targets of NEEDS. The
+# version script is <target>.map next to the CMakeLists.txt. Applications link ingot::<short name>: the shared library,
+# or the static one if only that is built.
 function(ingot_add_library target)
     cmake_parse_arguments(arg "" "OUTPUT_NAME;COMPONENT" "SOURCES;HEADERS;NEEDS;PUBLIC_LIBS;PRIVATE_LIBS" ${ARGN})
     string(REGEX REPLACE "^ingot_" "" short ${target})
@@ -44,7 +44,7 @@ function(ingot_add_library target)
     set_property(GLOBAL PROPERTY INGOT_COMPONENT_${arg_COMPONENT}_HEADERS ${arg_HEADERS})
 endfunction()
 
-# What the shared and the static library have in common; a part of ingot_add_library, whose arguments it sees.
+# Sets what the shared and the static library have in common. A part of ingot_add_library, whose arguments it uses.
 macro(ingot_library_settings library needs)
     ingot_compile_settings(${library})
     set_target_properties(${library} PROPERTIES OUTPUT_NAME ${arg_OUTPUT_NAME} LINKER_LANGUAGE C)

@@ -1,4 +1,4 @@
-# What can be chosen when configuring.
+# The options of the configure step.
 
 option(INGOT_BUILD_SHARED "Build the shared libraries" ON)
 option(INGOT_BUILD_STATIC "Install the static libraries (the tests always build them)" ON)
@@ -34,12 +34,12 @@ endif()
 
 set(ingot_summary "" CACHE INTERNAL "")
 
-# One line of the table that ends a configure run.
+# Adds a line to the summary at the end of the configure step.
 function(ingot_summary_line what state)
     set(ingot_summary "${ingot_summary};${what}: ${state}" CACHE INTERNAL "")
 endfunction()
 
-# For a backend that cannot be built: an error where it was asked for, a line of the summary where it was left open.
+# Handles a backend that cannot be built: fails if it was set to ON, otherwise adds a line to the summary.
 function(ingot_backend_is_missing what option reason)
     if(NOT ${option} STREQUAL "AUTO")
         message(FATAL_ERROR "Ingot: ${option} is ${${option}}, but there are ${reason}.")

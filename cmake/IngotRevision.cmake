@@ -1,7 +1,8 @@
-# core/revision.h: which state of the sources a library was built from.
+# Writes core/revision.h, which says from which state of the sources a library was built.
 #
-# Part of every id, so that a library with other code never takes a blob for its own. Found anew in every build, not
-# only when configuring; the file changes only when the revision does. Run as a script, this file writes the header.
+# The revision is part of every id, so that a library never uses a blob of a library with different code. Every build
+# finds the revision again, not only the configure step. The header changes only if the revision does. Run as a script,
+# this file writes the header.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
     find_package(Git QUIET)
@@ -15,7 +16,7 @@ endif()
 
 cmake_minimum_required(VERSION 3.25)
 
-# Two trees with different changes are two revisions: a digest of the changes, with files that git does not know.
+# If the tree has changes, the revision includes a digest of them, and of files that git does not know.
 set(revision release)
 set(changes "")
 set(failed TRUE)
@@ -23,7 +24,7 @@ if(GIT AND EXISTS ${SOURCE_DIR}/.git)
     execute_process(COMMAND ${GIT} rev-parse --short=12 HEAD WORKING_DIRECTORY ${SOURCE_DIR}
         OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE RESULT_VARIABLE failed ERROR_QUIET)
 endif()
-if(failed) # a tarball, or a copy within another repository: git knows none of its files
+if(failed) # a tarball, or a copy in another repository, where git does not know the files
     file(GLOB_RECURSE others RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/src/* ${SOURCE_DIR}/include/* ${SOURCE_DIR}/cmake/*)
 else()
     set(revision ${commit})

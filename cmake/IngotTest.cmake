@@ -1,6 +1,6 @@
-# A test program, and one ctest entry for each device that it runs on.
+# Functions that add test programs and benchmarks, with one ctest entry for each device that a test runs on.
 #
-# scripts/with-device gives a test its platform, an empty driver cache and a scratch directory of its own.
+# scripts/with-device gives each test its platform, an empty driver cache and its own scratch directory.
 
 enable_language(CXX)
 if(INGOT_BUILD_TESTS)
@@ -12,7 +12,8 @@ if(INGOT_BUILD_TESTS)
     endif()
 endif()
 
-# A test without what it needs: told in the summary, or an error where no test may be left out.
+# Leaves a test out because something that it needs is missing: adds a line to the summary, or fails if all are
+# required.
 function(ingot_test_left_out what reason)
     if(INGOT_REQUIRE_DEVICES)
         message(FATAL_ERROR "Ingot: ${what} would be left out (INGOT_REQUIRE_DEVICES): ${reason}. "
@@ -21,8 +22,8 @@ function(ingot_test_left_out what reason)
     ingot_summary_line("${what}" "left out: ${reason}")
 endfunction()
 
-# Which of the devices that the tests know this machine has. A system without a package of one cannot be required to
-# have it: Debian 13 has no Intel driver.
+# Finds which of the tests' devices this machine has. A device that has no package on this system is not required:
+# Debian 13 has no Intel driver.
 execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/install-deps --list OUTPUT_VARIABLE ingot_packages
     COMMAND_ERROR_IS_FATAL ANY)
 set(ingot_test_devices "")
@@ -43,7 +44,7 @@ foreach(device IN ITEMS pocl intel level_zero-tgllp level_zero-dg2 level_zero-pv
     endif()
 endforeach()
 
-# NVIDIA's devices are used where they are; no test may ask for them, for there is no package that brings them.
+# NVIDIA's devices are used if they are there. They are never required, because no package provides them.
 foreach(device IN ITEMS nvidia cuda)
     execute_process(COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device --check ${device}
         RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
@@ -53,7 +54,7 @@ foreach(device IN ITEMS nvidia cuda)
     endif()
 endforeach()
 
-# Whether the CUDA toolkit's compilers can be opened, as the CUDA backend does when it runs.
+# True if the CUDA toolkit's compilers can be opened, as the CUDA backend does at run time.
 set(INGOT_CUDA_COMPILERS OFF)
 if(TARGET ingot::cuda)
     find_program(INGOT_LDCONFIG ldconfig PATHS /sbin /usr/sbin)
@@ -65,12 +66,14 @@ if(TARGET ingot::cuda)
     ingot_summary_line("CUDA compilers for tests" "${INGOT_CUDA_COMPILERS} (libnvrtc and libnvJitLink, by ldconfig)")
 endif()
 
-# What programs that load drivers need in a sanitizer build.
+# What programs that load drivers need in a build with sanitizers.
 #
-# gcc's runtime takes a thread-local block of a driver for one of an old libc's where it lies 16 bytes into a page,
-# follows what it reads before it, and crashes in the search for leaks: it leaves them alone.
+# intercept_tls_get_addr=0: if a thread-local block of a driver lies 16 bytes into a page, gcc's runtime takes it for a
+# block of an old C library, follows the bytes before it, and crashes when it searches for leaks. The option makes it
+# ignore such blocks.
 #
-# Intel's compiler deletes objects as another type. No option names a library; Ingot is C and deletes none.
+# new_delete_type_mismatch=0: Intel's compiler deletes objects as another type. The option cannot be limited to a
+# library, but Ingot is C and deletes no objects.
 add_library(ingot_sanitizer_support INTERFACE)
 set(ingot_asan_options intercept_tls_get_addr=0)
 set(ingot_asan_options_of_intel ${ingot_asan_options}:new_delete_type_mismatch=0)
@@ -89,7 +92,7 @@ endif()
 # ingot_add_command_test(NAME <name> COMMAND ... [DEVICES pocl intel] [TIMEOUT s] [LABELS ...]
 #                        [ENVIRONMENT ...])
 #
-# Without DEVICES the test sees no OpenCL platform and is called <name>; else <name>.<device> for each.
+# Without DEVICES, the test sees no OpenCL platform and is called <name>. Otherwise there is a <name>.<device> for each.
 function(ingot_add_command_test)
     cmake_parse_arguments(arg "" "NAME;TIMEOUT" "COMMAND;DEVICES;LABELS;ENVIRONMENT" ${ARGN})
     if(NOT arg_TIMEOUT)
@@ -121,17 +124,18 @@ function(ingot_add_command_test)
     endforeach()
 endfunction()
 
-# The headers that take the compiler longest, compiled once for all tests. Not with ccache, which keeps its results.
+# The headers that take longest to compile, precompiled once for all tests. Not with ccache, which makes that
+# unnecessary.
 set(INGOT_TEST_HEADERS <algorithm> <filesystem> <fstream> <functional> <string> <thread> <vector> <gtest/gtest.h>)
 if(INGOT_BUILD_TESTS AND NOT INGOT_CCACHE)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/generated/precompiled.cpp CONTENT "int main() {}\n")
-    add_executable(ingot_test_precompiled ${PROJECT_BINARY_DIR}/generated/precompiled.cpp) # as tests are, for -fPIE
+    add_executable(ingot_test_precompiled ${PROJECT_BINARY_DIR}/generated/precompiled.cpp) # has -fPIE, as tests do
     ingot_compile_settings(ingot_test_precompiled)
     target_link_libraries(ingot_test_precompiled PRIVATE GTest::gtest Threads::Threads)
     target_precompile_headers(ingot_test_precompiled PRIVATE ${INGOT_TEST_HEADERS})
 endif()
 
-# ingot_add_test_objects(<target> SOURCES ...): what several tests are made of, compiled once.
+# ingot_add_test_objects(<target> SOURCES ...): compiles sources that several tests share once.
 function(ingot_add_test_objects target)
     cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
     add_library(${target} OBJECT ${arg_SOURCES})
@@ -140,7 +144,7 @@ function(ingot_add_test_objects target)
         ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${target} PRIVATE GTest::gtest Threads::Threads)
     if(TARGET ingot_test_precompiled)
-        target_precompile_headers(${target} PRIVATE ${INGOT_TEST_HEADERS}) # its own, for -fPIC
+        target_precompile_headers(${target} PRIVATE ${INGOT_TEST_HEADERS}) # not shared: these have -fPIC
     endif()
 endfunction()
 
@@ -173,8 +177,8 @@ function(ingot_add_test)
         TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
 endfunction()
 
-# SPIR-V of the OpenCL C in tests/support/kernels, for tests and examples without OpenCL; made when building.
-# The translator reads the bitcode of its own LLVM, so the two are of one version (Debian 12: 14; Debian 13: 19).
+# The build compiles the OpenCL C in tests/support/kernels to SPIR-V, for tests and examples without OpenCL. clang and
+# the translator must have the same version of LLVM (Debian 12: 14; Debian 13: 19).
 foreach(version RANGE 14 22)
     find_program(INGOT_CLANG_${version} NAMES clang-${version})
     find_program(INGOT_LLVM_SPIRV_${version} NAMES llvm-spirv-${version})
@@ -186,7 +190,8 @@ foreach(version RANGE 14 22)
     endif()
 endforeach()
 
-# ingot_add_spirv(<target> NAME <file name without .spv> SOURCE <.cl> [OPTIONS ...]): <target> makes it in its folder.
+# ingot_add_spirv(<target> NAME <file name without .spv> SOURCE <.cl> [OPTIONS ...]): <target> compiles SOURCE to the
+# file NAME.spv in its folder.
 function(ingot_add_spirv target)
     cmake_parse_arguments(arg "" "NAME;SOURCE" "OPTIONS" ${ARGN})
     set(module ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.spv)
@@ -201,8 +206,8 @@ endfunction()
 
 # ingot_add_benchmark(NAME <name> SOURCES ... [LIBS ...] [DEFINITIONS ...])
 #
-# Makes the program bench_<name>, which scripts/bench runs as `bench_<name> --json FILE`. In a build with tests it is
-# compiled only.
+# Makes the program bench_<name>, which scripts/bench runs as `bench_<name> --json FILE`. In a build with tests, it is
+# compiled but not run.
 function(ingot_add_benchmark)
     cmake_parse_arguments(arg "" "NAME" "SOURCES;LIBS;DEFINITIONS" ${ARGN})
     add_executable(bench_${arg_NAME} ${arg_SOURCES})

@@ -1,10 +1,11 @@
-# Real applications: what they need, how they run, and what they print; sourced, never run.
+# Functions that say what real applications need, how they are run, and what they print. Sourced, not run.
 #
-# device is pocl or intel, python the interpreter of a virtual environment, build a folder or empty, programs is
-# tests/layer/applications, scratch a folder for what is fetched, tests_of_pyopencl a folder, digits that example,
-# no_run is not empty where the device computes nothing, and recipe is the file in which digits records, or empty.
+# They use these variables of the caller: device (pocl or intel), python (the interpreter of a virtual environment),
+# build (a build folder, or empty), programs (tests/layer/applications), scratch (a folder for downloads),
+# tests_of_pyopencl (a folder), digits (the program of that example), no_run (not empty if the device computes nothing),
+# and recipe (the file in which digits records, or empty).
 
-# The program that an application needs.
+# Prints the path of the program that an application needs.
 program_of() {
     case $1 in
     clinfo) echo clinfo ;;
@@ -27,7 +28,7 @@ is_installed() {
     esac
 }
 
-# Intel's OpenCL CPU runtime, in the virtual environment.
+# Prints the path of Intel's OpenCL CPU runtime in the virtual environment.
 runtime_of_sycl() {
     echo "$(dirname "$(dirname "$python")")/lib/libintelocl.so"
 }
@@ -63,12 +64,12 @@ run_application() {
 }
 ffmpeg_filters=format=yuv420p,hwupload,avgblur_opencl=sizeX=3,unsharp_opencl,hwdownload,format=yuv420p
 
-# What two equal runs print alike.
+# Prints the part of the output that must be the same in two equal runs.
 result_of() {
     case $1 in
-    clinfo) sed -E '/Device LUID/d' ;; # of Intel's simulated device, of stack memory
+    clinfo) sed -E '/Device LUID/d' ;; # Intel's simulated device prints uninitialized memory there
     ffmpeg | openvino-* | sycl) cat ;;
-    digits) grep -oE '[0-9.]+% ' ;; # a simulated device answers nothing
+    digits) grep -oE '[0-9.]+% ' ;; # a simulated device prints no answers
     clpeak-*) sed -E 's/[0-9]+(\.[0-9]+)?/N/g' ;;
     hashcat-crack) grep -E '^(Status|Recovered\.)|:ingot$' ;;
     hashcat-*) grep -E '^(\* Hash-Mode|\* Device #.*: )' | sed -E 's/, [0-9]+ MCU.*//; s#[0-9]+/[0-9]+ MB##' ;;
@@ -76,7 +77,7 @@ result_of() {
     esac
 }
 
-# PyOpenCL's tests are in Debian's source package only. Sets tests_of_pyopencl.
+# Fetches PyOpenCL's tests, which only Debian's source package has. Sets tests_of_pyopencl.
 fetch_pyopencl() {
     local options=(-o "Dir::Etc::SourceList=/dev/null" -o "Dir::Etc::SourceParts=$scratch/sources"
         -o "Dir::State::Lists=$scratch/lists" -o "APT::Sandbox::User=root" -qq)
@@ -95,7 +96,7 @@ fetch_pyopencl() {
     [[ -d $tests_of_pyopencl ]]
 }
 
-# A file that was built, by its name.
+# Prints the path of a built file, by its name.
 find_built() {
     find ${build:-build/release build/dev} -name "$1" ! -type d -print -quit 2>/dev/null | xargs -r readlink -f || true
 }

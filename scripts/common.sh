@@ -1,4 +1,4 @@
-# What the scripts share; sourced, never run. Leaves the shell in the repository's root.
+# Functions that the scripts share. Sourced, not run. Changes to the root of the repository.
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -6,12 +6,12 @@ say() {
     printf '\n== %s\n' "$*"
 }
 
-# version_of HEADER: "0.2.0", of include/ingot/ingot.h or a copy of it
+# version_of HEADER: prints the version, such as "0.2.0", that include/ingot/ingot.h or a copy of it states.
 version_of() {
     sed -n 's/^#define INGOT_VERSION_[A-Z]* //p' "$1" | paste -sd .
 }
 
-# configure_preset PRESET [CMAKE_OPTIONS...]: in build/PRESET.
+# configure_preset PRESET [CMAKE_OPTIONS...]: configures build/PRESET.
 configure_preset() {
     local preset=$1
     shift
@@ -33,7 +33,7 @@ configure_and_build() {
     build_preset "$1"
 }
 
-# Prints a line a device: what it is, or why it is not there.
+# Prints a line for each device: its name, or why it is missing.
 show_devices() {
     local device package version reason
     for device in pocl intel level_zero-tgllp level_zero-dg2 level_zero-pvc; do
