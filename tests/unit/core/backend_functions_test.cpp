@@ -1,5 +1,6 @@
 /*
- * backend_functions_test.cpp - what backend.h offers to backends beside the table: logs and the user's allocator.
+ * backend_functions_test.cpp - tests the functions that backend.h offers to backends in addition to the operations
+ * table: log text, a program's refusal, the user's allocator, and a program's build request.
  */
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /*
- * bytes_test.cpp - the writer and the checked reader.
+ * bytes_test.cpp - tests the byte writer and the reader that checks every size.
  */
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 /*
- * cache_blob_id_test.cpp - what an id holds, what changes it, and reading ids from any source.
+ * cache_blob_id_test.cpp - tests what a program's id contains, what changes it, and that ids from any source are read
+ * safely.
  */
 #include <algorithm>
 #include <cstdlib>
@@ -200,7 +201,8 @@ TEST(CacheBlobId, ReadsNoMoreThanThereIs)
     const auto id = id_with({}, program);
     size_t size = 0;
     for (size_t length = 0; length < id.size(); ++length) {
-        const std::vector<uint8_t> cut(id.begin(), id.begin() + static_cast<ptrdiff_t>(length)); /* exact, for ASan */
+        /* The vector has exactly the cut size, so that ASan detects a read past the end. */
+        const std::vector<uint8_t> cut(id.begin(), id.begin() + static_cast<ptrdiff_t>(length));
         const ingot_status_t status = ingot_cache_blob_id_describe(cut.size(), cut.data(), &size, nullptr);
         EXPECT_TRUE(status == INGOT_BLOB_TRUNCATED || status == INGOT_SUCCESS) << length << ingot_status_name(status);
     }
@@ -242,7 +244,7 @@ TEST(CacheBlobId, FailsWithTheDeviceThatDoesNotTell)
     size_t size = 0;
     const uint8_t *id = nullptr;
     EXPECT_EQ(INGOT_BACKEND_ERROR, ingot_program_desc_get_cache_blob_id(desc.get(), &size, &id));
-    const Program program = create_program(desc); /* still builds */
+    const Program program = create_program(desc); /* the program can still be built */
     EXPECT_NE(nullptr, program);
 }
 
@@ -254,7 +256,8 @@ TEST(CacheBlobId, IsRefusedWhereNothingCanVouch)
     program.sources = {"kernel a x\n// __TIME__ in a comment says nothing\n"};
     const char *reason = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_is_cacheable(program.make(context).get(), &reason));
-    program.sources = {"#include \"absent.h\"\nkernel a x\n"}; /* a compiler has to say whether it is needed */
+    /* Only a compiler knows whether this file is needed, so the program is cacheable so far. */
+    program.sources = {"#include \"absent.h\"\nkernel a x\n"};
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_is_cacheable(program.make(context).get(), &reason));
     program.sources = {"kernel a x __TIME__\n"};
     const Desc desc = program.make(context);
@@ -262,7 +265,7 @@ TEST(CacheBlobId, IsRefusedWhereNothingCanVouch)
     EXPECT_NE(std::string::npos, std::string(reason).find("__TIME__")) << reason;
     ProgramText with_option;
     with_option.compile_options = "-include absent.h";
-    const Desc described = with_option.make(context); /* the reason lives as long as it */
+    const Desc described = with_option.make(context); /* owns the text of `reason` */
     EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(described.get(), &reason));
     EXPECT_STREQ("the options have -include, which might read a file", reason);
     size_t size = 0;

@@ -1,5 +1,6 @@
 /*
- * cache_blob_test.cpp - blobs that are read back as written, with changes, or not at all.
+ * cache_blob_test.cpp - tests how blobs are read back: sound ones, changed ones, and those of another program or
+ * device.
  */
 #include <algorithm>
 #include <chrono>
@@ -56,7 +57,7 @@ bool is_refusal(ingot_status_t status)
     return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
 }
 
-/* A descriptor that knows the id alone. */
+/* Makes a descriptor from an id alone. */
 Desc make_from_id(const Context &context, const std::vector<uint8_t> &id)
 {
     ingot_program_desc_t desc = nullptr;
@@ -195,7 +196,7 @@ TEST_F(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
     EXPECT_EQ(blob_with(both).size(), blob_of(program).size());
 }
 
-/* The compiler's calls are the only ones that take time here. */
+/* In this test, only calls of the compiler take time. */
 TEST_F(CacheBlob, KeepsTheSumOfTheBuildTimes)
 {
     const auto slow = [](void *, const char *operation) {
@@ -298,7 +299,7 @@ TEST_F(CacheBlob, IsDescribedWithoutADevice)
     EXPECT_NE(std::string::npos, text.find(", \"build_log\": \"")) << text;
 }
 
-/* Nobody gave a source there. */
+/* A descriptor made from an id has no source, so the name must come from the blob. */
 TEST_F(CacheBlob, KeepsTheSourcesNameThroughAProgramOfAnId)
 {
     ProgramText text;
@@ -365,7 +366,8 @@ TEST_F(CacheBlob, IsRefusedForWhatNothingCanVouchFor)
     EXPECT_EQ(builds + 1, device_.counts.builds);
 }
 
-/* Without its includes first, then as the application asked; from then on at once as it asked. */
+/* The first request compiles twice: without the includes, and then natively. Later requests compile natively at once.
+ */
 TEST_F(CacheBlob, IsNotThereForAProgramThatOnlyBuildsNatively)
 {
     ProgramText text;

@@ -1,4 +1,5 @@
-/* Which code compiles: build-ids of a driver's libraries, seen from processes that load them for real. */
+/* Tests the identity of a compiler, which consists of the build-ids of a driver's libraries. Child processes really
+ * load them. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>
@@ -57,8 +58,9 @@ ingot_status_t ask(Question &question, const ingot_allocator_t *allocator, std::
     return status;
 }
 
-/* In a new process: the field of a driver's function, with further libraries. A last line "loaded" if one of the test's
- * was loaded for that. `loaded`: libraries that the process loads before, between colons. */
+/* Returns the identity field of a driver's function and further libraries, computed in a new process. Its last line is
+ * "loaded" if computing it loaded one of the test's libraries. `loaded` lists the libraries, separated by colons, that
+ * the process loads first. */
 std::string identity_in_child(const std::string &library_path, const std::vector<std::string> &arguments,
                               const std::string &loaded = "")
 {
@@ -139,7 +141,7 @@ TEST(CompilerIdentity, ReadsTheCompilerThatIsFirstInThePath)
     EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\n", identity_in_child(one + ":" + two, arguments));
 }
 
-/* What it needs is in the path and in its RUNPATH. */
+/* The libraries that it needs are found through LD_LIBRARY_PATH and its RUNPATH. */
 TEST(CompilerIdentity, LoadsACompilerWhoseSearchOnlyTheLinkerKnows)
 {
     const std::vector<std::string> arguments = {one + "/libidentity_extra.so", "identity_extra",
@@ -148,7 +150,7 @@ TEST(CompilerIdentity, LoadsACompilerWhoseSearchOnlyTheLinkerKnows)
               identity_in_child(three + ":" + one, arguments));
 }
 
-/* As the linker does: it searches on behind a library for another machine. */
+/* The dynamic linker skips a library for another machine and searches on, and so must Ingot. */
 TEST(CompilerIdentity, SkipsALibraryForAnotherMachine)
 {
     const std::filesystem::path other = std::filesystem::path(testing::TempDir()) / "ingot_identity_other";
@@ -166,7 +168,7 @@ TEST(CompilerIdentity, SkipsALibraryForAnotherMachine)
     EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\n", found);
 }
 
-/* Each length, and each byte of the headers, changed: read, loaded or skipped, and no more. */
+/* Truncates the library at many lengths, and changes each of its first bytes. Reading it must never crash. */
 TEST(CompilerIdentity, ReadsDamagedLibrariesWithoutCrashing)
 {
     std::ifstream stream(three + "/libidentity_runpath.so", std::ios::binary);

@@ -1,5 +1,5 @@
 /*
- * context_test.cpp - making contexts, their environment, and their limits.
+ * context_test.cpp - tests making contexts, the environment variables that they read, and their limits.
  */
 #include <algorithm>
 #include <cstdio>
@@ -25,7 +25,7 @@ extern "C" {
 namespace
 {
 
-/* A variable of the environment for as long as this lives. */
+/* Sets an environment variable for the lifetime of this object. */
 class Variable
 {
 public:
@@ -36,7 +36,7 @@ private:
     const char *name_;
 };
 
-/* Takes the caller's variables of Ingot out of the environment: some shells and build scripts set one. */
+/* Removes Ingot's variables from the environment, because some shells and build scripts set one. */
 void clear_variables()
 {
     std::vector<std::string> names;
@@ -66,7 +66,7 @@ ingot_cache_capacity_t capacity_of(const Context &context)
     return capacity;
 }
 
-/* A backend that is never asked to build, and whose compiler reads options from a variable. */
+/* Makes a context whose backend is never asked to build, and whose compiler reads options from a variable. */
 Context context_with_option_variable()
 {
     ingot_backend_ops_t ops{};
@@ -117,7 +117,8 @@ std::vector<uint8_t> id_in_directory(const std::filesystem::path &directory)
 
 } // namespace
 
-/* Debug information names the current directory, whether an option or a variable of the compiler asks for it. */
+/* Debug information names the current directory. The id must then depend on it, even if the option -g comes from a
+ * variable that the compiler reads. */
 TEST(Context, ReadsOptionsInACompilersVariable)
 {
     const ScratchDirectory one, two;
@@ -268,7 +269,7 @@ TEST(CacheCapacity, ZeroIsTheDefaultAndAFlagTurnsTheCacheOff)
     EXPECT_EQ(0u, capacity_of(context).max_programs);
     (void)create_program(desc);
     EXPECT_EQ(0u, stats_of(context).programs);
-    capacity.struct_size = offsetof(ingot_cache_capacity_t, flags); /* a caller from before there were flags */
+    capacity.struct_size = offsetof(ingot_cache_capacity_t, flags); /* like a caller older than this field */
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_set_cache_capacity(context.get(), &capacity));
     EXPECT_EQ(0u, capacity_of(context).flags);
     EXPECT_EQ(1024u, capacity_of(context).max_programs);

@@ -1,5 +1,5 @@
 /*
- * digest_test.cpp - XXH3 equals the library's result with every instruction set.
+ * digest_test.cpp - tests that Ingot's XXH3 gives the same results as the xxHash library, with every instruction set.
  */
 #include <gtest/gtest.h>
 
@@ -16,7 +16,8 @@ extern "C" {
 namespace
 {
 
-/* Tests the sizes at which XXH3 changes its method, one less and one more, and bytes at any alignment. */
+/* Compares `hash` with the library on both sides of each size at which XXH3 changes its method, and at several
+ * alignments. */
 template <typename Hash> void expect_equal(Hash hash)
 {
     std::vector<uint8_t> bytes(300000);

@@ -1,9 +1,9 @@
 /*
- * format_test.cpp - the id and the blob against doc/blob-format.md, assembled here by hand, and against golden files.
+ * format_test.cpp - compares ids and blobs with ones assembled by hand from doc/blob-format.md, and with golden files.
  *
- * The golden files are of blob format versions 1 to 3 and of id format versions 1 and 2, and never change: every later
- * library reads them, or refuses them by version. This program writes them again into the directory that
- * INGOT_WRITE_GOLDEN names.
+ * The golden files have blob format versions 1 to 3 and id format versions 1 and 2. They never change: every later
+ * library must read them, or refuse them by version. If INGOT_WRITE_GOLDEN names a directory, this program writes them
+ * there again.
  */
 #include <cstdlib>
 #include <fstream>
@@ -134,7 +134,7 @@ Bytes second_blob_by_hand(const std::string &version, const Bytes &binary)
                              source_name, binary}));
 }
 
-/* Version 1 has no source's name either. */
+/* Version 1 has no source name either. */
 Bytes first_blob_by_hand(const std::string &version, const Bytes &binary)
 {
     const Bytes log = text("compiled for alpha\n");
@@ -238,7 +238,7 @@ TEST(Format, ABlobMadeByHandIsTaken)
         uint64_t told = 1;
         EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_time(program, &told));
         EXPECT_EQ(build_time, told);
-        /* of this version, with the name that the descriptor knows */
+        /* The blob is written again in the current version, with the source name from the descriptor. */
         EXPECT_EQ(blob_by_hand(ingot_version(), binary, kNames, text("test"), build_time), blob_of(held));
     }
 }
@@ -307,10 +307,10 @@ TEST(Format, AnIdIsEqualToItselfThoughItHasAFieldTwice)
     EXPECT_STREQ("[]", json);
 }
 
-/* As a program with many constants has them; those of the one are in the other's order turned around. */
+/* Compares two ids with many specialization constants, which are in reverse order in the second id. */
 TEST(Format, IdsOfThousandsOfFieldsAreExplained)
 {
-    constexpr uint32_t kCount = 200000; /* pairs of so many would take longer than a test may */
+    constexpr uint32_t kCount = 200000; /* comparing all pairs would take too long */
     Bytes wanted = join({text("INGOTID\n"), number(2, 4)});
     Bytes found = wanted;
     for (uint32_t i = 0; i < kCount; ++i) {

@@ -1,5 +1,5 @@
 /*
- * header_memo_fixture.h - resolutions with a memo, as a context makes them, and without one.
+ * header_memo_fixture.h - resolves includes with a memo, as a context does, and without one.
  */
 #ifndef INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H
 #define INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H
@@ -25,7 +25,7 @@ inline ingot_allocator_t default_allocator()
     return allocator;
 }
 
-/* Relies on files as soon as the file system's clock has advanced. */
+/* A header memo. By default, it relies on a file as soon as the file system's clock has advanced. */
 class Memo
 {
 public:
@@ -101,8 +101,8 @@ private:
     ingot_header_memo_t memo_ = nullptr;
 };
 
-/* Waits until a change made from now on gets a later time than any before, which kernels may give with a finer clock.
- */
+/* Waits until the file system's clock passes the present time, which the kernel may have given to a file from a finer
+ * clock. Every later change then gets a later time than all earlier ones. */
 inline void let_clock_advance()
 {
     timespec now = {};

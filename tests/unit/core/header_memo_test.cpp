@@ -1,6 +1,6 @@
 /*
- * header_memo_test.cpp - each way in which an included file can change: the memo gives what a resolution without it
- * gives. Each is tried in the same context and in the next process, which knows the resolutions alone.
+ * header_memo_test.cpp - tests each way in which an included file can change: a resolution with the memo must equal
+ * one without it. Each change is tested in the same context, and in a new process that has only the saved resolutions.
  */
 #include "unit/core/header_memo_fixture.h"
 
@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr char kOne[] = "int one;";
 constexpr char kTwo[] = "int two;"; /* of the same size */
 
-/* The memo does not rely on files in a tmpfs, as /tmp may be. */
+/* The memo does not rely on files in a tmpfs, and /tmp may be one. */
 const bool has_directory = setenv("TMPDIR", "/var/tmp", 1) == 0;
 
 Input input_of(const std::string &source, const std::string &options = "-I inc")
@@ -41,7 +41,7 @@ Input input_of(const std::string &source, const std::string &options = "-I inc")
 class HeaderMemo : public HermeticTest
 {
 protected:
-    /* Resolves twice before the change, so that the second time is recalled, and once after it. */
+    /* Resolves twice before the change, so that the second result comes from the memo, and once after it. */
     void change(const Input &input, const std::function<void()> &action, bool id_changes = true)
     {
         let_clock_advance();
@@ -84,7 +84,7 @@ protected:
         EXPECT_EQ(0, stat(path.c_str(), &about));
         return about;
     }
-    /* Writes in place, without O_TRUNC. */
+    /* Writes to the file in place, without O_TRUNC. */
     static void overwrite(const std::string &path, const std::string &text)
     {
         const int file = open(path.c_str(), O_WRONLY);
@@ -330,7 +330,7 @@ TEST_F(HeaderMemo, SeesThatADirectoryHasTwoNames)
     });
 }
 
-/* Runs in a child with its own mounts. 77: they are not allowed here. */
+/* Runs `work` in a child process with its own mounts. Returns 77 if mounts are not allowed here. */
 int run_with_mounts(const std::function<int()> &work)
 {
     return forked_child::run([&] {
@@ -532,7 +532,7 @@ TEST_F(HeaderMemo, DropsTheLongestUnused)
     for (int i = 0; i < 700; ++i)
         options += "-I " + std::string(200, 'd') + std::to_string(i) + " ";
     std::vector<Input> inputs;
-    for (int i = 0; i < 40; ++i) /* of some 360 KiB each, of which 23 fit */
+    for (int i = 0; i < 40; ++i) /* about 360 KiB each, so the memo has room for 23 */
         inputs.push_back(input_of(kSource + "int i" + std::to_string(i) + ";\n", options));
     for (size_t i = 0; i < inputs.size(); ++i) {
         (void)memo_.resolve(inputs[i]);
@@ -697,7 +697,8 @@ std::string path(const std::string &text)
     return framed(text + '\0');
 }
 
-/* By doc/memo-format.md: two resolutions with each kind of answer. */
+/* Returns a memo assembled by hand from doc/memo-format.md. It has two resolutions, the first with every kind of
+ * answer. */
 std::string memo_by_hand()
 {
     const std::string answers = number(1, 4) + path("inc/x.h") + number(2, 4) + path("lib/x.h") + number(5, 8) +

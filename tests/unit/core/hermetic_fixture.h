@@ -1,5 +1,6 @@
 /*
- * hermetic_fixture.h - sources, options and headers resolved in a directory of files that the test writes.
+ * hermetic_fixture.h - resolves the includes of sources, with options and headers, in a directory whose files the test
+ * writes.
  */
 #ifndef INGOT_TESTS_UNIT_HERMETIC_FIXTURE_H
 #define INGOT_TESTS_UNIT_HERMETIC_FIXTURE_H
@@ -24,8 +25,8 @@ namespace hermetic_fixture
 using Texts = std::vector<std::pair<std::string, std::string>>; /* name, text */
 using Strings = std::vector<std::string>;
 
-/* Returns the rules of a compiler that nothing is known about. The other functions' rules are close to the
- * backends'. */
+/* Returns the rules for a compiler that Ingot knows nothing about. The functions below return rules close to those of
+ * the backends. */
 inline ingot_text_rules_t careful_rules()
 {
     static const char *const options[] = {"-w", "-g", "-cl-*", "-std=*", nullptr};
@@ -66,7 +67,7 @@ struct Result {
     std::string files;
     std::string reason;
     std::string gap;
-    Strings texts; /* one a source */
+    Strings texts; /* one per source */
 };
 
 struct Input {
@@ -77,7 +78,7 @@ struct Input {
     ingot_text_rules_t rules = careful_rules();
 };
 
-/* An input as the core takes it, which must live as long. */
+/* The arguments that the core takes for an input, which must outlive this object. */
 class Views
 {
 public:
@@ -154,7 +155,7 @@ inline bool has(const std::string &text, const std::string &part)
     return text.find(part) != std::string::npos;
 }
 
-/* Works in a scratch directory. */
+/* Runs each test in a scratch directory. */
 class HermeticTest : public testing::Test
 {
 protected:
@@ -203,7 +204,8 @@ protected:
         }
         EXPECT_FALSE(has(result.texts[0], "#error Ingot could not")) << result.texts[0];
     }
-    /* Expects that this is the first include that could not be replaced, and that it became an #error in the text. */
+    /* Expects that `gap` describes the first include that could not be replaced, and that this include became an
+     * #error in the text. */
     void expect_gap(const std::string &gap, const Result &result)
     {
         EXPECT_EQ("", result.reason);
@@ -212,7 +214,8 @@ protected:
         EXPECT_TRUE(has(result.texts[0], "#error Ingot could not replace this directive\n")) << result.texts[0];
     }
 
-    /* The contents in the result, by their digests: of the test's files and the headers. */
+    /* Returns the contents that the result names by their digests. They are searched for among the test's files and
+     * the headers. */
     Strings reached(const Result &result, const Texts &headers = {})
     {
         Strings contents;

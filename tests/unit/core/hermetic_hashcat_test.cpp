@@ -1,7 +1,9 @@
 /*
- * hermetic_hashcat_test.cpp - real programs: clang must make the same tokens of the text without includes.
+ * hermetic_hashcat_test.cpp - tests that clang makes the same tokens of a real program and of its text without
+ * includes.
  *
- * Some of hashcat's OpenCL programs, or with --all each of them; with the options of the startup benchmark.
+ * The programs are some of hashcat's OpenCL programs, or all of them with --all. The options are those of the startup
+ * benchmark.
  */
 #include <algorithm>
 #include <cstdio>
@@ -16,7 +18,7 @@ namespace
 {
 
 constexpr char kFolder[] = "/usr/share/hashcat/OpenCL";
-constexpr size_t kStride = 24; /* of the sample */
+constexpr size_t kStride = 24; /* the sample has every 24th program */
 bool all_programs = false;
 
 Strings words_of_options()
@@ -70,9 +72,11 @@ TEST_F(HermeticHashcat, IsTheSameForTheCompiler)
             resolve_with(nullptr, Input{{{"", source}}, joined, {}, INGOT_SOURCE_OPENCL_C, pocl_rules()});
         ASSERT_EQ(INGOT_SUCCESS, result.status);
         EXPECT_EQ("", result.reason) << list[i];
-        EXPECT_TRUE(result.gap.empty() || has(result.gap, "<metal_stdlib>")) << result.gap; /* for other devices */
+        /* Only programs for other devices include <metal_stdlib>. */
+        EXPECT_TRUE(result.gap.empty() || has(result.gap, "<metal_stdlib>")) << result.gap;
         EXPECT_LT(has(source, "M2S(INCLUDE_PATH/inc_common.cl)") ? 4 * 48u : 0u, result.files.size()) << list[i];
-        write("native.cl", source); /* not where it was: the working directory has no files to include */
+        /* The copy is not in hashcat's directory, so no include is found beside it. */
+        write("native.cl", source);
         write("hermetic.cl", result.texts.at(0));
         const Preprocessed native = preprocess("native.cl", words_of_options());
         const Preprocessed hermetic = preprocess("hermetic.cl", without_directories(words_of_options()));

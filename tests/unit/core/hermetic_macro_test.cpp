@@ -1,4 +1,5 @@
-/* Includes that are computed by macros: replaced if they can mean only one file, and checked by the compiler. */
+/* Tests includes that macros compute. Ingot replaces one that can mean only one file, and lets the compiler check its
+ * assumptions. */
 #include "unit/core/hermetic_fixture.h"
 
 using namespace hermetic_fixture;
@@ -78,7 +79,7 @@ TEST_F(HermeticMacro, LeavesAGapWhereACompilerMayDefineTheName)
                   resolve(std::string("#include ") + name).gap);
 }
 
-/* PoCL defines max as _cl_max: the compiler is asked whether the name is a macro. */
+/* PoCL defines max as _cl_max, so the text asks the compiler whether the name is a macro. */
 TEST_F(HermeticMacro, AsksTheCompilerAboutNamesThatItMayRename)
 {
     write("ops/max.h", "int max;");
@@ -97,7 +98,7 @@ TEST_F(HermeticMacro, TakesDefinitionsFromTextsFoundLater)
                    {"#define FIRST \"first.h\"\n", "#define SECOND \"second.h\"\n", "second"});
 }
 
-/* An ambiguity that is found after the first use takes the first use back. */
+/* If a later text makes an earlier use ambiguous, the earlier include is not replaced either. */
 TEST_F(HermeticMacro, LeavesAGapWhereALaterTextMakesAnotherDefinition)
 {
     write("a.h", "#include \"b.h\"\n");
@@ -122,7 +123,7 @@ TEST_F(HermeticMacro, LeavesAGapForWhatIsNotAFileName)
     }
 }
 
-/* M39 is a token 2^40 times. */
+/* Defines macros. The last one, M39, expands to 2^40 tokens. */
 std::string growing_macros()
 {
     std::string source = "#define M0 a a\n";
@@ -138,7 +139,8 @@ TEST_F(HermeticMacro, EndsWithMacrosThatGrow)
 
 const char too_many_steps[] = "the computed includes take more than 50000000 steps to expand";
 
-/* The bound is one for the whole program, so that many includes, each within its own bounds, cannot exceed it. */
+/* One limit holds for the whole program, so that many includes cannot exceed it, even if each stays within its own
+ * limits. */
 TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansions)
 {
     std::string few = growing_macros();
@@ -152,7 +154,7 @@ TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansions)
     EXPECT_EQ(too_many_steps, resolve(many).reason);
 }
 
-/* A call without arguments has few tokens, but an entry for each parameter of its macro. */
+/* A call without arguments has few tokens, but takes an entry for each parameter of its macro. */
 TEST_F(HermeticMacro, BoundsTheArgumentsOfCalls)
 {
     const auto calls = [](int include_count) {
@@ -171,7 +173,7 @@ TEST_F(HermeticMacro, BoundsTheArgumentsOfCalls)
     EXPECT_EQ(too_many_steps, resolve(calls(200)).reason);
 }
 
-/* Sources with settings of their own are resolved one by one. */
+/* Sources with their own settings are resolved separately, but share the limit. */
 TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansionsOfSeveralInputs)
 {
     const std::string source = growing_macros() + "#include M39\n#include M39\n";
@@ -190,7 +192,7 @@ TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansionsOfSeveralInputs)
     }
 }
 
-/* Neither the tokens of a name nor those of an expansion grow here, but each name hides all names before it. */
+/* Neither names nor expansions get more tokens here, but each name has to hide all names before it. */
 TEST_F(HermeticMacro, BoundsAChainOfNames)
 {
     write("x.h", "x");
@@ -205,7 +207,7 @@ TEST_F(HermeticMacro, BoundsAChainOfNames)
     EXPECT_EQ(too_many_steps, resolve(chain(20000)).reason);
 }
 
-/* One token and one string, of twice the length with each call. */
+/* Each call doubles the length of a single token (##) or a single string (#). */
 TEST_F(HermeticMacro, BoundsTheLengthOfANameAndOfAString)
 {
     const auto nested = [](const std::string &macro, int depth, const std::string &inner) {

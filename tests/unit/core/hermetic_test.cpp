@@ -1,4 +1,5 @@
-/* What sources reach by #include: found as the compiler's rules say, identified by content, or left as a gap. */
+/* Tests which files the sources include: they are found by the compiler's rules and identified by content. An include
+ * that cannot be replaced is left as a gap. */
 #include "unit/core/hermetic_fixture.h"
 
 #include "support/failing_allocator.h"
@@ -63,7 +64,7 @@ TEST_F(Hermetic, LooksInTheCurrentDirectoryWhenTheCompilerDoes)
     expect_gap("the #include <x.h> in k.cl line 1 was not found", resolve(nvrtc_rules(), "#include <x.h>", "-I inc"));
 }
 
-/* Intel's compiler searches ./include by itself, after all others, also if -I names it first. */
+/* Intel's compiler always searches ./include, after all other directories, even if -I names it first. */
 TEST_F(Hermetic, LooksLastInADirectoryThatTheCompilerSearchesByItself)
 {
     static const char *const late[] = {"include", nullptr};
@@ -97,15 +98,16 @@ TEST_F(Hermetic, LeavesAGapWhereAHeaderAndAFileHaveTheName)
     expect_gap("the #include \"x.h\" in k.cl line 1 may mean more than one text",
                resolve("#include \"x.h\"", "", embedded));
     std::filesystem::remove("x.h");
-    expect_reached(resolve("#include \"x.h\"", "", embedded), {}, embedded); /* it has a field of its own in the id */
-    expect_reached(resolve("#include <./x.h>", "", embedded), {}, embedded); /* it has a field of its own in the id */
+    expect_reached(resolve("#include \"x.h\"", "", embedded), {}, embedded); /* the id has a field for headers */
+    expect_reached(resolve("#include <./x.h>", "", embedded), {}, embedded); /* the id has a field for headers */
     expect_gap("the #include \"x.h\" in k.cl line 1 was not found",
                resolve("#include \"x.h\"", "", {{"y.h", "embedded"}}));
     expect_gap("the #include \"x.h\" in k.cl line 1 may mean more than one text",
                resolve("#include \"x.h\"", "", {{"x.h", "one"}, {"./x.h", "two"}}));
 }
 
-/* NVRTC takes an embedded header of the very name before a file beside the including one, and by no other name. */
+/* NVRTC prefers an embedded header to a file beside the including one, but only if the #include has exactly the
+ * header's name. */
 TEST_F(Hermetic, LeavesAGapWhereAHeaderMayBePreferredToAFileBeside)
 {
     write("d/a.h", "#include \"b.h\"\n");
@@ -203,7 +205,7 @@ TEST_F(Hermetic, RefusesWhatCompilersReadDifferently)
     }
 }
 
-/* Hundreds of thousands of lines joined to one: a look back over all of it at each joint would take minutes. */
+/* Joins hundreds of thousands of lines. Looking back over the whole line at each join would take minutes. */
 TEST_F(Hermetic, ScansALongJoinedLineInOneGo)
 {
     write("x.h", "x");
@@ -240,7 +242,7 @@ TEST_F(Hermetic, LeavesAGapForDirectivesThatAreNotFollowed)
     expect_gap("the #import in k.cl line 1 is not followed", resolve("#import \"x.h\""));
 }
 
-/* Some compiler takes these for directives: those that read a comment as a line's beginning, or non-ASCII blanks. */
+/* Some compilers take these for directives, because they allow a comment before one, or non-ASCII blanks. */
 TEST_F(Hermetic, RefusesWhatMayBeADirective)
 {
     write("x.h", "x");
@@ -257,7 +259,7 @@ TEST_F(Hermetic, RefusesWhatMayBeADirective)
     EXPECT_EQ("", resolve("char *s = \"\xc2\xa0#include x\"; // \xc2\xa0#include\n").reason);
 }
 
-/* clang takes some characters for white space, so that another name or directive stands there. */
+/* clang takes some non-ASCII characters for white space, so it reads another name or directive than Ingot would. */
 TEST_F(Hermetic, RefusesNamesOfOtherCharactersThanAscii)
 {
     const std::string blank = "\xc2\xa0";
@@ -283,7 +285,7 @@ TEST_F(Hermetic, RefusesWhatAnIdCannotStandFor)
         EXPECT_NE("", resolve(source).reason) << source;
 }
 
-/* The same in a file costs nothing where the file is not used. */
+/* In an included file, the same constructs only leave a gap, which does not matter if the file is not used. */
 TEST_F(Hermetic, LeavesAGapForAFileThatAnIdCannotStandFor)
 {
     write("x.h", "int t = __DATE__;\n");
@@ -296,7 +298,7 @@ TEST_F(Hermetic, LeavesAGapForAFileThatAnIdCannotStandFor)
     expect_gap("./folder has content, which could not be read", resolve("#include \"folder\""));
 }
 
-/* NVRTC does not take one, and the program does not build. */
+/* NVRTC does not accept a byte order mark, so such a program does not build with it. */
 TEST_F(Hermetic, LeavesAGapForAMarkThatTheCompilerMayNotTake)
 {
     write("bom.h", "\xef\xbb\xbfint x;\n");
@@ -345,7 +347,7 @@ TEST_F(Hermetic, TakesPathsInWhereATextAsksForItsName)
     EXPECT_NE(named("a.cl"), named("b.cl"));
 }
 
-/* clang calls x.h "one/x.h" here, and "./one/x.h" without the option. */
+/* With -I one, clang calls x.h "one/x.h"; without it, "./one/x.h". */
 TEST_F(Hermetic, RefusesADirectoryWithTwoNamesWhereATextAsksForItsName)
 {
     write("one/a.h", "#include \"x.h\"\n");
@@ -432,7 +434,7 @@ TEST_F(Hermetic, BoundsWhatIsIncluded)
     EXPECT_EQ("with all that they include, the sources have more than 256 MiB", resolve(many).reason);
 }
 
-/* Not a byte of such a file is read. */
+/* Ingot reads nothing of a file that is too large. */
 TEST_F(Hermetic, LooksAtTheSizeOfAFileFirst)
 {
     write("huge.h", "");

@@ -1,4 +1,5 @@
-/* The text that the compiler gets: its exact bytes, and that clang makes the same tokens from it. */
+/* Tests the text that the compiler gets: its exact bytes, and that clang makes the same tokens of it as of the
+ * original. */
 #include "unit/core/hermetic_fixture.h"
 
 #include <unistd.h>
@@ -23,7 +24,7 @@ protected:
     /* Expects that clang sees the same tokens, and reports an error for both or for neither. */
     void expect_same_tokens(const std::string &source, const std::string &options = "")
     {
-        write("native.cl", source); /* before it is looked for */
+        write("native.cl", source); /* written first, because it may include itself */
         const Result result = resolve(pocl_rules(), source, options);
         ASSERT_EQ("", result.reason) << source;
         write("hermetic.cl", result.texts[0]);
@@ -221,7 +222,8 @@ TEST_F(HermeticText, FailsWhereAGapIsReached)
         expect_same_tokens("#if 0\n" + std::string(source) + "#endif\nint e;\n");
     }
     expect_refused("#line 3\n#include \"x.h\"\n");
-    expect_refused("#if 0\n#line 3\n#include \"x.h\"\n#endif\nint e;\n"); /* which lines are moved is not known */
+    /* It is not known which lines #line renumbers. */
+    expect_refused("#if 0\n#line 3\n#include \"x.h\"\n#endif\nint e;\n");
 }
 
 TEST_F(HermeticText, FailsWhereWhatItAssumedIsWrong)

@@ -1,6 +1,6 @@
 /*
- * hpp_test.cpp - the C++ interface: handles count references as documented, statuses are thrown with their sentence,
- * and no exception of a callback passes through C.
+ * hpp_test.cpp - tests the C++ interface: handles count references as documented, a failed status is thrown with its
+ * sentence, and no exception of a callback passes through C code.
  */
 #include <atomic>
 #include <mutex>
@@ -18,7 +18,7 @@ namespace
 
 const char kText[] = "kernel twice x 2 *\nkernel square x x *\n";
 
-/* A context of the reference backend, whose counts outlive it. */
+/* Makes contexts of the reference backend. The backend's counts outlive them. */
 class Hpp : public testing::Test
 {
 protected:
@@ -286,7 +286,8 @@ TEST_F(Hpp, ThrowsWhatABuilderThrew)
     EXPECT_EQ(42, run(ingot::kernel(desc, "twice"), 21));
 }
 
-/* A builder's failure belongs to its caller; a waiter gets a status, or tries with its own builder. */
+/* A builder's exception is thrown only in the thread that passed the builder. A waiting thread gets a status, or tries
+ * with its own builder. */
 TEST_F(Hpp, ExceptionsStayInTheThreadWhoseBuilderThrew)
 {
     const ingot::program_desc desc = describe();

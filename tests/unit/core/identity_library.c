@@ -1,5 +1,5 @@
 /*
- * identity_library.c - a library with one function, for tests of which libraries are part of an identity.
+ * identity_library.c - a library with one function, which tests of compiler identities load or read.
  */
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@ int FUNCTION(void)
     return 1;
 }
 
-/* Tells that a library was loaded, and not just read. */
+/* Sets a variable that shows that the library was loaded, not just read. */
 __attribute__((constructor)) static void tell(void)
 {
     (void)setenv("IDENTITY_LOADED", "1", 1);

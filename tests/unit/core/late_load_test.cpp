@@ -1,6 +1,6 @@
 /*
- * late_load_test.cpp - the shared library, loaded by a program that is already running, as by an interpreter or the
- * host of a plugin.
+ * late_load_test.cpp - tests the shared library in a program that loads it while running, as an interpreter or the
+ * host of a plugin does.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,7 +23,8 @@ template <typename Function> Function *find(void *library, const char *name)
 
 } /* namespace */
 
-/* With little room for thread-local variables, and threads that end when the library is gone. */
+/* A program that loads the library late has little room for its thread-local variables. A thread that used the library
+ * ends after the library was closed. */
 TEST(LateLoad, WorksInThreadsOfAProgramThatRuns)
 {
     std::atomic<bool> stop{false};
@@ -51,7 +52,7 @@ TEST(LateLoad, WorksInThreadsOfAProgramThatRuns)
     thread.join();
 }
 
-/* A process has 1,024 keys of thread-local values, for all of its libraries. */
+/* A process has 1,024 keys for thread-local values, which all of its libraries share. */
 TEST(LateLoad, TakesNoThreadKeyEachTimeThatItIsLoaded)
 {
     for (int i = 0; i < 1100; ++i) {

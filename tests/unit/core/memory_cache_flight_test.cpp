@@ -1,8 +1,9 @@
 /*
- * memory_cache_flight_test.cpp - one maker per key: which threads wait, which result each gets, and what cannot
- * deadlock.
+ * memory_cache_flight_test.cpp - tests that only one thread at a time makes the value of a key: which threads wait,
+ * which result each gets, and that they cannot deadlock.
  *
- * Nothing here depends on time: threads that wait for a maker are counted, and makers continue when the count is right.
+ * Nothing here depends on time: threads that wait for a maker are counted, and makers continue when the count is
+ * right.
  */
 #include "support/cache_harness.h"
 
@@ -15,7 +16,7 @@ using cache_harness::Harness;
 namespace
 {
 
-/* Threads that are joined where they go out of scope. */
+/* Threads that the destructor joins. */
 class Threads
 {
 public:
@@ -75,7 +76,8 @@ Answer ask(Harness &harness, int key, const Harness::Maker &maker, const char *g
     return answer;
 }
 
-/* One thread makes key 1 by `first`, which is called once `waiters` others wait; these have `next` as their maker. */
+/* Requests key 1 from several threads. One makes it with `first`, which is called once `waiters` other threads wait.
+ * The others pass `next` as their maker. */
 std::vector<Answer> ask_together(Harness &harness, size_t waiters, const Harness::Maker &first,
                                  const Harness::Maker &next, const char *group = nullptr)
 {
@@ -184,7 +186,8 @@ TEST(CacheFlight, SpuriousFailureTwiceIsToldToTheRest)
     std::atomic<int> retries{0};
     const std::vector<Answer> answers = ask_together(harness, 20, fail_with(INGOT_BACKEND_ERROR, "lost"),
                                                      fail_with(INGOT_OUT_OF_MEMORY, "short", &retries));
-    EXPECT_EQ(2, retries); /* one waiter, whose maker is called once more because memory was short */
+    /* Only one waiter tried. Its maker was called twice, because memory was short. */
+    EXPECT_EQ(2, retries);
     for (size_t i = 1; i < answers.size(); ++i) {
         EXPECT_EQ(INGOT_OUT_OF_MEMORY, answers[i].status);
         EXPECT_EQ("short", answers[i].detail);
@@ -264,7 +267,7 @@ TEST(CacheFlight, KeysOfEqualHashAreMadeApart)
         cache_entry_release(answer.entry);
     });
     first_begun.pass();
-    EXPECT_FALSE(harness.touch(2)); /* does not wait */
+    EXPECT_FALSE(harness.touch(2)); /* this does not wait for key 1 */
     second_done.open();
     threads.join();
     EXPECT_EQ(0u, harness.counts().waits);
@@ -318,7 +321,7 @@ TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
     cache_entry_release(answer.entry);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
 
-    answer = ask(harness, 2, [&](cache_entry **entry, size_t *) { /* over another key */
+    answer = ask(harness, 2, [&](cache_entry **entry, size_t *) { /* a cycle over another key */
                                                                   const Answer inner = ask(
                                                                       harness, 3, [&](cache_entry **made, size_t *) {
                                                                           EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
@@ -335,7 +338,8 @@ TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
 namespace
 {
 
-/* A ring: thread i makes key i in its cache, then asks for key i + 1. All but the last wait; the last is refused. */
+/* Makes a ring of requests: thread i makes key i in its cache, and its maker requests key i + 1. The request that
+ * would close the ring is refused; all others wait. */
 void expect_ring_is_refused(const std::vector<Harness *> &caches)
 {
     const int size = static_cast<int>(caches.size());
@@ -401,7 +405,7 @@ TEST(CacheFlight, RingThatARetryWouldCloseIsRefused)
     Harness harness;
     Gate failing, inner_begun;
     Threads threads;
-    /* Thread 1 makes key 1 and fails; thread 2, which makes key 2, waits for 1 and has to take over. */
+    /* Thread 1 makes key 1 and fails. Thread 2, which makes key 2, waits for key 1 and would have to take over. */
     threads.start([&] {
         const Answer answer = ask(harness, 1, [&](cache_entry **, size_t *) {
             inner_begun.open();

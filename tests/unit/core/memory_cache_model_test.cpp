@@ -1,5 +1,5 @@
 /*
- * memory_cache_model_test.cpp - the in-memory cache against a plain model of it, step by step, by one thread.
+ * memory_cache_model_test.cpp - compares the in-memory cache with a plain model of it, step by step, in one thread.
  */
 #include "support/cache_harness.h"
 
@@ -20,7 +20,8 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
     struct Known {
         int key;
         size_t bytes;
-        std::set<std::string> groups; /* "" among them: no group takes it along */
+        /* Contains "" if it was requested without a group. No dropped group then takes it along. */
+        std::set<std::string> groups;
     };
     std::mt19937 random(GetParam());
     const auto pick = [&](size_t end) { return static_cast<size_t>(random() % end); };
@@ -31,7 +32,7 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
     memory_cache_limits limits = Limits{8, 0, 0};
     std::list<Known> lru; /* the least recently used first */
     std::list<std::string> groups;
-    std::map<std::pair<int, std::string>, cache_memo> memos; /* a descriptor's: of one key and group */
+    std::map<std::pair<int, std::string>, cache_memo> memos; /* a descriptor has one, for its key and group */
 
     const auto is_empty = [&](const std::string &group) {
         return std::none_of(lru.begin(), lru.end(), [&](const Known &one) { return one.groups.count(group) != 0; });
@@ -41,7 +42,7 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
         groups.remove_if(is_empty);
         return next;
     };
-    const auto drop_group = [&](const std::string group) { /* a copy: the list of groups changes */
+    const auto drop_group = [&](const std::string group) { /* copied, because the list of groups changes */
                                                            for (auto known = lru.begin(); known != lru.end();) {
                                                                if (known->groups.erase(group) != 0 &&
                                                                    known->groups.empty())

@@ -1,6 +1,6 @@
 /*
- * memory_cache_stripe_test.cpp - references that threads count in cells of their own stripe: an evicting thread finds
- * all of them, whatever the threads do in the meantime.
+ * memory_cache_stripe_test.cpp - tests references that each thread counts in its own stripe's cells. An evicting
+ * thread must find all of them, whatever other threads do in the meantime.
  */
 #include "support/cache_harness.h"
 
@@ -15,7 +15,7 @@ using cache_harness::kAlive;
 namespace
 {
 
-/* A thread that runs the functions that it is given, and stays alive. */
+/* A thread that stays alive and runs the functions that it is given. */
 class Worker
 {
 public:
@@ -53,7 +53,7 @@ private:
     std::thread thread_;
 };
 
-/* Expects that a value that two threads hold is destroyed when the second one releases it, not before. */
+/* Expects that a value held by two threads is destroyed when the second one releases it, and not before. */
 void expect_exact_counts(Harness *harness, Worker *first, Worker *second)
 {
     cache_entry *held[3] = {};
@@ -86,8 +86,8 @@ TEST(MemoryCacheStripe, CountsExactly)
         expect_exact_counts(&harness, &first, &second);
 }
 
-/* Each thread of a stripe that finds an entry of the chunk adds cells, when some entries are cached and some are not.
- */
+/* The first thread of each stripe that finds an entry of a chunk adds cells for its stripe. At that time, some of the
+ * chunk's entries are cached and some are not. */
 TEST(MemoryCacheStripe, CountsExactlyInCellsThatAreAddedLater)
 {
     constexpr int kKeys = 50;
@@ -121,7 +121,7 @@ TEST(MemoryCacheStripe, CountsExactlyInCellsThatAreAddedLater)
     EXPECT_EQ(static_cast<size_t>(kKeys), harness.destroyed());
 }
 
-/* More threads than processors, so that some are interrupted in the middle of counting. */
+/* There are more threads than processors, so that some are interrupted in the middle of counting. */
 TEST(MemoryCacheStripe, CountsExactlyWhileEntriesComeAndGo)
 {
     constexpr int kLives = 2000;
@@ -129,13 +129,14 @@ TEST(MemoryCacheStripe, CountsExactlyWhileEntriesComeAndGo)
     Harness harness;
     cache_memo memo = {};
     std::atomic<bool> stop{false};
-    std::atomic<int> last_hit_life{-1}; /* stored, not counted, which would keep the users from meeting the evictions */
+    /* Threads store here instead of counting, because counting would keep them from meeting the evictions. */
+    std::atomic<int> last_hit_life{-1};
     std::vector<std::thread> users;
 
     harness.touch(-1);
     for (unsigned i = 0; i < kUsers; ++i) {
         users.emplace_back([&] {
-            cache_entry_release(harness.find(-1)); /* the first one adds its stripe's cells */
+            cache_entry_release(harness.find(-1)); /* the stripe's first use adds its cells */
             while (!stop) {
                 cache_entry *entry = memory_cache_recall(&memo);
                 if (entry == nullptr)
@@ -172,7 +173,7 @@ TEST(MemoryCacheStripe, CountsInAChildProcess)
     harness.touch(1, nullptr, 0, &memo);
     cache_entry *held = memory_cache_recall(&memo);
     ASSERT_NE(nullptr, held);
-    std::thread user([&] { /* most of the time in the middle of a hit */
+    std::thread user([&] { /* it spends most of its time in a hit */
                            cache_entry_release(harness.find(1));
                            for (ready = true; !stop;) {
                                cache_entry *entry = memory_cache_recall(&memo);

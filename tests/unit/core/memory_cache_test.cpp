@@ -1,5 +1,5 @@
 /*
- * memory_cache_test.cpp - what the in-memory cache finds, keeps and evicts, by one thread.
+ * memory_cache_test.cpp - tests what the in-memory cache finds, keeps and evicts when a single thread uses it.
  */
 #include "support/cache_harness.h"
 
@@ -27,7 +27,7 @@ std::vector<int> range(int begin, int end)
     return keys;
 }
 
-/* What the engine adds to the bytes of an entry. */
+/* Returns how many bytes the cache adds to those of each entry. */
 size_t overhead()
 {
     Harness harness;
@@ -47,7 +47,7 @@ TEST(MemoryCache, FindsWhatWasMade)
     EXPECT_TRUE(harness.contains(1));
     const memory_cache_counts counts = harness.counts();
     EXPECT_EQ(2u, counts.misses);
-    EXPECT_EQ(2u, counts.hits); /* a look-up that finds nothing counts for nothing */
+    EXPECT_EQ(2u, counts.hits); /* a look-up that finds nothing is not counted */
     EXPECT_EQ(2u, counts.entries);
     EXPECT_EQ(0u, counts.waits);
     harness.destroy_cache();
@@ -100,7 +100,7 @@ TEST(MemoryCache, CountsMoreHitsOfAnEntryThanItsCellHolds)
     Harness harness;
     cache_memo memo = {};
     harness.touch(1, nullptr, 0, &memo);
-    constexpr uint64_t kHits = 5 * 8192 + 3; /* of which each 8,192 are moved away */
+    constexpr uint64_t kHits = 5 * 8192 + 3; /* the cell is emptied after each 8,192 */
     for (uint64_t i = 0; i < kHits; ++i)
         cache_entry_release(memory_cache_recall(&memo));
     EXPECT_EQ(kHits, harness.counts().hits);
@@ -115,11 +115,11 @@ TEST(MemoryCache, DoesNotRecallWhatWasEvictedNorWhatTookItsPlace)
     harness.touch(1, nullptr, 0, &memo);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
     EXPECT_EQ(nullptr, memory_cache_recall(&memo));
-    for (int key = 2; key < 100; ++key) { /* entries are recycled: some get the place of the first */
+    for (int key = 2; key < 100; ++key) { /* entries are recycled: some get the first one's place */
         harness.touch(key);
         EXPECT_EQ(nullptr, memory_cache_recall(&memo));
     }
-    EXPECT_FALSE(harness.touch(1, nullptr, 0, &memo)); /* in another place now: the memo is renewed */
+    EXPECT_FALSE(harness.touch(1, nullptr, 0, &memo)); /* it is in another place now, and the memo is updated */
     cache_entry *entry = memory_cache_recall(&memo);
     harness.check(entry, 1);
     cache_entry_release(entry);
@@ -245,7 +245,7 @@ TEST(MemoryCacheLimits, EvictsTheLeastRecentlyUsed)
     harness.touch(3);
     harness.touch(1);
     harness.touch(4);                                           /* 2 goes */
-    EXPECT_EQ((std::vector<int>{1, 3, 4}), harness.present(9)); /* used in this order now */
+    EXPECT_EQ((std::vector<int>{1, 3, 4}), harness.present(9)); /* present() used them in this order */
     harness.touch(5);
     harness.touch(6);
     EXPECT_EQ((std::vector<int>{4, 5, 6}), harness.present(9));
@@ -328,7 +328,7 @@ TEST(MemoryCacheLimits, OldestGroupGoesWhole)
     harness.touch(1, "a");
     harness.touch(2, "b");
     harness.touch(3, "a");
-    harness.touch(4); /* of no group: not concerned */
+    harness.touch(4); /* in no group, so it is not evicted */
     harness.touch(1, "a");
     EXPECT_EQ(2u, harness.counts().groups);
     harness.touch(5, "c");
@@ -350,7 +350,7 @@ TEST(MemoryCacheLimits, GroupEndsWithItsLastEntry)
     Harness harness({2, 0, 2});
     harness.touch(1, "a");
     harness.touch(2, "b");
-    harness.touch(3, "b"); /* the limit on entries takes 1, and with it group a */
+    harness.touch(3, "b"); /* evicts 1, and group a is empty */
     EXPECT_EQ(1u, harness.counts().groups);
     harness.touch(4, "c");
     EXPECT_EQ(0u, harness.counts().evictions[EVICTED_GROUPS]);
@@ -470,7 +470,7 @@ TEST(MemoryCacheMemory, CreateFailsCleanlyAtEveryAllocation)
 namespace
 {
 
-/* Enough to need more of every kind of memory. Returns how many requests failed. */
+/* Requests enough entries that the cache needs more memory of every kind. Returns how many requests failed. */
 int fill(Harness &harness, int begin, int end)
 {
     int failures = 0;
@@ -568,18 +568,18 @@ TEST(MemoryCacheRecount, CountsAnewAndEvictsWhatIsOver)
     cache_entry *entry = harness.find(2);
     memory_cache_recount(harness.get(), entry, 15000);
     EXPECT_EQ(before + 5000, harness.counts().bytes);
-    memory_cache_recount(harness.get(), entry, 80000); /* least recently used first */
+    memory_cache_recount(harness.get(), entry, 80000); /* evicts the least recently used */
     EXPECT_EQ(std::vector<int>({2, 3}), harness.present(4));
     EXPECT_EQ(1u, harness.counts().evictions[EVICTED_BYTES]);
     memory_cache_recount(harness.get(), entry, 200000); /* too large alone: the others stay */
     EXPECT_EQ(std::vector<int>({3}), harness.present(4));
     const size_t left = harness.counts().bytes;
-    memory_cache_recount(harness.get(), entry, 1); /* it is not in the cache any more */
+    memory_cache_recount(harness.get(), entry, 1); /* `entry` is not in the cache anymore */
     memory_cache_recount(harness.get(), entry, SIZE_MAX);
     EXPECT_EQ(left, harness.counts().bytes);
     cache_entry_release(entry);
     entry = harness.find(3);
-    memory_cache_recount(harness.get(), entry, SIZE_MAX); /* what cannot be counted is left */
+    memory_cache_recount(harness.get(), entry, SIZE_MAX); /* the total would overflow, so nothing changes */
     EXPECT_EQ(left, harness.counts().bytes);
     cache_entry_release(entry);
 }
@@ -617,7 +617,7 @@ TEST(MemoryCacheGroups, EntryThatLeftAGroupJoinsItAgainWhenItIsAskedForByTheMemo
         EXPECT_TRUE(harness.touch(1, group));
     EXPECT_EQ(4u, harness.counts().groups);
     EXPECT_EQ(0u, harness.destroyed());
-    memory_cache_clear(harness.get(), "d", EVICTED_CLEAR); /* none of the first and the last */
+    memory_cache_clear(harness.get(), "d", EVICTED_CLEAR); /* neither the first nor the last of its groups */
     EXPECT_EQ(3u, harness.counts().groups);
     harness.set_limits(0);
     EXPECT_EQ(1u, harness.destroyed());
@@ -669,7 +669,7 @@ TEST(MemoryCacheGroups, LeastRecentlyUsedGoesFirstWhereThatIsWanted)
     harness.touch(4, "4");
     EXPECT_EQ(std::vector<int>({1, 2, 4, 10}), harness.present(11));
     harness.touch(1, "1");
-    harness.touch(5, "5"); /* "2" was looked at by present() before "4", and "1" after both */
+    harness.touch(5, "5"); /* present() used "2" before "4"; "1" was used later */
     EXPECT_EQ(std::vector<int>({1, 4, 5, 10}), harness.present(11));
 }
 

@@ -1,5 +1,5 @@
 /*
- * object_cache_test.cpp - custom objects through the public interface.
+ * object_cache_test.cpp - tests the cache of custom objects through the public interface.
  */
 #include <ingot/backend.h>
 #include <ingot/object_cache.h>
@@ -19,7 +19,7 @@
 namespace
 {
 
-/* Its destructor does not free it, so that a second destruction is detected. */
+/* An object whose destructor function does not free it, so that a second destruction is detected. */
 struct Thing {
     explicit Thing(int n) : number(n) {}
     int number;
@@ -75,7 +75,7 @@ public:
         return thing;
     }
 
-    /* -1: there is none. */
+    /* Returns the object's number, or -1 if there is no object. */
     int number_at(const char *session, const char *group, const char *name) const
     {
         ingot_object_t object = nullptr;
@@ -520,7 +520,7 @@ struct Told {
     }
 };
 
-/* A cache whose objects are as large as their numbers, and what it tells. */
+/* A cache of objects that contain their own sizes. Records the events that the cache reports. */
 class LimitedCache
 {
 public:
@@ -582,7 +582,8 @@ TEST(ObjectCacheLimits, HoldForEachSessionAsWellAsInTotal)
     for (const char *group : {"1", "2", "3"})
         ASSERT_EQ(INGOT_SUCCESS, cache.set("AB", group));
     EXPECT_FALSE(cache.has("AB", "1"));
-    ASSERT_EQ(INGOT_SUCCESS, cache.set("A", "B1")); /* another session, though the texts join to the same */
+    /* Another session, although session and group together read the same ("AB" and "1", "A" and "B1"). */
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("A", "B1"));
     ASSERT_EQ(INGOT_SUCCESS, cache.set("A", "B2"));
     EXPECT_TRUE(cache.has("AB", "2") && cache.has("AB", "3") && cache.has("A", "B1") && cache.has("A", "B2"));
     EXPECT_EQ(1u, cache.stats().evictions_session_groups);

@@ -1,4 +1,4 @@
-/* Option strings: which options are known, what is removed from them, and what stays byte for byte. */
+/* Tests reading option strings: which options are known, which are removed, and that the rest stays byte for byte. */
 #include <string>
 #include <vector>
 
@@ -41,7 +41,7 @@ struct Words {
     arena pieces;
 };
 
-/* "kind:value;" of each option; an unknown one ends with "!". */
+/* Returns "kind:value;" for each option. The text of an unknown option ends with "!". */
 std::string parsed(const std::string &options, ingot_option_quotes_t quotes = INGOT_QUOTES_UNKNOWN)
 {
     Words words(quotes);
@@ -75,7 +75,7 @@ std::string kept(const std::string &options, ingot_option_quotes_t quotes = INGO
     return text;
 }
 
-/* A tab separates words for PoCL and Intel, and is part of one for NVIDIA's OpenCL. */
+/* A tab separates words for PoCL and Intel, and is part of a word for NVIDIA's OpenCL. */
 TEST(OptionWords, TakesATabOnlyWhereTheWordsAreItsOwn)
 {
     EXPECT_EQ("I:a;D:X;", parsed("-Ia\t-DX", INGOT_QUOTES_SHELL));
@@ -138,7 +138,7 @@ TEST(OptionWords, KnowsOnlyWhatIsListed)
     }
 }
 
-/* A word that two compilers end at different places, or take for different texts. */
+/* Compilers disagree about where these words end, or about their text. */
 TEST(OptionWords, RefusesOddCharactersWhereReadingsDiffer)
 {
     for (const char *options : {"-DX=\"a b\"", "-DX=\"", "-DX='a b'", "-DX=a\\ b", "-DX='", "-w\v-DX", "-w\n-DX",
@@ -163,7 +163,7 @@ TEST(OptionWords, ReadsWordsAsAShellDoes)
 {
     EXPECT_EQ("I:a b;D:X=\"q\";I:c d;D:Y=p q;I:e f;",
               parsed("-I\"a b\" -DX=\\\"q\\\"\n\"-Ic d\"\v-D'Y=p q'\f-I e\\ f", INGOT_QUOTES_SHELL));
-    EXPECT_FALSE(is_known("-I'a\\b'", INGOT_QUOTES_SHELL)); /* a backslash in a name is not for every compiler */
+    EXPECT_FALSE(is_known("-I'a\\b'", INGOT_QUOTES_SHELL)); /* not every compiler takes a backslash in a name */
 }
 
 TEST(OptionWords, SurveysWhatMattersBeforeTheSources)
@@ -172,7 +172,7 @@ TEST(OptionWords, SurveysWhatMattersBeforeTheSources)
         Words words(INGOT_QUOTES_SHELL);
         option_survey survey = {};
         option_survey_add(&survey, &words.rules, &words.pieces, options);
-        survey.unknown.start = nullptr; /* its memory ends with the words */
+        survey.unknown.start = nullptr; /* its text is freed with `words` */
         return survey;
     };
     EXPECT_TRUE(survey_of("-w -I a").has_directory);

@@ -1,5 +1,5 @@
 /*
- * os_test.cpp - files read whole.
+ * os_test.cpp - tests reading whole files.
  */
 #include "support/scratch_directory.h"
 
@@ -82,7 +82,7 @@ TEST_F(ReadFile, ReadsNothingOfWhatIsTooLong)
     EXPECT_EQ("0123456789", text());
     EXPECT_EQ(INGOT_NO_SPACE, read(path, 9));
     EXPECT_EQ(0u, content_.size);
-    EXPECT_EQ(INGOT_NO_SPACE, read("/proc/self/maps", 5)); /* it does not say its size */
+    EXPECT_EQ(INGOT_NO_SPACE, read("/proc/self/maps", 5)); /* this file does not report its size */
 }
 
 TEST_F(ReadFile, TellsWhichFileItIsWhateverTheName)

@@ -1,5 +1,6 @@
 /*
- * program_desc_from_id_test.cpp - which ids a descriptor can be made of, and what is refused before anything is loaded.
+ * program_desc_from_id_test.cpp - tests which ids a descriptor can be made from, and which are refused before anything
+ * is loaded.
  */
 #include <algorithm>
 #include <cstdlib>
@@ -96,7 +97,7 @@ TEST(ProgramDescFromId, RefusesFieldsThatAreMalformedOrThereTwice)
     put_field(id, 23, {1, 0, 0, 0, 7, 7, 7}); /* a constant of 3 bytes */
     EXPECT_EQ(INGOT_BLOB_CORRUPT, try_describe(context, id));
     id = sound;
-    put_field(id, 22, {'-', 'D'}); /* link options of the environment, once more */
+    put_field(id, 22, {'-', 'D'}); /* a second field of the environment's link options */
     EXPECT_EQ(INGOT_BLOB_CORRUPT, try_describe(context, id));
     Bytes bare(sound.begin(), sound.begin() + 12);
     EXPECT_EQ(INGOT_BLOB_CORRUPT, try_describe(context, bare)) << "nothing but the magic and the version";

@@ -1,5 +1,5 @@
 /*
- * program_test.cpp - programs and kernels through the public interface, with the reference backend.
+ * program_test.cpp - tests programs and kernels through the public interface, with the reference backend.
  */
 #include <algorithm>
 #include <atomic>
@@ -270,7 +270,8 @@ TEST(Program, HasNoBlobWhenAnIncludedFileChangedBeforeItWasCompiled)
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("changed since"));
     EXPECT_NE(nullptr, create_kernel(unvouched, "second"));
     write("kernel first x\n");
-    const Program other = create_program(text.make(context)); /* an equal descriptor is not given the odd program */
+    /* A request with an equal descriptor does not get the program that nothing vouches for. */
+    const Program other = create_program(text.make(context));
     EXPECT_NE(nullptr, create_kernel(other, "first"));
     write("kernel second x\n");
     const Desc late = text.make(context);
@@ -279,7 +280,7 @@ TEST(Program, HasNoBlobWhenAnIncludedFileChangedBeforeItWasCompiled)
     std::remove(path.c_str());
 }
 
-/* What is compiled was read before: the id stands for it. */
+/* The compiler gets the text that was read for the id, so the id still describes the program. */
 TEST(Program, HasTheBlobOfItsIdWhenAnIncludedFileChangesWhileItIsCompiled)
 {
     static std::string path;
@@ -301,7 +302,7 @@ TEST(Program, HasTheBlobOfItsIdWhenAnIncludedFileChangesWhileItIsCompiled)
     std::remove(path.c_str());
 }
 
-/* An option that is not known may read files, so nothing that it makes is kept under an id. */
+/* An unknown option may make the compiler read files, so its program is not kept under an id. */
 TEST(Program, ThatIsBuiltNativelyTellsWhyAndIsNotCacheable)
 {
     const std::string path = testing::TempDir() + "ingot_native.h";
@@ -474,7 +475,7 @@ TEST(Kernel, LeavesBothMapsWithItsProgram)
     ingot_kernel_release(got);
     ProgramText other;
     other.compile_options = "-DOTHER=1";
-    (void)create_program(other.make(context)); /* evicts */
+    (void)create_program(other.make(context)); /* evicts the first program */
     EXPECT_EQ(2, device.counts.live_kernels) << "a held kernel keeps its program, and that its kernels";
     ASSERT_EQ(INGOT_SUCCESS, ingot_kernel_get(&got, desc.get(), 0, "twice"));
     EXPECT_NE(held.get(), got) << "built anew, not found by the descriptor";
@@ -532,7 +533,8 @@ TEST(Kernel, LockExcludesOthers)
 namespace
 {
 
-/* Counts the native kernels that are made, each of them slowly, and fails the first ones. */
+/* A hook that counts the native kernels that are made, makes each of them slow, and fails the first `failures` of
+ * them. */
 struct KernelMakings {
     int failures = 0;
     std::atomic<int> made{0};
@@ -610,7 +612,7 @@ TEST(Kernel, RequestedWhileItsThreadMakesItIsMadeTwiceAndOneStays)
     EXPECT_EQ(1, device.counts.live_kernels);
 }
 
-/* What a descriptor remembers is of a program that may be gone by the time another thread reads it. */
+/* A descriptor remembers a kernel. Its program may be gone by the time another thread reads this. */
 TEST(Kernel, IsOfAProgramThatIsThereWhileProgramsComeAndGo)
 {
     constexpr int kThreads = 4;
@@ -645,8 +647,8 @@ TEST(Kernel, IsOfAProgramThatIsThereWhileProgramsComeAndGo)
     EXPECT_EQ(0, device.counts.live_programs);
 }
 
-/* Threads make descriptors of one source all the time, and keep some of them longer than the application keeps source
- * and context. */
+/* Threads keep making descriptors of one source, and hold some of them after the application has released the source
+ * and the context. */
 TEST(ProgramDesc, KeepsSourceAndContextWhateverThreadsHoldThem)
 {
     constexpr int kThreads = 4;
@@ -771,7 +773,7 @@ TEST(OutOfMemory, OfTheDriverEmptiesTheCacheAndSucceeds)
 namespace
 {
 
-/* An operation that lacks memory however often it is tried. */
+/* Fails one operation for lack of memory however often it is tried, and counts the tries. */
 struct Shortage {
     std::string operation;
     std::atomic<int> tries{0};
@@ -824,7 +826,7 @@ TEST(OutOfMemory, ThatLastsIsTriedOnceMoreWhateverIsTried)
     EXPECT_EQ(2, shortage.tries.exchange(0));
 }
 
-/* A builder that asks for another program: one shortage, one more try in all. */
+/* A builder requests another program. One shortage of memory leads to one more try in total. */
 TEST(OutOfMemory, ThatLastsIsTriedOnceMoreInANestedRequestToo)
 {
     ReferenceDevice device;
@@ -899,7 +901,7 @@ TEST(Program, ThatIsNotKeptIsBuiltOnceForAllWhoAskAtTheSameTime)
     EXPECT_EQ(0u, stats_of(context).programs);
     EXPECT_EQ(0, device.counts.live_programs);
     text.flags = 0;
-    (void)create_program(text.make(context)); /* kept, and of no use to those that are not */
+    (void)create_program(text.make(context)); /* kept, but not for requests with the flag */
     EXPECT_NE(nullptr, create_program(desc));
     EXPECT_EQ(3u, device.counts.builds);
 }
@@ -919,7 +921,7 @@ TEST(Groups, ProgramOfTwoDescriptorsGroupsGoesWithTheLastOfThem)
     EXPECT_EQ(1u, stats_of(context).programs);
     EXPECT_EQ(1u, stats_of(context).groups);
     EXPECT_EQ(1u, device.counts.builds);
-    (void)create_program(first); /* by its memo, and in its group again */
+    (void)create_program(first); /* found by its memo, and in its group again */
     EXPECT_EQ(2u, stats_of(context).groups);
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x299x299"));
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x224x224"));

@@ -1,5 +1,5 @@
 /*
- * spirv_test.cpp - the framing of SPIR-V modules and their specialization constants.
+ * spirv_test.cpp - tests the checks of SPIR-V modules: the lengths of instructions, and specialization constants.
  */
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct Checked {
     std::string log;
 };
 
-/* Checks the modules. Each constant has 4 bytes unless size says otherwise. */
+/* Checks the modules. Each constant has `size` bytes. */
 Checked check(const std::vector<Words> &modules, const std::vector<uint32_t> &ids = {}, uint32_t size = 4)
 {
     const uint64_t value = 0;
@@ -88,7 +88,7 @@ TEST(Spirv, NamesTheSourceThatIsNoModule)
 TEST(Spirv, RefusesInstructionsThatGoOnForNoOrTooManyWords)
 {
     Words endless = without_constants();
-    endless.push_back(19); /* OpTypeVoid of no words */
+    endless.push_back(19); /* OpTypeVoid with a length of 0 words */
     EXPECT_EQ(INGOT_BUILD_FAILED, check({endless}).status);
     Words cut = without_constants();
     cut.push_back(2u << 16 | 19);
@@ -138,7 +138,8 @@ TEST(Spirv, TakesThePartsOfADamagedModuleForWhatTheyAre)
         for (const uint32_t damage : {0u, ~0u, 1u << 16, 3u << 16 | 50}) {
             Words damaged = sound;
             damaged[at] = damage;
-            (void)check({damaged}, {3}); /* ends, and reads nothing but the module: a sanitizer would tell */
+            /* The check must end and read nothing but the module. A sanitizer would report a wrong read. */
+            (void)check({damaged}, {3});
             (void)has(damaged, 3);
         }
     }

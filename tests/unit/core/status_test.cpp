@@ -1,5 +1,5 @@
 /*
- * status_test.cpp - names, version and the thread's sentence.
+ * status_test.cpp - tests the names of statuses and events, the version, and each thread's error sentence.
  */
 #include <string>
 #include <thread>
@@ -73,7 +73,7 @@ TEST(ErrorCode, BelongsToTheSentenceAndItsThread)
 namespace
 {
 
-/* A failure, some releases, and what is left of the failure. */
+/* Sets an error when it is created, and expects the same error when it is destroyed. */
 class Failure
 {
 public:
@@ -85,7 +85,7 @@ public:
     }
 };
 
-/* As a backend's or an application's own code that cleans up and meets an error. */
+/* Fails, as code of a backend or an application may when it cleans up. */
 void fail_quietly()
 {
     ingot_program_t none = nullptr;
@@ -112,7 +112,7 @@ TEST(ErrorDetail, SurvivesTheReleaseOfAnObjectWhoseDestructorFails)
 TEST(ErrorDetail, SurvivesTheReleaseOfEverythingThatABackendMade)
 {
     static int made;
-    struct Careless { /* a backend whose every end fails */
+    struct Careless { /* a backend whose functions all fail when they destroy */
         static void destroy(void *) { fail_quietly(); }
         static ingot_status_t identify(void *, uint32_t, ingot_identity_t *identity)
         {

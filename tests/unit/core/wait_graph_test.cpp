@@ -1,5 +1,5 @@
 /*
- * wait_graph_test.cpp - waits that would never end, over work outside of the in-memory cache, and fork.
+ * wait_graph_test.cpp - tests waits that would never end, waits for work outside of the in-memory cache, and fork.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -21,12 +21,12 @@ extern "C" {
 namespace
 {
 
-/* Called in a thread that sets it, before it unlocks a lock of the core. */
+/* If a thread sets this, it is called in that thread before each unlock of one of the core's locks. */
 thread_local std::function<void()> before_unlock;
 
 } // namespace
 
-/* The linker has every unlock of the core come here; see CMakeLists.txt. */
+/* The linker redirects every unlock of the core's locks here; see CMakeLists.txt. */
 extern "C" {
 void __real_os_mutex_unlock(os_mutex *mutex);
 void __wrap_os_mutex_unlock(os_mutex *mutex);
@@ -41,7 +41,7 @@ void __wrap_os_mutex_unlock(os_mutex *mutex)
 namespace
 {
 
-/* Two threads that take turns. */
+/* Lets two threads take turns. */
 class Turns
 {
 public:
@@ -63,7 +63,7 @@ private:
     int turn_ = 0;
 };
 
-/* What a child does: a context of its own, two programs, one of them in the maker of the other. */
+/* Runs in a child process: makes a context and two programs, one of them in the builder of the other. */
 int use_a_context()
 {
     alarm(20); /* a child that hangs has failed */
@@ -96,7 +96,7 @@ struct Builder {
 
 } // namespace
 
-/* A thread stands still in each of its critical sections in turn, and each time the process is forked. */
+/* Stops a thread in each of its critical sections in turn, and forks the process each time. */
 TEST(WaitGraph, ChildOfAForkAtAnyMomentCanUseContextsOfItsOwn)
 {
     bool reached = true;
@@ -133,8 +133,8 @@ TEST(WaitGraph, ChildOfAForkAtAnyMomentCanUseContextsOfItsOwn)
     EXPECT_LT(4, forks);
 }
 
-/* A thread stands still in a call of the backend, perhaps while another waits for its program, and the process is
- * forked. */
+/* Forks the process while a thread is in the backend's `operation`, perhaps with another thread waiting for its
+ * program. */
 static void fork_during(const char *operation, bool has_waiter)
 {
     struct Stop {
@@ -167,7 +167,7 @@ static void fork_during(const char *operation, bool has_waiter)
             EXPECT_EQ(INGOT_SUCCESS, get_kernel());
         }
     });
-    while (has_waiter && stats_of(context).waits == 0) /* until it holds no lock */
+    while (has_waiter && stats_of(context).waits == 0) /* until the waiter waits, and so holds no lock */
         std::this_thread::yield();
     EXPECT_EQ(0, forked_child::run([&] {
                   alarm(20);
