@@ -1,8 +1,7 @@
 /*
- * cancellation_test.cpp - pthread_cancel: no thread ends while it holds a lock, or while others wait for it.
+ * cancellation_test.cpp - tests that pthread_cancel ends no thread while it holds a lock, or while others wait for it.
  *
- * A thread that has canceled itself ends at its next cancellation point, so if it returns from a call, the call had
- * none.
+ * A thread that has canceled itself ends at its next cancellation point. If it returns from a call, the call had none.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -21,7 +20,7 @@ using namespace store_fixture;
 namespace
 {
 
-/* A thread that can be cancelled, and whether it was before it came to its end. */
+/* A thread that can be canceled. Records whether it finished its work before that. */
 class Cancellable
 {
 public:

@@ -1,5 +1,5 @@
 /*
- * hpp_storage_test.cpp - the C++ interfaces of the object cache and of the storages.
+ * hpp_storage_test.cpp - tests the C++ interfaces of the object cache and of the storages.
  */
 #include <memory>
 #include <stdexcept>

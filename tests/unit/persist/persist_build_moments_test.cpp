@@ -1,5 +1,6 @@
 /*
- * Processes that wait for a blob, and look at each moment of its store, on a file system that notes times coarsely.
+ * Tests a process that waits for a blob of another process: it looks for the blob at each moment of the store, on a
+ * file system with coarse times.
  */
 #include <gtest/gtest.h>
 
@@ -24,10 +25,10 @@ using namespace store_fixture;
 namespace
 {
 
-constexpr uint32_t kLongMs = 240000; /* nobody waits that long */
+constexpr uint32_t kLongMs = 240000; /* no request waits that long */
 constexpr uint32_t kShortMs = 100;
 
-/* The times of directories. */
+/* The modification times that the library sees for directories. */
 enum class Times { right, all_equal, of_first_sight };
 
 Times times = Times::right;
@@ -40,7 +41,8 @@ void call(const std::function<void()> *hook)
         (*hook)();
 }
 
-/* A process that builds stops with the bucket's directory made, and again with the entry in it. */
+/* Starts a process that builds. It stops after it has made the bucket's directory, and again after it has moved the
+ * entry there. */
 class BuildMoments : public testing::Test
 {
 protected:
@@ -83,7 +85,8 @@ protected:
         return child;
     }
 
-    /* Requests the program, and calls the step of each pause. */
+    /* Requests the program. Calls the first step in the request's first pause, the second step in its second pause,
+     * and so on. */
     ingot_origin_t request(const Store &store, const std::vector<std::function<void()>> &steps)
     {
         size_t pause = 0;
@@ -117,7 +120,7 @@ protected:
 
 } // namespace
 
-/* The linker has the library call these instead. */
+/* The linker redirects the library's calls to these functions. */
 extern "C" {
 void __real_files_pause_ns(uint64_t duration_ns);
 int __real_files_facts_at(int at, const char *path, struct file_facts *facts);
@@ -181,7 +184,7 @@ TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundAtTheLimit)
     EXPECT_EQ(0, forked_child::wait_for(builder));
 }
 
-/* The limit is long, so it is found before. */
+/* The limit is long, so the entry must be found before it is reached. */
 TEST_F(BuildMoments, AnEntryOfTheSameTickAsItsBucketIsFoundWhileTheBuilderGoesOn)
 {
     times = Times::of_first_sight;

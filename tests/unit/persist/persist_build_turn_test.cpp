@@ -1,5 +1,6 @@
 /*
- * Processes that request one program at once: which of them compiles it, and when the others do not wait.
+ * Tests which of several processes compiles a program that all of them request at once, and when the others do not
+ * wait.
  */
 #include <gtest/gtest.h>
 
@@ -34,7 +35,7 @@ using namespace store_fixture;
 namespace
 {
 
-constexpr uint32_t kLongMs = 240000; /* nobody waits that long */
+constexpr uint32_t kLongMs = 240000; /* no request waits that long */
 constexpr uint32_t kShortMs = 50;
 const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
@@ -42,14 +43,14 @@ const std::string kFailing = "kernel twice x no_such_name *\n";
 constexpr uint64_t kSecondNs = 1000000000;
 
 thread_local const std::function<void()> *when_pausing;
-std::atomic<uint64_t> clock_lead_ns{0}; /* of the library's steady clock */
+std::atomic<uint64_t> clock_lead_ns{0}; /* how far the library's steady clock is ahead */
 
 size_t open_files()
 {
     return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
 }
 
-/* Does what forked_child::start does. If the test is gone, the child ends, too. */
+/* Starts a child process, like forked_child::start. The child also ends when the test is gone. */
 pid_t start_process(const std::function<int()> &work)
 {
     return forked_child::start([&] {
@@ -58,14 +59,14 @@ pid_t start_process(const std::function<int()> &work)
     });
 }
 
-/* What a request gave. */
+/* The result of a request. */
 struct Result {
     ingot_status_t status = INGOT_SUCCESS;
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
     bool has_waited = false;
 };
 
-/* Requests a program. When the request pauses for the first time, calls on_waiting. */
+/* Requests a program. When the request pauses for the first time, calls `on_waiting`. */
 Result request(
     Session &session, ingot_storage_t storage, const std::string &source,
     const std::function<void()> &on_waiting = [] {})
@@ -97,7 +98,8 @@ protected:
 
     ~BuildTurn() override { clock_lead_ns = 0; }
 
-    /* A process that requests a program. Its compiler opens begun_ and waits for go_. Afterwards it waits for end_. */
+    /* Starts a process that requests a program. Its compiler opens begun_ and waits for go_. After the request, the
+     * process waits for end_. */
     pid_t start(
         const ingot_persist_info_t &info, const std::string &source = kSource,
         const std::function<void()> &in_compiler = [] {}, bool generates_code_at_launch = false)
@@ -129,7 +131,7 @@ protected:
         end_.open();
         EXPECT_EQ(expected, forked_child::wait_for(child));
     }
-    /* What a request gives while another process compiles the program, which goes on when the request waits. */
+    /* Requests the program while another process compiles it. The other compiler goes on when this request waits. */
     Result request_meanwhile(ingot_storage_t storage, bool generates_code_at_launch = false)
     {
         Session session(generates_code_at_launch);
@@ -144,7 +146,8 @@ protected:
     void expect_no_wait(const ingot_persist_info_t &info, const std::string &source = kSource,
                         bool generates_code_at_launch = false)
     {
-        Session session(generates_code_at_launch); /* when the store is closed, it stores what waits */
+        /* It must outlive the store, which stores waiting programs when it is closed. */
+        Session session(generates_code_at_launch);
         const Store store(info);
         const Result result = request(session, store.get(), source, [this] { go_.open(); });
         EXPECT_EQ(INGOT_ORIGIN_BUILD, result.origin);
@@ -160,7 +163,7 @@ protected:
 
 } // namespace
 
-/* The linker has the library call these instead. */
+/* The linker redirects the library's calls to these functions. */
 extern "C" {
 void __real_files_pause_ns(uint64_t duration_ns);
 void __wrap_files_pause_ns(uint64_t duration_ns);
@@ -282,7 +285,7 @@ TEST_F(BuildTurn, EndsForAllIfTheProgramCannotBeStored)
     finish(builder);
 }
 
-/* The processes compile at once: each compiler waits for the others'. */
+/* The processes must compile at the same time: each compiler waits for the other ones. */
 TEST_F(BuildTurn, WithoutABlobLetsAllWaitingProcessesCompileAtOnce)
 {
     constexpr int count = 4;
@@ -329,7 +332,8 @@ TEST_F(BuildTurn, IsNotAwaitedForAnotherProgramOrNamespace)
     finish(builder);
 }
 
-/* Two ids of one byte are very rare, but one may have to wait for the other. */
+/* A build locks one byte of a file. Two ids rarely have the same byte, but then a request for one may wait for the
+ * other. */
 TEST_F(BuildTurn, OfAnIdWithTheSameByteIsAwaitedForALimitedTime)
 {
     const Gate ready, go;
@@ -468,7 +472,7 @@ TEST_F(BuildTurn, OfAChainAndASwitchIsThatOfTheirFirstWritableDirectory)
     ingot_storage_release(chain);
 }
 
-/* The blob does not appear in the store that locks. */
+/* The tier that locks is not the one that gets the blob. */
 TEST_F(BuildTurn, OfAChainThatStoresElsewhereBringsItsBlob)
 {
     const std::string file = (scratch_.path() / "program").string();
@@ -522,7 +526,7 @@ TEST_F(BuildTurn, LeavesNoFileOpen)
     EXPECT_EQ(before, open_files());
 }
 
-/* What other processes find of a build is a lock of a file. */
+/* A failed build is remembered by the lock of an open file. Here, no file may stay open. */
 TEST_F(BuildTurn, ThatCouldNotBeStoredForAReasonThatMayPassIsForgottenAtOnce)
 {
     info_.lock_timeout_ms = 1;

@@ -1,5 +1,6 @@
 /*
- * Bundles: made of stores and of bundles, read, damaged in every byte, and replaced while they are open.
+ * Tests bundles that are made of stores and of bundles: reading them, damage in every byte, and files that are
+ * replaced while they are open.
  */
 #include <gtest/gtest.h>
 
@@ -116,7 +117,7 @@ ingot_persist_stats_t stats_of(ingot_storage_t storage)
     return stats;
 }
 
-/* A store for what the bundle lacks, which stores at once, and a chain of both. */
+/* A chain of a bundle and a store. The store keeps new programs, and stores them at once. */
 class BundleInChain : public PersistBundle
 {
 protected:
@@ -181,7 +182,7 @@ TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
 {
     ASSERT_NO_FATAL_FAILURE(make_chain(true));
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH; /* nothing is stored there */
+    storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH; /* must have no effect, because a bundle stores nothing */
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(bundle(), &storing));
     const Session session(true);
     const Desc desc = session.describe();
@@ -213,7 +214,7 @@ TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
     uint64_t written = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(bundle, path().c_str(), small, nullptr, &written));
     EXPECT_EQ(8u, written);
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(19))); /* the one that is open is not the one that was written */
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(19))); /* the open bundle is not the one that was just written */
     ingot_storage_release(bundle);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(7)));
@@ -266,7 +267,7 @@ TEST_F(PersistBundle, ThatIsTruncatedWhileItIsOpenEndsNobody)
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0)));
     ASSERT_EQ(0, truncate(path().c_str(), 0));
     Bytes blob;
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0), &blob)); /* what was loaded stays */
+    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0), &blob)); /* blobs that were loaded before stay valid */
     EXPECT_EQ(numbered_blob(0), blob);
     for (unsigned i = 1; i < 4; ++i)
         EXPECT_EQ(INGOT_BLOB_TRUNCATED, load(bundle, numbered_id(i))) << i;

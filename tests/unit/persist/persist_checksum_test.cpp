@@ -1,5 +1,6 @@
 /*
- * persist_checksum_test.cpp - the store's hashes are XXH3, least significant byte first, with every instruction set.
+ * persist_checksum_test.cpp - tests that the store's hashes are XXH3, least significant byte first, with every
+ * instruction set.
  */
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ extern "C" {
 namespace
 {
 
-/* Each of XXH3's ways for a size, and both sides of the size from which the widest instructions are asked for. */
+/* Sizes for each of XXH3's methods, and on both sides of the size from which the widest instructions are used. */
 const size_t kSizes[] = {0, 1, 3, 4, 8, 9, 16, 17, 128, 129, 240, 241, 1024, 1025, 4096, 262143, 262144, 299990};
 
 std::vector<uint8_t> some_bytes()

@@ -1,5 +1,5 @@
 /*
- * The directory store with one user: what is kept, what is removed, and what the files contain.
+ * Tests a directory store that one process uses: what is kept, what is removed, and what the files contain.
  */
 #include <gtest/gtest.h>
 
@@ -170,7 +170,7 @@ TEST(PersistDirectory, KeepsWhatIsBelowARootWithALongPath)
         root /= std::string(200, 'd');
     fs::create_directories(root);
     root /= std::string(4094 - root.string().size(), 's');
-    ASSERT_EQ(4095u, root.string().size()); /* with its NUL the longest that the system takes */
+    ASSERT_EQ(4095u, root.string().size()); /* with its NUL, the longest path that the system takes */
     Store store(root);
     ASSERT_EQ(INGOT_SUCCESS, store.status());
     EXPECT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
@@ -282,7 +282,7 @@ TEST(PersistDirectory, HealsItsTotal)
             ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob)) << text.substr(0, 30);
         EXPECT_EQ(0u, store.stats().evictions) << text.substr(0, 30);
         EXPECT_EQ(10u, entries_of(root).size()) << text.substr(0, 30);
-        for (unsigned i = 0; i < 10; ++i) /* a total that is too small is found out here at the latest */
+        for (unsigned i = 0; i < 10; ++i) /* a total that is too small is noticed here at the latest */
             ASSERT_EQ(INGOT_SUCCESS, store.remove(numbered_id(i)));
         ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
         if (text != "1000000" && text != "5000\n") {
@@ -302,7 +302,7 @@ TEST(PersistDirectory, CountsAnewWhenTheTotalIsMissing)
     EXPECT_EQ(bytes_in(root), text_total(root));
 }
 
-/* An open store keeps tmp open. */
+/* An open store holds its directory tmp open. */
 TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
 {
     ScratchDirectory scratch;
@@ -365,7 +365,7 @@ TEST(PersistDirectory, NamespacesHaveTheirOwnEntriesAndLimits)
     EXPECT_EQ(two.stats().bytes, text_total(root / "two"));
 }
 
-/* A store without a namespace has the same root, and its stores evict only its own entries. */
+/* Both stores have the same root, but the one without a namespace evicts only its own entries. */
 TEST(PersistDirectory, AStoreWithoutANamespaceEvictsNothingOfANamespace)
 {
     ScratchDirectory scratch;
@@ -378,7 +378,7 @@ TEST(PersistDirectory, AStoreWithoutANamespaceEvictsNothingOfANamespace)
     info.name_space = nullptr;
     info.max_bytes = 5000;
     Store plain(info);
-    for (unsigned i = 0; i < 6; ++i) /* more than the other may have, and older than what it stores */
+    for (unsigned i = 0; i < 6; ++i) /* older than the other store's entries, and more than it may have */
         ASSERT_EQ(INGOT_SUCCESS, one.put(numbered_id(i), random_bytes(i, 1000)));
     for (unsigned i = 0; i < 20; ++i) {
         ASSERT_EQ(INGOT_SUCCESS, plain.put(numbered_id(i), random_bytes(100 + i, 1000)));
@@ -427,7 +427,7 @@ TEST(PersistDirectory, TakesOverEntriesThatNoIndexKnows)
     for (const bool is_damaged : {false, true}) {
         ScratchDirectory scratch(fast_volume());
         const fs::path root = scratch.path() / "store";
-        constexpr unsigned count = 300; /* more than one store looks at */
+        constexpr unsigned count = 300; /* more than a single call examines */
         const uint64_t limit = count * entry_size(numbered_id(100), kBlob);
         {
             Store store(root, limit);
@@ -592,7 +592,7 @@ TEST(PersistDirectory, ReadsWhatAnotherStoredInANewRoot)
     ASSERT_EQ(INGOT_SUCCESS, reader.load(kId));
     fs::remove_all(root);
     EXPECT_EQ(INGOT_NOT_FOUND, reader.load(kId));
-    EXPECT_FALSE(fs::exists(root)); /* it makes nothing */
+    EXPECT_FALSE(fs::exists(root)); /* loading does not make the directory */
     ASSERT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, reader.load(kId));
 }

@@ -1,5 +1,6 @@
 /*
- * Damaged entries: every truncation, every flipped byte, missing files. Each is a miss that heals.
+ * Tests damaged entries: every truncation, every flipped byte, and missing files. Each is a miss, and the next store
+ * replaces the entry.
  */
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /*
- * How a user's environment changes an info.
+ * Tests how environment variables change an ingot_persist_info_t.
  */
 #include <gtest/gtest.h>
 
@@ -90,7 +90,7 @@ TEST(PersistEnvironment, ZeroTurnsOffAndNoLimitIsNotTheDefault)
     EXPECT_EQ(0u, read({{"INGOT_PERSIST_DIR", "d"}}).info.max_bytes);
 }
 
-/* As doc/environment.md says of each: no limit, no time, or the shortest one. */
+/* doc/environment.md says for each variable what zero means: no limit, no time, or the shortest time. */
 TEST(PersistEnvironment, ZeroIsAValueInAVariableAndTheDefaultInAField)
 {
     Variables zeros = {{"INGOT_PERSIST_DIR", "d"}};
@@ -344,7 +344,7 @@ TEST(PersistEnvironment, ReadsWhetherToKeepRecipes)
     }
 }
 
-/* A program that was compiled with older headers would go on without the policy that its user wants. */
+/* Otherwise, a program that was compiled with older headers would run without the policy that its user wants. */
 TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsAnError)
 {
     ScratchDirectory scratch;
@@ -383,7 +383,7 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
     if (const char *reason = setuid_child::run(scratch, variables))
         GTEST_SKIP() << reason;
     EXPECT_FALSE(fs::exists(scratch.path() / "HOME"));
-    for (const auto &[name, value] : variables) /* a process without other rights reads them */
+    for (const auto &[name, value] : variables) /* a process without extra rights reads them */
         ASSERT_EQ(0, setenv(name.c_str(), value.c_str(), 1));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, sizeof(path), path));
     EXPECT_EQ(variables["INGOT_PERSIST_DIR"], info.path);

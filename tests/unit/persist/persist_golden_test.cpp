@@ -1,6 +1,6 @@
 /*
- * The golden entries of the store format, which tests/golden/store/make.py wrote without the library: every version
- * must read them, or refuse them as expected.
+ * Tests the golden entries of the store format, which tests/golden/store/make.py wrote without the library. Every
+ * version of the library must read them, or refuse them as expected.
  */
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ Bytes golden_id()
     return id;
 }
 
-/* Puts the entry where a store has it, with the permissions that a checkout does not keep. */
+/* Copies the entry to its place in a store, and sets the permissions, which a checkout does not preserve. */
 void place(const fs::path &root, const std::string &bucket, const fs::path &from)
 {
     const fs::path entry = root / bucket / "0";
@@ -71,7 +71,7 @@ TEST(PersistGolden, IsWhatIsWrittenButForTheTimes)
     ASSERT_EQ(golden.size(), written.size());
     for (Bytes *bytes : {&written, &golden}) {
         std::fill(bytes->begin() + 64, bytes->begin() + 72, uint8_t{0});  /* creation */
-        std::fill(bytes->begin() + 96, bytes->begin() + 128, uint8_t{0}); /* its checksum, last use */
+        std::fill(bytes->begin() + 96, bytes->begin() + 128, uint8_t{0}); /* the checksum and the last use */
     }
     EXPECT_EQ(golden, written);
 }

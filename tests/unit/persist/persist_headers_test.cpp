@@ -1,6 +1,6 @@
 /*
- * What contexts learned about included files, in a store: the next process continues with it, whatever happens to the
- * file.
+ * Tests that a store saves what contexts learn about included files. The next process continues with it, whatever
+ * happens to the file.
  */
 #include <sys/stat.h>
 
@@ -34,7 +34,7 @@ protected:
         return ingot_header_memo_count_learned(ingot_context_get_header_memo(session.context.get()));
     }
 
-    /* One run that describes these programs. Returns how many it had to learn. */
+    /* Describes these programs as one run of an application. Returns how many of them the context had to learn. */
     uint64_t run(const std::vector<int> &numbers)
     {
         Session session;
@@ -180,7 +180,7 @@ TEST_F(PersistHeaders, OfAReadOnlyStoreAreReadAndNotWritten)
     EXPECT_EQ(before, read_file(memo()));
 }
 
-/* Once they are saved, which the next programs do. */
+/* A context's memo is released once it is saved, which later programs cause. */
 TEST_F(PersistHeaders, EndSoonAfterTheirContexts)
 {
     std::vector<FailingAllocator> allocators(8);
@@ -192,7 +192,7 @@ TEST_F(PersistHeaders, EndSoonAfterTheirContexts)
         with_allocator.allocator = allocator.table();
         const Context context = device.make(with_allocator);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), context.get()));
-        for (int i = 0; i < 3; ++i) { /* the third is not worth a save of its own */
+        for (int i = 0; i < 3; ++i) { /* the third one alone does not cause a save */
             (void)header_.program(++number).make(context);
             ProgramText text;
             text.sources = {"kernel n" + std::to_string(number) + " x\n"};
@@ -206,7 +206,7 @@ TEST_F(PersistHeaders, EndSoonAfterTheirContexts)
                                [](const FailingAllocator &allocator) { return allocator.live_count() != 0; }));
 }
 
-/* Nothing would ever save them. */
+/* Nothing would ever save these memos, so the store does not hold them. */
 TEST_F(PersistHeaders, OfAReadOnlyStoreEndWithTheirContexts)
 {
     EXPECT_EQ(1u, run({1}));

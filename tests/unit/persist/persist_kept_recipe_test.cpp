@@ -1,5 +1,6 @@
 /*
- * The recipe that a store keeps of what it holds: programs.recipe, its limit, and everything that may be wrong with it.
+ * Tests the recipe that a store keeps of its programs in the file programs.recipe: its content, its limit, and
+ * everything that may be wrong with the file.
  */
 #include <gtest/gtest.h>
 
@@ -34,7 +35,7 @@ protected:
         return info;
     }
     fs::path file(const std::string &name_space = "") const { return fs::path(root_) / name_space / "programs.recipe"; }
-    /* Compiles a program in a new process's view of the store. */
+    /* Requests a program as a new process would. */
     static ingot_origin_t request(const Store &store, int number, const char *driver = "1")
     {
         const Session session(false, driver);
@@ -52,7 +53,8 @@ protected:
             EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, ++number));
         ASSERT_EQ(static_cast<uint64_t>(number) - 1, program_count());
     }
-    /* How many programs are recorded when the file is prepared by this. */
+    /* Expects that nothing is recorded in a file that `prepare` changed: one event reports this with `status`, and
+     * blobs are stored nevertheless. */
     void expect_unusable(const std::function<void()> &prepare, ingot_status_t status)
     {
         const Store first(info());
@@ -72,7 +74,7 @@ protected:
     Seen seen_;
 };
 
-/* Locks a recipe as another process does that appends to it (F_WRLCK) or reads it (F_RDLCK). */
+/* Locks a recipe, as another process does to append to it (F_WRLCK) or to read it (F_RDLCK). */
 class FileLock
 {
 public:
@@ -92,7 +94,7 @@ private:
     int fd_;
 };
 
-/* Whether the recipe knows each entry of the store. */
+/* Expects that the store has `count` entries, and that the recipe knows each of them. */
 void expect_every_entry_is_known(const Store &store, const char *name_space, size_t count)
 {
     struct Visit {
@@ -166,7 +168,7 @@ TEST_F(PersistKeptRecipe, EachNamespaceHasItsOwn)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_recipe(one.get(), "programs.recipe", &recipe));
 }
 
-/* Before anything is stored, so before the store has made the namespace's directory. */
+/* The program is recorded before anything is stored, that is, before the store makes the namespace's directory. */
 TEST_F(PersistKeptRecipe, MakesTheDirectoryOfANamespace)
 {
     const Session session(true);
@@ -193,7 +195,7 @@ TEST_F(PersistKeptRecipe, HasALimitOfItsOwn)
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, 3)) << "it is stored nevertheless";
 }
 
-/* Whether the file is used shows in its lock: a request that waits for it in vain reports INGOT_BUSY. */
+/* The lock shows whether a request uses the file: a request that waits for the lock in vain reports INGOT_BUSY. */
 TEST_F(PersistKeptRecipe, AFullFileIsLeftAloneUntilItChanges)
 {
     ingot_persist_info_t limited = info();
@@ -211,7 +213,8 @@ TEST_F(PersistKeptRecipe, AFullFileIsLeftAloneUntilItChanges)
     EXPECT_EQ(1u, program_count());
 }
 
-/* On a full disk, each process that tries to append writes some bytes and removes them. */
+/* On a full disk, each process that tries to append writes some bytes and removes them. The file's time then changes,
+ * but not its content. */
 TEST_F(PersistKeptRecipe, AFullFileIsLeftAloneAlthoughAnotherProcessTried)
 {
     ingot_persist_info_t limited = info();
@@ -368,7 +371,7 @@ TEST_F(PersistKeptRecipe, KeepsBesideTheApplicationsRecipe)
     EXPECT_EQ(1u, summary_of(open_recipe(own)).program_count);
 }
 
-/* As under the OpenCL layer with a server, which is a tier behind the store. */
+/* With a server, the OpenCL layer makes such a chain. The server is a tier behind the store. */
 TEST_F(PersistKeptRecipe, AChainRecordsWhereItStores)
 {
     const std::string own = (scratch_.path() / "own.recipe").string();
@@ -415,7 +418,7 @@ TEST_F(PersistKeptRecipe, AChainsOwnRecipeIsBesideTheOneOfItsStore)
     EXPECT_EQ(1u, summary_of(open_recipe(own)).program_count);
 }
 
-/* As on a file system that gives a new file the number of the one before. */
+/* On some file systems, a new file gets the inode number of the file before it. */
 TEST_F(PersistKeptRecipe, AFileThatWasMadeAnewInPlaceIsNoticed)
 {
     const Store store(info());
@@ -488,7 +491,7 @@ TEST_F(PersistKeptRecipe, AForkedChildKeepsToo)
     EXPECT_EQ(2u, program_count());
 }
 
-/* As `ingot recipe merge` and `prune` do. */
+/* `ingot recipe merge` and `prune` copy in the same way. */
 TEST_F(PersistKeptRecipe, IdsAreCopiedWithTheirProgram)
 {
     const fs::path copy_path = scratch_.path() / "copy.recipe";

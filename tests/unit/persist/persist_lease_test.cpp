@@ -1,5 +1,6 @@
 /*
- * Leases of a custom storage behind a directory store: when they are asked for, and what follows from the answers.
+ * Tests leases of a custom storage behind a directory store: when Ingot asks for one, and what follows from each
+ * answer.
  */
 #include <gtest/gtest.h>
 
@@ -18,13 +19,13 @@ namespace
 const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
 
-/* A server that other machines share, and what it answers. */
+/* A server that other machines share, with the answers that it gives to requests for a lease. */
 struct Server {
     std::map<Bytes, Bytes> blobs;
     Bytes arriving; /* a blob that another machine stores just before the next answer */
     std::deque<ingot_lease_answer_t> answers;
-    std::vector<int> useless; /* what each request said about the stored blob */
-    std::vector<int> ends;    /* what each end said about others */
+    std::vector<int> useless; /* `is_blob_useless` of each request */
+    std::vector<int> ends;    /* `may_others_take` of each end of a lease */
     int lease = 0;
 };
 

@@ -1,5 +1,5 @@
 /*
- * Inspecting and maintaining a store: entries one by one, verify, evict, recount.
+ * Tests inspecting and maintaining a store: visiting each entry, verifying, evicting, and recounting.
  */
 #include <gtest/gtest.h>
 
@@ -162,7 +162,7 @@ TEST_F(PersistMaintain, TakesOlderCallersLimitsAndFillsTheirCount)
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     uint64_t evicted = 0;
     limits.struct_size = offsetof(ingot_persist_limits_t, max_entries);
-    limits.max_entries = 0; /* beyond what an older caller's structure has: no limit */
+    limits.max_entries = 0; /* not read, because an older caller's structure ends before it */
     limits.max_age_seconds = 0;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &evicted, nullptr));
     EXPECT_EQ(0u, evicted);
@@ -251,7 +251,7 @@ TEST_F(PersistMaintain, EvictsDownToEachLimit)
     EXPECT_EQ(2u, count);
 }
 
-/* Unlike in the structures of settings. */
+/* In the structures of settings, zero is the default instead. */
 TEST_F(PersistMaintain, EvictsAllForAnyLimitOfZero)
 {
     for (uint64_t ingot_persist_limits_t::*limit :
@@ -268,7 +268,7 @@ TEST_F(PersistMaintain, EvictsAllForAnyLimitOfZero)
     }
 }
 
-/* Ends the work when so many entries were found, or removed. */
+/* Follows the progress. Ends the work when `found_limit` entries were found, or `removed_limit` removed. */
 struct Following {
     uint64_t found_limit = UINT64_MAX;
     uint64_t removed_limit = UINT64_MAX;
@@ -335,7 +335,8 @@ TEST_F(PersistMaintain, TellsHowFarARecountIsAndCanBeEnded)
     EXPECT_EQ(actual, store.stats().bytes);
 }
 
-/* A program that was compiled before there was progress has shorter structures, followed by other data. */
+/* A program that was compiled with older headers has shorter structures, without a progress callback. Other data
+ * follows them. */
 TEST_F(PersistMaintain, TakesShorterStructuresWithoutProgress)
 {
     Store store(root());

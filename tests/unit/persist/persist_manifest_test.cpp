@@ -1,5 +1,6 @@
 /*
- * Manifests: what is recorded, in which order and within which limits; and files that are damaged, foreign or shared.
+ * Tests manifests: what is recorded, in which order and within which limits, and what happens to files that are
+ * damaged, foreign or shared.
  */
 #include <gtest/gtest.h>
 
@@ -59,7 +60,7 @@ protected:
         return info;
     }
 
-    /* One run that asks for these, each in a context and with a storage of its own. Returns their ids. */
+    /* Requests these programs in one run, with a new context and a new storage. Returns their ids. */
     std::vector<Bytes> run(const std::vector<int> &numbers, const ingot_persist_record_info_t &record)
     {
         std::vector<Bytes> ids;

@@ -1,5 +1,5 @@
 /*
- * Names in a store, and the text of size.txt.
+ * Tests the names of files and directories in a store, and reading the text of size.txt.
  */
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 extern "C" {
 #include "persist/directory/format/paths.h"
 
-bool account_parse(size_t size, const char *text, uint64_t *total_bytes); /* its header has C's atomics */
+bool account_parse(size_t size, const char *text, uint64_t *total_bytes); /* its header uses C's atomics */
 }
 
 TEST(PersistPaths, FormatsBucketsAndEntries)

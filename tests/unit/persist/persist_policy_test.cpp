@@ -1,5 +1,6 @@
 /*
- * What a store keeps, and in what order it evicts entries: FIFO, LRU, off, limits in bytes, entries, age and sizes.
+ * Tests what a store keeps and in what order it evicts entries: FIFO, LRU, or no eviction, and limits on bytes,
+ * entries, age and blob sizes.
  */
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ extern "C" {
 #include "persist/directory/format/index.h"
 #include "persist/directory/format/key_file.h"
 
-/* The linker leads calls here. */
+/* The linker redirects calls of index_visit here, to count the visited pages. */
 static std::atomic<uint64_t> visited_pages;
 int __real_index_visit(int fd, uint64_t page_count, uint64_t page,
                        void (*visit)(void *user, const index_record *record), void *user);
@@ -45,7 +46,7 @@ Bytes numbered_id(unsigned number)
     return bytes_of("id number " + std::to_string(number));
 }
 
-/* Entries of one size. */
+/* Returns one of many ids of the same size. */
 Bytes small_id(unsigned number)
 {
     return bytes_of("id " + std::to_string(10000 + number));
@@ -129,7 +130,7 @@ void fill(const Store &store, unsigned count)
         ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), random_bytes(i, 1000)));
 }
 
-/* Changes a closed store's index as if so many seconds had passed. */
+/* Changes a closed store's index as if `seconds` seconds had passed. */
 void make_all_older(const std::string &path, uint32_t seconds)
 {
     Bytes bytes = read_file(path + "/index.bin");
@@ -258,7 +259,7 @@ TEST_F(PersistPolicy, LruIsFifoWhereUsesCannotBeNoted)
     fill(store, 1);
     const uint64_t created = now_ns() - 3600 * kSecond;
     set_times(numbered_id(0), created, created);
-    /* A limit on the size of files below the stamp fails its write, for root too. */
+    /* The limit on the size of files is below the stamp's offset. The write then fails, even for root. */
     rlimit before;
     ASSERT_EQ(0, getrlimit(RLIMIT_FSIZE, &before));
     const auto handler = signal(SIGXFSZ, SIG_IGN);
@@ -276,7 +277,7 @@ TEST_F(PersistPolicy, LruIsFifoWhereUsesCannotBeNoted)
     EXPECT_EQ(1u, degradations);
 }
 
-/* The signal for a file that may not grow would end the process. */
+/* A write that would exceed the limit on file sizes raises a signal, which would end the process. */
 TEST_F(PersistPolicy, TakesEntriesAwayWhereFilesMayNotGrow)
 {
     Store store(info);
@@ -355,7 +356,7 @@ TEST_F(PersistPolicy, KeepsTheLimitInEntriesExactlyInOneProcess)
             ASSERT_LE(entries_of(path).size(), limit);
             ASSERT_EQ(INGOT_SUCCESS, store.load(numbered_id(i)));
             if (i + 1 == limit) {
-                ASSERT_EQ(limit, entries_of(path).size()); /* all of it is used */
+                ASSERT_EQ(limit, entries_of(path).size()); /* the whole limit is used */
             }
         }
     }
@@ -410,7 +411,7 @@ TEST_F(PersistPolicy, EvictsToTheLowWaterMark)
     fill(store, 10);
     ASSERT_EQ(10u, entries_of(root()).size());
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
-    EXPECT_EQ(9u, entries_of(root()).size()); /* 8 are within 9600 bytes, and the new one */
+    EXPECT_EQ(9u, entries_of(root()).size()); /* the 8 that fit in 9600 bytes, and the new one */
     info.low_water_percent = 101;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
 }
@@ -504,7 +505,7 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
     EXPECT_EQ(0u, store.stats().expired);
 }
 
-/* The work of an opening and of a store does not grow with the number of entries that are too old. */
+/* The work of opening a store, and of storing in it, does not grow with the number of entries that are too old. */
 TEST_F(PersistPolicy, AnOpeningTakesAwaySomeOfManyThatAreTooOld)
 {
     constexpr unsigned count = 2000;
@@ -513,7 +514,8 @@ TEST_F(PersistPolicy, AnOpeningTakesAwaySomeOfManyThatAreTooOld)
         Store store(info);
         for (unsigned i = 0; i <= count; ++i)
             ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
-        ASSERT_EQ(INGOT_SUCCESS, store.remove(small_id(count))); /* otherwise the header has the last one's times */
+        /* Otherwise, the header of the index would have the times of the last entry. */
+        ASSERT_EQ(INGOT_SUCCESS, store.remove(small_id(count)));
     }
     const uint64_t page_count = fs::file_size(path + "/index.bin") / INDEX_PAGE_SIZE - 1;
     make_all_older(path, 1100);
@@ -570,7 +572,8 @@ TEST_F(PersistPolicy, AReadOnlyStoreKeepsWhatIsTooOld)
     EXPECT_EQ(2u, entries_of(root()).size());
 }
 
-/* More entries than an index that is read whole has: the order is not exact, but what is young stays. */
+/* The store has more entries than an index that is read whole. The order is then not exact, but young entries must
+ * stay. */
 TEST_F(PersistPolicy, ALargeStoreEvictsFromItsOldest)
 {
     constexpr unsigned count = 8000;
@@ -595,8 +598,8 @@ TEST_F(PersistPolicy, ALargeStoreEvictsFromItsOldest)
     EXPECT_EQ((next - gone) * kSmallEntry, store.stats().bytes);
 }
 
-/* As doc/store-format.md says of approximate orders: nothing of the youngest quarter goes before all of the oldest has
- * gone. The oldest half by the times of storing is loaded here, and so it is the youngest by the times of use. */
+/* In an approximate order (doc/store-format.md), no entry of the youngest quarter is evicted before all entries of the
+ * oldest quarter. The half that was stored first is loaded here, so it is the youngest by last use. */
 TEST_F(PersistPolicy, ALargeStoreEvictsTheLeastRecentlyUsed)
 {
     constexpr unsigned count = 8000;

@@ -1,5 +1,6 @@
 /*
- * Blobs that a prewarm loads in groups: how much memory they take until their turns come.
+ * Tests how much memory the blobs of a prewarm take. It loads them in groups, and they wait until their programs are
+ * made.
  */
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ constexpr size_t kPrograms = 40;
 constexpr size_t kBlobSize = 1 << 20;
 constexpr size_t kLimit = 16 << 20;
 
-/* A storage that has a blob of 1 MiB for each id, which is none of a program, and counts what is in memory. */
+/* A storage that has a blob of 1 MiB for each id, though not of a program. Counts the bytes in memory. */
 class Counted
 {
 public:
@@ -134,7 +135,7 @@ TEST_F(PersistPrewarmFetch, ThreadsShareTheLimit)
         const Counted storage;
         const ingot_prewarm_progress_t progress = prewarm(storage, thread_count);
         EXPECT_EQ(INGOT_PREWARM_COMPLETE, progress.state);
-        /* Each may hold one more, of which it has not been told yet that it is too much. */
+        /* Each thread may hold one more blob, because it learns only afterwards that this was too much. */
         EXPECT_LE(storage.most_bytes(), kLimit + thread_count * kBlobSize);
         EXPECT_EQ(0u, storage.bytes());
     }

@@ -1,5 +1,5 @@
 /*
- * Prewarming: what is loaded ahead, which requests get it, what ends it, and that it never compiles.
+ * Tests prewarming: what is loaded ahead, which requests get it, what ends it, and that it never compiles.
  */
 #include <gtest/gtest.h>
 
@@ -269,7 +269,8 @@ TEST_F(PersistPrewarm, AnEventsCallbackMayAskForWhatIsLoading)
     EXPECT_EQ(13u, session.counts.loads);
 }
 
-/* The maker of a program waits for the load that is under way, whose thread asks for the same program. */
+/* A thread that makes a program waits for the prewarm's load of it. In the load's thread, an event callback requests
+ * the same program. */
 TEST_F(PersistPrewarm, AnEventsCallbackMayAskForWhatSomebodyMakesWhoWaitsForTheLoad)
 {
     for (const bool callback_waits_first : {true, false}) {
@@ -310,7 +311,7 @@ TEST_F(PersistPrewarm, AnEventsCallbackMayAskForWhatSomebodyMakesWhoWaitsForTheL
     }
 }
 
-/* A builder that waits for the end of loading ahead, one of whose threads waits for that builder. */
+/* A builder waits for the end of a prewarm, while one of the prewarm's threads waits for that builder. */
 TEST_F(PersistPrewarm, CannotBeWaitedForByABuilderThatItWaitsFor)
 {
     Session session;
@@ -530,7 +531,8 @@ TEST_F(PersistPrewarm, IsOverInAForkedChild)
     if (child == 0) {
         session.hook = nullptr;
         const uint64_t loads = session.counts.loads;
-        session.create(session.describe(numbered_source(0)), store()); /* which loads in the parent for ever */
+        /* In the parent, the load of this program hangs. */
+        session.create(session.describe(numbered_source(0)), store());
         const ingot_status_t status = ingot_prewarm_cancel(prewarm.get());
         prewarm.reset();
         _exit(status == INGOT_SUCCESS && session.counts.loads == loads + 1 && !HasFailure() ? 0 : 1);

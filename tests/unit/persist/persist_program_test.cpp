@@ -1,6 +1,6 @@
 /*
- * Programs through a storage: where they come from, what is stored when, and that failures of a storage do not fail the
- * caller.
+ * Tests programs that are requested through a storage: where they come from, what is stored when, and that a storage's
+ * failure does not fail the request.
  */
 #include <gtest/gtest.h>
 
@@ -132,7 +132,7 @@ TEST_F(PersistProgram, EveryTruncationAndFlippedByteOfTheFilesStillGivesTheProgr
     }
 }
 
-/* The core finds the damage; the store then counts and removes the entry as for every other reader. */
+/* The core finds the damage. The store then counts and removes the entry, as it does for every other reader. */
 TEST_F(PersistProgram, ADamagedBlobIsCountedAndRemovedByTheStore)
 {
     Session first;
@@ -166,7 +166,7 @@ TEST_F(PersistProgram, ADamagedBlobInTheFirstTierComesFromTheSecond)
     ingot_storage_t chain = nullptr, through = nullptr;
     const ingot_storage_t tiers[] = {store().get(), second_tier.get()};
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&through, chain)); /* which asks its target in the same way */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&through, chain)); /* it must ask its target in the same way */
     Session session;
     ingot_program_t program = nullptr;
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
@@ -188,7 +188,7 @@ TEST_F(PersistProgram, BuildsWhatIsNotCacheableAndStoresNothing)
     ingot_program_t program = nullptr;
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
     const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), store().get(), &origin);
-    EXPECT_EQ(INGOT_BUILD_FAILED, status); /* by the compiler */
+    EXPECT_EQ(INGOT_BUILD_FAILED, status); /* the compiler refuses it */
     ingot_program_release(program);
     EXPECT_EQ(0u, entries_of(path_).size());
 }
@@ -233,7 +233,7 @@ TEST_F(PersistProgram, TheLastReleaseStoresWhatWaitsAfterTheContextHasGone)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session->create(session->describe(), store()));
     session->context.reset();
     counts = &session->counts;
-    EXPECT_EQ(0u, counts->states_destroyed); /* the waiting program holds it */
+    EXPECT_EQ(0u, counts->states_destroyed); /* the waiting program holds the context */
     EXPECT_EQ(0u, entries_of(path_).size());
     store_.reset();
     EXPECT_EQ(1u, entries_of(path_).size());
@@ -269,7 +269,7 @@ TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
-    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage)); /* which asks for it */
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage)); /* the flush reports the failure once */
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_IO_ERROR));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
@@ -283,7 +283,7 @@ TEST_F(PersistProgram, AReadOnlyStoreIsNotTheCallersFailure)
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(0u, entries_of(path_).size());
-    EXPECT_EQ(0u, session.counts.binaries_taken); /* for nothing */
+    EXPECT_EQ(0u, session.counts.binaries_taken); /* taking one would be of no use */
 }
 
 TEST_F(PersistProgram, BlobsThatCannotBeTakenAreNotTheCallersFailure)
@@ -361,7 +361,8 @@ TEST_F(PersistProgram, ThreadsThatAskAtOnceForWhatIsNotKeptShareOneBuild)
 }
 
 /* The build is over, so there is nothing to wait for in memory, and the store does not have the blob yet. Threads of a
- * process do not wait for each other's stores: an event callback of the one may need a lock that the other holds. */
+ * process do not wait for each other's stores, because one thread's event callback may need a lock that the other
+ * thread holds. */
 TEST_F(PersistProgram, AThreadThatAsksForWhatIsNotKeptWhileItIsStoredBuildsAtOnce)
 {
     Session session;

@@ -1,6 +1,6 @@
 /*
- * Storing in the background: only threads that flush wait, neither a fork nor an exit hangs, and exit() finds no thread
- * of Ingot in a driver.
+ * Tests storing in the background: only threads that flush wait for it, neither a fork nor an exit hangs, and exit()
+ * finds no thread of Ingot in a driver.
  */
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ using namespace store_fixture;
 namespace
 {
 
-/* An empty storage that makes threads that store wait until its gate is open. */
+/* An empty storage. Threads that store in it wait until its gate is open. */
 class GatedStorage
 {
 public:
@@ -108,7 +108,7 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, reference_context_create(&made, &reference, &info));
         context_ = Context(made);
     }
-    /* Builds a program that no other number has. */
+    /* Builds a program that is different for each number. */
     void create(ingot_storage_t storage, int number)
     {
         ProgramText text;
@@ -201,7 +201,7 @@ TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
     Store store(root);
     EXPECT_EQ(0, forked_child::run([&] {
                   if (ingot_persist_flush(gated.storage) != INGOT_SUCCESS)
-                      return 1; /* did not wait for what is only the parent's */
+                      return 1; /* must not wait for the parent's programs */
                   create(store.get(), 100);
                   if (ingot_persist_flush(store.get()) != INGOT_SUCCESS || entries_of(root).size() != 1)
                       return 2;
@@ -216,7 +216,7 @@ TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
 TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)
 {
     EXPECT_EQ(7, forked_child::run([&] {
-                  auto *gated = new GatedStorage; /* whose gate stays shut */
+                  auto *gated = new GatedStorage; /* its gate stays closed */
                   for (int i = 0; i < 3; ++i)
                       create(gated->storage, i);
                   gated->wait_until_someone_waits();
@@ -230,9 +230,10 @@ TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)
               }));
 }
 
-/* A driver that shuts down in exit(), by a handler that is there before its first context, as those of drivers are. */
+/* A driver that shuts down in a handler of exit(). Like real drivers, it registers the handler before its first
+ * context is made. */
 struct ExitingDriver {
-    const char *operation = nullptr; /* in which it is when the process exits */
+    const char *operation = nullptr; /* the driver is in it when the process exits */
     std::atomic<int> calls_inside{0};
     std::atomic<int> calls_done{0};
     std::atomic<bool> is_exiting{false};
@@ -242,7 +243,8 @@ struct ExitingDriver {
     ingot_prewarm_t prewarm = nullptr;
 
     static ExitingDriver *self;
-    static void shut_down() /* 7: nobody was inside, what was inside ended, and nothing more comes */
+    /* Exits with 7 if no thread was in the driver, every call had ended, and no new call is made. */
+    static void shut_down()
     {
         const int calls_before = self->calls_done;
         const bool is_left_alone = self->calls_inside == 0 && calls_before != 0;
@@ -260,7 +262,7 @@ struct ExitingDriver {
         while (!self->is_exiting)
             std::this_thread::yield();
         for (int i = 0; i < 10000; ++i)
-            std::this_thread::yield(); /* the others are in exit() long since */
+            std::this_thread::yield(); /* by now, the other threads are in exit() */
         ++self->calls_done;
         --self->calls_inside;
         return INGOT_SUCCESS;
@@ -340,7 +342,7 @@ TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)
     info.on_event_user = &flushing;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&flushing.storage, &info));
     ASSERT_NO_FATAL_FAILURE(create(flushing.storage, 1));
-    for (bool has_flushed = false; !has_flushed;) { /* in the thread's callback, not in ours */
+    for (bool has_flushed = false; !has_flushed;) { /* until the callback in the storage's thread has flushed */
         std::this_thread::yield();
         const std::lock_guard<std::mutex> guard(flushing.mutex);
         has_flushed = flushing.has_flushed;

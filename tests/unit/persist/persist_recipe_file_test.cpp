@@ -1,5 +1,6 @@
 /*
- * The file of a recipe: the golden one, files that were cut off or changed at each byte, and files that lie.
+ * Tests the file of a recipe: the golden file, files that were cut off or changed at each byte, and files with wrong
+ * sizes.
  */
 #include <gtest/gtest.h>
 
@@ -30,7 +31,7 @@ protected:
 
     std::filesystem::path path(const char *name = "programs.recipe") const { return scratch_.path() / name; }
 
-    /* A file with two programs that share a text. */
+    /* Returns a file with two programs that share a text. */
     Bytes two_programs() const
     {
         ReferenceDevice device;
@@ -276,8 +277,8 @@ TEST_F(PersistRecipeFile, AWriterNoticesThatTheFileWasReplaced)
     EXPECT_EQ(INGOT_SUCCESS, program_of(recipe, 0).status) << "its text is there, too";
 }
 
-/* As a new file looks that got the inode of a deleted one. Texts of equal sizes have their records at the same places.
- */
+/* An overwritten file looks like a new one that got the inode of a deleted one. The texts have equal sizes, so their
+ * records are at the same places. */
 TEST_F(PersistRecipeFile, AWriterNoticesThatTheFileWasOverwritten)
 {
     ReferenceDevice device;
@@ -307,7 +308,7 @@ TEST_F(PersistRecipeFile, AWriterNoticesThatTheFileWasOverwritten)
     }
 }
 
-/* The writer that has looked at the file of another one must not take what that one adds for the known records. */
+/* A writer that has read records of another writer must not mistake the other's next ones for them. */
 TEST_F(PersistRecipeFile, AFileThatOthersHaveExtendedIsTheSame)
 {
     ReferenceDevice device;
@@ -410,7 +411,7 @@ TEST_F(PersistRecipeFile, AProgramWithAnotherKeyOrWithoutItsTextsIsNotBuilt)
     EXPECT_EQ(SIZE_MAX, program_of(recipe, 0).sources[0].text);
 }
 
-/* A recipe that claims other answers than the file system gave makes no program of the application's id. */
+/* A recipe with other answers than the file system gave must not make a program with the application's id. */
 TEST_F(PersistRecipeFile, IncludesThatDoNotFitTheSourcesAreRefused)
 {
     const Bytes source = text("#include \"a.h\"\nkernel twice x 2 *\n");

@@ -1,6 +1,6 @@
 /*
- * Recipes that mean harm, and circumstances that a recorder meets: files that affect a program without being included,
- * forks during an addition, limits of the process.
+ * Tests recipes that mean harm, and circumstances that are hard for a recorder: files that affect a program without
+ * being included, forks during an addition, and limits of the process.
  */
 #include <gtest/gtest.h>
 
@@ -88,7 +88,8 @@ TEST_F(PersistRecipeHostile, ALargeTextThatIsNamedOftenIsRefused)
     EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_writer_copy(open_writer(path("copy")).get(), recipe.get(), 0));
 }
 
-/* 65 records of 4 MiB, of a few hundred bytes each. Reading ends before the memory of all is taken. */
+/* The file has 65 small records, each of which decompresses to 4 MiB. Reading ends before it takes memory for all of
+ * them. */
 TEST_F(PersistRecipeHostile, ProgramsThatDecompressToTooMuchAreRefused)
 {
     const Bytes zeros(RECIPE_MAX_PROGRAM);
@@ -105,7 +106,8 @@ TEST_F(PersistRecipeHostile, ProgramsThatDecompressToTooMuchAreRefused)
     EXPECT_EQ(0u, summary_of(open_with(records)).program_count);
 }
 
-/* 17 records of 64 MiB, of a few thousand bytes each, which only a seal needs. The test decompresses one of them. */
+/* The file has 17 small records, each of which would decompress to 64 MiB, and only a seal covers them. All but one
+ * are damaged, so the test decompresses only one. */
 TEST_F(PersistRecipeHostile, ASealCoversALimitedNumberOfBytes)
 {
     const Bytes zeros(RECIPE_MAX_TEXT);
@@ -148,7 +150,8 @@ TEST_F(PersistRecipeHostile, KernelsWithTooManyNamesAreRefused)
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "more than 16 MiB")) << ingot_last_error_detail();
 }
 
-/* A kept file remembers why it refuses additions. Programs do not need the room that kernels lack. */
+/* A store's own recipe remembers why the file refuses additions. If it has no room for kernels, it must still take
+ * programs. */
 TEST_F(PersistRecipeHostile, AFileWithoutRoomForKernelsStillTakesPrograms)
 {
     const std::string file = path().string();
@@ -175,7 +178,7 @@ TEST_F(PersistRecipeHostile, AFileWithoutRoomForKernelsStillTakesPrograms)
 TEST_F(PersistRecipeHostile, AFileThatIsTooLargeIsNotRead)
 {
     write_file(path(), recipe_of({}));
-    std::filesystem::resize_file(path(), RECIPE_MAX_FILE + 1); /* takes no room */
+    std::filesystem::resize_file(path(), RECIPE_MAX_FILE + 1); /* a sparse file */
     Recipe recipe;
     EXPECT_EQ(INGOT_NO_SPACE, try_open_recipe(path(), &recipe));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "a recipe has at most 1 GiB")) << ingot_last_error_detail();
@@ -200,8 +203,7 @@ TEST_F(PersistRecipeHostile, KernelsOfNoProgramAndOtherNamesAreLeftOut)
     EXPECT_STREQ("../\x1b[2J", program_of(recipe, 0).kernels[0]);
 }
 
-/* Keys whose unkeyed hashes would all begin in one part of the table. */
-/* Each of them is looked up once. Comparing each with each would take minutes. */
+/* Each of the 200,000 ids must be looked up once. Comparing each with all others would take minutes. */
 TEST_F(PersistRecipeHostile, AProgramWithManyIdsIsCopied)
 {
     constexpr uint32_t count = 200000;
@@ -221,6 +223,7 @@ TEST_F(PersistRecipeHostile, AProgramWithManyIdsIsCopied)
     EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_find_id(copied.get(), last.size(), last.data(), &index));
 }
 
+/* Without a secret key, the hashes of these keys would all begin in one part of the table. */
 TEST_F(PersistRecipeHostile, ChosenKeysDoNotShareASlot)
 {
     key_map map;
@@ -255,8 +258,8 @@ TEST_F(PersistRecipeHostile, NoSourceReadsAFileOfThisMachine)
     }
 }
 
-/* An answer that there is no such text makes the hermetic build fail. The compiler then gets no second try, in which it
- * would search by itself. */
+/* The recipe says that the included text does not exist, so the hermetic build fails. The compiler must not get a
+ * second try, in which it would search by itself. */
 TEST_F(PersistRecipeHostile, NoBuildFallsBackToTheCompilersSearch)
 {
     write_text("secret.h", "#define TWO 2\n");
@@ -272,7 +275,7 @@ TEST_F(PersistRecipeHostile, NoBuildFallsBackToTheCompilersSearch)
     }
 }
 
-/* Objects of the OpenCL layer, likewise. */
+/* The same for objects of the OpenCL layer. */
 TEST_F(PersistRecipeHostile, NoObjectReadsAFileOfThisMachine)
 {
     write_text("secret.h", "#define TWO 2\n");
@@ -297,7 +300,7 @@ TEST_F(PersistRecipeHostile, NoObjectReadsAFileOfThisMachine)
     }
 }
 
-/* A search reads inc/c.h and does not lead to it, because the embedded header has the name, too. */
+/* The search for c.h reads inc/c.h, but takes the embedded header of the same name. */
 TEST_F(PersistRecipeHostile, AFileThatAffectsWhatOthersIncludeIsAReason)
 {
     write_text("inc/c.h", "#include \"d.h\"\n");
@@ -347,7 +350,7 @@ TEST_F(PersistRecipeHostile, OptionsWithPathsStayOut)
     EXPECT_EQ(std::string::npos, std::string(bytes.begin(), bytes.end()).find("secret"));
 }
 
-/* Another process appends while the store is opened. */
+/* Another process has locked the recipe while the store is opened. */
 TEST_F(PersistRecipeHostile, AStoreThatOpensWhileTheRecipeIsBusyRecordsLater)
 {
     const std::string store_path = path("store").string();
@@ -369,7 +372,7 @@ TEST_F(PersistRecipeHostile, AStoreThatOpensWhileTheRecipeIsBusyRecordsLater)
     EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count);
 }
 
-/* The child has the open file, and would keep it locked. */
+/* The child inherits the open file, and would keep it locked. */
 TEST_F(PersistRecipeHostile, AForkDuringAnAdditionLocksNobodyOut)
 {
     std::atomic<bool> is_done{false};
@@ -384,7 +387,7 @@ TEST_F(PersistRecipeHostile, AForkDuringAnAdditionLocksNobodyOut)
     });
     std::vector<pid_t> children;
     for (int i = 0; i < 40; ++i) {
-        const pid_t child = _Fork(); /* without the handlers of allocators, as the child allocates nothing */
+        const pid_t child = _Fork(); /* no handlers of allocators: the child allocates nothing */
         if (child == 0)
             for (;;)
                 pause();

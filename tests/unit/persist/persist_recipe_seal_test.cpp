@@ -1,5 +1,5 @@
 /*
- * Sealed recipes: who may seal them, what a seal covers, and what readers with a policy refuse.
+ * Tests sealed recipes: which keys can seal them, what a seal covers, and what readers with a policy refuse.
  */
 #include <gtest/gtest.h>
 
@@ -53,7 +53,7 @@ protected:
             *recipe = std::move(own);
         return status;
     }
-    /* Expects a refusal by both policies, with this reason. */
+    /* Expects that both policies refuse the file for this reason. */
     void expect_refused(const trust_fixture::Key &key, const std::string &reason) const
     {
         for (const auto policy : {kVerify, kRequire}) {
@@ -62,7 +62,7 @@ protected:
                 << ingot_last_error_detail();
         }
     }
-    /* The records of the file, each with its header. */
+    /* Returns the records of the file, each with its header. */
     std::vector<Bytes> records() const
     {
         const Bytes file = read_file(path());
@@ -82,7 +82,7 @@ protected:
     const trust_fixture::Key key_ = signing_key(1);
 };
 
-/* All that a recipe says, in one text. */
+/* Returns everything that a recipe says, as one text. */
 std::string content_of(const Recipe &recipe)
 {
     std::string all;
@@ -180,7 +180,7 @@ TEST_F(PersistRecipeSeal, NoChangedByteIsAccepted)
     }
 }
 
-/* Each change leaves all checksums right. */
+/* Each change leaves all checksums correct. */
 TEST_F(PersistRecipeSeal, RecordsAreNeitherRemovedNorAddedNorMoved)
 {
     record("-DX=1");
@@ -200,7 +200,7 @@ TEST_F(PersistRecipeSeal, RecordsAreNeitherRemovedNorAddedNorMoved)
     }
 }
 
-/* A remark is not part of a program's key. */
+/* A remark is not part of a program's key, but the seal covers it. */
 TEST_F(PersistRecipeSeal, RemarksAndUnknownRecordsAreCovered)
 {
     const Bytes fields = join({field(1, u32(4)), field(2, text("reference")), field(14, text("why"))});
@@ -220,7 +220,7 @@ TEST_F(PersistRecipeSeal, RemarksAndUnknownRecordsAreCovered)
     }
 }
 
-/* The seal of another file, and bytes that are no seal. */
+/* Tests the seal of another file, and bytes that are not a seal. */
 TEST_F(PersistRecipeSeal, WhatOnlyLooksLikeASealIsRefused)
 {
     record("-DX=1");
@@ -284,7 +284,7 @@ TEST_F(PersistRecipeSeal, ADamagedTextIsNotSealed)
     EXPECT_EQ(all.size(), records().size());
 }
 
-/* A file that takes the place of the one that was read gets no seal. */
+/* If another file has taken the place of the one that was read, it gets no seal. */
 TEST_F(PersistRecipeSeal, OnlyTheFileThatWasReadIsAppendedTo)
 {
     record("-DX=1");
@@ -323,7 +323,7 @@ TEST_F(PersistRecipeSeal, AFileHasALimitedNumberOfSeals)
     EXPECT_EQ(INGOT_SUCCESS, open_trusted(kRequire, last));
 }
 
-/* Examining a seal takes time, so others cannot make readers examine any number of them. */
+/* Examining a seal takes time, so readers must not examine more seals than a file may have. */
 TEST_F(PersistRecipeSeal, ASealBehindManyOthersIsNotExamined)
 {
     record("-DX=1");

@@ -1,5 +1,5 @@
 /*
- * Recipes: a program that is recorded has the same id when it is described again, whatever it is made of.
+ * Tests recipes: a recorded program has the same id when it is described again, whatever it is made of.
  */
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ protected:
     ScratchDirectory scratch_;
 };
 
-/* Records a program, and describes it to another context, as another process would. */
+/* Records a program, and describes it in another context, as another process would. Expects the same id and blob. */
 void expect_same_program(const std::filesystem::path &path, const ProgramText &text, ReferenceDevice device = {})
 {
     const Context first = device.make();
@@ -53,7 +53,7 @@ void expect_same_program(const std::filesystem::path &path, const ProgramText &t
     EXPECT_EQ(id_of(recorded), id_of(described));
     const Program again = create_program(described);
     std::vector<uint8_t> blobs[2] = {blob_of(program), blob_of(again)};
-    for (auto &blob : blobs) /* without the build time and the checksum, which covers it */
+    for (auto &blob : blobs) /* without the build time, and the checksum that covers it */
         blob.erase(blob.begin() + 48, blob.begin() + 56), blob.resize(blob.size() - 16);
     EXPECT_EQ(blobs[0], blobs[1]);
 }
@@ -265,7 +265,7 @@ TEST_F(PersistRecipe, ALinkedProgramRefersToItsObjects)
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_recipe_desc_create(&desc, recipe.get(), 1, context.get(), 0, nullptr));
 }
 
-/* As the OpenCL layer describes what clCompileProgram made. */
+/* The OpenCL layer describes an object of clCompileProgram in this way. */
 TEST_F(PersistRecipe, AnObjectIsRecordedWithTheFilesThatItIncludes)
 {
     ReferenceDevice device;
@@ -324,7 +324,7 @@ TEST_F(PersistRecipe, ALinkNamesTheObjectThatWasRecordedWhenItWasCompiled)
         ProgramText other;
         other.sources = {numbered_source(number)};
         const Desc link = other.make(context);
-        const Writer another = open_writer(path()); /* as another process has */
+        const Writer another = open_writer(path()); /* as in another process */
         ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_link(another.get(), link.get(), nullptr, 1, objects, nullptr));
         EXPECT_EQ(key, add(another, object));
     }
@@ -483,7 +483,7 @@ TEST_F(PersistRecipe, WrongArgumentsAreRefused)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record_recipe(nullptr, writer.get()));
 }
 
-/* The names of a program's kernels, each followed by a space. */
+/* Returns the names of a program's kernels, each followed by a space. */
 static std::string kernels_of(const Recipe &recipe, size_t index)
 {
     const ingot_recipe_program_t program = program_of(recipe, index);
@@ -543,7 +543,8 @@ TEST_F(PersistRecipe, AKernelBelongsToAProgramOfTheFile)
     EXPECT_EQ("twice " + longest + " ", kernels_of(open_recipe(path()), 0));
 }
 
-/* A kernel that cannot be looked for is not the same as a kernel of no program. */
+/* If the file is busy, the kernel's program cannot be looked for. That is not the same as a program that is missing.
+ */
 TEST_F(PersistRecipe, AKernelOfABusyFileIsReported)
 {
     ReferenceDevice device;

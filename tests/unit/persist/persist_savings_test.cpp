@@ -1,5 +1,6 @@
 /*
- * saved.txt: how many programs were loaded and compiled, and the time that was saved, over all processes.
+ * Tests saved.txt, which adds up over all processes how many programs were loaded and compiled, and how much time that
+ * saved.
  */
 #include <gtest/gtest.h>
 
@@ -22,10 +23,10 @@ using namespace store_fixture;
 namespace
 {
 
-/* Long enough that a load is shorter, even under an emulator on a busy machine. */
+/* Long enough that loading is faster than building, even under an emulator on a busy machine. */
 constexpr uint64_t kBuildNs = 100000000;
 
-std::atomic<uint64_t> clock_lead_ns{0}; /* of the library's steady clock */
+std::atomic<uint64_t> clock_lead_ns{0}; /* how far the library's steady clock is ahead */
 
 std::string text_of(const Bytes &bytes)
 {
@@ -65,7 +66,7 @@ protected:
             ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, nullptr));
             ingot_program_release(program);
             ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, nullptr));
-            ingot_program_release(program); /* from memory, which does not count */
+            ingot_program_release(program); /* from memory, which is not counted */
         }
     }
     ingot_persist_count_t count(const char *name_space = nullptr)
@@ -89,7 +90,7 @@ protected:
 
 } // namespace
 
-/* The linker has the library call this instead. */
+/* The linker redirects the library's calls to this function. */
 extern "C" {
 uint64_t __real_files_steady_clock_ns(void);
 uint64_t __wrap_files_steady_clock_ns(void);
@@ -324,7 +325,7 @@ TEST_F(PersistSavings, AreNotWrittenBeyondTheLimitOfFileSizes)
     expect_counts(0, 0);
 }
 
-/* The clock goes on while a process is stopped. */
+/* A build may seem long only because its process was stopped, so it at most doubles the longest time. */
 TEST_F(PersistSavings, HaveALongestTimeThatGrowsStepByStepAndDecays)
 {
     constexpr uint64_t second = 1000000000;

@@ -1,5 +1,5 @@
 /*
- * Stores that are turned off and on, exchanged and limited while they are in use, or limited to some backends.
+ * Tests stores that are turned off and on, replaced or limited while they are in use, or limited to some backends.
  */
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using namespace store_fixture;
 namespace
 {
 
-/* What a new process gets for a program. */
+/* Returns where a program of a new process comes from. */
 ingot_origin_t origin_of(ingot_storage_t storage, int number = 0)
 {
     Session session;
@@ -144,7 +144,7 @@ TEST_F(PersistServing, ASwitchTakesOverTheStoreMode)
     storing.store_mode = INGOT_PERSIST_STORE_NOW;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(store_.get(), &storing));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
-    Session session(true); /* otherwise its blobs would not be stored at once */
+    Session session(true); /* its programs would wait if the mode were not taken over */
     ingot_program_t program = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
     ingot_program_release(program);
@@ -214,7 +214,7 @@ TEST_F(PersistServing, LimitsMayChange)
     EXPECT_EQ(INGOT_NO_SPACE, store_.put(bytes_of("too large"), blob));
 }
 
-/* One store that evicted all of them would keep its caller waiting. */
+/* A single store that evicted all entries beyond the limit would keep its caller waiting. */
 TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedByAFewStores)
 {
     const Bytes blob = random_bytes(1, 100);

@@ -1,5 +1,5 @@
 /*
- * Storages over an application's own table of operations.
+ * Tests storages that are made of an application's own table of operations.
  */
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using store_fixture::bytes_of;
 namespace
 {
 
-/* What an application might have: a map. */
+/* The storage of an application: a map. */
 struct MapStorage {
     std::map<Bytes, Bytes> blobs;
     bool *is_destroyed = nullptr;
@@ -155,7 +155,7 @@ TEST(PersistStorage, IsReadOnlyWhereItsTableLacksStoreAndRemove)
 {
     ingot_storage_t storage = nullptr;
     ingot_storage_ops_t ops = table();
-    ops.struct_size = offsetof(ingot_storage_ops_t, store); /* as an older caller's table */
+    ops.struct_size = offsetof(ingot_storage_ops_t, store); /* like the table of an older caller */
     MapStorage map;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &map));
     EXPECT_EQ(INGOT_READ_ONLY, ingot_storage_store(storage, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
@@ -196,7 +196,8 @@ TEST(PersistStorage, RefusesMalformedArguments)
     ingot_storage_release(storage);
 }
 
-/* What was put off until now is stored, in this thread, and fails; then the storage itself ends with a failure. */
+/* The release stores a program that was waiting, in this thread, and this fails. Then destroying the storage fails,
+ * too. */
 TEST(StorageRelease, LeavesTheSentenceAndCodeOfAFailure)
 {
     static const ingot_storage_ops_t ops = {

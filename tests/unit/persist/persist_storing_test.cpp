@@ -1,5 +1,5 @@
 /*
- * When storages store: at once, when it is quiet, at a flush with a limit, and while the process ends.
+ * Tests when storages store: at once, in a quiet moment, at a flush with a time limit, and while the process ends.
  */
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ void spin(std::chrono::milliseconds time)
         std::this_thread::yield();
 }
 
-/* An empty storage that records what was stored in which thread. */
+/* An empty storage that records what was stored, and in which thread. */
 class Recording
 {
 public:
@@ -92,8 +92,8 @@ private:
     std::thread::id thread_;
 };
 
-/* A backend whose builds and blobs take a configurable time. It must be made before a storage, which calls its callback
- * until it is released. */
+/* A backend whose builds and blobs take a configurable time. Make it before a storage, which calls this object's
+ * callback until the storage is released. */
 struct Slow {
     std::chrono::milliseconds build{0};
     std::chrono::milliseconds take{0};
@@ -169,7 +169,7 @@ TEST(PersistStoring, NothingIsTakenWhileAProgramIsBuilt)
     slow.session.hook = [&](const char *operation) {
         if (strcmp(operation, "build") == 0) {
             recording.set(INGOT_PERSIST_STORE_AUTO, 1);
-            spin(std::chrono::milliseconds(50)); /* a thread that did not look would have it by now */
+            spin(std::chrono::milliseconds(50)); /* a thread that ignored the build would have stored by now */
             taken_meanwhile = static_cast<int>(recording.count());
         }
         return INGOT_SUCCESS;
@@ -208,7 +208,7 @@ TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
     Slow slow;
     Recording recording;
     recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
-    slow.take = std::chrono::milliseconds(100); /* a thousand times its build */
+    slow.take = std::chrono::milliseconds(100); /* a thousand times as long as its build */
     slow.create(recording.storage, 1, 0);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
     slow.create(recording.storage, 2, 1000);
@@ -223,7 +223,7 @@ TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
 
 TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
 {
-    for (const uint64_t time_ms : {uint64_t{0}, uint64_t{600000}}) { /* in this thread, and in the storage's */
+    for (const uint64_t time_ms : {uint64_t{0}, uint64_t{600000}}) { /* stores in this thread, and in the storage's */
         Slow slow;
         Recording recording;
         recording.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
@@ -267,7 +267,7 @@ TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
     ingot_storage_release(storage);
 }
 
-/* The file changes before the compiler gets it, so that it is built natively, and no id stands for what was built. */
+/* The file changes before the compiler gets it. The program is then built natively, and no id stands for it. */
 TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
 {
     ScratchDirectory scratch;
@@ -293,7 +293,8 @@ TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
     }
 }
 
-/* Where a blob costs more than a build, programs wait for a quiet moment, and only so many. */
+/* If taking a blob costs more than the build, the program waits for a quiet moment. Only a limited number of programs
+ * wait. */
 TEST(PersistStoring, OfTooManyWaitingProgramsTheCheapestIsDropped)
 {
     Slow slow;
@@ -455,7 +456,7 @@ TEST(PersistStoring, RefusesWhatMakesNoSense)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush_with(nullptr, nullptr, nullptr));
     storing.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
     storing.exit_time_ms = 7;
-    storing.struct_size = offsetof(ingot_persist_storing_t, exit_time_ms); /* an older caller's */
+    storing.struct_size = offsetof(ingot_persist_storing_t, exit_time_ms); /* as from an older caller */
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(recording.storage, &storing));
     storing = INGOT_PERSIST_STORING_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_storing(recording.storage, &storing));
@@ -468,7 +469,7 @@ TEST(PersistStoring, RefusesWhatMakesNoSense)
 namespace
 {
 
-/* What a child writes and its parent reads. */
+/* Memory that a child writes and its parent reads. */
 struct Shared {
     Shared()
         : text(static_cast<char *>(mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
@@ -482,10 +483,11 @@ struct Shared {
     char *text;
 };
 
-/* In a child: a session that lives for good, and writes there why something was degraded. */
+/* Called in a child. Makes a session that lives until the process ends, and writes to `text` why something was
+ * degraded. */
 Session *session_that_tells(char *text)
 {
-    static Session *session; /* still to be found when the process has ended */
+    static Session *session; /* reachable at the end of the process, so not a leak */
     session = new Session(true);
     session->on_event = [text](const ingot_event_t &event) {
         if (event.kind == INGOT_EVENT_STORAGE_DEGRADED && event.status == INGOT_BUSY)
@@ -494,7 +496,7 @@ Session *session_that_tells(char *text)
     return session;
 }
 
-/* In a child: three programs that wait for a quiet moment which never comes. */
+/* Called in a child. Leaves three programs that wait for a quiet moment, which never comes. */
 void leave_three(Session *session, ingot_storage_t storage, uint32_t exit_time_ms)
 {
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
@@ -521,7 +523,7 @@ ingot_storage_t open_for_good(const fs::path &root)
     return storage;
 }
 
-/* Makes a storage that lives forever, with this store operation. */
+/* Makes a storage that is never released, with this store operation. */
 ingot_storage_t make_for_good(ingot_status_t (*store)(void *, size_t, const uint8_t *, size_t, const uint8_t *))
 {
     const ingot_storage_ops_t ops = {sizeof(ops),
@@ -553,7 +555,7 @@ TEST(PersistStoring, AnExitStoresWhatWaits)
 TEST(PersistStoring, AnExitStoresTheMostExpensiveBuildsFirst)
 {
     static char *order;
-    static std::vector<std::vector<uint8_t>> *ids; /* still to be found when the process has ended */
+    static std::vector<std::vector<uint8_t>> *ids; /* reachable at the end of the process, so not a leak */
     Shared told;
     Shared stored;
     order = stored.text;
@@ -596,7 +598,7 @@ TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsLost)
     EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
 }
 
-/* In a child: a chain whose second tier has a blob, which is to be promoted to the first at a flush. */
+/* Called in a child. Makes a chain whose second tier has a blob, which a flush would promote to the first tier. */
 void leave_a_promotion(const fs::path &scratch, char *told, uint32_t exit_time_ms)
 {
     const std::string first = (scratch / "first").string();
@@ -650,7 +652,7 @@ TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsNotPromoted)
     EXPECT_EQ(0, strncmp(shared.text, "1 blobs were not promoted to upper tiers", 40)) << shared.text;
 }
 
-/* Here, a test looks at the clock: exit takes its 20 ms and at most a second more, and this allows ten times that. */
+/* This test looks at the clock: exit takes its 20 ms and at most a second more, and the test allows ten times that. */
 TEST(PersistStoring, AnExitEndsThoughAStorageNeverDoes)
 {
     Shared shared;
@@ -669,7 +671,7 @@ TEST(PersistStoring, AnExitEndsThoughAStorageNeverDoes)
     EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
 }
 
-/* It waits for 30 s: a driver that shuts down around a call may crash. */
+/* An exit waits 30 s for a call in a driver, because a driver that shuts down during a call may crash. */
 TEST(PersistStoring, AnExitEndsThoughADriverNeverReturns)
 {
     Shared shared;

@@ -1,5 +1,5 @@
 /*
- * The single file and the chain.
+ * Tests the single file and the chain.
  */
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ const Bytes kOther = bytes_of("another id");
 const Bytes kBlob = random_bytes(1, 300);
 const Bytes kOtherBlob = random_bytes(2, 200);
 
-/* A storage that is released with the object. */
+/* Holds a storage, and releases it when destroyed. */
 class Held
 {
 public:
@@ -204,7 +204,7 @@ TEST_F(PersistTiers, AChainPromotesIntoAChain)
     }
 }
 
-/* An empty storage of the application, whose store operation waits until it is opened. */
+/* An empty storage of an application. Its store operation waits until the gate is opened. */
 class Gate
 {
 public:
@@ -244,7 +244,7 @@ public:
     std::function<void()> at_store;
     std::function<void()> at_end;
     ingot_status_t answer = INGOT_SUCCESS;
-    std::vector<std::pair<std::thread::id, Bytes>> stored; /* when it was begun */
+    std::vector<std::pair<std::thread::id, Bytes>> stored; /* added when the store begins */
 
 private:
     static ingot_status_t store(void *user, size_t, const uint8_t *, size_t size, const uint8_t *blob)
@@ -288,7 +288,7 @@ TEST_F(PersistTiers, AChainDoesNotPromoteWithinTheLoad)
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     Held chain(chain_of({gate.storage, second.get()}));
     Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob)); /* would wait forever */
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob)); /* would wait forever if it promoted the blob itself */
     EXPECT_EQ(kBlob, blob);
     gate.wait_for_store();
     gate.open();
@@ -323,7 +323,7 @@ TEST_F(PersistTiers, AChainPromotesAsItsModeSays)
     EXPECT_EQ(3u, gate.stored.size());
 }
 
-/* A driver may just have refused the blob. */
+/* A driver may have refused the blob in the meantime. */
 TEST_F(PersistTiers, WhatIsRemovedOrReplacedIsNotPromotedAnyMore)
 {
     Store first(at("first"));
@@ -361,10 +361,10 @@ TEST_F(PersistTiers, APromotionIsTakenBackIfItsIdIsRemovedMeanwhile)
     EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId));
 }
 
-/* In the chain's own thread, by a callback of a tier, say. */
+/* For example, a callback of a tier may release it in the chain's own thread. */
 TEST_F(PersistTiers, TheLastReferenceMayBeReleasedWhileABlobIsPromoted)
 {
-    static Gate &gate = *new Gate; /* the thread may be in it when the test is over, as in the next one */
+    static Gate &gate = *new Gate; /* the thread may use both of these after the end of the test */
     static std::promise<void> &destroyed = *new std::promise<void>;
     ingot_storage_t chain = nullptr;
     {
@@ -402,7 +402,7 @@ TEST_F(PersistTiers, APromotionThatFailsIsTold)
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     Held chain(chain_of({gate.storage, second.get()}));
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get())); /* the blob is in a tier */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get())); /* not a failure: a tier has the blob */
     ASSERT_EQ(1u, told.events.size());
     EXPECT_EQ(INGOT_NO_SPACE, told.events[0].first);
     EXPECT_EQ(0u, told.events[0].second.find("a blob was not promoted to tier 0: ")) << told.events[0].second;
@@ -420,7 +420,7 @@ TEST_F(PersistTiers, AChainStoresInTheFirstTierThatCanBeWritten)
     Store third(at("third"));
     Held chain(chain_of({bundle.get(), second.get(), third.get()}));
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
-    EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId)); /* behind what has it */
+    EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId)); /* not promoted, because it is behind the tier that has the blob */
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
     EXPECT_EQ(INGOT_SUCCESS, second.load(kOther));
     EXPECT_EQ(INGOT_NOT_FOUND, third.load(kOther));

@@ -1,6 +1,6 @@
 /*
- * What an attacker with access to a store can do to a sealed blob: each way costs one compilation, and is gone
- * afterwards.
+ * Tests what an attacker with access to a store can do to a sealed blob. Each attack costs one compilation, whose blob
+ * replaces the forged one.
  */
 #include <gtest/gtest.h>
 
@@ -36,7 +36,8 @@ protected:
     {
         return GetParam() == INGOT_PERSIST_KEY_BLAKE2B ? secret_key(seed) : signing_key(seed);
     }
-    /* forge: what the attacker stores in place of a sealed blob. */
+    /* Lets an attacker replace a sealed blob with the result of `forge`. Expects that it is refused, and that the
+     * program is compiled once. */
     void expect_refused_and_rebuilt(const std::function<Bytes(const Bytes &id, const Bytes &kept)> &forge) const
     {
         const ScratchDirectory scratch;
@@ -49,7 +50,7 @@ protected:
         ASSERT_EQ(INGOT_ORIGIN_BUILD, first.create(desc, store));
         const Bytes id = id_of(desc);
         const Bytes forged = forge(id, read_file(entries_of(root).at(0) / "kernel.bin"));
-        const Store attacker(root); /* which checks no seals */
+        const Store attacker(root); /* this store does not check seals */
         ASSERT_EQ(INGOT_SUCCESS, attacker.remove(id));
         ASSERT_EQ(INGOT_SUCCESS, attacker.put(id, forged));
         const ingot_persist_stats_t before = store.stats();

@@ -1,5 +1,6 @@
 /*
- * What gets from one storage into another: only what every policy on the way accepts, and never with a new seal.
+ * Tests what gets from one storage into another: only blobs that every policy on the way accepts, and never with a new
+ * seal.
  */
 #include <gtest/gtest.h>
 

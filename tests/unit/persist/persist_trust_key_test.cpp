@@ -1,6 +1,6 @@
 /*
- * Key files and seals as doc/seal-format.md has them: the golden files, which tests/golden/seal/make.py wrote without
- * the library, and key files that must not be used.
+ * Tests key files and seals of the format in doc/seal-format.md: golden files, which tests/golden/seal/make.py wrote
+ * without the library, and key files that must not be used.
  */
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ Bytes seed()
 class PersistTrustKey : public testing::Test
 {
 protected:
-    /* A copy of a golden file, with the permissions that a checkout does not keep. */
+    /* Copies a golden file, and makes the copy readable by its owner alone, as a key file must be. Returns its path. */
     std::string copy(const char *name) const
     {
         const fs::path path = scratch_.path() / name;

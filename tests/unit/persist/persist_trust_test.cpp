@@ -1,5 +1,5 @@
 /*
- * Storages that seal blobs and check seals: what is accepted and refused, by every kind of storage and policy.
+ * Tests storages that seal blobs and check seals: what each kind of storage accepts and refuses with each policy.
  */
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ const Key kSecret = secret_key(1);
 const Key kOther = secret_key(2);
 const Key kSigning = signing_key(3);
 
-/* The public key of kSigning, as a storage that cannot seal has it. */
+/* Returns the public key of kSigning, for storages that cannot seal. */
 Key public_key()
 {
     ScratchDirectory scratch;
@@ -54,7 +54,7 @@ Key public_key()
     return {INGOT_PERSIST_KEY_ED25519_PUBLIC, Bytes(info.public_key, info.public_key + sizeof(info.public_key))};
 }
 
-/* One kind of storage, which keeps these bytes for an id. */
+/* A kind of storage. `make` makes one that has these bytes for an id. */
 struct Kind {
     const char *name;
     std::function<Held(const fs::path &folder, const Bytes &id, const Bytes &bytes)> make;
@@ -487,7 +487,7 @@ TEST(PersistTrust, ReadsForeignFilesInWhichEveryBlobMustBeSealed)
     ScratchDirectory scratch;
     const std::string bundle_path = scratch.path() / "bundle";
     const std::string file_path = scratch.path() / "file";
-    for (const Kind &kind : kinds()) /* leaves a bundle and a file */
+    for (const Kind &kind : kinds()) /* also leaves a bundle and a file in the folder */
         (void)kind.make(scratch.path(), kId, sealed(kSigning, kId, kBlob));
     using Open = ingot_status_t (*)(ingot_storage_t *, const char *, const ingot_persist_trust_t *);
     for (const auto &[open, path] : {std::pair<Open, std::string>{ingot_persist_open_trusted_bundle, bundle_path},
