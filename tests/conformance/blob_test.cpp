@@ -1,5 +1,5 @@
 /*
- * blob_test.cpp - the blob: a blob loads as the program that it was taken from, and nothing else loads.
+ * blob_test.cpp - tests that a blob loads as the program that it was taken from, and that nothing else loads.
  */
 #include <atomic>
 #include <thread>
@@ -13,7 +13,7 @@ static DeviceUnderTest &device()
     return device_under_test();
 }
 
-/* One blob of two_kernels(), taken after a launch, for all tests of damaged ones. */
+/* Returns a blob of two_kernels() that was taken after a launch. All tests of damaged blobs use it. */
 static const Bytes &sound_blob()
 {
     static const Bytes blob = [] {

@@ -1,8 +1,8 @@
 /*
- * children.cpp - parts of a test that need a separate process; see children.h.
+ * children.cpp - runs parts of a test in a separate process; see children.h.
  *
- * The program starts itself with `--child PART FILE`. A driver that compiles or links by another program has children
- * of its own; their resource usage shows whether it had any.
+ * The program starts itself with `--child PART FILE`. If a driver compiles or links with another program, it has child
+ * processes. Their resource usage shows whether there were any.
  */
 #include "conformance/children.h"
 

@@ -1,5 +1,5 @@
 /*
- * children.h - parts of a test that need a separate process: another environment, or a fresh start.
+ * children.h - runs parts of a test in a separate process, with another environment or from a fresh start.
  */
 #ifndef INGOT_TESTS_CONFORMANCE_CHILDREN_H
 #define INGOT_TESTS_CONFORMANCE_CHILDREN_H
@@ -20,13 +20,13 @@ Bytes blob_in_child(const Environment &environment);
  * result, and whether any other process ran on its behalf ("alone" or "helped": a compiler or linker).
  */
 std::string warm_in_child(const Bytes &blob, const Environment &environment);
-/* Does the same, but builds instead of loading: the output of a cold process. */
+/* Does the same, but builds the program instead of loading it. */
 std::string cold_in_child(const Environment &environment);
 
 /* Tries the blob in a new process. Returns the name of the status. */
 std::string status_in_child(const Bytes &blob, const Environment &environment);
 
-/* Runs the part that the arguments name, if they do; *exit_status is its own. */
+/* If the arguments name a part, runs it, sets *exit_status, and returns true. */
 bool run_as_child(int argc, char **argv, int *exit_status);
 
 } // namespace conformance

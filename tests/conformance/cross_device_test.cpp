@@ -1,9 +1,9 @@
 /*
- * cross_device_test.cpp - a blob made on one device is stale on every other, on the other API and on the other
- * platform, and no driver sees its bytes.
+ * cross_device_test.cpp - tests that a blob made on one device is stale on every other device, API and platform, and
+ * that no driver sees its bytes.
  *
  * Each device has a separate process: this program starts itself with `--make API FILE` and `--try API FILE...`. Calls
- * by which a driver gets binaries are counted on their way to the loaders.
+ * that give a binary to a driver are counted on their way to the loaders.
  */
 #include <dlfcn.h>
 #include <unistd.h>
@@ -27,11 +27,11 @@ namespace
 
 std::atomic<int> driver_calls{0};
 
-/* Something that programs are built on: the API, and the environment that shows it to a process. */
+/* A device to make programs for: its API, and the environment in which a process sees it. */
 struct Device {
     std::string name;
     std::string api;
-    std::string source; /* of tests/support/kernels: a blob of other source is of another program */
+    std::string source; /* in tests/support/kernels; a blob of another source is another program's */
     child_process::Child::Environment environment;
 };
 
@@ -192,7 +192,7 @@ int run_as_child(const std::vector<std::string> &arguments)
 
 extern "C" {
 
-/* In place of the loaders' own; they are called in turn. */
+/* These functions replace those of the loaders, and call them. */
 ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t context, ze_device_handle_t device,
                                       const ze_module_desc_t *desc, ze_module_handle_t *module,
                                       ze_module_build_log_handle_t *log)

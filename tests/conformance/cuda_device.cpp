@@ -1,5 +1,5 @@
 /*
- * cuda_device.cpp - the CUDA driver of the test, for the conformance suite.
+ * cuda_device.cpp - implements DeviceUnderTest for the CUDA driver of the test.
  *
  * A GPU computes. Without one, cuda_stand_in.c loads what the real compilers made, and launches compute nothing.
  */
@@ -40,7 +40,7 @@ ProgramText cuda_cpp(const std::string &text)
     return {{{INGOT_SOURCE_CUDA_CPP, text}}};
 }
 
-/* The file of a library, loaded by the name that dlopen takes. */
+/* Returns the file of a library, which is loaded by the name that dlopen takes. */
 std::string path_of(const char *name)
 {
     void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
@@ -66,7 +66,7 @@ public:
         return context;
     }
 
-    uint32_t equal_device() const override { return 1; } /* a GPU, or another context of the first */
+    uint32_t equal_device() const override { return 1; } /* another GPU, or another context of the first one */
     std::optional<uint32_t> different_device() const override { return driver_.different_device(); }
 
     /* No variable turns a real GPU into another one; a variable that changes the compiler's code is used instead. */
@@ -76,7 +76,7 @@ public:
                           : Environment{{"CUDA_STAND_IN_CAPABILITY", "89"}, {"CUDA_STAND_IN_NAME", "Its successor"}};
     }
 
-    /* A copy of NVRTC with another build-id is first in the library path. */
+    /* Puts a copy of NVRTC with another build-id first in the library path. */
     Environment environment_of_another_driver() const override
     {
         static const std::string directory = [] {
@@ -181,7 +181,7 @@ DeviceUnderTest &device_under_test()
 
 using namespace conformance;
 
-/* Expressions are not in the suite's ProgramText: only this backend has them. */
+/* Only this backend has name expressions, so the suite's ProgramText lacks them. */
 static Desc describe_template(const Context &context, std::vector<const char *> expressions)
 {
     const Source source =

@@ -19,7 +19,7 @@ namespace conformance
 namespace
 {
 
-/* Through a pointer of the function's own type; the library is opened at run time, as the backend does it. */
+/* Returns a function of NVRTC. The library is opened at run time, as the backend opens it. */
 template <typename Function> Function *function(Function *, const char *name)
 {
     static void *library = [] {
@@ -36,7 +36,7 @@ template <typename Function> Function *function(Function *, const char *name)
 
 #define NVRTC(name) function(static_cast<decltype(&nvrtc##name)>(nullptr), "nvrtc" #name)
 
-/* The names of ".visible .entry name(" lines, sorted. */
+/* Returns the names in lines like ".visible .entry name(", sorted, each followed by a space. */
 std::string entries_of(const std::string &ptx)
 {
     static const std::string mark = ".entry ";

@@ -1,5 +1,5 @@
 /*
- * device_under_test.h - what the conformance suite requires of a backend's author.
+ * device_under_test.h - the class that a backend's author implements for the conformance suite.
  *
  * The suite uses only the public API. A backend adds one file that implements this class for its devices and defines
  * device_under_test(), links the suite's files, and must pass every test of it: no test is skipped for a device that
@@ -24,14 +24,14 @@ struct SourceText {
     std::string bytes;
 };
 
-/* A program to be described. */
+/* A description of a program. */
 struct ProgramText {
     std::vector<SourceText> sources;
     std::vector<std::pair<std::string, std::string>> headers{}; /* name, text */
     std::string compile_options{};
     std::string link_options{};
     std::vector<std::pair<uint32_t, uint32_t>> spec_constants{}; /* id, value of 4 bytes */
-    std::vector<uint32_t> devices{};                             /* of the context; empty: all */
+    std::vector<uint32_t> devices{};                             /* indices in the context; empty: all */
     std::string group{};
 };
 
@@ -45,7 +45,8 @@ public:
 
     /* Makes a context over these devices of the machine. Device 0 always exists; otherwise this throws. */
     virtual ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) = 0;
-    /* Returns a second device that is equal to device 0. A machine that has none leaves out what only two can show. */
+    /* Returns a second device that is equal to device 0. If the machine has none, has_equal_device() returns false,
+     * and the tests leave out what needs two. */
     virtual uint32_t equal_device() const = 0;
     virtual bool has_equal_device() const { return true; }
     /* Returns a device that differs from device 0 and can be in the same context, if the machine has one. */
@@ -55,35 +56,39 @@ public:
     /* Returns variables that make the driver or compiler of a new process a different one; empty if no variable can. */
     virtual Environment environment_of_another_driver() const { return {}; }
 
-    /* Kernels "twice" (x + x) and "square" (x * x). The compiler has a message about it, if it ever has messages. */
+    /* Returns kernels "twice" (x + x) and "square" (x * x). The compiler has a message about them, if it ever has
+     * messages. */
     virtual ProgramText two_kernels() const = 0;
-    /* Kernel "add" (x + AMOUNT), AMOUNT given by an option. */
+    /* Returns kernel "add" (x + AMOUNT). An option defines AMOUNT. */
     virtual ProgramText with_option(int amount) const = 0;
-    /* A program that the compiler refuses, with "no_such_name" in its log. */
+    /* Returns a program that the compiler refuses, with "no_such_name" in its log. */
     virtual ProgramText failing() const = 0;
-    /* A program that compiles but does not link, because a function is missing. */
+    /* Returns a program that compiles but does not link, because a function is missing. */
     virtual ProgramText not_linking() const = 0;
-    /* Kernel "call" (x + 5), which calls a function in another source. */
+    /* Returns kernel "call" (x + 5), which calls a function in another source. */
     virtual ProgramText several_sources() const = 0;
-    /* Kernel "add" (x + AMOUNT), AMOUNT given by the embedded header "amount.h". */
+    /* Returns kernel "add" (x + AMOUNT). The embedded header "amount.h" defines AMOUNT. */
     virtual ProgramText with_header(int amount) const = 0;
-    /* True if sources are text, which can include files and can contain what no id can vouch for. If not, with_include
-     * and not_cacheable are not called. */
+    /* True if sources are text, which can include files and can contain what no id can vouch for. If not, the suite
+     * does not call with_include() and not_cacheable(). */
     virtual bool includes_files() const { return true; }
-    /* Kernel "add" (x + AMOUNT), AMOUNT given by a file "amount.h" in this directory. */
+    /* Returns kernel "add" (x + AMOUNT). A file "amount.h" in this directory defines AMOUNT. */
     virtual ProgramText with_include(const std::string &directory) const = 0;
     virtual std::string amount_header(int amount) const = 0;
-    /* A program that no id can vouch for. */
+    /* Returns a program that no id can vouch for. */
     virtual ProgramText not_cacheable() const = 0;
-    /* An option that does not change what is computed, for the compiler, and for the linker if it takes any. */
+    /* Returns an option that does not change what is computed. The compiler takes it, and the linker, too, if it takes
+     * options. */
     virtual std::string harmless_option() const = 0;
     virtual bool takes_link_options() const = 0;
 
-    /* Whether it takes specialization constants. If so: kernel "specialized" (the constant 3, by default 5). */
+    /* True if the backend takes specialization constants. specialized() then returns kernel "specialized" (constant 3,
+     * which is 5 by default). */
     virtual bool takes_spec_constants() const = 0;
     virtual ProgramText specialized() const = 0;
 
-    /* Whether launches compute. If so: the kernel's result for x on device 0, launched with this local size. */
+    /* True if launches compute. run() then returns the kernel's result for x on device 0, launched with this local
+     * size. */
     virtual bool executes() const = 0;
     virtual int run(ingot_context_t context, ingot_kernel_t kernel, int x, size_t local_size = 1) = 0;
 };

@@ -1,6 +1,6 @@
 /*
- * devices_test.cpp - programs for different devices in one context: each device has a section, and nothing is compiled
- * twice.
+ * devices_test.cpp - tests programs for different devices in one context: each device has a section in the blob, and
+ * nothing is compiled twice.
  *
  * If no device of the machine differs from device 0, id_test.cpp and blob_test.cpp test the equal devices.
  */
@@ -13,7 +13,7 @@ static DeviceUnderTest &device()
     return device_under_test();
 }
 
-/* doc/blob-format.md: the number of sections follows magic and version. */
+/* Returns the number of sections, which follows the magic and the version (doc/blob-format.md). */
 static uint32_t section_count_of(const Bytes &blob)
 {
     EXPECT_LT(16u, blob.size());

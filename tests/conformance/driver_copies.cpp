@@ -1,5 +1,5 @@
 /*
- * driver_copies.cpp - see driver_copies.h.
+ * driver_copies.cpp - copies drivers and libraries for a separate process; see driver_copies.h.
  */
 #include "conformance/driver_copies.h"
 

@@ -1,5 +1,5 @@
 /*
- * driver_copies.h - copies of the OpenCL driver and of libraries, for a separate process to find.
+ * driver_copies.h - copies the OpenCL driver and libraries in such a way that a separate process finds the copies.
  */
 #ifndef INGOT_TESTS_CONFORMANCE_DRIVER_COPIES_H
 #define INGOT_TESTS_CONFORMANCE_DRIVER_COPIES_H
@@ -11,19 +11,20 @@
 namespace conformance
 {
 
-/* Of a path in the working directory. */
+/* Returns the absolute path for a path in the working directory. */
 std::string absolute(const std::string &path);
 std::string file_name(const std::string &path);
 /* Returns the file that contains a function of the driver. */
 std::string driver_path();
 
-/* Returns variables with which a process finds this instead of the library of the same name. */
+/* Returns variables with which a process finds these bytes in place of the library of that name. */
 Environment with_library(const std::string &name, const Bytes &bytes);
-/* Returns variables with which a process's platform is this driver. */
+/* Returns variables with which this driver is a process's platform. */
 Environment with_driver(const Bytes &driver);
-/* A library that the process can load, by its name, with another build-id. */
+/* Returns variables with which a process finds a copy of a library with another build-id. This process must be able to
+ * load the library by its name. */
 Environment with_another_build_of(const std::string &name);
-/* A process whose PoCL lies in a directory of its own, with its data beside it: DIRECTORY/share/pocl. */
+/* Returns variables for a process whose PoCL lies in `directory`, with its data in `directory`/share/pocl. */
 Environment with_own_pocl(const std::string &directory);
 
 } // namespace conformance

@@ -1,6 +1,6 @@
 /*
- * hermetic_constructs_test.cpp - everything that a source can do with files: each construct gives the compiler's own
- * program, or is not cacheable.
+ * hermetic_constructs_test.cpp - tests everything that a source can do with files. Each construct must make the same
+ * program as the compiler alone, or not be cacheable.
  */
 #include <filesystem>
 
@@ -27,7 +27,7 @@ std::string kernel(const std::string &name)
            " { x[0] = 1; }\n";
 }
 
-/* Kernels must not have one name: each text numbers its own by a macro. */
+/* Two kernels must not have the same name. This text defines N as another name each time that it is included. */
 const std::string kCount = "#ifndef N\n#define N first\n#elif !defined(M)\n#define M\n#undef N\n#define N second\n"
                            "#else\n#undef N\n#define N third\n#endif\n";
 
@@ -112,12 +112,13 @@ TEST(LikeNative, WithOddEndsOfFiles)
         SCOPED_TRACE(content);
         const bool is_cacheable =
             expect_like_native(with_files("#include <e.h>\n" + kernel("last"), {{"e.h", content}}));
-        EXPECT_TRUE(is_cacheable || content[0] == '\xef'); /* NVRTC does not take the mark */
+        EXPECT_TRUE(is_cacheable || content[0] == '\xef'); /* NVRTC does not accept a byte order mark */
         (void)expect_like_native(with_files("\xef\xbb\xbf#include <e.h>\r\n" + kernel("last"), {{"e.h", content}}));
     }
 }
 
-/* Broken, or read differently by compilers: natively, with the compiler's own message. */
+/* Such a file is broken, or compilers read it differently. The program is then built natively, with the compiler's own
+ * message. */
 TEST(LikeNative, WithFilesThatDoNotEnd)
 {
     for (const std::string &content : {std::string("/* open\n"), std::string("#if 1\n"), std::string("int a; \\"),

@@ -1,6 +1,6 @@
 /*
- * id_alone_test.cpp - programs loaded by their id alone, before the application describes them, and the programs that
- * are shared from them.
+ * id_alone_test.cpp - tests programs that are loaded by their id alone, before the application describes them, and
+ * programs that share what was loaded.
  */
 #include "conformance/objects.h"
 

@@ -1,5 +1,5 @@
 /*
- * id_test.cpp - the id: equal if nothing relevant differs, and different otherwise.
+ * id_test.cpp - tests that ids are equal if nothing relevant differs, and different otherwise.
  */
 #include <unistd.h>
 

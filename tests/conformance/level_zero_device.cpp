@@ -1,5 +1,5 @@
 /*
- * level_zero_device.cpp - the Level Zero driver of the test, for the conformance suite.
+ * level_zero_device.cpp - implements DeviceUnderTest for the Level Zero driver of the test.
  *
  * Programs are SPIR-V, compiled when the test was built. Intel's driver compiles them for a simulated product, where
  * launches compute nothing.
@@ -45,7 +45,8 @@ public:
 
     uint32_t equal_device() const override { return 1; }
 
-    /* A device of the same generation if there is one, because the driver accepts its binaries without a warning. */
+    /* Chooses a product of the same generation if there is one. The driver accepts its binaries without a warning, so
+     * only Ingot can refuse them. */
     Environment environment_of_another_device() const override
     {
         const char *product = getenv("ProductFamilyOverride");

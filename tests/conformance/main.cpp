@@ -1,5 +1,5 @@
 /*
- * main.cpp - runs the suite, or the part of a test that needs a separate process.
+ * main.cpp - runs the conformance suite, or the part of a test that needs a separate process.
  */
 #include "conformance/children.h"
 

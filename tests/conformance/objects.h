@@ -1,5 +1,5 @@
 /*
- * objects.h - scoped handles of Ingot's objects, and short functions for what every test does.
+ * objects.h - handles that release Ingot's objects, and short functions for what every test does.
  */
 #ifndef INGOT_TESTS_CONFORMANCE_OBJECTS_H
 #define INGOT_TESTS_CONFORMANCE_OBJECTS_H
@@ -168,7 +168,7 @@ inline ingot_cache_stats_t stats_of(const Context &context)
     return stats;
 }
 
-/* The paths of the fields in which two ids differ, joined by spaces. */
+/* Returns the paths of the fields in which two ids differ, joined by spaces. */
 inline std::string differing_fields(const Bytes &expected, const Bytes &found)
 {
     size_t size = 0;

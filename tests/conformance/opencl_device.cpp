@@ -1,5 +1,5 @@
 /*
- * opencl_device.cpp - the OpenCL platform of the test, for the conformance suite.
+ * opencl_device.cpp - implements DeviceUnderTest for the OpenCL platform of the test.
  *
  * PoCL and NVIDIA's GPUs compute. Intel's driver compiles for a simulated device, where launches compute nothing.
  */
@@ -63,7 +63,9 @@ public:
 
     Environment environment_of_another_device() const override
     {
-        if (platform_.is_nvidia()) /* no variable makes it another one; one that stands in every identity has to do */
+        /* No variable turns an NVIDIA GPU into another one, so this uses a variable that is in every device's
+         * identity. */
+        if (platform_.is_nvidia())
             return {{"IGC_EnableGVN", "0"}};
         return platform_.is_intel() ? Environment{{"ProductFamilyOverride", "adlp"}}
                                     : Environment{{"POCL_DEVICES", "basic"}};
@@ -113,7 +115,7 @@ public:
     }
 
     std::string harmless_option() const override { return "-cl-no-signed-zeros"; }
-    bool takes_link_options() const override { return !platform_.is_pocl(); } /* except for those that make libraries */
+    bool takes_link_options() const override { return !platform_.is_pocl(); } /* PoCL's are only for libraries */
 
     bool takes_spec_constants() const override { return platform_.is_intel(); }
     ProgramText specialized() const override

@@ -1,8 +1,8 @@
 /*
- * opencl_identity_test.cpp - one test for each property of platform, device, driver and compiler that is in the id.
+ * opencl_identity_test.cpp - tests each property of platform, device, driver and compiler that is in the id.
  *
- * The real driver is copied and a word or the build-id in the copy is changed, so that a new process finds a driver
- * with one changed property. Nothing else differs, so no other field of the id may differ.
+ * A test copies the real driver and changes a word or the build-id in the copy. A new process then finds a driver with
+ * one changed property, so no other field of the id may differ.
  */
 #include <link.h>
 #include <sys/stat.h>
@@ -27,7 +27,8 @@ OpenclPlatform &platform()
     return OpenclPlatform::get();
 }
 
-/* Of the first loaded library whose file name begins so; its versions differ from release to release. */
+/* Returns the path of the first loaded library whose file name begins with `beginning`. The rest of the name depends
+ * on the release. */
 std::string path_of_library(const std::string &beginning)
 {
     std::pair<const std::string &, std::string> search{beginning, ""};
@@ -52,7 +53,8 @@ void replace_all(Bytes &bytes, const std::string &from, const std::string &to)
     ASSERT_LT(0u, count) << from;
 }
 
-/* Its first three numbers: what follows in Intel's, the compiler did not leave in one piece with them. */
+/* Returns the first three numbers of the driver's version. In Intel's driver, the rest is not stored in one piece with
+ * them. */
 std::string driver_version()
 {
     char text[256] = "";
@@ -81,7 +83,8 @@ TEST(OpenclIdentity, IsTheSameForACopyOfTheDriver)
 
 TEST(OpenclIdentity, DiffersByPlatformName)
 {
-    /* the part of the name that the compiler left in one piece; what is known of a platform by its name goes with it */
+    /* The driver stores this part of the name in one piece. What Ingot knows of a platform by its name changes, too.
+     */
     EXPECT_EQ(platform().is_pocl() ? "device[0].platform_name device[0].device_library"
                                    : "device[0].platform_name device[0].environment",
               platform().is_pocl() ? fields_with_driver_word("puting Language", "puting language")
@@ -108,8 +111,8 @@ TEST(OpenclIdentity, DiffersByDeviceName)
     EXPECT_EQ(std::string::npos, fields.find("device[0].compiler")) << fields;
 }
 
-/* The list is longer than a field may be, so the id has its digest. PoCL composes it from parts that no test can change
- * alone: its devices are libraries of their own, whose contents are in the id. */
+/* The list of extensions is longer than a field may be, so the id has its digest. Only Intel's driver is tested: PoCL
+ * composes the list from its device libraries, whose contents are in the id, so no test can change the list alone. */
 TEST(OpenclIdentity, DiffersByDeviceExtensions)
 {
     if (!platform().is_intel())

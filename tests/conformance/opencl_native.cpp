@@ -20,7 +20,7 @@ std::string log_of(cl_program program, cl_device_id device)
     return log.substr(0, log.find('\0'));
 }
 
-/* "a;b" as "a b ", sorted as a blob's names are. */
+/* Returns the names of a program's kernels, sorted as in a blob, each followed by a space. */
 std::string kernels_of(cl_program program)
 {
     size_t size = 0;

@@ -1,9 +1,9 @@
 /*
- * opencl_nvidia_test.cpp - NVIDIA's OpenCL: a blob holds machine code, and a program made from it does the same as one
- * made from the source.
+ * opencl_nvidia_test.cpp - tests NVIDIA's OpenCL: a blob contains machine code, and a program made from it does the
+ * same as one made from source.
  *
- * The kernels use what is in a binary beside instructions: local and constant memory, images and samplers, printf, ids
- * with an offset, required sizes.
+ * The kernels use what a binary has in addition to instructions: local and constant memory, images and samplers,
+ * printf, ids with an offset, and required sizes.
  */
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,7 @@ void check(cl_int error, const char *call)
     ASSERT_EQ(CL_SUCCESS, error) << call;
 }
 
-/* What both kernels compute, as numbers. */
+/* Returns what both kernels compute, as numbers. */
 std::vector<double> results_of(cl_context context, cl_program program)
 {
     cl_int error = CL_SUCCESS;

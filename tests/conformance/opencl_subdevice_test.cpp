@@ -1,6 +1,6 @@
 /*
- * opencl_subdevice_test.cpp - a context of sub-devices uses the binaries of the parent device, and no compiler runs for
- * it.
+ * opencl_subdevice_test.cpp - tests that a context of sub-devices uses the binaries of the parent device, so that no
+ * compiler runs for it.
  */
 #include "conformance/objects.h"
 #include "support/opencl_platform.h"
@@ -10,7 +10,7 @@ using namespace conformance;
 namespace
 {
 
-/* One compute unit of the platform's first device. */
+/* A sub-device with one compute unit of the platform's first device. */
 class SubDevice
 {
 public:
@@ -36,7 +36,7 @@ private:
     cl_int error_ = CL_SUCCESS;
 };
 
-/* Over all devices that the native context says it has: PoCL names the parent in place of its parts. */
+/* Makes a context for all devices that the native context reports. PoCL reports the parent in place of its parts. */
 Context context_of(const std::vector<cl_device_id> &devices)
 {
     const OpenclContext native(devices);

@@ -1,5 +1,6 @@
 /*
- * program_setup.cpp - see program_setup.h. The program starts itself with `--setup PART FILE`.
+ * program_setup.cpp - builds programs in separate processes; see program_setup.h. The program starts itself with
+ * `--setup PART FILE`.
  */
 #include "conformance/program_setup.h"
 
@@ -155,7 +156,7 @@ BuildResult Workplace::build_natively(const ProgramSetup &setup) const
         fs::rename(own_cache, aside);
     const BuildResult result = run("native", setup, {{"POCL_CACHE_DIR", path_ + "-native-" + std::to_string(count++)}});
     if (has_cache) {
-        fs::remove_all(own_cache); /* a new one */
+        fs::remove_all(own_cache); /* the cache that this build made */
         fs::rename(aside, own_cache);
     }
     return result;
@@ -195,7 +196,7 @@ static Desc describe(const Context &context, const ProgramSetup &setup)
     return Desc(made);
 }
 
-/* Builds through a store that records. */
+/* Builds a program with a store that records a recipe. */
 static BuildResult build_with_store(const Desc &desc, const char *store)
 {
     BuildResult result;
@@ -274,7 +275,7 @@ bool run_setup_as_child(int argc, char **argv, int *exit_status)
 
 /* ---- expectations ---- */
 
-/* Expects that Ingot's program is what the compiler makes, or that nothing of it is stored. */
+/* Expects that Ingot's program is the one that the compiler makes, or that nothing of it is stored. */
 static void expect_true(const BuildResult &native, const BuildResult &ingot)
 {
     if (!ingot.is_cacheable() && ingot.origin != "failed")
@@ -282,7 +283,7 @@ static void expect_true(const BuildResult &native, const BuildResult &ingot)
     EXPECT_EQ(native.kernels, ingot.kernels) << ingot.origin << "\n" << native.log << "\n" << ingot.log;
 }
 
-/* Expects that what was recorded makes the program that the application then loads. */
+/* Expects that the recipe makes the recorded program, and that the application then loads it. */
 static void expect_from_recipe(const Workplace &workplace, const ProgramSetup &setup, const BuildResult &built)
 {
     const BuildResult recorded = workplace.build_recipe(setup);
@@ -312,7 +313,7 @@ void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, boo
         EXPECT_NE(first_native.kernels, second_native.kernels) << first_native.log << second_native.log;
     }
     expect_true(second_native, second_built);
-    expect_true(second_native, workplace.build(second)); /* what was stored by the first build */
+    expect_true(second_native, workplace.build(second)); /* loads what the first build stored */
 }
 
 bool expect_like_native(const ProgramSetup &setup)

@@ -1,5 +1,5 @@
 /*
- * program_setup.h - a program with its files, built in a separate process: by Ingot with a store, or by the compiler
+ * program_setup.h - builds a program and its files in a separate process: by Ingot with a store, or by the compiler
  * alone.
  *
  * The included files determine the names of the kernels, so that the names identify the program even on devices that
@@ -23,7 +23,7 @@ struct ProgramSetup {
     std::vector<std::pair<std::string, std::string>> files{};   /* path, content; written before the build */
     std::vector<std::pair<std::string, std::string>> headers{}; /* embedded */
     Environment environment{};
-    std::string name{}; /* the source's */
+    std::string name{}; /* of the source */
 };
 
 struct BuildResult {
@@ -45,9 +45,9 @@ public:
     void write(const std::string &path, const std::string &content) const;
     /* Builds with Ingot and the workplace's store. */
     BuildResult build(const ProgramSetup &setup) const;
-    /* Deletes the files, and builds the programs of the recipe of all builds into a store of its own. */
+    /* Deletes the files, and builds all programs of the recipe that the builds recorded, into a separate store. */
     BuildResult build_recipe(const ProgramSetup &setup) const;
-    /* Builds with that store. */
+    /* Builds with the store that build_recipe() filled. */
     BuildResult build_after_recipe(const ProgramSetup &setup) const;
     /* Builds as the application would without Ingot. The driver's own caches are moved out of the way. */
     BuildResult build_natively(const ProgramSetup &setup) const;
@@ -58,8 +58,9 @@ private:
     std::string path_;
 };
 
-/* Builds both, one process after the other with one store. Each program must be what the compiler alone makes, or not
- * cacheable. The two programs must differ, because otherwise nothing is shown. */
+/* Builds both programs, one process after the other, with one store. Each program must be what the compiler alone
+ * makes, or not cacheable. With `must_differ`, the two programs must differ, because otherwise the test shows nothing.
+ */
 void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, bool must_differ = true);
 /* Builds twice with one store: the program must be the compiler's, or not cacheable. Returns true if it is cacheable;
  * then the second process loads it. */
@@ -68,7 +69,7 @@ bool expect_like_native(const ProgramSetup &setup);
 /* Implemented by the backend's file: returns what its compiler makes of the program, without Ingot. */
 BuildResult compile_natively(const ProgramSetup &setup);
 
-/* Runs the part that the arguments name, if they do. */
+/* If the arguments name a part, runs it, sets *exit_status, and returns true. */
 bool run_setup_as_child(int argc, char **argv, int *exit_status);
 
 } // namespace conformance

@@ -1,5 +1,5 @@
 /*
- * program_test.cpp - how a backend must treat every part of a program's description, and programs that do not build.
+ * program_test.cpp - tests how a backend treats every part of a program's description, and programs that do not build.
  */
 #include <atomic>
 #include <thread>
@@ -114,7 +114,7 @@ TEST(Program, ListsItsKernelsSorted)
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
 }
 
-/* log_of and kernel_names_of pass NULL, and then the exact size. */
+/* Other tests call log_of() and kernel_names_of(), which pass NULL and then the exact size. */
 TEST(Program, LeavesEveryTooSmallBufferForNamesAndLogUntouched)
 {
     const Program program = create(describe(make_context(), device().two_kernels()));
@@ -169,7 +169,7 @@ TEST(Program, FailureTellsTheBuildLogAndLeavesNoEntry)
             EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
             EXPECT_EQ(nullptr, program);
             EXPECT_STRNE("", ingot_last_error_detail());
-            EXPECT_EQ(failures + 1, stats_of(context).build_failures); /* tried anew */
+            EXPECT_EQ(failures + 1, stats_of(context).build_failures); /* it was tried again */
         }
         EXPECT_EQ(0u, stats_of(context).programs);
     }

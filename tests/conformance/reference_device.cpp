@@ -1,8 +1,8 @@
 /*
- * reference_device.cpp - the reference backend, for the conformance suite.
+ * reference_device.cpp - implements DeviceUnderTest for the reference backend.
  *
- * Its machine has three devices: two equal ones and another. REFERENCE_TARGET and REFERENCE_DRIVER stand in for an
- * exchange of hardware or driver between two processes. REFERENCE_BUILD_MS is how long a compilation takes.
+ * Its machine has three devices: two equal ones and a different one. REFERENCE_TARGET and REFERENCE_DRIVER give a new
+ * process other hardware or another driver. REFERENCE_BUILD_MS is how long a compilation takes.
  */
 #include "conformance/device_under_test.h"
 

@@ -1,6 +1,6 @@
 /*
- * stale_cuda_test.cpp - ways around a model of how NVRTC finds files and reads options, each once found with two
- * processes and one store: the second must not get the first one's program.
+ * stale_cuda_test.cpp - tests known ways around a model of how NVRTC finds files and reads options. Each uses two
+ * processes and one store, and the second process must not get the first one's program.
  */
 #include <filesystem>
 
@@ -40,21 +40,19 @@ void expect_told_apart(ProgramSetup setup, const std::string &one, const std::st
 
 } // namespace
 
-/* Row 1. */
 TEST(Stale, ByAnEqualsSignBeforeADirectory)
 {
     const ProgramSetup setup{"#include <k.h>\n" + kKernel, "", {{"o1/k.h", named("one")}, {"o2/k.h", named("two")}}};
     expect_told_apart(setup, "-I=o1 -Io2", "-Io2");
 }
 
-/* Row 3. */
 TEST(Stale, ByAnEmptyDirectory)
 {
     const ProgramSetup setup{"#ifdef X\n#define NAME x\n#else\n#define NAME none\n#endif\n" + kKernel};
     expect_told_apart(setup, "-I \"\" -DX=1", "-DX=1");
 }
 
-/* Row 6. An embedded header is preferred to the file beside the including one. */
+/* An embedded header is preferred to the file beside the including one. */
 TEST(Stale, ByAnEmbeddedHeaderBesideAFile)
 {
     ProgramSetup setup{"#include <a.h>\n" + kKernel, "-Id -Ic", {{"d/a.h", "#include \"b.h\"\n"}}};
@@ -74,10 +72,11 @@ TEST(Stale, ByAnEmbeddedHeaderOfAnotherName)
     }
 }
 
-/* Row 11. Text before a directive. */
+/* Text may precede a directive. */
 TEST(Stale, ByWhatStandsBeforeAnInclude)
 {
-    size_t seen = 0; /* includes that the compiler sees; which depends on its version */
+    /* The number of includes that the compiler sees depends on its version. */
+    size_t seen = 0;
     for (const char *lines :
          {"int a; /* \n */ #include <k.h>\n", "/**/#include <k.h>\n", "int a; /**/ #include <k.h>\n",
           "#define A 1 \\ \n\\\n#include <k.h>\n", "#define A 1 \\ \n#include <k.h>\n", "\\\n#include <k.h>\n",
@@ -103,7 +102,6 @@ TEST(Stale, ByWhatStandsBeforeAnInclude)
     EXPECT_LE(3u, seen);
 }
 
-/* Row 12. */
 TEST(Stale, ByALinkThatBecomesACopy)
 {
     const std::string counting = "#pragma once\n#ifdef SEEN\n#undef NAME\n#define NAME twice\n#else\n#define SEEN\n"

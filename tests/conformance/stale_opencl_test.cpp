@@ -1,6 +1,6 @@
 /*
- * stale_opencl_test.cpp - ways around a model of how OpenCL compilers find files and read options, each once found with
- * two processes and one store: the second must not get the first one's program.
+ * stale_opencl_test.cpp - tests known ways around a model of how OpenCL compilers find files and read options. Each
+ * uses two processes and one store, and the second process must not get the first one's program.
  */
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ bool is_intel()
     return OpenclPlatform::get().is_intel();
 }
 
-/* Drivers of which it is known that they read the pairs of option strings here differently. */
+/* True if the driver is known to read the two option strings of each pair below differently. */
 bool is_known_to_differ()
 {
     char version[256] = "";
@@ -56,7 +56,7 @@ size_t files_in(const std::string &directory)
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
 }
 
-/* The same program before and after a file changed. */
+/* Expects that a program is not stale after the file at `path` was changed. */
 void expect_seen(ProgramSetup setup, const std::string &path)
 {
     ProgramSetup second = setup;
@@ -65,8 +65,8 @@ void expect_seen(ProgramSetup setup, const std::string &path)
     expect_not_stale(setup, second);
 }
 
-/* Both orders of two option strings, which some version of the compiler reads differently: PoCL 5 and NVIDIA's take
- * quotes off, PoCL 3 does not. */
+/* Tests two option strings in both orders. Some versions of the compiler read them differently: PoCL 5 and NVIDIA's
+ * remove quotes, PoCL 3 does not. */
 void expect_told_apart(ProgramSetup setup, const std::string &one, const std::string &other)
 {
     ProgramSetup second = setup;
@@ -79,7 +79,7 @@ void expect_told_apart(ProgramSetup setup, const std::string &one, const std::st
 
 } // namespace
 
-/* Row 2. PoCL takes no quotes off, Intel and NVIDIA keep ' and \. */
+/* PoCL 3 removes no quotes. Intel's and NVIDIA's compilers keep ' and \. */
 TEST(Stale, ByQuotesAroundADirectory)
 {
     const ProgramSetup setup{kInclude, "", {{"d1/k.h", named("one")}, {"d2/k.h", named("two")}}};
@@ -89,7 +89,8 @@ TEST(Stale, ByQuotesAroundADirectory)
     expect_told_apart(setup, "-Id\\1 -Id2", "-Id1 -Id2");
 }
 
-/* Row 3. The option swallows the next one; other white space separates nothing. */
+/* With an empty name, -I takes the next option as its value. White space other than blanks does not separate options.
+ */
 TEST(Stale, ByAnEmptyDirectory)
 {
     const ProgramSetup setup{"#ifdef X\n#define NAME x\n#else\n#define NAME none\n#endif\n" + std::string(kKernel)};
@@ -100,7 +101,7 @@ TEST(Stale, ByAnEmptyDirectory)
             expect_told_apart(setup, std::string("-Id1") + space + "-DX=1", "-DX=1");
 }
 
-/* Row 4. Intel's compiler has ./include for its own directory. */
+/* Intel's compiler always searches ./include. */
 TEST(Stale, ByAnEditInADirectoryOfTheCompiler)
 {
     if (is_intel())
@@ -108,7 +109,7 @@ TEST(Stale, ByAnEditInADirectoryOfTheCompiler)
                     "include/config.h");
 }
 
-/* Row 5. U+00A0 and U+3000 are white space for clang. */
+/* U+00A0 and U+3000 are white space for clang. */
 TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
 {
     for (const std::string blank : {"\xc2\xa0", "\xe3\x80\x80"}) {
@@ -121,7 +122,7 @@ TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
     }
 }
 
-/* The same with a definition: another file is meant than the text seems to say. */
+/* The same with a definition: the #include means another file than the text seems to say. */
 TEST(Stale, ByADefinitionBehindANonAsciiBlank)
 {
     const std::string blank = "\xc2\xa0";
@@ -141,7 +142,7 @@ TEST(Stale, ByATimeBehindANonAsciiBlank)
     EXPECT_FALSE(result.is_cacheable());
 }
 
-/* Row 7. The driver looks for includes in a simpler way, and gives its old binary back. */
+/* The driver's own cache looks for includes in a simpler way, so it may return its old binary. */
 TEST(Stale, ByTheDriversOwnCache)
 {
     for (const char *line : {"# include \"k.h\"\n", "%:include \"k.h\"\n", "#/**/include \"k.h\"\n",
@@ -153,14 +154,14 @@ TEST(Stale, ByTheDriversOwnCache)
         setup.environment = {{"NEO_CACHE_PERSISTENT", "1"}};
         setup.files = {{"cl_cache/here", ""}};
         expect_seen(setup, "k.h");
-        const Workplace workplace; /* the driver does write to its cache there */
+        const Workplace workplace; /* shows that the driver does write to its cache */
         setup.files.emplace_back("k.h", named("before"));
         EXPECT_EQ("built", workplace.build(setup).origin);
         EXPECT_LT(1u, files_in(workplace.path() + "/cl_cache"));
     }
 }
 
-/* Row 8. PoCL puts the headers of its share folder before each program, and links its device library into it. */
+/* PoCL puts the headers of its share folder before each program, and links its device library into it. */
 TEST(Stale, ByPoclsDeviceLibrary)
 {
     if (!is_pocl())
@@ -184,7 +185,7 @@ TEST(Stale, ByPoclsDeviceLibrary)
     EXPECT_EQ("built", workplace.build(first).origin);
 }
 
-/* Row 9. Options of a variable, which the compiler reads by itself. */
+/* The compiler itself reads options from a variable. */
 TEST(Stale, ByOptionsOfAVariable)
 {
     if (!is_pocl())
@@ -198,7 +199,7 @@ TEST(Stale, ByOptionsOfAVariable)
     expect_seen(setup, "ops/max_of_two.h");
 }
 
-/* Row 10. PoCL defines max as _cl_max. */
+/* PoCL defines max as _cl_max. */
 TEST(Stale, ByABuiltInThatIsAMacro)
 {
     if (is_pocl())
@@ -208,7 +209,7 @@ TEST(Stale, ByABuiltInThatIsAMacro)
                     "ops/_cl_max.h");
 }
 
-/* Row 12. A link is the same file, a copy is not. */
+/* A link is the same file, but a copy is not. */
 TEST(Stale, ByALinkThatBecomesACopy)
 {
     const std::string counting = "#pragma once\n#ifdef SEEN\n#undef NAME\n#define NAME twice\n#else\n#define SEEN\n"
@@ -232,7 +233,7 @@ TEST(Stale, ByALinkThatBecomesACopy)
     }
 }
 
-/* Row 13. What the driver takes from variables and from a file while NEOReadDebugKeys is set. */
+/* If NEOReadDebugKeys is set, the driver reads settings from variables and from a file. */
 TEST(Stale, ByAKeyOfTheDriver)
 {
     if (!is_intel())
@@ -259,7 +260,7 @@ TEST(Stale, ByTheDriversConfiguration)
     const std::string source = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
     ProgramSetup without{source + kKernel};
     ProgramSetup with = without;
-    /* where it is there, the variables are not read */
+    /* If this file exists, the driver does not read the variables. */
     const std::string device = "SetCommandStreamReceiver = 1\nProductFamilyOverride = tgllp\n";
     without.files = {{"igdrcl.config", device}};
     with.files = {{"igdrcl.config", device + "InjectInternalBuildOptions = -DKEY\n"}};
@@ -267,7 +268,7 @@ TEST(Stale, ByTheDriversConfiguration)
     expect_not_stale(with, without);
 }
 
-/* Row 14. The file is preferred to the embedded header of that name. */
+/* The compiler prefers the file to the embedded header of that name. */
 TEST(Stale, ByAHeaderWithAnAbsoluteName)
 {
     if (!is_intel())
@@ -291,7 +292,7 @@ TEST(Stale, ByAFileBesideAHeaderWithAnAbsoluteName)
     const std::string path = workplace.path() + "/k.h";
     ProgramSetup setup{
         "#include \"" + path + "\"\n" + kKernel, "-Ic", {{"c/x.h", named("other")}}, {{path, "#include \"x.h\"\n"}}};
-    /* The leak checker itself crashes in these processes, in what Intel's compiler leaves behind. */
+    /* In these processes, the leak checker itself crashes in memory that Intel's compiler leaves behind. */
     setup.environment = {{"ASAN_OPTIONS", "detect_leaks=0:new_delete_type_mismatch=0"}};
     for (const char *name : {"before", "after"}) {
         if (!is_intel())
@@ -305,7 +306,7 @@ TEST(Stale, ByAFileBesideAHeaderWithAnAbsoluteName)
     }
 }
 
-/* Row 14. A backslash protects no blank: -DG stands for itself. */
+/* A backslash does not protect the blank after it, so -DOP is an option. */
 TEST(Stale, ByABackslashBeforeABlank)
 {
     if (is_pocl())
@@ -315,7 +316,7 @@ TEST(Stale, ByABackslashBeforeABlank)
                     "ops/inner.h");
 }
 
-/* The opposite direction: headers of the host that no device gets to see do not make a program uncacheable. */
+/* The opposite direction: headers that only a host includes, and no device, do not make a program uncacheable. */
 TEST(StillCacheable, WithHeadersOfTheHostBehindAGuard)
 {
     const std::string guarded = "#ifndef __OPENCL_VERSION__\n#include <stdint.h>\n#include <stdlib.h>\n#endif\n";

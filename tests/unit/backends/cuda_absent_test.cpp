@@ -1,5 +1,6 @@
 /*
- * cuda_absent_test.cpp - the CUDA backend without a driver: its library path leads to a libcuda.so.1 without functions.
+ * cuda_absent_test.cpp - tests the CUDA backend without a driver: the library path leads to a libcuda.so.1 without
+ * functions.
  */
 #include <cstring>
 

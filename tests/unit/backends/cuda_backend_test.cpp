@@ -1,8 +1,8 @@
 /*
- * cuda_backend_test.cpp - the CUDA backend over a driver: contexts, failures of every call, and what must not be
- * compiled.
+ * cuda_backend_test.cpp - tests the CUDA backend over a driver: contexts, failures of every call of the driver, and
+ * requests that must not be compiled.
  *
- * The driver is cuda_stand_in.c, because real drivers do not fail on demand; the compilers are the real ones.
+ * The driver is cuda_stand_in.c, because real drivers do not fail on demand. The compilers are the real ones.
  */
 #include <cstring>
 #include <thread>
@@ -65,7 +65,7 @@ ProgramText twice()
 
 } // namespace
 
-/* Asked for by objects.h, for functions that this test does not call. */
+/* objects.h refers to this function, but this test calls nothing that needs it. */
 conformance::DeviceUnderTest &conformance::device_under_test()
 {
     throw std::logic_error("no device");
@@ -165,7 +165,8 @@ TEST(CudaProgram, IsBuiltAndLoadedOrFailsCleanlyAtEveryAllocation)
     for (const bool loads : {false, true}) {
         size_t failures = 0;
         for (size_t n = 0;; ++n) {
-            FailingAllocator failing(FailingAllocator::kNever, true); /* a single failure is met by trying again */
+            /* All later requests fail, too: after a single failure, Ingot would succeed at the second try. */
+            FailingAllocator failing(FailingAllocator::kNever, true);
             ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
             info.allocator = failing.table();
             ingot_context_t context = nullptr;
@@ -215,7 +216,7 @@ TEST(CudaProgram, IsTriedOnceMoreWhenTheDeviceHasNoMemory)
         EXPECT_EQ(nullptr, program);
         fail("", CUDA_SUCCESS, 0);
     }
-    EXPECT_EQ(1, live_modules()); /* `other` */
+    EXPECT_EQ(1, live_modules()); /* the module of `other` */
 }
 
 TEST(CudaProgram, TellsARefusalFromABrokenDriver)

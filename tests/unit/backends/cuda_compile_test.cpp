@@ -1,6 +1,6 @@
 /*
- * cuda_compile_test.cpp - the CUDA backend's way from a request to machine code, by the real compilers and without a
- * GPU.
+ * cuda_compile_test.cpp - tests how the CUDA backend makes machine code for a request, with the real compilers and
+ * without a GPU.
  */
 #include <algorithm>
 #include <cstring>
@@ -26,7 +26,7 @@ struct Text {
     std::string name = "";
 };
 
-/* What to compile, and the result. */
+/* A request to compile, and its result. */
 struct Compilation {
     std::vector<Text> sources;
     std::vector<Text> headers{};
@@ -91,7 +91,7 @@ struct Compilation {
         return names;
     }
 
-    /* The cubin's architecture, as its ELF header has it. */
+    /* Returns the cubin's architecture from its ELF header. */
     int architecture() const
     {
         cuda_image view{};
@@ -234,7 +234,7 @@ TEST(CudaCompile, KeepsLoweredNamesOfExpressions)
     EXPECT_STREQ("_ZN2ns5tableE", cuda_image_lowered_name(&view, "&ns::table"));
     EXPECT_EQ(nullptr, cuda_image_lowered_name(&view, "scale<char>"));
     EXPECT_EQ(0, (view.cubin - one.image.data()) % 8);
-    one.sources.insert(one.sources.begin(), ptx(kPtx)); /* it has them even when it is linked */
+    one.sources.insert(one.sources.begin(), ptx(kPtx)); /* linking keeps the names */
     ASSERT_EQ(INGOT_SUCCESS, one.run()) << ingot_last_error_detail();
     ASSERT_EQ(INGOT_SUCCESS, cuda_image_read(&view, one.image.size(), one.image.data()));
     EXPECT_STREQ("_Z5scaleIfEvPT_", cuda_image_lowered_name(&view, "scale<float>"));
@@ -288,7 +288,7 @@ TEST(CudaCompile, IsUnimplementedWithoutACompiler)
 {
     for (const Text &text : {cuda(kHelper), ptx(kPtx)}) {
         Compilation one{{text}};
-        one.driver_version = 11080; /* for which there is none of an age that is known */
+        one.driver_version = 11080; /* no compiler is known to be old enough for this driver */
         EXPECT_EQ(INGOT_UNIMPLEMENTED, one.run());
         EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "libnv")) << ingot_last_error_detail();
     }
@@ -334,7 +334,8 @@ TEST(CudaOptions, GiveOutTheArchitectureThatStandsLast)
     cuda_options_fini(&options, &allocator);
 }
 
-/* Every length and every byte of a head changed: refused, or read without leaving the bytes (which ASan sees). */
+/* An image is cut off at every length and changed at every byte. It must be refused, or read without leaving its
+ * bytes, which ASan checks. */
 TEST(CudaImage, IsReadWithinItsBytesWhateverTheySay)
 {
     Compilation one{{cuda("template <typename T> __global__ void scale(T *x) { x[0] *= 2; }\n")}};

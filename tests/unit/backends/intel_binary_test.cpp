@@ -1,6 +1,6 @@
 /*
- * intel_binary_test.cpp - removing the intermediate code from a container: from a valid one, and from many that are
- * almost valid.
+ * intel_binary_test.cpp - tests removing the intermediate code from a container: from a valid one, and from many that
+ * are almost valid.
  */
 #include <gtest/gtest.h>
 
@@ -28,7 +28,8 @@ struct Section {
     std::string data;
 };
 
-/* A container as the driver writes it: header, section headers, then data, each beginning at a multiple of 8. */
+/* Makes a container like the driver's: the header, the section headers, and the data of each section at a multiple of
+ * 8. */
 Bytes container(const std::vector<Section> &sections)
 {
     Bytes bytes(sizeof(Elf64_Ehdr) + sections.size() * sizeof(Elf64_Shdr));
@@ -105,7 +106,7 @@ template <typename T> Bytes with_section(Bytes bytes, unsigned index, T change)
 TEST(IntelBinary, LosesItsIntermediateCodeAndNothingElse)
 {
     const Bytes stripped = strip(good());
-    EXPECT_EQ(good().size() - 96, stripped.size()); /* 100, down to a multiple of 8 */
+    EXPECT_EQ(good().size() - 96, stripped.size()); /* 100 bytes of code, rounded down to a multiple of 8 */
     EXPECT_EQ("none", data_of(stripped, kSpirv));
     EXPECT_EQ("-cl-fast", data_of(stripped, kOptions));
     EXPECT_EQ("machine code", data_of(stripped, kDeviceBinary));
@@ -152,9 +153,9 @@ TEST(IntelBinary, StaysAsItIsWhenItsSectionsAreNotAsExpected)
         container({{kSpirv, "ssssssss"}, {kSpirv, "ssssssss"}, {kDeviceBinary, "machine code"}}),
         with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_size = UINT64_MAX; }),
         with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_offset = UINT64_MAX; }),
-        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_offset = 0; }),  /* over the header */
-        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_offset = 64; }), /* over the section headers */
-        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_size += 16; }),  /* over the machine code */
+        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_offset = 0; }),  /* overlaps the header */
+        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_offset = 64; }), /* overlaps the section headers */
+        with_section(good(), 2, [](Elf64_Shdr &s) { s.sh_size += 16; }),  /* overlaps the machine code */
         with_section(good(), 3, [](Elf64_Shdr &s) { s.sh_size = UINT64_MAX - 8; }),
     };
     for (const Bytes &other : others)

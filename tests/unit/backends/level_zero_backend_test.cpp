@@ -1,6 +1,6 @@
 /*
- * level_zero_backend_test.cpp - what the Level Zero backend adds to the conformance suite: its own header, its table,
- * dynamic linking, and binaries of Intel's offline compiler.
+ * level_zero_backend_test.cpp - tests what the Level Zero backend has in addition to the conformance suite: its own
+ * header, its table of operations, dynamic linking, and binaries of Intel's offline compiler.
  */
 #include <gtest/gtest.h>
 
@@ -65,7 +65,8 @@ struct Sink {
     std::string text() const { return {reinterpret_cast<const char *>(sink.writer.bytes), sink.writer.size}; }
 };
 
-/* The table itself, over a context that Ingot made: what the core would never ask of it. */
+/* Calls the backend's table of operations directly, with a context that Ingot made. The core would not make such
+ * calls. */
 struct Table {
     ingot_context_t context;
     level_zero_state *state;
@@ -134,7 +135,7 @@ std::string read_file(const std::string &path)
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/* What the offline compiler makes of a module for a product. */
+/* Returns what the offline compiler makes of a module for a product. */
 std::string compiled_offline(const std::string &name, const std::string &product, const std::string &options)
 {
     const std::string output = name + "-" + product + ".ocloc";
@@ -309,7 +310,8 @@ TEST(LevelZeroErrors, NamesEveryCodeAndTellsLackOfMemory)
     EXPECT_EQ(static_cast<int64_t>(ZE_RESULT_ERROR_DEVICE_LOST), ingot_last_error_code());
 }
 
-/* Returns the machine code of a module with options of the source alone, and of the program. */
+/* Returns the machine code of a module that is compiled with `own_options` of its source and `options` of the program.
+ */
 std::string code_with(const char *own_options, const char *options)
 {
     const std::string module = spirv_of("two_kernels");

@@ -1,4 +1,4 @@
-/* Options of one SPIR-V module alone, in a Level Zero program of several. */
+/* Tests options that belong to one SPIR-V module of a Level Zero program with several modules. */
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace
 using Flags = std::vector<std::string>;
 using Bytes = std::vector<uint8_t>;
 
-Flags flags_of_modules; /* that the driver was asked to compile or load */
+Flags flags_of_modules; /* of each module that the driver compiled or loaded */
 
 constexpr char kProgramOption[] = "-ze-opt-greater-than-4GB-buffer-required";
 constexpr char kSourceOption[] = "-ze-opt-disable";
@@ -35,7 +35,7 @@ Context make_context()
     return Context(context);
 }
 
-/* A program of two modules, with these options of their own. */
+/* Describes a program of two modules, each with its own options. */
 Desc describe(const Context &context, const std::string &first, const std::string &second)
 {
     const std::string modules[2] = {spirv_of("call_helper"), spirv_of("helper")};
@@ -86,7 +86,7 @@ ingot_status_t load(const Desc &desc, const Bytes &blob)
 
 extern "C" {
 
-/* In place of the loader's own, which it calls. */
+/* Replaces the function of the loader, and calls it. */
 ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t context, ze_device_handle_t device,
                                       const ze_module_desc_t *desc, ze_module_handle_t *module,
                                       ze_module_build_log_handle_t *log)

@@ -1,7 +1,7 @@
 /*
- * nvidia_binary_test.cpp - which programs of NVIDIA's OpenCL get machine code in place of their PTX.
+ * nvidia_binary_test.cpp - tests which programs of NVIDIA's OpenCL get machine code in place of their PTX.
  *
- * The driver is a table of functions that answer what a test says. The linker is the toolkit's real one.
+ * The driver is a table of functions whose answers each test sets. The linker is the toolkit's real one.
  */
 #include <cstring>
 #include <string>
@@ -77,7 +77,7 @@ cl_int CL_API_CALL get_platform_info(cl_platform_id platform, cl_platform_info, 
     return platform->error != CL_SUCCESS ? platform->error : answer(platform->version, capacity, value, size);
 }
 
-/* Compute capability 9.0. */
+/* Returns compute capability 9.0. */
 cl_int CL_API_CALL get_device_info(cl_device_id device, cl_device_info what, size_t capacity, void *value, size_t *size)
 {
     const bool is_major = what == 0x4000;
@@ -141,7 +141,7 @@ cl_kernel CL_API_CALL create_kernel(cl_program program, const char *name, cl_int
     return nullptr;
 }
 
-/* Writes nothing if it fails. */
+/* Writes no kernels if it fails. */
 cl_int CL_API_CALL create_kernels(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
 {
     if (count != nullptr)
@@ -184,7 +184,7 @@ const ingot_allocator_t kDefault{nullptr, nullptr, nullptr};
 const std::string kElf("\x7f"
                        "ELF");
 
-/* A program on a device, and what becomes of its binary. */
+/* A program on a device. Each test translates its binary and examines the result. */
 class NvidiaBinary : public ::testing::Test
 {
 protected:
@@ -215,11 +215,11 @@ protected:
             *blocks = counting.requests();
         return native_.empty();
     }
-    /* True if the linker was not asked, which needs a block for the text. */
+    /* True if the linker was not called. It would need a block of memory for the text. */
     bool keeps_ptx_at_once()
     {
         size_t blocks = 0;
-        return keeps_ptx(&blocks) && blocks <= 1; /* the options */
+        return keeps_ptx(&blocks) && blocks <= 1; /* one block for the options */
     }
 
     _cl_platform_id platform_;
@@ -320,7 +320,7 @@ _cl_program two_kernels()
     return program;
 }
 
-/* True if the program of PTX can be replaced with the other one. */
+/* True if `of_native` can replace `of_ptx`. */
 bool are_equal(_cl_program of_ptx, _cl_program of_native, const ingot_allocator_t *allocator = &kDefault)
 {
     _cl_device_id device;
@@ -383,7 +383,7 @@ TEST(NvidiaPrograms, DifferIfTheDriverDoesNotListTheirKernels)
     EXPECT_FALSE(is_equal_with([](_cl_program &p) { p.kernels[0].name_error = CL_OUT_OF_HOST_MEMORY; }));
 }
 
-/* The failing driver has written no kernels into the block, so there are none to release. */
+/* The failing driver has written no kernels into the block, so the backend must release none. */
 TEST(NvidiaPrograms, DifferIfTheDriverFailsToCreateTheirKernels)
 {
     FailingAllocator filling;

@@ -1,5 +1,6 @@
 /*
- * nvidia_linker_test.cpp - PTX to machine code for the OpenCL backend, by the toolkit's real linker and without a GPU.
+ * nvidia_linker_test.cpp - tests how the OpenCL backend makes machine code from PTX, with the toolkit's real linker
+ * and without a GPU.
  */
 #include <cstring>
 #include <string>
@@ -15,7 +16,7 @@ extern "C" {
 namespace
 {
 
-/* As NVIDIA's OpenCL writes it: textures and samplers apart. */
+/* Returns PTX like that of NVIDIA's OpenCL, in which textures and samplers are independent of each other. */
 std::string ptx_of(const std::string &body)
 {
     return ".version 8.0\n.target sm_80, texmode_independent\n.address_size 64\n"

@@ -1,5 +1,6 @@
 /*
- * opencl_backend_fixture.h - contexts, programs and the table of the OpenCL backend, for its tests.
+ * opencl_backend_fixture.h - contexts and programs of the OpenCL backend, and direct calls of its table of operations,
+ * for its tests.
  */
 #ifndef INGOT_TESTS_UNIT_BACKENDS_OPENCL_BACKEND_FIXTURE_H
 #define INGOT_TESTS_UNIT_BACKENDS_OPENCL_BACKEND_FIXTURE_H
@@ -73,7 +74,8 @@ inline ingot_program_t build(ingot_context_t context)
     return program;
 }
 
-/* The table itself, over a context that Ingot made: what the core would never ask of it. */
+/* Calls the backend's table of operations directly, with a context that Ingot made. The core would not make such
+ * calls. */
 struct Table {
     OpenclContext native{one_device()};
     ingot_context_t context = make(native);
@@ -93,7 +95,7 @@ struct Table {
     ~Table() { ingot_context_release(context); }
 };
 
-/* A native program of kSource, with its binary as the driver gives it and as the table does. */
+/* The binary of a native program of kSource, as the driver returns it and as the backend's table returns it. */
 struct Built {
     std::string of_driver;
     std::string of_table;
@@ -130,7 +132,7 @@ struct Built {
     }
 };
 
-/* A table with counting functions in some places, and nothing in those of OpenCL 2.1 and later. */
+/* A driver's table with some functions that count their calls, and without the functions of OpenCL 2.1 and later. */
 inline std::atomic<int> build_count, retain_count, release_count;
 
 inline const cl_icd_dispatch &counting_functions()
@@ -171,7 +173,7 @@ inline const cl_icd_dispatch &counting_functions()
     return table;
 }
 
-/* A context, and programs in it by their text. */
+/* A context. Creates programs in it from source text. */
 struct Programs {
     OpenclContext native;
     ingot_context_t context = make(native);

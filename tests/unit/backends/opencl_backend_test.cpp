@@ -1,5 +1,6 @@
 /*
- * opencl_backend_test.cpp - what the OpenCL backend adds to the conformance suite: its own header, and its table.
+ * opencl_backend_test.cpp - tests what the OpenCL backend has in addition to the conformance suite: its own header and
+ * its table of operations.
  */
 #include "unit/backends/opencl_backend_fixture.h"
 
@@ -16,7 +17,8 @@ using namespace opencl_backend;
 namespace
 {
 
-/* A part of a test in its own process: builds kSource and writes the driver's binary, intermediate code and all. */
+/* A part of a test that runs in a separate process: builds kSource, and writes the driver's binary, including
+ * intermediate code, to `path`. */
 int write_binary(const char *path)
 {
     const Built built;
@@ -235,7 +237,7 @@ TEST(OpenclBuild, RefusesALastOptionWithoutItsValue)
 namespace
 {
 
-/* One kernel with this much local memory. */
+/* Returns a kernel with this much local memory. */
 std::string with_local_memory(size_t bytes)
 {
     const std::string count = std::to_string(bytes / sizeof(cl_int));
@@ -281,7 +283,7 @@ TEST(OpenclBuild, FailureHasTheDriversCodeBesideTheBuildLog)
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "no_such_type")) << ingot_last_error_detail();
 }
 
-/* Every backend's way from a driver's answer to a status, whatever this machine's drivers answer. */
+/* Tests which status follows from each code of a driver, whatever this machine's drivers return. */
 TEST(OpenclBuild, ConcludesFromTheDriversCodeWhoseFaultItIs)
 {
     Table table;

@@ -1,5 +1,5 @@
 /*
- * opencl_binary_test.cpp - the binaries that the OpenCL backend takes from drivers and gives back to them.
+ * opencl_binary_test.cpp - tests the binaries that the OpenCL backend takes from drivers and gives back to them.
  */
 #include "unit/backends/opencl_backend_fixture.h"
 
@@ -23,13 +23,14 @@ TEST(OpenclGetBinary, LeavesIntelsIntermediateCodeOut)
     }
 }
 
-/* A driver that answers as NVIDIA's: PTX is each program's binary, and PTX and machine code make the same program. */
+/* A driver that answers like NVIDIA's: each program's binary is PTX, and PTX and machine code make the same program.
+ */
 struct Nvidia {
     static constexpr char kPtx[] =
         ".version 8.0\n.target sm_80\n.address_size 64\n.entry twice(.param .u64 x)\n{\nret;\n}\n";
-    static inline std::string binary; /* the real driver's */
+    static inline std::string binary; /* what the real driver returned */
     static inline bool takes_machine_code;
-    static inline std::vector<size_t> loaded; /* sizes */
+    static inline std::vector<size_t> loaded; /* sizes of the loaded binaries */
 
     static const cl_icd_dispatch &functions()
     {
@@ -70,7 +71,7 @@ struct Nvidia {
         return table;
     }
 
-    /* Returns the binary that is stored. */
+    /* Returns the binary that the backend would store. */
     static std::string binary_of_program()
     {
         const OpenclContext native(one_device());
@@ -118,7 +119,7 @@ TEST(OpenclKernelNames, AreReadFromAProgramForAllDevicesIfTheDriverListsNoneForO
     const std::vector<cl_device_id> both(platform().devices().begin(), platform().devices().begin() + 2);
     const OpenclContext native(both);
     cl_icd_dispatch table = counting_functions();
-    static cl_program for_both; /* the driver's program that was made last for two devices */
+    static cl_program for_both; /* the driver's newest program for two devices */
     for_both = nullptr;
     table.clCreateProgramWithBinary = [](cl_context of, cl_uint count, const cl_device_id *devices, const size_t *sizes,
                                          const unsigned char **bytes, cl_int *statuses, cl_int *error) {
@@ -132,7 +133,7 @@ TEST(OpenclKernelNames, AreReadFromAProgramForAllDevicesIfTheDriverListsNoneForO
         return clGetProgramInfo(program, what, capacity, value, size);
     };
     table.clGetPlatformInfo = [](cl_platform_id id, cl_platform_info what, size_t capacity, void *value, size_t *size) {
-        const char name[] = "NVIDIA CUDA"; /* of PoCL, names would be requested before a binary */
+        const char name[] = "NVIDIA CUDA"; /* for PoCL, the backend would request names before a binary */
         if (what != CL_PLATFORM_NAME)
             return clGetPlatformInfo(id, what, capacity, value, size);
         if (value != nullptr && capacity >= sizeof(name))
@@ -161,7 +162,7 @@ TEST(OpenclKernelNames, AreReadFromAProgramForAllDevicesIfTheDriverListsNoneForO
     ingot_context_release(context);
 }
 
-/* PoCL aborts. */
+/* PoCL would abort, because it names a file after the kernel. */
 TEST(OpenclGetBinary, IsNotRequestedOfPoclIfAKernelsNameCannotBeAFiles)
 {
     for (const size_t length : {size_t{252}, size_t{253}}) {
@@ -204,7 +205,8 @@ TEST(OpenclLoad, RefusesABinaryOfAnotherDeviceThoughTheDriverWouldCompileItAgain
     std::ifstream file("other.bin", std::ios::binary);
     std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     ASSERT_LT(16u, bytes.size());
-    /* CPU devices of newer versions share binaries; the device's number follows the magic */
+    /* CPU devices of newer PoCL versions share binaries, so the device's number, which follows the magic, is changed.
+     */
     if (platform().is_pocl()) {
         ASSERT_EQ("poclbin", std::string(bytes.begin(), bytes.begin() + 7));
         bytes[8] = static_cast<char>(bytes[8] ^ 1);

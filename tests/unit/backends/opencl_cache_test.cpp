@@ -1,5 +1,5 @@
 /*
- * opencl_cache_test.cpp - the bytes that the in-memory cache counts for programs of the OpenCL backend.
+ * opencl_cache_test.cpp - tests how many bytes the in-memory cache counts for programs of the OpenCL backend.
  */
 #include "unit/backends/opencl_backend_fixture.h"
 
@@ -11,7 +11,8 @@ using namespace opencl_backend;
 namespace
 {
 
-/* Kernels of several kinds, small and large: arithmetic without end, barriers, many in one program. */
+/* Returns small and large programs with kernels of several kinds: long arithmetic, barriers, and many kernels in one
+ * program. */
 std::vector<std::string> various_programs()
 {
     std::vector<std::string> texts{kSource};
@@ -47,7 +48,7 @@ std::vector<uint8_t> blob_of(ingot_program_t program)
 
 } // namespace
 
-/* What the cache counts for a program after its build, and what it counts once the blob's size is known. */
+/* Compares what the cache counts for a program after its build with what it counts once the blob's size is known. */
 TEST(OpenclCache, CountsTheBytesOfBuiltPrograms)
 {
     size_t total = 0;
@@ -90,7 +91,7 @@ TEST(OpenclCache, CountsTheBytesForEachDevice)
     };
     const double one = bytes_for({all[0]});
     EXPECT_NEAR(2 * one, bytes_for({all[0], all[1]}), one / 4);
-    if (all.size() > 2) { /* PoCL's third one differs */
+    if (all.size() > 2) { /* PoCL's third device differs */
         EXPECT_NEAR(2 * one, bytes_for({all[0], all[2]}), one / 4);
     }
 }

@@ -1,5 +1,5 @@
 /*
- * opencl_size_test.cpp - the estimated size of programs whose texts are mostly code that they do not use.
+ * opencl_size_test.cpp - tests the estimated size of programs whose texts are mostly code that they do not use.
  */
 #include <gtest/gtest.h>
 
@@ -125,8 +125,8 @@ opencl_code_weight weigh_with(const std::string &options, const std::string &tex
     return weight;
 }
 
-/* One of the two branches of a condition has 1 token, the other one has 3. The third word of a case says how many count
- * within a kernel of 6 tokens, with its #define before. */
+/* Each condition has a branch of 1 token and an #else branch of 3, in a kernel of 7 other tokens. `tokens` says how
+ * many of the branches' tokens count; both branches do if the condition is unknown. `before` precedes the kernel. */
 TEST(OpenclCodeWeight, CountsWhatConditionsKeep)
 {
     const struct {
@@ -210,7 +210,7 @@ TEST(OpenclCodeWeight, SaysThatMemoryIsMissing)
     }
 }
 
-/* Functions, types, tables and macros that no kernel uses, as in headers for many programs. */
+/* Returns functions, types, tables and macros that no kernel uses, like a header for many programs. */
 std::string large_header(size_t count)
 {
     std::string text;

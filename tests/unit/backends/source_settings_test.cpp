@@ -1,4 +1,4 @@
-/* Options and embedded headers of one source alone, in a program of several. */
+/* Tests options and embedded headers that belong to one source of a program with several sources. */
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -99,7 +99,7 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&program, desc, blob.size(), blob.data()))
             << ingot_last_error_detail();
         ingot_program_release(program);
-        return kernels_of(desc); /* of the program in memory */
+        return kernels_of(desc); /* of the program that stayed in memory */
     }
     uint64_t builds() const
     {
@@ -158,7 +158,7 @@ TEST_F(SourceSettings, ArePartOfTheIdAndOfTheSourceThatHasThem)
     ingot_program_desc_release(again);
 }
 
-/* The blob is all that another process has; the descriptor is made of the same sources, or of the blob's id alone. */
+/* Another process has only the blob. It makes the descriptor from the same sources, or from the blob's id alone. */
 TEST_F(SourceSettings, SurviveARoundTripThroughABlob)
 {
     const ingot_source_t ten = header("#define VALUE ten\n");
