@@ -1,5 +1,5 @@
 /*
- * cache_harness.h - the in-memory cache with values that track their lifetime, for tests of the engine alone.
+ * cache_harness.h - the in-memory cache with values that track their lifetime, for tests of the cache alone.
  */
 #ifndef INGOT_TESTS_SUPPORT_CACHE_HARNESS_H
 #define INGOT_TESTS_SUPPORT_CACHE_HARNESS_H
@@ -30,7 +30,8 @@ namespace cache_harness
 constexpr uint32_t kAlive = 0x600dbeef;
 constexpr uint32_t kDead = 0xdeadbeef;
 
-/* Never freed while the harness lives, so that a second destruction is detected instead of crashing. */
+/* A cached value. It is not freed while the harness lives, so that a second destruction is detected instead of
+ * crashing. */
 struct Value {
     int key = 0;
     std::atomic<uint32_t> state{kAlive};
@@ -45,7 +46,7 @@ struct Eviction {
     eviction_reason reason;
 };
 
-/* Those that most tests need. */
+/* The limits that most tests need. */
 struct Limits {
     size_t entries;
     size_t bytes;
@@ -83,7 +84,7 @@ public:
     ingot_status_t status() const { return status_; }
     memory_cache *get() const { return cache_; }
 
-    /* The hash of a key; tests of collisions set another. */
+    /* Returns the hash of a key. Tests of collisions set another function. */
     std::function<hash128(int)> hash = [](int key) { return hash128_of(sizeof(key), &key); };
     /* Called for each eviction, in addition to recording it. */
     std::function<void(const Eviction &)> on_eviction;
@@ -142,7 +143,7 @@ public:
         return keys;
     }
 
-    /* A maker that succeeds. */
+    /* Returns a maker that succeeds. */
     Maker make(int key, size_t bytes = 0)
     {
         return [this, key, bytes](cache_entry **entry, size_t *size) {
@@ -202,7 +203,7 @@ public:
         return evictions_;
     }
 
-    /* The counts include the threads that wait for a maker, so a test can wait for them. */
+    /* Waits until the cache has counted `count` waits for a maker. It counts a wait when it begins. */
     void wait_for_waiters(uint64_t count) const
     {
         while (counts().waits < count)

@@ -1,6 +1,6 @@
 /*
- * call_errors.h - the errors that a system call can end with, according to its manual page, and those of network file
- * systems (ESTALE, EIO) for every call on a file.
+ * call_errors.h - lists the errors that a system call can end with, according to its manual page, and those of network
+ * file systems (ESTALE, EIO) for every call on a file.
  */
 #ifndef INGOT_TESTS_SUPPORT_CALL_ERRORS_H
 #define INGOT_TESTS_SUPPORT_CALL_ERRORS_H
@@ -13,7 +13,8 @@
 namespace traced_child
 {
 
-/* Empty for calls that never fail, and for those that the C library and sanitizers make for themselves; EIO first. */
+/* Returns the errors of a call, EIO first. Returns none for calls that never fail, and for calls that the C library
+ * and sanitizers make for themselves. */
 inline const std::vector<int> &errors_of(unsigned long long call)
 {
     static const std::vector<int> none;
@@ -34,7 +35,7 @@ inline const std::vector<int> &errors_of(unsigned long long call)
     static const std::vector<int> lock = {EIO, EACCES, EAGAIN, EINTR, ENOLCK, ESTALE};
     static const std::vector<int> list = {EIO, ENOENT, ENOTDIR, ESTALE};
     switch (call) {
-#if defined(SYS_open) /* with those below, of older systems alone: arm64 never had them */
+#if defined(SYS_open) /* like those below, an older call that arm64 never had */
     case SYS_open: return open;
     case SYS_stat: return status;
     case SYS_mkdir:

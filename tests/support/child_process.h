@@ -20,7 +20,7 @@
 namespace child_process
 {
 
-/* The first bytes of a program, with the machine that it is for, or of a script. */
+/* Returns the first bytes of a program, which show for which machine it is, or that it is a script. */
 inline std::string kind_of_program(const std::string &path)
 {
     std::string bytes(20, '\0');
@@ -28,14 +28,14 @@ inline std::string kind_of_program(const std::string &path)
     return bytes;
 }
 
-/* The emulator that runs this process, if there is one and it must run that program, too; otherwise NULL. */
+/* Returns the emulator that runs this process if it must run `program`, too, and NULL otherwise. */
 inline const char *emulator_of(const std::string &program)
 {
     const char *emulator = std::getenv("TEST_EMULATOR");
     return emulator != nullptr && kind_of_program(program) == kind_of_program("/proc/self/exe") ? emulator : nullptr;
 }
 
-/* Started by the constructor; its standard output and error go to a file. */
+/* A child process. The constructor starts it, and its standard output and error go to a file. */
 class Child
 {
 public:

@@ -1,9 +1,10 @@
 /*
- * coverage_of_children.c - has the forked children of tests write which lines they ran.
+ * coverage_of_children.c - makes the forked children of tests write which lines they ran.
  *
  * gcov writes its counts when a process calls exit(), and these children end by _exit(), so that no destructor of the
- * test runs in them. In a coverage build the tests are linked with this _exit(), which writes the counts first. A child
- * has only its own: gcov's fork() resets them. A child with a limit for files writes no counts.
+ * test runs in them. In a coverage build, the tests are linked with this _exit(), which writes the counts first. A
+ * child has only its own counts, because gcov's fork() resets them. A child with a limit on the size of files writes
+ * none.
  */
 #include <sys/resource.h>
 

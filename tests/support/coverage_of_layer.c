@@ -1,7 +1,7 @@
 /*
- * coverage_of_layer.c - has the OpenCL layer in the workers of `ingot build` write which lines it ran; see
- * coverage_of_workers.c. The layer has counts of its own. It writes them with each object of a recipe, which only these
- * workers request.
+ * coverage_of_layer.c - makes the OpenCL layer in the workers of `ingot build` write which lines it ran; see
+ * coverage_of_workers.c. The layer has its own counts. It writes them with each object of a recipe, because only these
+ * workers request such objects.
  */
 #include <stddef.h>
 #include <stdint.h>

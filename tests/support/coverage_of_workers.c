@@ -1,8 +1,8 @@
 /*
- * coverage_of_workers.c - has the workers of `ingot build` write which lines they ran.
+ * coverage_of_workers.c - makes the workers of `ingot build` write which lines they ran.
  *
- * gcov writes its counts when a process calls exit(), and a worker is killed when it has nothing more to do, since
- * drivers may crash when they are unloaded. In a coverage build the tool is linked with this message_send(), which
+ * gcov writes its counts when a process calls exit(). A worker that has nothing more to do is killed instead, because
+ * drivers may crash when they are unloaded. In a coverage build, the tool is linked with this message_send(), which
  * writes the counts with each message.
  */
 #include "cli/build/message.h"

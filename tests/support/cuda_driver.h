@@ -1,9 +1,9 @@
 /*
- * cuda_driver.h - the CUDA driver that a test was given, and contexts over its GPUs.
+ * cuda_driver.h - the CUDA driver of a test, and contexts for its GPUs.
  *
- * It is opened at run time, as the library under test does it: the tests are built on machines without one. Two equal
- * devices come first. A machine with one GPU, or none that equals the first, has two contexts of that one in their
- * place.
+ * The driver is opened at run time, as the library under test opens it, because the tests are also built on machines
+ * without one. Two equal devices come first. If no second GPU equals the first one, two contexts of the first one take
+ * their place.
  */
 #ifndef INGOT_TESTS_CUDA_DRIVER_H
 #define INGOT_TESTS_CUDA_DRIVER_H
@@ -28,13 +28,13 @@ public:
         return driver;
     }
 
-    /* Of the equal devices first, then of those that differ from them. */
+    /* The contexts of the equal devices, followed by those of devices that differ from them. */
     const std::vector<CUcontext> &contexts() const { return contexts_; }
     std::optional<uint32_t> different_device() const
     {
         return contexts_.size() > equal_count_ ? std::optional<uint32_t>(equal_count_) : std::nullopt;
     }
-    /* How many GPUs of the first one's kind there are. */
+    /* Returns how many GPUs are equal to the first one. */
     uint32_t equal_gpu_count() const { return equal_gpu_count_; }
 
     template <typename Function> Function function(const char *name) const
@@ -45,7 +45,7 @@ public:
         return reinterpret_cast<Function>(found);
     }
 
-    /* The arguments' types must be the function's own. */
+    /* Calls a function of the driver. The arguments must have the types of its parameters. */
     template <typename... Arguments> void call(const char *name, Arguments... arguments) const
     {
         check(function<CUresult (*)(Arguments...)>(name)(arguments...), name);

@@ -1,11 +1,11 @@
 /*
- * cuda_stand_in.c - a libcuda.so.1 without a GPU, for machines that have none, and for failures that no GPU produces on
- * demand.
+ * cuda_stand_in.c - a libcuda.so.1 that simulates GPUs, for machines without one, and for failures that no GPU
+ * produces on demand.
  *
- * It loads what the real compilers made, by the rules of the real driver: machine code for its own architecture and
- * nothing else. Kernels are found in it, and not launched. Its machine has three GPUs, two equal ones and another; the
- * variables CUDA_STAND_IN_NAME and CUDA_STAND_IN_CAPABILITY exchange the equal ones. The function that
- * CUDA_STAND_IN_FAIL names fails in the whole process.
+ * It loads what the real compilers made, by the rules of the real driver: machine code for its own architecture, and
+ * nothing else. It finds kernels in the code, but does not launch them. There are three GPUs, two equal ones and a
+ * different one. The variables CUDA_STAND_IN_NAME and CUDA_STAND_IN_CAPABILITY replace the equal ones with other GPUs.
+ * The function that CUDA_STAND_IN_FAIL names fails in the whole process.
  */
 #include "support/cuda_stand_in.h"
 
@@ -32,7 +32,7 @@ static struct CUctx_st primaries[GPU_COUNT] = {{MAGIC, 0}, {MAGIC, 1}, {MAGIC, 2
 static _Thread_local struct CUctx_st *stack[STACK_DEPTH];
 static _Thread_local int depth;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the variables below */
 static char failing_call[64];
 static CUresult failing_result;
 static int failing_times;
@@ -96,7 +96,7 @@ CUresult cuInit(unsigned int flags)
     return outcome("cuInit");
 }
 
-/* The compilers look here for the driver's own cache. */
+/* The compilers call this to look for the driver's own cache. */
 CUresult cuGetExportTable(const void **table, const CUuuid *id)
 {
     (void)id;

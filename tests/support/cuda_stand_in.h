@@ -1,7 +1,7 @@
 /*
- * cuda_stand_in.h - how tests control and query the libcuda.so.1 that stands in for a driver.
+ * cuda_stand_in.h - controls and queries the libcuda.so.1 that stands in for a driver.
  *
- * Found by dlsym: the library is opened at run time like the real one.
+ * Tests find these functions with dlsym, because the library is opened at run time like the real one.
  */
 #ifndef INGOT_TESTS_CUDA_STAND_IN_H
 #define INGOT_TESTS_CUDA_STAND_IN_H
@@ -15,7 +15,7 @@ extern "C" {
 /* Makes the next `times` calls of this function, named without a version, return this result. */
 void cuda_stand_in_fail(const char *call, CUresult result, int times);
 int cuda_stand_in_live_modules(void);
-/* Contexts that the calling thread has pushed and not popped. */
+/* Returns how many contexts the calling thread has pushed and not popped. */
 int cuda_stand_in_stack_depth(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /*
- * elf_build_id.h - changes a library's bytes into those of another build, for tests that must detect the change.
+ * elf_build_id.h - changes the build-id in a library's bytes, for tests that must detect another build.
  */
 #ifndef INGOT_TESTS_ELF_BUILD_ID_H
 #define INGOT_TESTS_ELF_BUILD_ID_H
@@ -11,7 +11,7 @@
 #include <cstring>
 #include <vector>
 
-/* Flips these bits of a byte in the GNU build-id note, wherever its header leads to; false where there is none. */
+/* Flips these bits in a byte of the GNU build-id note. Returns false if there is no such note. */
 inline bool change_build_id(std::vector<uint8_t> &elf, uint8_t bits = 1)
 {
     ElfW(Ehdr) header;

@@ -1,5 +1,5 @@
 /*
- * encrypted_redis.h - a real Redis whose connections are encrypted, and certificates for it and its clients.
+ * encrypted_redis.h - starts a real Redis with encrypted connections, and makes certificates for it and its clients.
  */
 #ifndef INGOT_TESTS_SUPPORT_ENCRYPTED_REDIS_H
 #define INGOT_TESTS_SUPPORT_ENCRYPTED_REDIS_H
@@ -19,7 +19,7 @@
 namespace encrypted_redis
 {
 
-/* An authority, and certificates that it has signed: of the server, of another server, and of a client. */
+/* An authority, and certificates that it has signed: for the server, for another server, and for a client. */
 class Certificates
 {
 public:
@@ -30,7 +30,7 @@ public:
         sign("other-server", "subjectAltName=DNS:other.example");
         sign("client", "extendedKeyUsage=clientAuth");
     }
-    /* Another certificate, not of the authority, and its key. All others have elliptic curves. */
+    /* Makes a certificate that the authority has not signed, and its RSA key. All others use elliptic curves. */
     void make_rsa(const std::string &name) const
     {
         run({"req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=" + name, "-keyout", at(name + ".key"),
@@ -74,7 +74,7 @@ private:
     ScratchDirectory scratch_;
 };
 
-/* clients: "no", or "yes" if they must show a certificate. */
+/* A Redis server. `clients` is "yes" if clients must show a certificate, and "no" otherwise. */
 class EncryptedRedis : public server_process::Server
 {
 public:
@@ -108,7 +108,7 @@ public:
     {
         return scheme + ":" + std::to_string(port()) + rest;
     }
-    /* What redis-cli prints on the server's socket for processes of its machine. */
+    /* Returns what redis-cli prints when it uses the server's local socket. */
     std::string ask(const std::vector<std::string> &words) const
     {
         std::vector<std::string> arguments = {server_process::find_program("redis-cli"), "-s", folder() + "/socket"};

@@ -1,7 +1,9 @@
 /*
- * failing_calls.h - makes system calls of this process fail from now on, as on a file system that does not have them.
+ * failing_calls.h - makes system calls of this process fail from now on, as on a file system that does not support
+ * them.
  *
- * For a forked child: there is no way back. The kernel applies the filter, so the calls of all libraries fail.
+ * Use it in a forked child, because it cannot be undone. The kernel applies the filter, so the calls of all libraries
+ * fail.
  */
 #ifndef INGOT_TESTS_SUPPORT_FAILING_CALLS_H
 #define INGOT_TESTS_SUPPORT_FAILING_CALLS_H
@@ -20,12 +22,12 @@ namespace failing_calls
 
 struct Rule {
     long call;
-    int second_argument; /* calls with another one work; kAny: all fail */
+    int second_argument; /* kAny: every call fails; otherwise only calls with this value */
     int error;
 };
 constexpr int kAny = -1;
 
-/* False: the kernel has no filters. */
+/* Returns false if the kernel has no filters. */
 inline bool install(const std::vector<Rule> &rules)
 {
     const uint32_t call_at = offsetof(seccomp_data, nr);

@@ -1,5 +1,5 @@
 /*
- * faulty_server.h - a server that does to its clients what a test says, on a port of the loopback interface.
+ * faulty_server.h - a server on a port of the loopback interface that treats its clients as a test says.
  */
 #ifndef INGOT_TESTS_SUPPORT_FAULTY_SERVER_H
 #define INGOT_TESTS_SUPPORT_FAULTY_SERVER_H
@@ -18,18 +18,18 @@
 
 #include "support/server_process.h"
 
-/* One connection, in a thread of its own. Each call returns false once the client or the test has closed it. */
+/* One connection, which its own thread handles. Each call returns false once the client or the test has closed it. */
 class FaultyConnection
 {
 public:
     explicit FaultyConnection(int fd) : fd_(fd) {}
-    /* Reads until the client waits for an answer, or at least until it has sent something. */
+    /* Waits until the client has sent something, and reads it. */
     bool read_request()
     {
         char bytes[4096];
         return recv(fd_, bytes, sizeof(bytes), 0) > 0;
     }
-    /* What has arrived; "": the connection is closed. */
+    /* Returns what has arrived, or "" if the connection is closed. */
     std::string read_some()
     {
         char bytes[65536];
@@ -46,7 +46,7 @@ public:
         while (read_request()) {
         }
     }
-    /* Waits for a time, or until the connection is closed. */
+    /* Waits for `ms` milliseconds, or until the connection is closed. */
     bool pause(int ms)
     {
         pollfd polled = {fd_, POLLRDHUP, 0};
@@ -62,7 +62,7 @@ class FaultyServer
 public:
     using Behavior = std::function<void(FaultyConnection &connection)>;
 
-    /* backlog: how many connections the kernel accepts; without a behavior, nothing else does. */
+    /* `backlog` is how many connections the kernel accepts. Without a behavior, nothing else accepts one. */
     explicit FaultyServer(Behavior behavior, int backlog = 64) : behavior_(std::move(behavior))
     {
         sockaddr_in address = server_process::loopback(0);

@@ -1,5 +1,5 @@
 /*
- * forged_recipe.h - recipes with whatever a test puts into their records.
+ * forged_recipe.h - makes recipes whose records contain whatever a test wants.
  */
 #ifndef INGOT_TESTS_SUPPORT_FORGED_RECIPE_H
 #define INGOT_TESTS_SUPPORT_FORGED_RECIPE_H

@@ -1,5 +1,5 @@
 /*
- * forked_child.h - work in a forked process, which has this one's open stores, memory and locks.
+ * forked_child.h - runs work in a forked process, which inherits this process's open stores, memory and locks.
  */
 #ifndef INGOT_TESTS_SUPPORT_FORKED_CHILD_H
 #define INGOT_TESTS_SUPPORT_FORKED_CHILD_H
@@ -25,7 +25,7 @@ inline int wait_for(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Begins work in a child, which ends with what it returns; no destructor and no handler of exit() runs. */
+/* Starts `work` in a child, which exits with its result. No destructor and no handler of exit() runs. */
 inline pid_t start(const std::function<int()> &work)
 {
     const pid_t child = fork();
@@ -34,7 +34,7 @@ inline pid_t start(const std::function<int()> &work)
     return child;
 }
 
-/* The same, and waits for it. */
+/* Does the same, and waits for the child. Returns what wait_for() returns. */
 inline int run(const std::function<int()> &work)
 {
     return wait_for(start(work));

@@ -1,5 +1,5 @@
 /*
- * gate.h - where threads and forked processes wait for each other.
+ * gate.h - a gate at which threads and forked processes wait for each other.
  */
 #ifndef INGOT_TESTS_SUPPORT_GATE_H
 #define INGOT_TESTS_SUPPORT_GATE_H

@@ -1,8 +1,8 @@
 /*
- * level_zero_driver.h - the Level Zero driver that a test was given, and native contexts over its devices.
+ * level_zero_driver.h - the Level Zero driver of a test, and native contexts for its devices.
  *
- * scripts/with-device says which product the driver simulates; a test without one, or with another than it was to have,
- * fails. Two equal devices are asked of the driver before it is first called.
+ * scripts/with-device says which product the driver simulates. A test fails without a driver, and if the driver
+ * simulates another product. A variable makes the driver show two equal devices.
  */
 #ifndef INGOT_TESTS_LEVEL_ZERO_DRIVER_H
 #define INGOT_TESTS_LEVEL_ZERO_DRIVER_H
@@ -27,7 +27,7 @@ public:
 
     ze_driver_handle_t native() const { return native_; }
     const std::vector<ze_device_handle_t> &devices() const { return devices_; }
-    /* A context of the whole test; no other is needed by tests that destroy none. */
+    /* Returns one context for the whole test. Tests that destroy no context need no other. */
     ze_context_handle_t context() const { return context_; }
 
     ze_context_handle_t make_context() const
@@ -61,7 +61,7 @@ private:
         context_ = make_context();
     }
 
-    /* No other driver may pass for the one that the test is named after, and no other product. */
+    /* Throws if the driver or its product is not the one that the test is named after. */
     void require_wanted_device() const
     {
         for (const ze_device_handle_t device : devices_) {

@@ -1,5 +1,5 @@
 /*
- * machine_fixture.h - a machine of a fleet: a directory store of its own in front of a server that it shares.
+ * machine_fixture.h - a machine of a fleet: its own directory store in front of a server that all machines share.
  */
 #ifndef INGOT_TESTS_SUPPORT_MACHINE_FIXTURE_H
 #define INGOT_TESTS_SUPPORT_MACHINE_FIXTURE_H
@@ -13,7 +13,7 @@
 namespace machine_fixture
 {
 
-/* What one process of a machine has open. */
+/* The storages that one process of a machine has open. */
 class Machine
 {
 public:
@@ -37,7 +37,7 @@ public:
         ingot_storage_release(directory_);
     }
 
-    /* The origin of a program, INGOT_ORIGIN_MEMORY if there is none. */
+    /* Returns the origin of a program, or INGOT_ORIGIN_MEMORY if there is no program. */
     ingot_origin_t request(Session &session, const std::string &source) const
     {
         const Desc desc = session.describe(source);

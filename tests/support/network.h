@@ -1,8 +1,8 @@
 /*
- * network.h - machines that are network namespaces, joined to a server's namespace by a bridge.
+ * network.h - simulates machines with network namespaces, which a bridge joins with a server's namespace.
  *
  * No namespace has a name. It lasts as long as a descriptor or a process uses it, so nothing is left behind, even if a
- * test is killed, and tests that run at once do not meet. Creating one needs root.
+ * test is killed, and tests that run at once do not affect each other. Creating one needs root.
  */
 #ifndef INGOT_TESTS_SUPPORT_NETWORK_H
 #define INGOT_TESTS_SUPPORT_NETWORK_H
@@ -61,12 +61,12 @@ inline int open_own_namespace()
 class Namespace
 {
 public:
-    /* Only the loopback interface is in it. */
+    /* Makes a namespace that has only the loopback interface. */
     Namespace() : fd_(make()) { ip({"link", "set", "lo", "up"}); }
     int get() const { return fd_.get(); }
-    /* As ip takes it in place of a name. */
+    /* Returns a path that the command ip takes in place of a name. */
     std::string path() const { return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(get()); }
-    /* Runs ip in the namespace. */
+    /* Runs the command ip in the namespace. */
     void ip(std::vector<std::string> arguments) const;
 
 private:
@@ -84,7 +84,8 @@ private:
     Descriptor fd_;
 };
 
-/* What this thread does, and the threads and processes that it starts, happens in a namespace, until the scope ends. */
+/* While this object lives, the calling thread works in a namespace, and so do the threads and processes that it
+ * starts. */
 class Within
 {
 public:
@@ -177,7 +178,7 @@ private:
     std::unique_ptr<server_process::Nginx> server_;
 };
 
-/* Why there can be no such network here, or "". */
+/* Returns why such a network cannot be made here, or "". */
 inline std::string why_unavailable()
 {
     if (geteuid() != 0)

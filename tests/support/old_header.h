@@ -1,6 +1,6 @@
 /*
- * old_header.h - programs that include a file on which a context's memo of headers relies at once: for the memo, it is
- * later by an hour. A test links it with --wrap=os_file_clock_ns.
+ * old_header.h - programs that include a file on which a context's memo of headers relies at once, because the memo's
+ * clock is an hour ahead. A test that uses this file links with --wrap=os_file_clock_ns.
  */
 #ifndef INGOT_TESTS_SUPPORT_OLD_HEADER_H
 #define INGOT_TESTS_SUPPORT_OLD_HEADER_H
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    ScratchDirectory directory_{"/var/tmp"}; /* the memo does not rely on files in a tmpfs, as /tmp may be */
+    ScratchDirectory directory_{"/var/tmp"}; /* the memo does not rely on files in a tmpfs */
 };
 
 #endif

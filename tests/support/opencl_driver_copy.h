@@ -1,5 +1,5 @@
 /*
- * opencl_driver_copy.h - copies of the OpenCL driver that a test was given, as another build of it is installed.
+ * opencl_driver_copy.h - copies the OpenCL driver of a test, as if another build of it were installed.
  */
 #ifndef INGOT_TESTS_SUPPORT_OPENCL_DRIVER_COPY_H
 #define INGOT_TESTS_SUPPORT_OPENCL_DRIVER_COPY_H
@@ -19,7 +19,7 @@
 #include "support/elf_build_id.h"
 #include "support/opencl_platform.h"
 
-/* The file that contains a function of the driver. */
+/* Returns the file that contains a function of the driver. */
 inline std::filesystem::path opencl_driver_path()
 {
     const auto *dispatch = *reinterpret_cast<cl_icd_dispatch *const *>(OpenclPlatform::get().id());
@@ -48,7 +48,7 @@ inline std::map<std::string, std::string> opencl_driver_at(const std::filesystem
     return {{"LD_LIBRARY_PATH", libraries.string()}, {"OCL_ICD_VENDORS", (libraries / "driver.icd").string()}};
 }
 
-/* Does the same with another build of the driver. The number, from 1, says which. */
+/* Does the same with another build of the driver. Each `number`, from 1, makes a different build. */
 inline std::map<std::string, std::string> upgraded_opencl_driver(const std::filesystem::path &directory, uint8_t number)
 {
     std::ifstream file(opencl_driver_path(), std::ios::binary);

@@ -1,8 +1,9 @@
 /*
- * opencl_platform.h - the OpenCL platform that a test was given, and native contexts over its devices.
+ * opencl_platform.h - the OpenCL platform of a test, and native contexts for its devices.
  *
- * scripts/with-device shows one platform to a test; a test without one, or with another than it was to have, fails. Two
- * equal devices are asked of the driver before it is first called, and of PoCL a third that differs.
+ * scripts/with-device shows one platform to a test. A test fails without a platform, and if the platform is not the
+ * one that it is named after. Variables make the driver show two equal devices, and make PoCL show a third one that
+ * differs.
  */
 #ifndef INGOT_TESTS_OPENCL_PLATFORM_H
 #define INGOT_TESTS_OPENCL_PLATFORM_H
@@ -57,7 +58,7 @@ private:
         devices_.resize(count);
         if (clGetDeviceIDs(id_, CL_DEVICE_TYPE_ALL, count, devices_.data(), nullptr) != CL_SUCCESS)
             throw std::runtime_error("no OpenCL devices");
-        /* PoCL has an order of its own; the equal ones go first. */
+        /* PoCL has its own order of devices, so this moves the equal ones to the front. */
         for (cl_uint i = 0; i < count && count > 2 && name_of(devices_[0]) != name_of(devices_[1]); ++i)
             std::rotate(devices_.begin(), devices_.begin() + 1, devices_.end());
     }
@@ -75,7 +76,7 @@ private:
     std::vector<cl_device_id> devices_;
 };
 
-/* A native context, released by scope. */
+/* A native context, which the destructor releases. */
 class OpenclContext
 {
 public:

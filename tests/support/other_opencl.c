@@ -1,5 +1,5 @@
 /*
- * other_opencl.c - an OpenCL loader that shows a platform of its own choice, whatever it is told to show.
+ * other_opencl.c - an OpenCL loader that always shows its own platform, whatever it is told to show.
  */
 #include <stddef.h>
 #include <string.h>

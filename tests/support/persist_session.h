@@ -1,6 +1,6 @@
 /*
- * persist_session.h - a context of the reference backend as in one process, the events that it received, and programs
- * that it gets through a storage.
+ * persist_session.h - what one process has: a context of the reference backend, the events that it received, and the
+ * programs that it gets through a storage.
  */
 #ifndef INGOT_TESTS_SUPPORT_PERSIST_SESSION_H
 #define INGOT_TESTS_SUPPORT_PERSIST_SESSION_H
@@ -38,7 +38,7 @@ struct Seen {
     }
 };
 
-/* One process's view: a context of its own and what it made. */
+/* A process's view: its own context, and what it made there. */
 struct Session {
     explicit Session(bool generates_code_at_launch = false, const char *driver_version = "1")
     {

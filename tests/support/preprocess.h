@@ -1,5 +1,5 @@
 /*
- * preprocess.h - clang's preprocessed form of an OpenCL C text: the reference for texts without includes.
+ * preprocess.h - preprocesses an OpenCL C text with clang, as the reference for texts without includes.
  */
 #ifndef INGOT_TESTS_SUPPORT_PREPROCESS_H
 #define INGOT_TESTS_SUPPORT_PREPROCESS_H
@@ -15,12 +15,12 @@ struct Preprocessed {
     std::string text; /* tokens, without line markers and empty lines */
 };
 
-/* White space with a line feed in it becomes one line feed; none at the ends. */
+/* Replaces white space that contains a line feed with one line feed, and removes it at both ends. */
 inline std::string without_empty_lines(const std::string &text)
 {
     std::string shorter;
     shorter.reserve(text.size());
-    char blank = 0; /* what came since the last word */
+    char blank = 0; /* the white space since the last word */
     for (const char c : text) {
         if (c == '\n' || ((c == ' ' || c == '\t') && blank != '\n')) {
             blank = c;

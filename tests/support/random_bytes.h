@@ -1,5 +1,5 @@
 /*
- * random_bytes.h - bytes that compression cannot shrink, the same for the same seed.
+ * random_bytes.h - makes bytes that compression cannot shrink. The same seed gives the same bytes.
  */
 #ifndef INGOT_TESTS_SUPPORT_RANDOM_BYTES_H
 #define INGOT_TESTS_SUPPORT_RANDOM_BYTES_H

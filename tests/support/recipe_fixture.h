@@ -1,5 +1,5 @@
 /*
- * recipe_fixture.h - recipe files: writers, readers, and what is in them, released by scope.
+ * recipe_fixture.h - writers and readers of recipe files that release themselves, and functions that examine a recipe.
  */
 #ifndef INGOT_TESTS_SUPPORT_RECIPE_FIXTURE_H
 #define INGOT_TESTS_SUPPORT_RECIPE_FIXTURE_H
@@ -104,7 +104,7 @@ inline Key add(const Writer &writer, const Desc &desc, ingot_program_t program =
     return key;
 }
 
-/* Describes a program of a recipe to a context. */
+/* Describes a program of a recipe in a context. */
 inline Desc describe(const Recipe &recipe, size_t index, ingot_context_t context)
 {
     ingot_program_desc_t desc = nullptr;

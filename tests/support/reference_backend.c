@@ -1,7 +1,7 @@
 /*
  * reference_backend.c - the operations of the reference backend; see reference_backend.h.
  *
- * A program consists of its device binaries, one per device, kept and run as reference_compiler.c made them.
+ * A program consists of one binary per device, which is kept and run as reference_compiler.c made it.
  */
 #include "reference_backend.h"
 

@@ -1,5 +1,5 @@
 /*
- * reference_compiler.c - the reference backend's compiler; see reference_compiler.h.
+ * reference_compiler.c - the compiler of the reference backend; see reference_compiler.h.
  */
 #include "reference_compiler.h"
 
@@ -77,7 +77,7 @@ static ingot_status_t put_operation(struct compiler *compiler, char operation, i
     return INGOT_SUCCESS;
 }
 
-/* The value of -DNAME=VALUE; the last one counts. */
+/* Finds the value of the last option -DNAME=VALUE. */
 static int find_definition(const char *options, const char *name, int64_t *value)
 {
     const size_t length = strlen(name);
@@ -104,7 +104,7 @@ static ingot_status_t define(struct compiler *compiler, const char *where, const
     return INGOT_SUCCESS;
 }
 
-/* What #define or an option gives the name. */
+/* Finds the value that a #define or an option gives the name. */
 static int find_value(const struct compiler *compiler, const char *name, int64_t *value)
 {
     for (size_t i = compiler->definition_count; i > 0; --i) {
@@ -128,7 +128,7 @@ static int find_constant(const ingot_build_request_t *request, uint32_t id, int6
     return 0;
 }
 
-/* `$ID` or `$ID=DEFAULT` */
+/* Compiles `$ID` or `$ID=DEFAULT`. */
 static ingot_status_t compile_constant(struct compiler *compiler, const char *where, const char *word)
 {
     char *end = NULL;
@@ -143,7 +143,7 @@ static ingot_status_t compile_constant(struct compiler *compiler, const char *wh
     return put_operation(compiler, '#', value);
 }
 
-/* Copies the line `function NAME WORD...` of whichever source has it. */
+/* Copies the line `function NAME WORD...` from the source that has it. */
 static int find_function(const ingot_build_request_t *request, const char *name, char line[LINE_SIZE])
 {
     for (size_t i = 0; i < request->source_count; ++i) {
@@ -279,7 +279,7 @@ static ingot_status_t compile_line(struct compiler *compiler, const char *where,
     if (word == NULL || strncmp(word, "//", 2) == 0)
         return INGOT_SUCCESS;
     if (strcmp(word, "#") == 0 || strcmp(word, "#line") == 0)
-        return INGOT_SUCCESS; /* where a text came from */
+        return INGOT_SUCCESS; /* they only say where a text came from */
     char *name = strtok_r(NULL, " \t\"", &rest);
     if (name == NULL)
         return refuse(compiler, where, "nothing behind", word);
@@ -319,7 +319,7 @@ static int text_has_constant(const ingot_source_view_t *text, uint32_t id)
     return 0;
 }
 
-/* A constant that the program does not have is an error with its number. */
+/* Refuses a constant that the program does not have. The message contains its number. */
 static ingot_status_t check_constants(struct compiler *compiler)
 {
     const ingot_build_request_t *request = compiler->request;
@@ -362,7 +362,7 @@ ingot_status_t reference_compile(struct reference_code *code, const ingot_build_
     return ingot_sink_write(log, (size_t)length, remark);
 }
 
-/* The next kernel's offset behind the one at offset, or 0 where the bytes do not hold one. */
+/* Returns the offset behind the kernel at `offset`, or 0 if the bytes do not contain a whole kernel there. */
 static size_t next_kernel(size_t size, const uint8_t *bytes, size_t offset)
 {
     uint32_t count = 0;

@@ -1,13 +1,13 @@
 /*
- * reference_compiler.h - the reference backend's compiler, and its code: bytes that can be kept and run.
+ * reference_compiler.h - the compiler of the reference backend, and its code: bytes that can be stored and run.
  */
 #ifndef INGOT_TESTS_REFERENCE_COMPILER_H
 #define INGOT_TESTS_REFERENCE_COMPILER_H
 
 #include <ingot/backend.h>
 
-/* "REFCODE1", the target's name in 24 bytes, then kernels: a name in 32 bytes, u32 count, and count operations of a
- * character and eight bytes. */
+/* The bytes are "REFCODE1", the target's name in 24 bytes, and the kernels. Each kernel has a name in 32 bytes, a
+ * 32-bit count, and this many operations of a character and eight bytes. */
 struct reference_code {
     size_t size;
     uint8_t *bytes;

@@ -1,5 +1,5 @@
 /*
- * reference_context.h - contexts of the reference backend and what is made in them, released by scope.
+ * reference_context.h - contexts of the reference backend, and handles that release what was made in them.
  */
 #ifndef INGOT_TESTS_REFERENCE_CONTEXT_H
 #define INGOT_TESTS_REFERENCE_CONTEXT_H

@@ -1,8 +1,8 @@
 /*
- * refuse_loaded_kernels.c - for preloading: an OpenCL driver that refuses kernels of programs that were made from a
- * binary.
+ * refuse_loaded_kernels.c - a library for preloading that makes an OpenCL driver refuse kernels of programs that were
+ * made from a binary.
  *
- * No available driver does that without help; some examine a binary closely only when a kernel is made from it.
+ * No available driver does that by itself. Some drivers examine a binary closely only when a kernel is made from it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -12,7 +12,7 @@
 #include <dlfcn.h>
 #include <stdatomic.h>
 
-static _Atomic(cl_program) loaded; /* the last one is enough here */
+static _Atomic(cl_program) loaded; /* made from a binary; the last program is enough here */
 
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context, cl_uint count,
                                                               const cl_device_id *devices, const size_t *sizes,
@@ -27,7 +27,7 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context context
     return program;
 }
 
-/* A released program's place may be another's next. */
+/* A new program may have the address of a released one, which is then forgotten. */
 CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context context, cl_uint count, const char **strings,
                                                               const size_t *lengths, cl_int *error)
 {

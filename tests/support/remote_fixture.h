@@ -1,5 +1,5 @@
 /*
- * remote_fixture.h - an open remote tier and what its events said, for the tests of remote.
+ * remote_fixture.h - an open remote tier and its events, for the tests of remote tiers.
  */
 #ifndef INGOT_TESTS_SUPPORT_REMOTE_FIXTURE_H
 #define INGOT_TESTS_SUPPORT_REMOTE_FIXTURE_H
@@ -39,7 +39,7 @@ public:
         const std::lock_guard<std::mutex> lock(events->mutex_);
         events->reasons_.push_back(event->reason);
     }
-    /* How many reasons contain a text. */
+    /* Returns how many reasons contain a text. */
     size_t count(const std::string &text) const
     {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -62,7 +62,7 @@ private:
     std::vector<std::string> reasons_;
 };
 
-/* For tests that are not about time: a busy machine may take long for anything. */
+/* Returns long time limits, for tests that are not about time. On a busy machine, anything may take long. */
 inline ingot_remote_info_t patient()
 {
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
@@ -125,7 +125,7 @@ private:
     ingot_status_t status_ = INGOT_SUCCESS;
 };
 
-/* What one process stores, another one loads. */
+/* Stores blobs of several sizes, and loads each one as another process would. */
 inline void expect_blobs_of_all_sizes(const std::string &url)
 {
     const Tier tier(url);
@@ -140,7 +140,7 @@ inline void expect_blobs_of_all_sizes(const std::string &url)
     }
 }
 
-/* Eight threads load 50 blobs and ten others that are not there, while some of them store. */
+/* Lets eight threads load 50 blobs and ten ids that have none, while some of the threads store. */
 inline void expect_parallel_loads(const std::string &url)
 {
     const Tier tier(url);
@@ -167,7 +167,7 @@ inline void expect_parallel_loads(const std::string &url)
     EXPECT_EQ(0u, tier.stats().failures) << tier.events.all();
 }
 
-/* How long something takes, in seconds. */
+/* Returns how many seconds `work` takes. */
 template <typename Work> double seconds_of(const Work &work)
 {
     const auto begin = std::chrono::steady_clock::now();

@@ -1,7 +1,7 @@
 """Runs an S3 server, moto, for remote_s3_test: s3_server.py PORT FOLDER
 
-The server checks signatures and rights. It has a bucket "programs" and the users below, whose keys it writes to files
-of their names in FOLDER. The file FOLDER/is-ready appears when it checks rights.
+The server checks signatures and rights. It has a bucket "programs" and the users below. It writes each user's key to a
+file of the user's name in FOLDER, and creates FOLDER/is-ready once it checks rights.
 """
 
 import json
@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 
-# boto3 is this process's client, too, and a proxy could not reach the server.
+# This process is also a client (boto3), and a proxy could not reach the server.
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "*"
 
 import boto3

@@ -13,7 +13,7 @@ class ScratchDirectory
 {
 public:
     ScratchDirectory() : ScratchDirectory(std::getenv("TMPDIR")) {}
-    /* Makes a directory below base, or below /tmp if base is NULL. */
+    /* Makes a directory below `base`, or below /tmp if `base` is NULL. */
     explicit ScratchDirectory(const char *base)
     {
         std::string pattern = std::string(base != nullptr ? base : "/tmp") + "/ingot-XXXXXX";

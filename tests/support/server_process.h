@@ -1,5 +1,5 @@
 /*
- * server_process.h - a server from a package, started for one test on a free port of the loopback interface.
+ * server_process.h - starts an installed server for one test, on a free port of the loopback interface.
  */
 #ifndef INGOT_TESTS_SUPPORT_SERVER_PROCESS_H
 #define INGOT_TESTS_SUPPORT_SERVER_PROCESS_H
@@ -27,7 +27,7 @@
 namespace server_process
 {
 
-/* The path of a program, or "" if it is not installed. */
+/* Returns the path of a program, or "" if it is not installed. */
 inline std::string find_program(const char *name)
 {
     for (const char *folder : {"/usr/bin/", "/usr/sbin/", "/usr/local/bin/"})
@@ -45,7 +45,7 @@ inline sockaddr_in loopback(uint16_t port)
     return address;
 }
 
-/* A port that no process uses now. */
+/* Returns a port that no process uses now. */
 inline uint16_t free_port()
 {
     sockaddr_in address = loopback(0);
@@ -65,7 +65,8 @@ inline bool accepts_connections(uint16_t port)
     sockaddr_in own = {};
     socklen_t size = sizeof(own);
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    /* While nothing listens on a port, the kernel may choose it for this end, too, and connect the socket to itself. */
+    /* While nothing listens on a port, the kernel may also choose it for this socket, and connect the socket to
+     * itself. */
     const bool is_connected = connect(fd, reinterpret_cast<const sockaddr *>(&address), sizeof(address)) == 0 &&
                               getsockname(fd, reinterpret_cast<sockaddr *>(&own), &size) == 0 &&
                               own.sin_port != address.sin_port;
@@ -73,7 +74,7 @@ inline bool accepts_connections(uint16_t port)
     return is_connected;
 }
 
-/* Looks again and again until something holds, for at most a minute. */
+/* Calls `holds` again and again until it returns true, for at most a minute. */
 inline bool becomes_true(const std::function<bool()> &holds)
 {
     const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -89,7 +90,7 @@ inline bool becomes_true(const std::function<bool()> &holds)
 class Server
 {
 public:
-    /* arguments: the program and its arguments, for a port. */
+    /* `arguments` returns the program and its arguments for a port and a folder. */
     Server(const std::function<std::vector<std::string>(uint16_t port, const std::string &folder)> &arguments)
         : arguments_(arguments), port_(free_port())
     {
@@ -132,7 +133,7 @@ public:
         }
         pid_ = -1;
     }
-    /* SIGSTOP: the kernel still accepts connections, and nothing answers. */
+    /* Stops the server with SIGSTOP. The kernel still accepts connections, but nothing answers. */
     void pause() { kill(pid_, SIGSTOP); }
     void resume() { kill(pid_, SIGCONT); }
 
@@ -143,7 +144,7 @@ private:
     pid_t pid_ = -1;
 };
 
-/* Redis, in memory alone. */
+/* A Redis server that keeps its data only in memory. */
 class Redis : public Server
 {
 public:
@@ -166,7 +167,7 @@ public:
     {
     }
     std::string url(const std::string &rest = "") const { return "redis://127.0.0.1:" + std::to_string(port()) + rest; }
-    /* What redis-cli prints. */
+    /* Returns what redis-cli prints. */
     std::string ask(const std::vector<std::string> &words) const
     {
         std::vector<std::string> arguments = {find_program("redis-cli"), "-p", std::to_string(port())};
@@ -178,7 +179,7 @@ public:
     }
 };
 
-/* nginx, which keeps what is PUT below folder()/data. `more`: lines for the server's block. */
+/* nginx, which keeps what clients PUT below folder()/data. `more` has lines for the server's block. */
 class Nginx : public Server
 {
 public:
@@ -204,7 +205,7 @@ public:
     {
         return std::string(scheme) + "://127.0.0.1:" + std::to_string(port()) + rest;
     }
-    /* All objects, by their path below the root. */
+    /* Returns the paths of all objects, relative to the data folder. */
     std::vector<std::string> files() const
     {
         std::vector<std::string> found;

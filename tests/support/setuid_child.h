@@ -1,6 +1,6 @@
 /*
- * setuid_child.h - runs one test of this program again in a setuid process: a copy of the program that belongs to
- * another user and runs as that one, started by root.
+ * setuid_child.h - runs one test of this program again in a setuid process. Root starts a copy of the program that
+ * belongs to another user, so the copy runs as that user.
  */
 #ifndef INGOT_TESTS_SUPPORT_SETUID_CHILD_H
 #define INGOT_TESTS_SUPPORT_SETUID_CHILD_H
@@ -36,8 +36,8 @@ inline bool is_this()
     _exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
-/* Runs the current test in a setuid process with these variables, which has to pass there. Others may write in the
- * scratch directory. Returns a reason to skip the test, or NULL. */
+/* Runs the current test in a setuid process with these variables, and expects that it passes there. Lets others write
+ * in the scratch directory. Returns a reason to skip the test, or NULL. */
 inline const char *run(const ScratchDirectory &scratch, child_process::Child::Environment variables)
 {
     if (getuid() != 0)

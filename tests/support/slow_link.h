@@ -29,12 +29,12 @@ namespace network
 class SlowLink
 {
 public:
-    /* The quality of both directions. 0 is the best of each. */
+    /* The quality of the link in both directions. For each field, 0 is the best. */
     struct Quality {
         uint32_t loss_percent = 0;
         uint32_t delay_ms = 0;
         uint32_t bits_per_ms = 0;
-        uint64_t cut_after = 0; /* bytes from the server, if not 0: then everything gets lost */
+        uint64_t cut_after = 0; /* if not 0: after this many bytes from the server, all is lost */
     };
 
     /* Joins eth0 of the machine with eth0 of the server. */
@@ -60,7 +60,7 @@ public:
         munmap(state_, sizeof(State));
     }
 
-    /* Packets that are on the way arrive at once. */
+    /* Changes the quality. Packets that are on the way arrive at once. */
     void set(const Quality &quality) const
     {
         state_->loss_percent = quality.loss_percent;
@@ -91,7 +91,7 @@ private:
         bool is_from_server;
         std::deque<Packet> waiting{};
         size_t waiting_bytes = 0;
-        Clock::time_point is_free_at{}; /* the line, for the next packet */
+        Clock::time_point is_free_at{}; /* when the line can take the next packet */
     };
 
     static int open_end(const Namespace &space, const std::string &address)
@@ -182,7 +182,7 @@ private:
     std::mt19937 random_{1};
 };
 
-/* Why there can be no such link here, or "". */
+/* Returns why such a link cannot be made here, or "". */
 inline std::string why_no_slow_link()
 {
     const std::string reason = why_unavailable();

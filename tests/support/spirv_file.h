@@ -1,5 +1,5 @@
 /*
- * spirv_file.h - modules that the build made from tests/support/kernels, for tests with SPIRV_DIR.
+ * spirv_file.h - reads modules that the build made from tests/support/kernels, for tests that define SPIRV_DIR.
  */
 #ifndef INGOT_TESTS_SPIRV_FILE_H
 #define INGOT_TESTS_SPIRV_FILE_H
@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-/* A module of tests/support/kernels. */
+/* Returns a module made from tests/support/kernels. */
 inline std::string spirv_of(const std::string &name)
 {
     const std::string path = std::string(SPIRV_DIR) + "/" + name + ".spv";

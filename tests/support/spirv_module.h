@@ -1,5 +1,5 @@
 /*
- * spirv_module.h - a SPIR-V module for OpenCL with a specialization constant, word by word.
+ * spirv_module.h - makes a SPIR-V module for OpenCL with a specialization constant, word by word.
  *
  * Kernel "specialized" stores the constant 3, a 32-bit integer that is 5 by default, to its buffer.
  */

@@ -1,5 +1,5 @@
 /*
- * store_fixture.h - stores in scratch directories, for the tests of persist.
+ * store_fixture.h - opens stores in scratch directories, for the tests of persist.
  */
 #ifndef INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
 #define INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
@@ -36,7 +36,8 @@ namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
 using ::ScratchDirectory;
 
-/* Where to make thousands of stores: some file systems are ten times slower for minutes after many deletions. */
+/* Returns a volume for thousands of stores: some file systems are ten times slower for minutes after many deletions.
+ */
 inline const char *fast_volume()
 {
     return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : std::getenv("TMPDIR");
@@ -119,7 +120,8 @@ private:
     ingot_status_t status_ = INGOT_SUCCESS;
 };
 
-/* Every entry's directory, in any namespace. What processes are preparing may vanish, so it is not looked at. */
+/* Returns the directory of every entry, in any namespace. Skips entries that processes are preparing, which may
+ * vanish. */
 inline std::vector<fs::path> entries_of(const fs::path &root)
 {
     std::vector<fs::path> entries;
@@ -140,7 +142,8 @@ inline uint64_t bytes_in(const fs::path &root)
     return bytes;
 }
 
-/* What the index in a folder says of the bucket's first entry, after change (if any) has changed it. */
+/* Returns the record of the bucket's first entry in the folder's index. If `change` is given, it changes the record
+ * first. */
 inline index_record index_record_of(const fs::path &folder, uint64_t bucket,
                                     const std::function<void(index_record *)> &change = nullptr)
 {
@@ -161,7 +164,7 @@ inline index_record index_record_of(const fs::path &folder, uint64_t bucket,
     return {};
 }
 
-/* What is in the store's own tmp. */
+/* Returns how many files and directories are in the store's tmp. */
 inline size_t leftovers_in(const fs::path &root)
 {
     const fs::path tmp = root / "tmp";

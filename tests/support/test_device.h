@@ -22,7 +22,7 @@ inline std::string wanted()
     return device != nullptr ? device : "";
 }
 
-/* The word that the name of the wanted device's OpenCL platform has; empty for a device without OpenCL. */
+/* Returns a word in the name of the wanted device's OpenCL platform, or "" for a device without OpenCL. */
 inline std::string platform_word()
 {
     const std::string device = wanted();
@@ -35,8 +35,8 @@ inline void require_opencl_platform(const std::string &name)
         throw std::runtime_error("the device is to be " + wanted() + ", but the OpenCL platform is \"" + name + "\"");
 }
 
-/* True if the driver simulates the product in the device's name. For dg2 and for its default product, it gives 0 as the
- * id, but only the default product has doubles. */
+/* True if the driver simulates the product in the device's name. Both dg2 and the driver's default product have the id
+ * 0, but only the default product has doubles. */
 inline bool is_level_zero_device(const std::string &device, uint32_t id, bool has_doubles)
 {
     static const struct {

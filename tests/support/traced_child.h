@@ -30,9 +30,9 @@ namespace traced_child
 
 struct Outcome {
     bool was_reached = false; /* true if the stop to interfere with was reached */
-    int exit_status = -1;     /* 128 and the signal's number where it was killed */
+    int exit_status = -1;     /* 128 plus the signal's number if it was killed */
     unsigned stops = 0;
-    int error = 0; /* that a system call was made to fail with */
+    int error = 0; /* the one with which a system call was made to fail */
 };
 
 /* Waits for the child's next stop or end. Returns false if it ended. */
@@ -47,7 +47,7 @@ inline bool wait_for_stop(pid_t child, Outcome *outcome)
     return false;
 }
 
-/* Calls at_stop with each stop's number, from 0, until the child ends. */
+/* Runs `work` in a traced child. Calls `at_stop` with the number of each stop, from 0, until the child ends. */
 inline Outcome run(const std::function<int()> &work, const std::function<void(pid_t, unsigned)> &at_stop)
 {
     Outcome outcome;
@@ -68,7 +68,7 @@ inline Outcome run(const std::function<int()> &work, const std::function<void(pi
     return outcome;
 }
 
-/* SIGKILL at stop number n. */
+/* Kills the child with SIGKILL at stop number `n`. */
 inline Outcome run_and_kill_at(unsigned n, const std::function<int()> &work)
 {
     bool was_reached = false;
@@ -84,14 +84,14 @@ inline Outcome run_and_kill_at(unsigned n, const std::function<int()> &work)
 
 #if defined(__x86_64__)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr size_t most_errors = 1; /* a call: many times slower, and the paths are the same */
+constexpr size_t most_errors = 1; /* per call: more take too long, and the paths are the same */
 #else
 constexpr size_t most_errors = SIZE_MAX;
 #endif
 
 /*
- * The n-th system call does nothing and fails with the error of this number that it can have. was_reached: there was
- * such a call; error: 0 where it has no such error, and nothing failed.
+ * Makes the n-th system call do nothing and fail with one of its errors: the one with index `number` in errors_of().
+ * was_reached is true if there was such a call. `error` is 0 if the call has no such error, and nothing failed.
  */
 inline Outcome run_and_fail_call(unsigned n, size_t number, const std::function<int()> &work)
 {
@@ -107,7 +107,7 @@ inline Outcome run_and_fail_call(unsigned n, size_t number, const std::function<
             const std::vector<int> &errors = errors_of(registers.orig_rax);
             error = number < std::min(errors.size(), most_errors) ? errors[number] : 0;
             if (error != 0)
-                registers.orig_rax = ~0ull; /* no such call */
+                registers.orig_rax = ~0ull; /* an invalid call */
         } else if (error != 0) {
             registers.rax = static_cast<unsigned long long>(-static_cast<long long>(error));
         }
@@ -118,11 +118,12 @@ inline Outcome run_and_fail_call(unsigned n, size_t number, const std::function<
     return outcome;
 }
 
-/* Every system call of some work, with every error that it can have, one after the other. */
+/* Fails every system call of some work with each of its errors, one after the other. */
 class EveryFailure
 {
 public:
-    /* The next one's outcome, or that of a run without one between two calls; false: that was the last call. */
+    /* Runs the work with the next failure. Where a call has no further error, the run has no failure. Returns false
+     * after the last call. */
     bool next(const std::function<int()> &work, Outcome *outcome)
     {
         *outcome = run_and_fail_call(call_, number_, work);

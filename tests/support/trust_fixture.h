@@ -1,5 +1,5 @@
 /*
- * trust_fixture.h - keys and policies, and a custom storage whose kept bytes a test can read and change.
+ * trust_fixture.h - keys and policies, and a custom storage whose bytes a test can read and change.
  */
 #ifndef INGOT_TESTS_SUPPORT_TRUST_FIXTURE_H
 #define INGOT_TESTS_SUPPORT_TRUST_FIXTURE_H
@@ -38,7 +38,7 @@ inline Key signing_key(uint64_t seed)
     return {INGOT_PERSIST_KEY_ED25519_SECRET, random_bytes(seed, INGOT_PERSIST_KEY_SIZE)};
 }
 
-/* A policy with keys by callback. */
+/* A policy whose keys come from a callback. */
 class Trust
 {
 public:
@@ -67,7 +67,7 @@ private:
     ingot_persist_trust_t trust_ = INGOT_PERSIST_TRUST_INIT;
 };
 
-/* A reference to a storage, which the object releases. */
+/* A reference to a storage, which the destructor releases. */
 class Held
 {
 public:
@@ -106,7 +106,7 @@ private:
     ingot_storage_t storage_;
 };
 
-/* What a custom storage keeps. Its buffers are freed by what their bytes point to. */
+/* A custom storage in memory. Its buffers are freed by the address in `bytes`, so the library must not change it. */
 struct Kept {
     std::mutex mutex;
     std::map<Bytes, Bytes> blobs;
@@ -121,7 +121,7 @@ struct Kept {
         auto *bytes = static_cast<uint8_t *>(std::malloc(found->second.size() + 1));
         std::copy(found->second.begin(), found->second.end(), bytes);
         const auto release = [](ingot_buffer_t *buffer) {
-            std::free(const_cast<uint8_t *>(buffer->bytes)); /* aborts if it is not the start */
+            std::free(const_cast<uint8_t *>(buffer->bytes)); /* aborts if it is not the start of the block */
         };
         *blob = {found->second.size(), bytes, release, nullptr};
         return INGOT_SUCCESS;
@@ -146,7 +146,7 @@ struct Kept {
     }
 };
 
-/* A blob in a seal. */
+/* Returns a blob in a seal. */
 inline Bytes sealed(const Key &key, const Bytes &id, const Bytes &blob)
 {
     Kept kept;

@@ -1,4 +1,4 @@
-/* More local memory than any device of the tests has: 4 MiB. */
+/* This kernel needs 4 MiB of local memory, more than any device of the tests has. */
 __kernel void big(__global int *x)
 {
     __local int a[1 << 20];
