@@ -11,9 +11,9 @@
 namespace conformance
 {
 
-/* Writes the id of two_kernels() to the file, in a new process. */
+/* Returns the id of two_kernels(), computed in a new process. */
 Bytes id_in_child(const Environment &environment);
-/* Builds two_kernels(), launches it if possible, and takes the blob, in a new process. */
+/* Builds two_kernels() in a new process, and launches it if possible. Returns its blob. */
 Bytes blob_in_child(const Environment &environment);
 /*
  * Loads the blob in a new process, launches "twice" with 21 if launches compute, and returns its output: "loaded", the

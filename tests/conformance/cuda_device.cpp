@@ -166,7 +166,7 @@ public:
 
 private:
     CudaDriver &driver_ = CudaDriver::get();
-    std::map<ingot_context_t, CUcontext> first_; /* native context of a context's first device */
+    std::map<ingot_context_t, CUcontext> first_; /* native context of each context's first device */
 };
 
 } // namespace

@@ -43,7 +43,7 @@ class DeviceUnderTest
 public:
     virtual ~DeviceUnderTest() = default;
 
-    /* Makes a context over these devices of the machine. Device 0 always exists; otherwise this throws. */
+    /* Makes a context for these devices of the machine. Device 0 always exists. Throws if another one does not. */
     virtual ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) = 0;
     /* Returns a second device that is equal to device 0. If the machine has none, has_equal_device() returns false,
      * and the tests leave out what needs two. */

@@ -139,7 +139,7 @@ TEST(OpenclIdentity, OfAnotherDriverRefusesTheBlob)
 
 TEST(OpenclIdentity, DiffersByBuildOfTheCompilerLibrary)
 {
-    if (!platform().is_pocl()) { /* the driver opens it when it first compiles */
+    if (!platform().is_pocl()) { /* Intel's driver opens the library when it first compiles */
         ASSERT_NE(nullptr, dlopen("libigc.so.1", RTLD_LAZY | RTLD_LOCAL)) << dlerror();
     }
     const std::string path = path_of_library(platform().is_pocl() ? "libLLVM" : "libigc.so");
@@ -163,7 +163,7 @@ TEST(OpenclIdentity, DiffersByPoclsDeviceLibrary)
         const std::filesystem::path data = directory + "/share/pocl", before = directory + "/before";
         std::filesystem::copy(data, before, std::filesystem::copy_options::recursive);
         for (const auto &file : std::filesystem::recursive_directory_iterator(data))
-            if (file.path().extension() == extension) /* one of the libraries is for this device */
+            if (file.path().extension() == extension) /* one of these files is for this device */
                 std::ofstream(file.path(), std::ios::app) << "\n";
         EXPECT_NE("", differing_fields(id, id_in_child(environment))) << extension;
         std::filesystem::remove_all(data);

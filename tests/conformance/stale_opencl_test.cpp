@@ -180,7 +180,7 @@ TEST(Stale, ByPoclsDeviceLibrary)
     EXPECT_EQ("built", workplace.build(first).origin);
     EXPECT_EQ("storage", workplace.build(first).origin);
     for (const auto &file : std::filesystem::directory_iterator(directory + "/share/pocl"))
-        if (file.path().extension() == ".bc") /* one of them is this device's */
+        if (file.path().extension() == ".bc") /* one of these files is for this device */
             std::ofstream(file.path(), std::ios::app) << "\n";
     EXPECT_EQ("built", workplace.build(first).origin);
 }
@@ -244,7 +244,8 @@ TEST(Stale, ByAKeyOfTheDriver)
     with.environment = {{"InjectInternalBuildOptions", "-DKEY"}};
     expect_not_stale(without, with);
     expect_not_stale(with, without);
-    const Workplace workplace; /* keys that change code, but no kernel's name */
+    /* The keys below change the code, but no kernel's name. */
+    const Workplace workplace;
     EXPECT_EQ("built", workplace.build(without).origin);
     EXPECT_EQ("storage", workplace.build(without).origin);
     for (const char *key : {"DisableStatelessToStatefulOptimization", "OverrideRevision"}) {

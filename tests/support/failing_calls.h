@@ -31,7 +31,8 @@ constexpr int kAny = -1;
 inline bool install(const std::vector<Rule> &rules)
 {
     const uint32_t call_at = offsetof(seccomp_data, nr);
-    const uint32_t argument_at = offsetof(seccomp_data, args) + sizeof(uint64_t); /* its low half: little-endian */
+    /* This is the low half of the second argument on a little-endian machine. */
+    const uint32_t argument_at = offsetof(seccomp_data, args) + sizeof(uint64_t);
     std::vector<sock_filter> filter;
     for (const Rule &rule : rules) {
         const bool is_any = rule.second_argument == kAny;

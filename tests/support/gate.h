@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-/* One thread or process waits until another one opens it. */
+/* A gate at which one thread or process waits until another one opens it. */
 class Gate
 {
 public:

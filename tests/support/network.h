@@ -112,7 +112,7 @@ inline void Namespace::ip(std::vector<std::string> arguments) const
         throw std::runtime_error("ip " + arguments[1] + " " + arguments[2] + ": " + child.output());
 }
 
-/* The server's namespace and those of the machines, on one bridge. */
+/* The server's namespace and the machines' namespaces, joined by a bridge. */
 class Network
 {
 public:

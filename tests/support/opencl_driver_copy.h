@@ -29,7 +29,7 @@ inline std::filesystem::path opencl_driver_path()
     return info.dli_fname;
 }
 
-/* Puts a driver into DIRECTORY/lib/tests. Returns variables with which a process's only platform is this driver. */
+/* Puts a driver into `directory`/lib/tests. Returns variables with which this driver is a process's only platform. */
 inline std::map<std::string, std::string> opencl_driver_at(const std::filesystem::path &directory,
                                                            const std::vector<uint8_t> &driver)
 {
@@ -41,7 +41,7 @@ inline std::map<std::string, std::string> opencl_driver_at(const std::filesystem
     std::ofstream(copy, std::ios::binary)
         .write(reinterpret_cast<const char *>(driver.data()), static_cast<std::streamsize>(driver.size()));
     std::ofstream(libraries / "driver.icd") << copy.string() << "\n";
-    if (OpenclPlatform::get().is_pocl()) { /* its devices, and its device library */
+    if (OpenclPlatform::get().is_pocl()) { /* PoCL also needs its devices and its device library */
         fs::create_directory_symlink(original.parent_path() / "pocl", libraries / "pocl");
         fs::create_directory_symlink(original.parent_path() / ".." / ".." / "share", directory / "share");
     }

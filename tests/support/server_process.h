@@ -114,7 +114,7 @@ public:
         const std::string log = folder() + "/output";
         pid_ = fork();
         if (pid_ == 0) {
-            prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test is killed, or the thread that started it ends */
+            prctl(PR_SET_PDEATHSIG, SIGKILL); /* kills the server if the test is killed, or if this thread ends */
             const int output = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
             if (output < 0 || dup2(output, STDOUT_FILENO) < 0 || dup2(output, STDERR_FILENO) < 0)
                 _exit(126);

@@ -74,7 +74,7 @@ public:
 
 private:
     using Clock = std::chrono::steady_clock;
-    static constexpr size_t kMostBytesWaiting = 64 * 1024; /* in one direction; a router drops the rest */
+    static constexpr size_t kMostBytesWaiting = 64 * 1024; /* in one direction; more is dropped, as by a router */
     static constexpr int kPollMs = 20;
 
     struct State {

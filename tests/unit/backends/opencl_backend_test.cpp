@@ -248,7 +248,7 @@ std::string with_local_memory(size_t bytes)
 
 } // namespace
 
-/* Intel's compiler answers CL_OUT_OF_RESOURCES; PoCL compiles it and refuses the launch. */
+/* Intel's compiler fails with CL_OUT_OF_RESOURCES. PoCL compiles the program, and then refuses the launch. */
 TEST(OpenclBuild, ProgramWithTooMuchLocalMemoryIsRefusedWithItsLogAndEmptiesNothing)
 {
     const Programs programs;

@@ -294,7 +294,7 @@ TEST_F(CacheBlob, IsDescribedWithoutADevice)
     size_t binaries = 0;
     for (size_t at = text.find("\"bytes\": "); at != std::string::npos; at = text.find("\"bytes\": ", at + 1))
         ++binaries;
-    EXPECT_EQ(2u, binaries) << text; /* equal devices share one */
+    EXPECT_EQ(2u, binaries) << text; /* equal devices share a binary */
     EXPECT_NE(std::string::npos, text.find("], \"build_time_ns\": ")) << text;
     EXPECT_NE(std::string::npos, text.find(", \"build_log\": \"")) << text;
 }

@@ -101,8 +101,8 @@ private:
     ingot_header_memo_t memo_ = nullptr;
 };
 
-/* Waits until the file system's clock passes the present time, which the kernel may have given to a file from a finer
- * clock. Every later change then gets a later time than all earlier ones. */
+/* Waits until the file system's clock passes the present time. Every later change then gets a later time than all
+ * earlier ones, even if the kernel took their times from a finer clock. */
 inline void let_clock_advance()
 {
     timespec now = {};

@@ -377,7 +377,7 @@ TEST_F(HeaderMemo, SeesAnOverlay)
     EXPECT_EQ(0, result);
 }
 
-/* ---- the same content ---- */
+/* ---- changes that keep the content ---- */
 
 TEST_F(HeaderMemo, GivesTheSameForATouchedFile)
 {
@@ -403,7 +403,7 @@ TEST_F(HeaderMemo, GivesTheSameForACopyInPlace)
         false);
 }
 
-/* ---- what is not relied on ---- */
+/* ---- files on which the memo does not rely ---- */
 
 TEST_F(HeaderMemo, DoesNotRelyOnAFileThatJustChanged)
 {
@@ -413,7 +413,7 @@ TEST_F(HeaderMemo, DoesNotRelyOnAFileThatJustChanged)
     const std::string first = careful.resolve(input).files;
     EXPECT_EQ(first, careful.resolve(input).files);
     EXPECT_EQ(0u, careful.recalled);
-    write("inc/x.h", kTwo); /* perhaps within one step of the clock */
+    write("inc/x.h", kTwo); /* perhaps in the same tick of the clock */
     EXPECT_NE(first, careful.resolve(input).files);
     EXPECT_EQ(0u, careful.recalled);
 }
@@ -455,7 +455,7 @@ TEST_F(HeaderMemo, KeepsNothingOfASourceThatHasNoId)
     EXPECT_EQ(0u, memo_.recalled);
 }
 
-/* ---- sharing ---- */
+/* ---- sharing a memo ---- */
 
 TEST_F(HeaderMemo, SharesFilesBetweenPrograms)
 {
@@ -544,7 +544,7 @@ TEST_F(HeaderMemo, DropsTheLongestUnused)
     EXPECT_EQ(recalled, memo_.recalled) << "the memo grows without limit";
 }
 
-/* ---- in a context ---- */
+/* ---- the memo of a context ---- */
 
 std::string bytes_of(ingot_header_memo_t memo)
 {
@@ -667,7 +667,7 @@ TEST_F(HeaderMemoOfContext, FailsCleanlyWithoutMemory)
     }
 }
 
-/* ---- as bytes ---- */
+/* ---- a memo as bytes ---- */
 
 const uint8_t kLibrary[DIGEST_SIZE] = {'t', 'e', 's', 't'};
 

@@ -98,8 +98,8 @@ TEST_F(Hermetic, LeavesAGapWhereAHeaderAndAFileHaveTheName)
     expect_gap("the #include \"x.h\" in k.cl line 1 may mean more than one text",
                resolve("#include \"x.h\"", "", embedded));
     std::filesystem::remove("x.h");
-    expect_reached(resolve("#include \"x.h\"", "", embedded), {}, embedded); /* the id has a field for headers */
-    expect_reached(resolve("#include <./x.h>", "", embedded), {}, embedded); /* the id has a field for headers */
+    expect_reached(resolve("#include \"x.h\"", "", embedded), {}, embedded); /* the id has it as a header */
+    expect_reached(resolve("#include <./x.h>", "", embedded), {}, embedded); /* the id has it as a header */
     expect_gap("the #include \"x.h\" in k.cl line 1 was not found",
                resolve("#include \"x.h\"", "", {{"y.h", "embedded"}}));
     expect_gap("the #include \"x.h\" in k.cl line 1 may mean more than one text",

@@ -293,7 +293,7 @@ TEST(CacheFlight, HitNeverWaitsForTheMakingOfAnother)
     cache_entry_release(answer.entry);
 }
 
-/* ---- nested and crosswise ---- */
+/* ---- nested and crosswise requests ---- */
 
 TEST(CacheFlight, MakerMayAskForAnotherKey)
 {
@@ -433,7 +433,7 @@ TEST(CacheFlight, RingThatARetryWouldCloseIsRefused)
     EXPECT_TRUE(harness.contains(2));
 }
 
-/* ---- cleared, closed and evicted meanwhile ---- */
+/* ---- clearing, closing and evicting while a value is made ---- */
 
 TEST(CacheFlight, ClearedMeanwhileIsHandedOutAndNotKept)
 {

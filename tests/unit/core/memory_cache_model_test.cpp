@@ -27,7 +27,7 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
     const auto pick = [&](size_t end) { return static_cast<size_t>(random() % end); };
     Harness measured;
     measured.touch(0);
-    const size_t own = measured.counts().bytes; /* what the engine adds to an entry's bytes */
+    const size_t own = measured.counts().bytes; /* what the cache adds to an entry's bytes */
     Harness harness({8, 0, 0});
     memory_cache_limits limits = Limits{8, 0, 0};
     std::list<Known> lru; /* the least recently used first */

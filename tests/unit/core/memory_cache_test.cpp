@@ -244,7 +244,7 @@ TEST(MemoryCacheLimits, EvictsTheLeastRecentlyUsed)
     harness.touch(2);
     harness.touch(3);
     harness.touch(1);
-    harness.touch(4);                                           /* 2 goes */
+    harness.touch(4);                                           /* evicts 2 */
     EXPECT_EQ((std::vector<int>{1, 3, 4}), harness.present(9)); /* present() used them in this order */
     harness.touch(5);
     harness.touch(6);
@@ -267,7 +267,7 @@ TEST(MemoryCacheLimits, OrderHoldsOverManyHitsBetweenInsertions)
     harness.set_limits(2);
     EXPECT_EQ(nullptr, memory_cache_recall(&memos[1]));
     hit(2);
-    harness.touch(3); /* later than all hits so far: 0 goes */
+    harness.touch(3); /* later than all hits so far, so 0 is evicted */
     harness.set_limits(1);
     EXPECT_EQ((std::vector<int>{3}), harness.present(9));
 }
@@ -448,7 +448,7 @@ TEST(MemoryCacheClear, EvictionCallbackMayCallTheCache)
     EXPECT_GE(calls, 20);
 }
 
-/* ---- memory is short ---- */
+/* ---- failed allocations ---- */
 
 TEST(MemoryCacheMemory, CreateFailsCleanlyAtEveryAllocation)
 {
@@ -571,7 +571,7 @@ TEST(MemoryCacheRecount, CountsAnewAndEvictsWhatIsOver)
     memory_cache_recount(harness.get(), entry, 80000); /* evicts the least recently used */
     EXPECT_EQ(std::vector<int>({2, 3}), harness.present(4));
     EXPECT_EQ(1u, harness.counts().evictions[EVICTED_BYTES]);
-    memory_cache_recount(harness.get(), entry, 200000); /* too large alone: the others stay */
+    memory_cache_recount(harness.get(), entry, 200000); /* too large by itself, so the others stay */
     EXPECT_EQ(std::vector<int>({3}), harness.present(4));
     const size_t left = harness.counts().bytes;
     memory_cache_recount(harness.get(), entry, 1); /* `entry` is not in the cache anymore */

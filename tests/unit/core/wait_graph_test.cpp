@@ -66,7 +66,7 @@ private:
 /* Runs in a child process: makes a context and two programs, one of them in the builder of the other. */
 int use_a_context()
 {
-    alarm(20); /* a child that hangs has failed */
+    alarm(20); /* ends a child that hangs */
     ReferenceDevice device;
     const Context context = device.make();
     ProgramText other;

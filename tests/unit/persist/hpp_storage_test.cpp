@@ -44,7 +44,7 @@ TEST(HppObjectCache, SharesAndDeletesObjects)
     EXPECT_EQ(2, taken->number);
     EXPECT_FALSE(cache.take<Counted>(kPlace));
     cache.reset();
-    EXPECT_EQ(2, taken->number); /* outlives its cache */
+    EXPECT_EQ(2, taken->number); /* the object outlives its cache */
     taken = {};
     EXPECT_EQ(0, Counted::live);
 }

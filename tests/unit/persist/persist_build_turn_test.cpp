@@ -214,7 +214,7 @@ TEST_F(BuildTurn, IsTakenOverThoughAForkedChildOfTheBuilderLives)
     ASSERT_NE(MAP_FAILED, static_cast<void *>(heir));
     const pid_t builder = start(info_, kSource, [heir] {
         *heir = forked_child::start([] {
-            alarm(120); /* in case the test is gone */
+            alarm(120); /* ends the child if the test is gone */
             pause();
             return 0;
         });

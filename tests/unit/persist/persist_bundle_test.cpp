@@ -194,7 +194,7 @@ TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
     EXPECT_EQ(1u, stats_of(own().get()).stores);
     EXPECT_EQ(0u, stats_of(bundle()).stores + stats_of(bundle()).failures);
     EXPECT_EQ(0u, stats_of(chain()).waiting);
-    EXPECT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(0))); /* the first tier has it */
+    EXPECT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(0))); /* from the first tier */
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain()));
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(0))) << "promoted below";
 }

@@ -70,7 +70,7 @@ TEST(PersistGolden, IsWhatIsWrittenButForTheTimes)
     Bytes golden = read_file(kGolden / "good" / "key.bin");
     ASSERT_EQ(golden.size(), written.size());
     for (Bytes *bytes : {&written, &golden}) {
-        std::fill(bytes->begin() + 64, bytes->begin() + 72, uint8_t{0});  /* creation */
+        std::fill(bytes->begin() + 64, bytes->begin() + 72, uint8_t{0});  /* the time of creation */
         std::fill(bytes->begin() + 96, bytes->begin() + 128, uint8_t{0}); /* the checksum and the last use */
     }
     EXPECT_EQ(golden, written);

@@ -75,7 +75,7 @@ protected:
         info.lock_timeout_ms = 60000;
     }
     const fs::path root() const { return path_; }
-    /* Changes info to a store on a fast volume, with room for `count` small entries. Returns its path. */
+    /* Changes `info` to a store on a fast volume, with room for `count` small entries. Returns its path. */
     std::string use_fast_store(unsigned count)
     {
         fast_.emplace(fast_volume());
@@ -369,7 +369,7 @@ TEST_F(PersistPolicy, AFullCountIsAnErrorWhereEvictionIsOff)
     Store store(info);
     fill(store, 3);
     EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(3), random_bytes(3, 100)));
-    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), random_bytes(9, 100))); /* replacing adds none */
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), random_bytes(9, 100))); /* replacing adds no entry */
     EXPECT_EQ(3u, count_present(store, 3));
     EXPECT_EQ(1u, store.stats().no_space);
 }
@@ -381,7 +381,7 @@ TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
     fill(store, 3);
     set_times(numbered_id(0), now_ns() - 1100 * kSecond, now_ns());
     set_times(numbered_id(1), now_ns() - 900 * kSecond, now_ns());
-    set_times(numbered_id(2), now_ns() + 5000 * kSecond, now_ns()); /* a clock was set back */
+    set_times(numbered_id(2), now_ns() + 5000 * kSecond, now_ns()); /* as if the clock was set back since */
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(2)));
@@ -535,7 +535,7 @@ TEST_F(PersistPolicy, AnOpeningTakesAwaySomeOfManyThatAreTooOld)
         present += 1 - store.stats().evictions;
         EXPECT_EQ(present, entries_of(path).size());
     }
-    while (present > 3) { /* and in the end, all have gone */
+    while (present > 3) { /* later openings evict all of them */
         Store store(info);
         ASSERT_LT(0u, store.stats().evictions) << present;
         present -= store.stats().evictions;

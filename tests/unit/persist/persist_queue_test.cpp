@@ -170,7 +170,7 @@ TEST_F(PersistQueue, HowManyWaitIsBounded)
     for (int i = 1; i <= 256; ++i)
         ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
     EXPECT_EQ(0u, gated.stored());
-    std::thread one_more([&] { create(gated.storage, 257); }); /* has to store one itself */
+    std::thread one_more([&] { create(gated.storage, 257); }); /* it has to store one itself */
     gated.open();
     one_more.join();
     EXPECT_LE(1u, gated.stored());

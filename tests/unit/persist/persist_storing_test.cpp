@@ -310,7 +310,7 @@ TEST(PersistStoring, OfTooManyWaitingProgramsTheCheapestIsDropped)
     EXPECT_NE(ids.end(), std::find(ids.begin(), ids.end(), expensive));
 }
 
-/* Programs without an id are neither stored nor failures. */
+/* Programs without an id are not stored, and that is not a failure. */
 TEST(PersistStoring, AFlushOfWhatIsNotCacheableCanBeEnded)
 {
     ScratchDirectory scratch;
@@ -384,7 +384,7 @@ TEST(PersistStoring, AChainStoresAsTheTierThatItStoresTo)
     EXPECT_EQ(1u, own.count());
     slow.create(outer, 2, 0);
     EXPECT_EQ(2u, own.count());
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT; /* the chain's own setting comes first */
+    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT; /* overrides the tier's setting */
     storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(chain, &storing));
     slow.create(chain, 3, 0);
