@@ -1,5 +1,5 @@
 /*
- * clock.h - the steady clock of time limits.
+ * clock.h - reads the steady clock, in which all time limits are measured.
  */
 #ifndef INGOT_REMOTE_BASE_CLOCK_H
 #define INGOT_REMOTE_BASE_CLOCK_H
@@ -17,7 +17,7 @@ static inline uint64_t clock_now_ns(void)
     return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
 }
 
-/* Later than every moment. */
+/* A moment that never comes, for "no time limit". */
 #define CLOCK_NEVER UINT64_MAX
 
 #endif

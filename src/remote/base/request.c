@@ -1,5 +1,5 @@
 /*
- * request.c - one request to a server; see request.h.
+ * request.c - computes the time limits of a request and writes its error sentence; see request.h.
  */
 #include "remote/base/request.h"
 

@@ -1,5 +1,5 @@
 /*
- * thread.c - threads that get no signals, and conditions on the steady clock; see thread.h.
+ * thread.c - starts threads that receive no signals, and waits for conditions by the steady clock; see thread.h.
  */
 #include "remote/base/thread.h"
 
@@ -15,7 +15,7 @@ bool thread_start(pthread_t *thread, void *(*run)(void *user), void *user)
     (void)sigfillset(&all);
     if (pthread_sigmask(SIG_SETMASK, &all, &before) != 0)
         return false;
-    const bool has_started = pthread_create(thread, NULL, run, user) == 0; /* it inherits the mask */
+    const bool has_started = pthread_create(thread, NULL, run, user) == 0; /* the new thread inherits the mask */
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return has_started;
 }

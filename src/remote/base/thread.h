@@ -1,5 +1,5 @@
 /*
- * thread.h - threads that get no signals, and conditions on the steady clock.
+ * thread.h - starts threads that receive no signals, and waits for conditions by the steady clock.
  */
 #ifndef INGOT_REMOTE_BASE_THREAD_H
 #define INGOT_REMOTE_BASE_THREAD_H
@@ -13,7 +13,7 @@ bool thread_start(pthread_t *thread, void *(*run)(void *user), void *user);
 
 /* Returns false if out of memory. */
 bool thread_init_condition(pthread_cond_t *condition);
-/* Waits at most until a moment; CLOCK_NEVER: without a limit. The caller holds the lock. */
+/* Waits for the condition, but only until `moment_ns` unless that is CLOCK_NEVER. The caller holds the lock. */
 void thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t moment_ns);
 
 #endif

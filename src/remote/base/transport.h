@@ -1,5 +1,5 @@
 /*
- * transport.h - a protocol by which objects are exchanged with a server: a table of functions, one table per protocol.
+ * transport.h - the interface of a protocol that exchanges objects with a server: a table of functions per protocol.
  *
  * Any number of threads may call each function at once. A transport takes no lock while it waits for the network.
  */
@@ -11,7 +11,7 @@
 
 #include "remote/base/request.h"
 
-/* Bytes from a server. release is called once, in any thread. */
+/* Bytes from a server. Their user calls release(owner) once, in any thread. */
 struct received {
     size_t size;
     const uint8_t *bytes;
@@ -21,23 +21,23 @@ struct received {
 
 #define LEASE_TOKEN_CAPACITY 33u /* 32 hexadecimal digits and a NUL */
 
-/* What a server answers to a request for a lease. */
+/* A server's answer to a request for a lease. */
 enum lease_answer {
-    LEASE_IS_TAKEN,    /* by this request */
+    LEASE_IS_TAKEN,    /* by this request, which succeeded */
     LEASE_IS_BUSY,     /* another token has it */
-    LEASE_IS_STORED,   /* the key has an object */
+    LEASE_IS_STORED,   /* the key already has an object */
     LEASE_IS_POINTLESS /* a machine has reported that waiting is useless */
 };
 
-/* Leases of keys. A lease belongs to a token, and ends by itself after time_ms. */
+/* Operations on leases of keys. A lease belongs to a token, and expires after time_ms. */
 struct lease_transport_ops {
-    /* is_object_useless: ignores an existing object of the key. */
+    /* Requests a lease. is_object_useless: takes it even if the key already has an object. */
     enum outcome (*take)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms,
                          bool is_object_useless, enum lease_answer *answer);
-    /* Makes a lease last for time_ms from now. OUTCOME_MISSING: the token no longer has it. */
+    /* Extends a lease to time_ms from now. OUTCOME_MISSING: the token no longer has it. */
     enum outcome (*renew)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms);
-    /* Ends a lease that the token has. pointless_ms: for how long others are told that waiting is useless; 0: they
-     * are not told. */
+    /* Ends a lease that the token has. pointless_ms: for how long the server then answers other machines that waiting
+     * is useless; 0: it does not. */
     enum outcome (*end)(void *self, struct request *request, const char *key, const char *token, uint64_t pointless_ms);
 };
 
@@ -45,18 +45,18 @@ struct lease_transport_ops {
 struct fetch {
     const char *key;
     size_t max_size;
-    struct request request; /* its own time limits */
-    uint64_t began_ns;      /* when its time begins; a protocol that answers in order moves this and the deadline */
+    struct request request; /* with its own time limits */
+    uint64_t began_ns;      /* when its time begins; a protocol that answers in order moves it and the deadline */
     uint64_t ended_ns;      /* set by the protocol, like the next two */
     enum outcome outcome;
     struct received object; /* valid for OUTCOME_DONE */
 };
 
-/* Reads of several objects. */
+/* Operations on several objects. */
 struct group_transport_ops {
-    size_t most; /* objects at once */
-    /* Reads objects. Returns how many of the first ones have ended, which is at least one. After a failure, the
-     * protocol need not ask for the later ones. */
+    size_t most; /* objects per call */
+    /* Reads objects. Returns n if the first n reads have ended, successfully or not; n is at least 1. After a failure,
+     * the protocol need not request the remaining objects. */
     size_t (*get)(void *self, size_t count, struct fetch *fetches);
 };
 

@@ -36,7 +36,7 @@ static void open_breaker(struct breaker *breaker, uint64_t now_ns)
 bool breaker_note(struct breaker *breaker, enum breaker_finding finding, uint64_t now_ns)
 {
     if (breaker->state != BREAKER_CLOSED)
-        return false; /* a request that began before it opened */
+        return false; /* the request began before the breaker opened */
     if (finding == BREAKER_WORKS) {
         breaker->doubt_count = 0;
         breaker->pause_ns = breaker->shortest_pause_ns;

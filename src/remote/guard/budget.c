@@ -1,5 +1,5 @@
 /*
- * budget.c - how much time a process may lose to a server that fails; see budget.h.
+ * budget.c - limits how much time a process may lose to a server that fails; see budget.h.
  */
 #include "remote/guard/budget.h"
 
@@ -20,7 +20,7 @@ static void refill(struct budget *budget, uint64_t now_ns)
     const double share = (double)elapsed_ns / (double)REFILL_NS;
     const double refilled = share * (double)budget->whole_ns;
     if (refilled < (double)CLOCK_NS_PER_MS)
-        return; /* keeps the moment, so that short times add up */
+        return; /* leaves refilled_at_ns unchanged, so that short times add up */
     budget->refilled_at_ns = now_ns;
     budget->lost_ns = refilled < (double)budget->lost_ns ? budget->lost_ns - (uint64_t)refilled : 0;
 }

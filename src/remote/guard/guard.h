@@ -1,6 +1,6 @@
 /*
- * guard.h - decides which requests may be made, for how long, and what their results mean: breaker and budget together,
- * for any number of threads.
+ * guard.h - decides which requests may be made, for how long, and what their results mean: a breaker and a budget
+ * together, for any number of threads.
  *
  * Lock: one mutex, held for a few instructions, never during a request.
  */
@@ -19,7 +19,7 @@ struct guard {
     pthread_mutex_t lock;
     struct breaker breaker; /* under lock, like the next one */
     struct budget budget;
-    atomic_uint trips; /* how often the breaker opened; relaxed: it orders nothing */
+    atomic_uint trips; /* how often the breaker opened; relaxed, because no other data depends on it */
     uint64_t slow_ns;  /* a request that takes longer counts as lost, whatever its result; constant */
 };
 
@@ -39,16 +39,16 @@ enum guard_verdict {
     GUARD_PASS,
     GUARD_IS_OPEN,
     GUARD_NO_TIME,
-    GUARD_EXIT, /* the process is ending; tier_admit alone returns it */
+    GUARD_EXIT, /* the process is ending; only tier_admit returns this */
 };
 
-/* Asks whether the application may make a request now, and sets its deadline and the trips before it. */
+/* Decides whether the application may make a request now, and sets its deadline_ns and trips_before. */
 enum guard_verdict guard_admit(struct guard *guard, struct request *request, uint64_t now_ns);
-/* Takes the result of an admitted request. byte_count: the bytes received; a request for many bytes may take longer.
+/* Records the result of an admitted request. byte_count: the bytes received; a request for many bytes may take longer.
  * Returns true if the result opened the breaker. */
 bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
                   uint64_t now_ns);
-/* Takes the result of an upload, whose time is not lost. Returns true if the result opened the breaker. */
+/* Records the result of an upload, whose time never counts as lost. Returns true if the result opened the breaker. */
 bool guard_note_upload(struct guard *guard, enum breaker_finding finding, uint64_t now_ns);
 bool guard_begin_probe(struct guard *guard, uint64_t now_ns);
 bool guard_end_probe(struct guard *guard, bool has_succeeded, uint64_t now_ns);
@@ -62,7 +62,7 @@ static inline unsigned guard_trips(const struct guard *guard)
 struct guard_state {
     bool is_closed;
     uint64_t probe_at_ns; /* CLOCK_NEVER if the breaker is not open */
-    uint64_t lost_ns;     /* in all */
+    uint64_t lost_ns;     /* since the beginning */
     unsigned trips;
 };
 struct guard_state guard_get_state(struct guard *guard);

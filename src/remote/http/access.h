@@ -1,5 +1,5 @@
 /*
- * access.h - credentials and certificates: how a client and an HTTP server identify themselves to each other.
+ * access.h - holds the credentials and certificates with which a client and an HTTP server authenticate each other.
  */
 #ifndef INGOT_REMOTE_HTTP_ACCESS_H
 #define INGOT_REMOTE_HTTP_ACCESS_H
@@ -17,7 +17,7 @@ struct access {
     enum url_auth auth;
     char user[256];
     char secret[SECRET_CAPACITY]; /* a password, "user:password", a token, or "access key:secret key" */
-    char provider[160];           /* of S3's signatures */
+    char provider[160];           /* for libcurl's option that signs requests to S3 */
     char ca[ACCESS_PATH_CAPACITY];
     char certificate[ACCESS_PATH_CAPACITY];
     char key[ACCESS_PATH_CAPACITY];
@@ -26,7 +26,7 @@ struct access {
 /* @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_NOT_FOUND, INGOT_IO_ERROR */
 ingot_status_t access_init(struct access *access, const struct url *url);
 void access_fini(struct access *access);
-/* Sets the options of a handle. */
+/* Sets the options of a libcurl handle that authenticate its requests. */
 CURLcode access_apply(const struct access *access, CURL *easy);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * answer.c - what an HTTP server's answer means; see answer.h.
+ * answer.c - interprets the status code of an HTTP server and collects the body of its answer; see answer.h.
  */
 #include "remote/http/answer.h"
 
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define LEAST_CAPACITY 4096u
-#define MOST_TRUSTED (UINT64_C(1) << 20) /* bytes that are reserved because a server announces them */
+#define MOST_TRUSTED (UINT64_C(1) << 20) /* the most bytes that are allocated only because a server announces them */
 
 enum outcome answer_outcome(enum http_method method, long code, struct request *request)
 {

@@ -1,5 +1,5 @@
 /*
- * answer.h - what an HTTP server's answer means: its status code, and its body within a limit.
+ * answer.h - interprets the status code of an HTTP server and collects the body of its answer, up to a limit.
  */
 #ifndef INGOT_REMOTE_HTTP_ANSWER_H
 #define INGOT_REMOTE_HTTP_ANSWER_H
@@ -12,7 +12,7 @@
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_DELETE };
 
-/* The outcome of a status code. Sets the sentence if it is a failure. */
+/* Returns the outcome of a status code. If it is a failure, writes the request's error sentence. */
 enum outcome answer_outcome(enum http_method method, long code, struct request *request);
 
 /* A body that is being received. */
@@ -20,13 +20,13 @@ struct answer_body {
     size_t max_size;
     size_t size;
     size_t capacity;
-    uint8_t *bytes; /* of malloc */
+    uint8_t *bytes; /* allocated with malloc */
     bool is_too_large;
     bool has_no_memory;
 };
 
-/* Adds bytes. announced: the size that the server has announced, which is only a hint, or a negative number. Returns
- * false if the body is too large or memory runs out. */
+/* Appends bytes. announced: the size of the body according to the server, which may be wrong; negative: unknown.
+ * Returns false if the body is too large or memory runs out. */
 bool answer_body_add(struct answer_body *body, int64_t announced, size_t size, const void *bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * exchange.c - requests to an HTTP server and their answers; see exchange.h.
+ * exchange.c - makes requests to an HTTP server with libcurl; see exchange.h.
  *
- * libcurl's own time limits are for whole seconds of low speed, or for the whole transfer. So a loop runs the transfers
- * in slices, and ends each when nothing was sent or received for too long, at its deadline, or early.
+ * libcurl itself can limit only the time of a whole transfer and the seconds of low speed. So a loop runs the transfers
+ * in short slices. It ends a transfer that has stalled for too long, has reached its deadline, or must end early.
  */
 #include "remote/http/exchange.h"
 
@@ -16,7 +16,7 @@
 #include "remote/net/wait.h"
 
 #define MOST_IGNORED (64u * 1024u) /* the part of an error page that is read, to keep the connection usable */
-#define EXPECT_LIMIT_MS 100L       /* some servers never say that they want the object, so it is sent then */
+#define EXPECT_LIMIT_MS 100L       /* some servers never ask for the object, so it is sent after this time */
 #define SHA256_HEADER_CAPACITY 96u
 
 struct transfer {
@@ -37,7 +37,7 @@ struct http_handle *http_handle_create(void)
         return NULL;
     handle->multi = curl_multi_init();
     if (handle->multi != NULL) {
-        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MOST_PARALLEL); /* kept while idle */
+        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MOST_PARALLEL); /* while idle */
         return handle;
     }
     http_handle_destroy(handle);
@@ -82,7 +82,7 @@ static size_t on_sending(char *bytes, size_t one, size_t capacity, void *user)
     return size;
 }
 
-/* libcurl may have to send again on another connection, if the server has closed this one. */
+/* libcurl calls this if it must send again on another connection, because the server has closed the first one. */
 static int on_rewind(void *user, curl_off_t offset, int origin)
 {
     struct transfer *transfer = user;
@@ -108,8 +108,8 @@ static bool add_header(struct transfer *transfer, const char *header)
     return longer != NULL;
 }
 
-/* S3 requires the hash of what is sent, which is nothing for other methods than PUT, as a header that is signed. Older
- * releases of libcurl do not add one. */
+/* S3 requires the hash of the sent bytes (none, except for PUT) in a header that is signed. Older releases of libcurl
+ * do not add that header. */
 static bool add_sha256(struct transfer *transfer)
 {
     static const char name[] = "x-amz-content-sha256: ";
@@ -137,8 +137,8 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     case HTTP_HEAD: SET(CURLOPT_NOBODY, 1L); break;
     case HTTP_DELETE: SET(CURLOPT_CUSTOMREQUEST, "DELETE"); break;
     case HTTP_PUT:
-        /* libcurl 7.88 signs "Expect:", which keeps it from asking whether it may send, as if it were sent. So S3 is
-         * asked, and answers before it has seen the bytes. */
+        /* The header "Expect:" without a value makes libcurl send the object without asking first. libcurl 7.88 signs
+         * it as if it were sent, so S3 is asked first, and can refuse before it receives the object. */
         if ((!is_s3 && !add_header(transfer, "Expect:")) ||
             !add_header(transfer, "Content-Type: application/octet-stream"))
             return CURLE_OUT_OF_MEMORY;
@@ -209,7 +209,7 @@ static enum outcome finish(const struct transfer *transfer, CURLcode code, struc
     if (body->has_no_memory)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
     if (code == CURLE_WRITE_ERROR && transfer->ignored_size > MOST_IGNORED)
-        code = CURLE_OK; /* a long page about an error */
+        code = CURLE_OK; /* on_received has read enough of a long error page */
     return code == CURLE_OK ? answer_outcome(transfer->exchange->method, status, request)
                             : explain(transfer, code, request);
 }
@@ -219,7 +219,7 @@ static void end(struct http_handle *handle, struct transfer *transfer, enum outc
     transfer->exchange->outcome = outcome;
     transfer->exchange->ended_ns = clock_now_ns();
     if (transfer->is_running)
-        (void)curl_multi_remove_handle(handle->multi, transfer->easy); /* closes a connection that is in use */
+        (void)curl_multi_remove_handle(handle->multi, transfer->easy); /* closes the connection if it is still in use */
     transfer->is_running = false;
 }
 
@@ -270,8 +270,8 @@ static uint64_t check_time(struct http_handle *handle, struct transfer *transfer
     return transfer->is_running ? moment_ns : CLOCK_NEVER;
 }
 
-/* Does what can be done now. Returns the moment until which the transfers wait for the network, or CLOCK_NEVER if
- * all have ended. */
+/* Advances all transfers as far as possible without waiting. Returns the moment until which the transfers wait for the
+ * network, or CLOCK_NEVER if all have ended. */
 static uint64_t step(struct http_handle *handle, size_t count, struct transfer *transfers)
 {
     int running = 0;

@@ -1,5 +1,5 @@
 /*
- * exchange.h - one request to an HTTP server and its answer, by libcurl.
+ * exchange.h - makes requests to an HTTP server with libcurl.
  */
 #ifndef INGOT_REMOTE_HTTP_EXCHANGE_H
 #define INGOT_REMOTE_HTTP_EXCHANGE_H
@@ -15,10 +15,10 @@
 struct http_handle {
     CURLM *multi;
     CURL *easy[HTTP_MOST_PARALLEL]; /* NULL: not needed yet */
-    struct http_handle *next;       /* of the pool */
+    struct http_handle *next;       /* the next idle handle in the pool */
 };
 
-/* NULL: no memory. */
+/* Returns NULL if out of memory. */
 struct http_handle *http_handle_create(void);
 void http_handle_destroy(struct http_handle *handle);
 
@@ -26,9 +26,9 @@ struct exchange {
     enum http_method method;
     const char *address;
     const struct access *access;
-    size_t sent_size; /* of a PUT */
+    size_t sent_size; /* for PUT */
     const uint8_t *sent;
-    struct answer_body body; /* of a GET; max_size is set */
+    struct answer_body body; /* for GET; the caller sets max_size */
     struct request *request;
     enum outcome outcome; /* set at the end, like the next one */
     uint64_t ended_ns;

@@ -1,9 +1,9 @@
 /*
- * http.c - the transport to HTTP servers; see http.h.
+ * http.c - implements the transport to HTTP servers; see http.h.
  *
- * A handle of libcurl, with the connections that it keeps alive, belongs to one request, or to one group of reads, at a
- * time and waits in a pool otherwise. A request takes one, or makes one, so any number of threads may have requests at
- * once. Lock: the pool's, for a few instructions.
+ * A libcurl handle, with the connections that it keeps alive, serves one request, or one group of reads, at a time.
+ * Idle handles are in a pool. A request takes a handle from the pool or creates one, so any number of threads may make
+ * requests at once. Lock: one mutex for the pool, held for a few instructions.
  */
 #include "remote/http/http.h"
 
@@ -167,7 +167,7 @@ static CURLcode global_code;
 
 static void init_library(void)
 {
-    tls_keep_in_exit();                                  /* libcurl may encrypt by OpenSSL */
+    tls_keep_in_exit();                                  /* before libcurl uses OpenSSL, if it does */
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT); /* never undone: the application may use libcurl, too */
 }
 

@@ -9,7 +9,7 @@
 #include "remote/base/transport.h"
 #include "remote/settings/url.h"
 
-/* Connects to nothing yet.
+/* Does not connect yet.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_NOT_FOUND, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY */
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space);
 

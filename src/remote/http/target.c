@@ -1,5 +1,5 @@
 /*
- * target.c - the addresses of objects on an HTTP server; see target.h and doc/remote-format.md.
+ * target.c - makes the URLs of objects on an HTTP server; see target.h and doc/remote-format.md.
  */
 #include "remote/http/target.h"
 

@@ -1,5 +1,5 @@
 /*
- * target.h - the addresses of objects on an HTTP server.
+ * target.h - makes the URLs of objects on an HTTP server.
  */
 #ifndef INGOT_REMOTE_HTTP_TARGET_H
 #define INGOT_REMOTE_HTTP_TARGET_H
@@ -18,9 +18,9 @@ struct target {
     char base[TARGET_BASE_CAPACITY]; /* without a slash at its end */
 };
 
-/* @retval INGOT_INVALID_ARGUMENTS  The endpoint is not a URL of HTTP. */
+/* @retval INGOT_INVALID_ARGUMENTS  The endpoint is not an http:// or https:// URL, or contains a user. */
 ingot_status_t target_init(struct target *target, const struct url *url, const char *name_space);
-/* Writes the address of a key's object. */
+/* Writes the URL of a key's object. */
 void target_of(const struct target *target, const char *key, char address[TARGET_CAPACITY]);
 
 #endif

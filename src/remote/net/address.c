@@ -1,8 +1,8 @@
 /*
- * address.c - the addresses of a server; see address.h.
+ * address.c - looks up the addresses of a server and keeps them; see address.h.
  *
- * The C library cannot interrupt a look-up, which may take a minute. So each look-up runs in its own thread. A request
- * that gives up leaves the thread running. The last of the two frees what they share.
+ * The C library cannot interrupt a look-up, which may take a minute. So each look-up runs in its own thread. If the
+ * request gives up, the thread keeps running. Whichever of the two finishes last frees what they share.
  */
 #include "remote/net/address.h"
 
@@ -21,11 +21,11 @@ struct look_up {
     char host[ADDRESS_HOST_CAPACITY]; /* constant, like the next one */
     char port[ADDRESS_PORT_CAPACITY];
     pthread_mutex_t lock;
-    pthread_cond_t is_done; /* steady clock */
-    unsigned references;    /* of the request and of the thread; under lock, like all below */
+    pthread_cond_t is_done; /* uses the steady clock */
+    unsigned references;    /* one each for the request and the thread; under lock, like all below */
     bool has_ended;
-    int error;                  /* of getaddrinfo */
-    struct addrinfo *addresses; /* if it has ended without an error */
+    int error;                  /* the result of getaddrinfo */
+    struct addrinfo *addresses; /* valid if it has ended without an error */
 };
 
 static void take_addresses(const struct addrinfo *found, struct address_list *list)
@@ -38,7 +38,7 @@ static void take_addresses(const struct addrinfo *found, struct address_list *li
     }
 }
 
-/* A numeric address needs no name service. */
+/* Converts a numeric address, without a name service. Returns false if the host is a name. */
 static bool read_digits(const struct address_book *book, struct address_list *list)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};

@@ -1,5 +1,6 @@
 /*
- * address.h - the addresses of a server: a host and a port, or the path of a Unix socket.
+ * address.h - looks up the addresses of a server and keeps them. A server is named by a host and a port, or by the path
+ * of a Unix socket.
  *
  * A name service that does not answer must not delay a request, so a separate thread looks each name up. The result is
  * kept until no connection to any of its addresses succeeds.
@@ -14,7 +15,7 @@
 
 #include "remote/base/request.h"
 
-#define ADDRESS_MOST 8u /* of one name */
+#define ADDRESS_MOST 8u /* addresses that are kept for a name */
 #define ADDRESS_HOST_CAPACITY 256u
 #define ADDRESS_PORT_CAPACITY 8u
 
@@ -36,16 +37,16 @@ struct address_book {
     struct address_list known; /* under lock */
 };
 
-/* Returns false if the system has no resources for a mutex. host and port must fit. */
+/* Returns false if the system has no resources for a mutex. `host` and `port` must fit into the struct. */
 bool address_book_init(struct address_book *book, const char *host, const char *port);
 /* Returns false if the path is too long or if the system has no resources for a mutex. */
 bool address_book_init_unix(struct address_book *book, const char *path);
 void address_book_fini(struct address_book *book);
 
-/* Returns the known addresses, or looks them up until the moment. */
+/* Returns the known addresses. If there are none, looks them up, until `moment_ns` at the latest. */
 enum outcome address_book_get(struct address_book *book, struct request *request, uint64_t moment_ns,
                               struct address_list *list);
-/* Forgets the addresses of a name. */
+/* Forgets the addresses of a name, so that the next request looks them up again. */
 void address_book_forget(struct address_book *book);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * stream.c - a connection to a server; see stream.h.
+ * stream.c - connects to a server, and sends and receives bytes; see stream.h.
  */
 #include "remote/net/stream.h"
 
@@ -34,7 +34,8 @@ static enum outcome connect_to(const struct address *address, struct request *re
     enum outcome outcome = OUTCOME_DONE;
     if (fd < 0)
         return connect_failed(request, errno);
-    /* EAGAIN: the queue of a Unix socket is full; the kernel does not say when it has room again. */
+    /* EAGAIN (the queue of a Unix socket is full) is a failure, too: the kernel does not report when there is room
+     * again. */
     if (connect(fd, (const struct sockaddr *)&address->bytes, address->size) != 0) {
         if (errno != EINPROGRESS)
             outcome = connect_failed(request, errno);
@@ -49,7 +50,7 @@ static enum outcome connect_to(const struct address *address, struct request *re
         (void)close(fd);
         return outcome;
     }
-    if (address->bytes.ss_family != AF_UNIX) /* both only save time and help the server, so failures do not matter */
+    if (address->bytes.ss_family != AF_UNIX) /* failures do not matter: both options only help */
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
     *made = fd;

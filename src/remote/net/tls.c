@@ -1,8 +1,8 @@
 /*
  * tls.c - encrypts a connection to a server; see tls.h.
  *
- * OpenSSL's own BIO for sockets raises SIGPIPE when the server has closed the connection, so the bytes pass through one
- * of this file's. No call blocks: what must wait, waits in wait.h until the request's moment.
+ * OpenSSL's own BIO for sockets raises SIGPIPE when the server has closed the connection, so this file has its own. No
+ * call of OpenSSL blocks: a call that must wait returns, and wait.h waits until a given moment.
  */
 #include "remote/net/tls.h"
 
@@ -61,7 +61,7 @@ static long control(BIO *bio, int command, long number, void *pointer)
     (void)bio;
     (void)number;
     (void)pointer;
-    return command == BIO_CTRL_FLUSH; /* nothing is kept back */
+    return command == BIO_CTRL_FLUSH; /* a flush succeeds, because nothing is buffered */
 }
 
 static BIO_METHOD *make_method(void)
@@ -77,7 +77,7 @@ static BIO_METHOD *make_method(void)
 
 /* ---- certificates ---- */
 
-/* Otherwise, OpenSSL would ask for the password of a private key at the terminal. */
+/* Provides no password. Without this function, OpenSSL would ask for a private key's password at the terminal. */
 static int no_password(char *password, int capacity, int is_written, void *unused)
 {
     (void)password;
@@ -95,7 +95,7 @@ static const char *reason_of_error(void)
 
 static ingot_status_t check_readable(const char *what, const char *path)
 {
-    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0) /* as open() checks it, also in a setuid program */
+    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0) /* checks the effective user, as open() does */
         return INGOT_SUCCESS;
     return ingot_set_error_detail(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, "%s: opening %s: %s", what, path,
                                   strerror(errno));
@@ -128,7 +128,7 @@ static ingot_status_t load_pair(SSL_CTX *context, const char *certificate, const
         status = refuse_file("the certificate", certificate);
     if (status == INGOT_SUCCESS && SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
         status = refuse_file("the private key", key);
-    /* Reading the files does not compare keys of different kinds. */
+    /* Reading a key does not compare it with the certificate if the two are of different kinds. */
     if (status == INGOT_SUCCESS && SSL_CTX_check_private_key(context) != 1)
         status = refuse_file("the private key", key);
     return status;
@@ -153,7 +153,8 @@ ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_file
         SSL_CTX_set_verify(tls->context, SSL_VERIFY_PEER, NULL);
         SSL_CTX_set_default_passwd_cb(tls->context, no_password);
         (void)SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-        /* Otherwise, a server that sends nothing but the protocol's own messages would not be stopped at the moment. */
+        /* With SSL_MODE_AUTO_RETRY, a server that sends nothing but the protocol's own messages could prolong a call
+         * without limit. */
         (void)SSL_CTX_clear_mode(tls->context, SSL_MODE_AUTO_RETRY);
         status = load_authorities(tls->context, files->ca);
     }
@@ -180,7 +181,8 @@ static bool is_closed_by_server(int error)
            (error == SSL_ERROR_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING);
 }
 
-/* A server that refuses this client says why and closes the connection, which may be found out by a write. */
+/* Returns the error of a failed call. A server that refuses this client sends a reason and closes the connection. If a
+ * write finds the connection closed, reads that reason. */
 static int look_for_reason(SSL *session, int error)
 {
     char byte;
@@ -191,7 +193,8 @@ static int look_for_reason(SSL *session, int error)
     return result < 1 && SSL_get_error(session, result) == SSL_ERROR_SSL ? SSL_ERROR_SSL : error;
 }
 
-/* A server that always sends a little never makes the wait end at the moment. */
+/* Waits for the socket. Also checks the time afterwards: the wait never times out if the server keeps sending a
+ * little. */
 static enum outcome wait_again(struct request *request, int socket, short events, uint64_t moment_ns)
 {
     const enum outcome outcome = wait_for_socket(request, socket, events, moment_ns);
@@ -200,7 +203,7 @@ static enum outcome wait_again(struct request *request, int socket, short events
     return outcome;
 }
 
-/* After a call that returned less than 1: OUTCOME_DONE means that it can be made again now. */
+/* Handles an OpenSSL call that returned less than 1. Returns OUTCOME_DONE if the call can be made again now. */
 static enum outcome wait_or_explain(SSL *session, int socket, struct request *request, int result, uint64_t moment_ns)
 {
     const int error = look_for_reason(session, SSL_get_error(session, result));
@@ -221,7 +224,7 @@ static enum outcome wait_or_explain(SSL *session, int socket, struct request *re
     return outcome;
 }
 
-/* The name that the server's certificate must have. */
+/* Sets the name that the server's certificate must have. */
 static bool set_host(SSL *session, const char *host)
 {
     if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), host) == 1)

@@ -1,8 +1,9 @@
 /*
- * tls.h - encrypts a connection to a server, by OpenSSL. A server without a valid certificate of its name is refused.
+ * tls.h - encrypts a connection to a server with OpenSSL, and refuses a server without a valid certificate for its
+ * name.
  *
- * hiredis has its own use of OpenSSL, which is not taken: Debian 12 does not have it, it does not compare the
- * certificate with the server's name, and it has no deadline.
+ * hiredis also supports TLS, but Ingot does not use that: Debian 12 lacks it, it does not compare the certificate with
+ * the server's name, and it has no deadline.
  */
 #ifndef INGOT_REMOTE_NET_TLS_H
 #define INGOT_REMOTE_NET_TLS_H
@@ -26,23 +27,24 @@ struct tls {
 struct tls_files {
     const char *ca;          /* the certificates of authorities; "": the system's */
     const char *certificate; /* of this client; "": none */
-    const char *key;         /* likewise; the caller has checked who can read it */
+    const char *key;         /* of this client; "": none; the caller has checked who can read the file */
 };
 
-/* Makes OpenSSL keep its memory in exit(), where other threads may still use it. This must be the first use of OpenSSL
- * in the process, also by libcurl. Afterwards, it has no effect. Any thread may call it at any time. */
+/* Makes OpenSSL keep its memory in exit(), while other threads may still use it. This has no effect unless it comes
+ * before every other use of OpenSSL in the process, including libcurl's. Any thread may call it at any time. */
 void tls_keep_in_exit(void);
 
 /* @retval INGOT_NOT_FOUND, INGOT_IO_ERROR, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
 ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_files *files);
 void tls_fini(struct tls *tls);
 
-/* Encrypts a connection and verifies the server until the moment. The socket must outlive the session. */
+/* Encrypts a connection and verifies the server, until `moment_ns` at the latest. The socket must outlive the
+ * session. */
 enum outcome tls_begin(const struct tls *tls, struct request *request, int socket, uint64_t moment_ns, SSL **session);
 void tls_end(SSL *session);
 /* True if nothing but the protocol's own messages has arrived on an idle connection. */
 bool tls_is_idle(SSL *session);
-/* As stream_send and stream_receive. */
+/* Like stream_send and stream_receive. */
 enum outcome tls_send(SSL *session, int socket, struct request *request, size_t size, const void *bytes);
 enum outcome tls_receive(SSL *session, int socket, struct request *request, size_t capacity, void *bytes, size_t *size);
 

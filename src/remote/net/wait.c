@@ -1,8 +1,8 @@
 /*
  * wait.c - waits for a socket; see wait.h.
  *
- * A request ends early because of what another thread does. A descriptor that wakes all waits would cost each request
- * its creation, so a wait looks every 20 ms instead. A server that works answers within one such slice.
+ * A wait checks every 20 ms whether another thread has made its request end early. Waking it through a file descriptor
+ * would be faster, but creating one would slow down every request. A server that works answers within 20 ms.
  */
 #include "remote/net/wait.h"
 

@@ -8,10 +8,10 @@
 
 #include "remote/base/request.h"
 
-/* How long a wait may go on without looking whether the request has ended, in milliseconds. */
+/* How often a wait checks whether its request must end early, in milliseconds. */
 #define WAIT_SLICE_MS 20
 
-/* The time from now to a moment in milliseconds, rounded up, and at most a slice. */
+/* Returns the time from now to a moment in milliseconds, rounded up, but at most WAIT_SLICE_MS. */
 int wait_slice_ms(uint64_t now_ns, uint64_t moment_ns);
 
 /* Waits until poll reports one of the events or an error on the socket. Never a cancellation point. */

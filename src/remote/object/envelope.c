@@ -18,7 +18,7 @@
 #define FLAG_ZSTD UINT32_C(1)
 #define CHECKSUM_SIZE 16u
 
-/* Bytes from the beginning. */
+/* Offsets of the header's fields in bytes. */
 enum offset {
     AT_MAGIC = 0,
     AT_VERSION = 8,
@@ -29,7 +29,7 @@ enum offset {
     AT_FLAGS = 40,
     AT_BLOB_CHECKSUM = 48,
     AT_CREATED = 64,
-    AT_CHECKSUM = 80, /* of all before it */
+    AT_CHECKSUM = 80, /* of all bytes before it */
 };
 
 struct header {

@@ -15,12 +15,12 @@
 #define ENVELOPE_MAX_ID_SIZE ((uint64_t)1 << 26)
 #define ENVELOPE_MAX_BLOB_SIZE UINT32_MAX
 
-/* The size of the largest object with this id and a blob of at most max_blob_size bytes. */
+/* Returns the size of the largest object that has an id of this size and a blob of at most max_blob_size bytes. */
 size_t envelope_max_size(size_t id_size, size_t max_blob_size);
 
 /*
- * Makes the object of an id and a blob, which the caller frees. Compresses the blob with zstd at this level if that
- * makes it smaller; 0: does not compress.
+ * Makes an object from an id and a blob. The caller frees it. Compresses the blob with zstd at this level if that makes
+ * it smaller; 0: does not compress.
  * @retval INGOT_OUT_OF_MEMORY
  */
 ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob,
@@ -30,7 +30,7 @@ ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_si
 struct envelope_blob {
     size_t size;
     const uint8_t *bytes;
-    uint8_t *unpacked; /* what the caller frees; NULL: bytes lies in the object */
+    uint8_t *unpacked; /* the caller frees it; NULL: `bytes` points into the object */
 };
 
 /*

@@ -1,5 +1,5 @@
 /*
- * object_key.c - the name of an id's object on a server; see object_key.h.
+ * object_key.c - derives the name of an object on a server from its id; see object_key.h.
  */
 #include "remote/object/object_key.h"
 

@@ -1,5 +1,5 @@
 /*
- * object_key.h - the name of an id's object on a server; see doc/remote-format.md.
+ * object_key.h - derives the name of an object on a server from its id; see doc/remote-format.md.
  */
 #ifndef INGOT_REMOTE_OBJECT_OBJECT_KEY_H
 #define INGOT_REMOTE_OBJECT_OBJECT_KEY_H

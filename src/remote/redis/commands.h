@@ -10,14 +10,14 @@
 
 struct redis;
 
-/* Takes a connection that no other request uses, or makes one. */
+/* Takes an idle connection from the pool, or creates one. */
 enum outcome redis_take_connection(struct redis *redis, struct request *request, struct redis_connection **connection);
 /* Returns a connection to the pool. No answer may be pending on it. */
 void redis_give_connection(struct redis *redis, struct redis_connection *connection);
-/* The outcome of a reply that is an error. */
+/* Returns the outcome of an error reply, and writes the error sentence. */
 enum outcome redis_explain_error(struct request *request, const redisReply *reply);
 
-/* Sends a command and receives its reply, which the caller frees and which is not an error. */
+/* Sends a command and receives its reply, which the caller frees. An error reply becomes a failed outcome. */
 enum outcome redis_ask(struct redis *redis, struct request *request, const struct redis_command *command,
                        redisReply **reply);
 /* Writes the name of a key's object. Returns its length. */

@@ -8,8 +8,7 @@
 
 #define CHUNK_SIZE (64u * 1024u)
 #define LINE_SIZE                                                                                                      \
-    4096u /* for the first line of a reply, which is all of an error, and for what hiredis keeps of other replies      \
-           */
+    4096u /* room for the first line of a reply, and for what hiredis still keeps of the replies before it */
 
 enum outcome redis_connection_open(struct address_book *book, const struct tls *tls, struct request *request,
                                    struct redis_connection **connection)
@@ -52,7 +51,8 @@ enum outcome redis_reply_feed(redisReader *reader, struct request *request, size
     void *found = NULL;
     if (size == 0)
         return OUTCOME_DONE;
-    /* ridx is -1 between replies. A list could claim any number of elements, and hiredis would make room for them. */
+    /* ridx is -1 between replies. Other kinds are refused, because a list could claim any number of elements, and
+     * hiredis would allocate memory for them. */
     if (reader->ridx == -1 && !is_known_kind(bytes[0]))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
     if (reader->len > max_size || size > max_size - reader->len)
@@ -74,7 +74,7 @@ enum outcome redis_reply_feed(redisReader *reader, struct request *request, size
 static enum outcome take_reply(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
 {
     void *found = NULL;
-    if (reader->pos == reader->len) /* otherwise, the reader would begin within a reply and skip the check */
+    if (reader->pos == reader->len) /* without bytes, hiredis would set ridx to 0 and skip the next check */
         return OUTCOME_DONE;
     if (reader->ridx == -1 && !is_known_kind(reader->buf[reader->pos]))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");

@@ -17,17 +17,17 @@
 struct redis_connection {
     struct stream stream;
     redisReader *reader;
-    struct redis_connection *next; /* of the pool */
+    struct redis_connection *next; /* the next idle connection in the pool */
 };
 
 struct redis_command {
     int count;
     const char **words;
     const size_t *sizes;
-    size_t max_reply_size; /* of its string */
+    size_t max_reply_size; /* of the string that it contains */
 };
 
-/* Connects only. tls: NULL if the connection is not encrypted. */
+/* Connects, but does not authenticate. tls: NULL if the connection is not encrypted. */
 enum outcome redis_connection_open(struct address_book *book, const struct tls *tls, struct request *request,
                                    struct redis_connection **connection);
 void redis_connection_close(struct redis_connection *connection);
@@ -40,15 +40,16 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
                                   const struct redis_command *command, redisReply **reply);
 
 /*
- * Feeds bytes of a reply to a reader. Sets *reply if it is complete. Refuses replies of other kinds than those above
- * and of more than max_size bytes before memory for them is taken.
+ * Feeds bytes of a reply to a reader. Sets *reply if it is complete. Refuses replies of other kinds than those above,
+ * and of more than max_size bytes, before it allocates memory for them.
  */
 enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
                               size_t max_size, redisReply **reply);
 
 /*
- * Returns the next of several replies: from what the reader has, or after receiving more. In other respects as
- * redis_connection_ask; a reply of more than max_size bytes may also be returned, if it is there in full.
+ * Returns the next of several replies, and receives more bytes if the reader does not have all of it yet. The caller
+ * frees the reply, and closes the connection after a failure, as with redis_connection_ask. May return a reply of more
+ * than max_size bytes if it has already arrived in full.
  */
 enum outcome redis_connection_next(struct redis_connection *connection, struct request *request, size_t max_size,
                                    redisReply **reply);

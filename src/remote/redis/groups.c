@@ -1,11 +1,11 @@
 /*
  * groups.c - reads several objects from Redis and Valkey in one round trip; see groups.h.
  *
- * All commands are sent before the first reply is received. They are GETs, because readers may lack the right to other
- * commands, and because each object gets its own reply. Replies come in order, so the time of each begins when the one
- * before it has ended, as if it were asked for alone. But once the group has lasted as long as one load may take, it
- * ends: the connection is closed, and the remaining objects are left to the caller, as they are when a connection
- * fails.
+ * All commands are sent before the first reply is received. They are GETs, because the user may not be allowed other
+ * commands, and because each object then has its own reply. Replies come in order, so the time of each request begins
+ * when the previous reply has arrived, as if the object were requested alone. But once the group has lasted as long as
+ * one load may take, the connection is closed, and the caller must request the remaining objects again, as after a
+ * broken connection.
  */
 #include "remote/redis/groups.h"
 
@@ -64,7 +64,7 @@ static enum outcome take_object(struct fetch *fetch, redisReply *reply)
     return outcome;
 }
 
-/* Begins the next object's time. */
+/* Records how a fetch has ended, and begins the time of the next one. */
 static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
 {
     fetch->outcome = outcome;

@@ -6,7 +6,7 @@
 
 #include "remote/base/transport.h"
 
-/* The operations; self is that of the transport of redis.h. */
+/* The operations. `self` is that of a transport that redis_open made. */
 extern const struct group_transport_ops redis_groups;
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * leases.c - leases on Redis and Valkey; see leases.h.
+ * leases.c - takes, renews and ends leases on Redis and Valkey; see leases.h.
  *
  * Each operation is one script, because no other client may act between its comparison and its change. Taking a lease
  * also looks for the object: a holder stores the object before it ends its lease, so the next holder knows that there
- * is no object. A server that does not allow scripts refuses the first one, before it has given a lease that could not
- * be ended.
+ * is no object. A server that does not allow scripts already refuses to give a lease, so there is never a lease that
+ * cannot be ended.
  */
 #include "remote/redis/leases.h"
 
@@ -16,7 +16,7 @@
 #define SUFFIX ":lease"
 #define NUMBER_CAPACITY 24u
 
-/* The answers are the values of enum lease_answer. */
+/* Answers with a value of enum lease_answer. */
 static const char take_script[] = "if ARGV[3] == '0' and redis.call('EXISTS', KEYS[2]) == 1 then return 2 end "
                                   "if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end "
                                   "if redis.call('GET', KEYS[1]) == '-' then return 3 end "
@@ -54,7 +54,7 @@ static enum outcome run_script(void *self, struct request *request, const char *
                     : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers a script with an unknown value");
 }
 
-/* Returns the outcome of a script that answers whether the token has the lease. */
+/* Runs a script that answers whether the token has the lease. Returns OUTCOME_MISSING if it does not. */
 static enum outcome run_with_time(void *self, struct request *request, const char *script, const char *key,
                                   const char *token, uint64_t time_ms)
 {

@@ -1,12 +1,12 @@
 /*
- * leases.h - leases on Redis and Valkey, by scripts; doc/remote-format.md specifies their keys.
+ * leases.h - takes, renews and ends leases on Redis and Valkey with scripts; doc/remote-format.md specifies their keys.
  */
 #ifndef INGOT_REMOTE_REDIS_LEASES_H
 #define INGOT_REMOTE_REDIS_LEASES_H
 
 #include "remote/base/transport.h"
 
-/* The operations; self is that of the transport of redis.h. */
+/* The operations. `self` is that of a transport that redis_open made. */
 extern const struct lease_transport_ops redis_leases;
 
 #endif

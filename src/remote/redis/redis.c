@@ -1,9 +1,9 @@
 /*
- * redis.c - the transport to Redis and Valkey; see redis.h.
+ * redis.c - implements the transport to Redis and Valkey; see redis.h.
  *
- * Connections that are not in use wait in a pool. A request takes one, or makes one, so any number of threads may have
+ * Idle connections are in a pool. A request takes one from the pool or creates one, so any number of threads may make
  * requests at once. A connection whose request failed is closed, because the rest of an answer may still arrive on it.
- * Lock: the pool's, for a few instructions.
+ * Lock: one mutex for the pool, held for a few instructions.
  */
 #include "remote/redis/redis.h"
 
@@ -28,11 +28,11 @@
 
 struct redis {
     struct address_book book;
-    struct tls tls; /* if the connections are encrypted */
+    struct tls tls; /* valid if is_encrypted */
     bool is_encrypted;
     char name_space[72];
     char user[USER_CAPACITY];         /* "": the default user */
-    char database[DATABASE_CAPACITY]; /* "": 0 */
+    char database[DATABASE_CAPACITY]; /* "": database 0 */
     char time_to_live[NUMBER_CAPACITY];
     char password[SECRET_CAPACITY]; /* "": none */
     pthread_mutex_t lock;

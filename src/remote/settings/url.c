@@ -1,5 +1,5 @@
 /*
- * url.c - the parts of a remote tier's URL; see url.h.
+ * url.c - splits the URL of a remote tier into its parts; see url.h.
  */
 #include "remote/settings/url.h"
 
@@ -40,7 +40,7 @@ static int digit_of(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Replaces %XX in place. */
+/* Replaces each %XX in place. Returns false if one is invalid. */
 static bool decode(char *text)
 {
     char *out = text;
@@ -112,7 +112,7 @@ static ingot_status_t take_options(struct url *url, char *text)
     return INGOT_SUCCESS;
 }
 
-/* [user@]host[:port], where host may be [an IPv6 address]. */
+/* Reads [user@]host[:port], where the host may be an IPv6 address in brackets. */
 static ingot_status_t take_server(struct url *url, char *text)
 {
     char *at = strrchr(text, '@');

@@ -1,5 +1,5 @@
 /*
- * url.h - the parts of a remote tier's URL; include/ingot/remote.h describes the syntax.
+ * url.h - splits the URL of a remote tier into its parts; include/ingot/remote.h describes the syntax.
  */
 #ifndef INGOT_REMOTE_SETTINGS_URL_H
 #define INGOT_REMOTE_SETTINGS_URL_H
@@ -12,21 +12,21 @@
 enum url_scheme { URL_REDIS, URL_REDIS_TLS, URL_REDIS_UNIX, URL_HTTP, URL_HTTPS, URL_S3 };
 enum url_auth { URL_AUTH_NONE, URL_AUTH_PASSWORD, URL_AUTH_BEARER, URL_AUTH_S3 };
 
-/* Texts point into memory, and are "" if the URL does not have them. */
+/* The strings point into `memory`. A part that the URL does not have is "". */
 struct url {
     enum url_scheme scheme;
     enum url_auth auth;
     const char *user;
-    const char *host; /* of s3: the bucket */
+    const char *host; /* for s3://, the bucket */
     const char *port;
-    const char *path; /* without the slashes at its ends, except that of a Unix socket */
+    const char *path; /* without slashes at both ends, unless it is a Unix socket's */
     const char *credentials;
     const char *ca;
     const char *certificate;
     const char *key;
     const char *region;
     const char *endpoint;
-    bool is_flat; /* objects lie directly below the path, without name space and folders */
+    bool is_flat; /* objects are directly below the path, without folders for the name space and the key */
     char memory[URL_CAPACITY + 16];
 };
 

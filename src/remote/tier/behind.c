@@ -1,5 +1,5 @@
 /*
- * behind.c - a remote tier behind a storage of this machine.
+ * behind.c - opens a remote tier behind a storage of this machine, so that the two form a chain.
  */
 #include <ingot/backend.h>
 #include <ingot/remote.h>
@@ -8,7 +8,7 @@ static ingot_status_t make_chain(ingot_storage_t *storage, ingot_storage_t local
 {
     const ingot_storage_t tiers[] = {local, remote};
     const ingot_status_t status =
-        ingot_persist_set_write_through(remote, 1); /* a read-only tier does not accept stores anyway */
+        ingot_persist_set_write_through(remote, 1); /* harmless for a read-only tier, which accepts no stores */
     return status == INGOT_SUCCESS ? ingot_persist_chain(storage, 2, tiers) : status;
 }
 

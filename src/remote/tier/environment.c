@@ -1,8 +1,8 @@
 /*
- * environment.c - reads the settings of remote tiers from the environment; no other file of remote does.
+ * environment.c - reads the settings of remote tiers from the environment, which no other file of src/remote does.
  *
- * This file runs only if an application calls it, as in persist. Credentials are in files, because others can see the
- * environment.
+ * As in persist, the environment is read only if the application asks for it. Credentials are in files, because others
+ * can see the environment.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -41,7 +41,7 @@ static ingot_status_t read_mode(uint32_t *flags)
     return INGOT_SUCCESS;
 }
 
-/* In milliseconds; 0 means no limit. */
+/* Reads how long a server keeps an object. A variable of 0 means no limit, which becomes UINT64_MAX. */
 static ingot_status_t read_time_to_live(uint64_t *seconds)
 {
     static const char name[] = "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS";

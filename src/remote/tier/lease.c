@@ -1,8 +1,8 @@
 /*
- * lease.c - gives leases; see lease.h.
+ * lease.c - takes leases from the server and ends them; see lease.h.
  *
  * A request for a lease is made like a load: in the application's thread, with the guard's deadline, and only while the
- * server is asked. If anything fails, the caller compiles.
+ * breaker is closed. If anything fails, the caller compiles without a lease.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -28,7 +28,7 @@
 #define REASON_CAPACITY 512u
 #define TOKEN_BYTES 16u
 
-/* Returns false if the system has no random numbers. */
+/* Makes a random token. Returns false if the system has no random numbers yet. */
 static bool draw_token(char token[LEASE_TOKEN_CAPACITY])
 {
     uint8_t bytes[TOKEN_BYTES];
@@ -39,7 +39,7 @@ static bool draw_token(char token[LEASE_TOKEN_CAPACITY])
     return true;
 }
 
-/* A server may allow loads and stores but no scripts, so this failure says nothing about loads. */
+/* Stops requests for leases for a while. Loads and stores continue, because a server may allow them but no scripts. */
 static void turn_off(struct tier *tier, const char *why)
 {
     char reason[REASON_CAPACITY];
@@ -116,7 +116,7 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
     return answer;
 }
 
-/* A forked child does not take part in its parent's leases. */
+/* Ends a lease. Does nothing in a forked child, because the lease belongs to its parent. */
 void tier_end_lease(void *self, void *lease, int may_others_take)
 {
     struct tier *tier = self;

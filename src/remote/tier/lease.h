@@ -1,5 +1,6 @@
 /*
- * lease.h - gives leases, by which one of the machines that share a server compiles a program.
+ * lease.h - takes leases. Of the machines that share a server, only the one with a program's lease compiles the
+ * program.
  */
 #ifndef INGOT_REMOTE_TIER_LEASE_H
 #define INGOT_REMOTE_TIER_LEASE_H

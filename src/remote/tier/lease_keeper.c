@@ -1,10 +1,10 @@
 /*
- * lease_keeper.c - the thread that keeps leases; see lease_keeper.h.
+ * lease_keeper.c - the thread that renews and ends a tier's leases; see lease_keeper.h.
  *
- * A lease is renewed after each third of its time, so that it survives a lost request, and runs out soon after its
- * process has died or was stopped. It ends after the upload of its program, because the machines that wait for it
- * expect the object then. This thread is not the one that uploads, because a large upload may take longer than a lease
- * lasts. Only this thread removes leases from the list, so it may use one without the lock.
+ * A lease is renewed after each third of its time, so that it survives a lost request. It runs out soon after its
+ * process has died or was stopped. The thread ends a lease only after the upload of its program, because the machines
+ * that wait for the lease then expect the object. Another thread uploads, because a large upload may take longer than a
+ * lease lasts. Only this thread removes leases from the list, so it may use one without the lock.
  */
 #include "remote/tier/lease_keeper.h"
 
@@ -19,7 +19,7 @@
 
 #define POINTLESS_MS 60000u
 #define PARTS 3u
-#define FINAL_NS (250 * CLOCK_NS_PER_MS) /* for ending all leases with the process */
+#define FINAL_NS (250 * CLOCK_NS_PER_MS) /* for ending all leases when the process ends */
 
 /* ---- the thread ---- */
 
@@ -28,14 +28,16 @@ static uint64_t part_of_time_ns(const struct tier *tier)
     return tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
 }
 
-/* Requires the lock. An upload may also have been dropped. */
+/* True if the lease can be ended on the server: its holder has ended it, and its upload is over. If the queue is empty,
+ * the upload is over or was dropped. Requires the lock. */
 static bool is_to_end(struct tier *tier, const struct lease *lease)
 {
     return lease->is_ended &&
            (!lease->has_upload || lease->is_upload_over || lease->is_lost || upload_queue_count(&tier->queue) == 0);
 }
 
-/* Makes a request without the lock. Returns its outcome, or OUTCOME_ENDED if the server is not asked now. */
+/* Asks the server to renew or end a lease. Called without the lock. Returns OUTCOME_ENDED, without a request, if the
+ * breaker is open. */
 static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_end, uint64_t time_ms)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
@@ -48,12 +50,12 @@ static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_en
     if (outcome != OUTCOME_ENDED && guard_note_upload(&tier->guard, finding, clock_now_ns())) {
         tier_tell_pause(tier, request.failure);
         worker_ensure(tier);
-        upload_queue_wake(&tier->queue); /* the other thread now knows when to probe */
+        upload_queue_wake(&tier->queue); /* the upload thread must read when the next probe is due */
     }
     return outcome;
 }
 
-/* Requires the lock, but releases it during the request. */
+/* Renews a lease. Requires the lock, but releases it during the request. */
 static void renew(struct tier *tier, struct lease *lease)
 {
     (void)pthread_mutex_unlock(&tier->leases.lock);
@@ -77,7 +79,7 @@ static void renew(struct tier *tier, struct lease *lease)
     (void)pthread_mutex_lock(&tier->leases.lock);
 }
 
-/* Returns for how long other machines are told that waiting is useless. Requires the lock. */
+/* Returns for how long the server should answer other machines that waiting is useless. Requires the lock. */
 static uint64_t pointless_ms(const struct lease *lease)
 {
     const bool is_pointless =
@@ -90,7 +92,8 @@ static bool is_ending(const struct tier *tier)
     return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
 }
 
-/* Requires the lock, but releases it during the request. If the request fails, the lease runs out. */
+/* Ends and frees a lease. Requires the lock, but releases it during the request. If the request fails, the lease runs
+ * out on the server. */
 static void finish(struct tier *tier, struct lease *lease)
 {
     const bool is_held = !lease->is_lost;
@@ -99,7 +102,7 @@ static void finish(struct tier *tier, struct lease *lease)
     const enum outcome outcome = is_held ? ask(tier, lease, true, time_ms) : OUTCOME_DONE;
     (void)pthread_mutex_lock(&tier->leases.lock);
     if (outcome == OUTCOME_ENDED && is_ending(tier))
-        return; /* together with the tier, whose last requests end the lease */
+        return; /* the tier is being closed, and end_all ends the lease */
     lease_list_remove(&tier->leases, lease);
     free(lease);
 }
@@ -124,14 +127,14 @@ static bool work_once(struct tier *tier, uint64_t *moment_ns)
     return false;
 }
 
-/* Copies a lease in order to end it, because other threads may still use the lease. */
+/* A copy of a lease that is to be ended; other threads may still use the lease itself. */
 struct last_request {
     char key[OBJECT_KEY_CAPACITY];
     char token[LEASE_TOKEN_CAPACITY];
     uint64_t pointless_ms;
 };
 
-/* Returns false if no lease is left. */
+/* Copies the next lease and marks it as lost. Returns false if no lease is left. */
 static bool take_last_request(struct lease_list *list, struct last_request *last)
 {
     (void)pthread_mutex_lock(&list->lock);
@@ -148,8 +151,8 @@ static bool take_last_request(struct lease_list *list, struct last_request *last
     return lease != NULL;
 }
 
-/* Ends the leases, so that other machines need not wait until the leases of an ended process run out. The requests
- * count as lost time. */
+/* Ends all leases on the server, so that other machines need not wait until they run out. The guard counts all these
+ * requests as one. */
 static void end_all(struct tier *tier)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
@@ -158,7 +161,7 @@ static void end_all(struct tier *tier)
     const uint64_t began_ns = clock_now_ns();
     if (!take_last_request(&tier->leases, &last) || guard_admit(&tier->guard, &request, began_ns) != GUARD_PASS)
         return;
-    request.is_ended = NULL; /* these requests are made even though the tier is ending */
+    request.is_ended = NULL; /* otherwise, the requests would end at once, because the tier is being closed */
     if (request.deadline_ns > began_ns + FINAL_NS)
         request.deadline_ns = began_ns + FINAL_NS;
     enum outcome outcome = OUTCOME_DONE;

@@ -1,5 +1,5 @@
 /*
- * lease_list.c - the leases that a tier has taken; see lease_list.h.
+ * lease_list.c - lists the leases that a tier holds; see lease_list.h.
  */
 #include "remote/tier/lease_list.h"
 

@@ -1,7 +1,7 @@
 /*
- * lease_list.h - the leases that a tier has taken, and what is known of each.
+ * lease_list.h - lists the leases that a tier holds, with the state of each.
  *
- * Lock: one mutex, not held during a request. The upload queue's may be taken under it.
+ * Lock: one mutex, not held during a request. The upload queue's mutex may be taken while it is held.
  */
 #ifndef INGOT_REMOTE_TIER_LEASE_LIST_H
 #define INGOT_REMOTE_TIER_LEASE_LIST_H
@@ -16,28 +16,28 @@
 
 /* Only the thread of lease_keeper.h removes a lease from the list, so it may use one without the lock. */
 struct lease {
-    struct lease *next;      /* under the list's lock, like all up to the key */
+    struct lease *next;      /* under the list's lock, like all fields up to the key */
     bool is_ended;           /* by its holder */
     bool may_others_take;    /* valid if the lease is ended */
     bool has_upload;         /* the program's blob was queued */
-    bool is_upload_over;     /* it was uploaded, or it failed */
-    bool has_upload_failed;  /* a failure that others would have, too */
+    bool is_upload_over;     /* the blob was uploaded, or its upload failed */
+    bool has_upload_failed;  /* the uploads of other machines would fail, too */
     bool is_lost;            /* the server gave it to another token, or may have */
     uint64_t renew_at_ns;    /* when the next request is due */
-    uint64_t runs_out_at_ns; /* when it ends on the server, at the earliest */
+    uint64_t runs_out_at_ns; /* the earliest moment at which it runs out on the server */
     char key[OBJECT_KEY_CAPACITY];
     char token[LEASE_TOKEN_CAPACITY];
 };
 
 struct lease_list {
     pthread_mutex_t lock;
-    pthread_cond_t has_changed; /* for the thread; steady clock */
+    pthread_cond_t has_changed; /* wakes the thread; uses the steady clock */
     struct lease *first;        /* under lock, like the next two */
     bool has_thread;
     bool is_ending;
     pthread_t thread;              /* valid if has_thread */
-    atomic_size_t count;           /* relaxed: if there is no lease, stores and uploads need not look for one */
-    _Atomic uint64_t off_until_ns; /* the server did not accept a request for a lease; relaxed */
+    atomic_size_t count;           /* relaxed: if it is 0, stores and uploads do not search the list */
+    _Atomic uint64_t off_until_ns; /* no leases are requested until then, because the server refused one; relaxed */
 };
 
 /* The state of an upload. */
@@ -52,7 +52,7 @@ void lease_list_add(struct lease_list *list, struct lease *lease);
 void lease_list_remove(struct lease_list *list, const struct lease *lease);
 /* Makes the thread end a lease. */
 void lease_list_end(struct lease_list *list, struct lease *lease, bool may_others_take);
-/* Notes the state of the upload of a key's object, if there is a lease for the key. */
+/* Records the state of the upload of a key's object, if there is a lease for the key. */
 void lease_list_note_upload(struct lease_list *list, const char *key, enum lease_upload what);
 
 static inline bool lease_list_is_empty(const struct lease_list *list)

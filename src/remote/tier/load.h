@@ -16,23 +16,24 @@ void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ing
                     void *user);
 
 /*
- * The parts of a load, for both functions. Each part counts what it did, and returns the status of the load.
+ * The parts of a load, which both functions use. Each part updates the tier's counts, and returns the status of the
+ * load.
  */
-/* Loads a blob from the waiting uploads, or finds out why the id is not for the server. Returns false if the server
- * must be asked. */
+/* Loads a blob from the waiting uploads, or sets a failure if the server must not be asked for this id. Returns false
+ * if the server must be asked. */
 bool load_here(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob, ingot_status_t *status);
 ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 /* Handles a load for which the guard admitted no request. */
 ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict);
-/* Takes the object or the failure of a request that has ended. */
+/* Turns the outcome of a request that has ended into the result of the load. */
 ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
                            ingot_buffer_t *blob);
 
-/* Asks whether the server has a blob, or whether one waits to be uploaded. Statuses as ingot_remote_has. */
+/* Asks whether the server has a blob, or whether one waits to be uploaded. Returns the statuses of ingot_remote_has. */
 ingot_status_t tier_has(struct tier *tier, size_t id_size, const uint8_t *id);
 
-/* Passes the result of an admitted request to the guard. If this stops the tier from asking the server, an event
- * says so, and the tier's thread probes the server. */
+/* Passes the result of an admitted request to the guard. If this opens the breaker, an event reports that, and the
+ * tier's thread probes the server. */
 void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
                  uint64_t ended_ns, const char *reason);
 

@@ -1,9 +1,9 @@
 /*
  * load_many.c - loads several blobs from the server, in groups; see load.h.
  *
- * Each blob is one request to the guard, with its own time and result, so a batch that fails costs and counts what the
- * same loads from parallel threads would. Results are delivered when no request is under way, because the receiver may
- * take its time.
+ * To the guard, each blob is a request with its own time and result. So a batch that fails loses as much time, and
+ * counts as many failures, as the same loads in parallel threads would. Results are delivered while no request is under
+ * way, because the receiver may be slow.
  *
  * A group has few objects at first, and more if the previous group was quick, because objects that share a slow network
  * must not make one another miss their deadlines. In a group, an object may have at most OBJECT_LIMIT bytes, so that a
@@ -25,15 +25,15 @@
 struct batch {
     struct tier *tier;
     const ingot_storage_id_t *ids;
-    size_t count; /* of ids */
+    size_t count; /* number of ids */
     size_t next;  /* the first id that has not been examined yet */
     ingot_storage_on_loaded_t on_loaded;
     void *user;
     bool is_ended;     /* on_loaded returned 0 */
     size_t most;       /* objects in a group; at most MOST */
-    size_t group_size; /* likewise, now */
+    size_t group_size; /* objects in the next group, adapted to the server's speed */
     size_t asked_count;
-    size_t asked[MOST]; /* the numbers of the ids of the group */
+    size_t asked[MOST]; /* indices in ids: those that the server must be asked for */
     char keys[MOST][OBJECT_KEY_CAPACITY];
     struct fetch fetches[MOST];
 };
@@ -46,7 +46,7 @@ static void deliver(struct batch *batch, size_t number, ingot_status_t status, i
 
 /* ---- before a group ---- */
 
-/* Adds ids to those that the last group left over, and delivers those that need no request. */
+/* Adds ids to those that the last group left over. Delivers the ids that need no request. */
 static void collect(struct batch *batch)
 {
     while (!batch->is_ended && batch->asked_count < batch->group_size && batch->next < batch->count) {
@@ -68,8 +68,8 @@ static void drop_asked(struct batch *batch, size_t count)
     memmove(batch->asked, batch->asked + count, batch->asked_count * sizeof(batch->asked[0]));
 }
 
-/* Asks the guard to admit the group. Returns how many requests it admitted. If it admitted none, the first id was
- * delivered. */
+/* Asks the guard to admit the group. Returns how many requests it admitted. If it admitted none, delivers a failure for
+ * the first id. */
 static size_t admit(struct batch *batch)
 {
     struct tier *tier = batch->tier;
@@ -97,7 +97,7 @@ static size_t admit(struct batch *batch)
     return wanted;
 }
 
-/* ---- after it ---- */
+/* ---- after a group ---- */
 
 static bool is_too_large_for_group(const struct batch *batch, size_t index)
 {
@@ -134,8 +134,8 @@ static size_t next_group_size(const struct batch *batch, size_t count)
     return size;
 }
 
-/* Delivers the objects that have ended. Continues even if the receiver wants no more, because the objects have
- * already been loaded. */
+/* Delivers the results of the first `count` fetches. Continues even if the receiver wants no more, because the objects
+ * have already been loaded. */
 static void deliver_group(struct batch *batch, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {

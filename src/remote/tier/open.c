@@ -188,7 +188,7 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a handler of exit()");
     }
     if (!is_read_only && tier->transport.ops->leases != NULL && (known.flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0)
-        (void)ingot_storage_set_leases(made, &leases);       /* its arguments are valid */
+        (void)ingot_storage_set_leases(made, &leases);       /* cannot fail: the arguments are valid */
     (void)ingot_storage_set_load_many(made, tier_load_many); /* likewise */
     *storage = made;
     return INGOT_SUCCESS;

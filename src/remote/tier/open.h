@@ -1,5 +1,5 @@
 /*
- * open.h - makes a tier without a storage.
+ * open.h - makes a tier that does not belong to a storage yet, and frees it.
  */
 #ifndef INGOT_REMOTE_TIER_OPEN_H
 #define INGOT_REMOTE_TIER_OPEN_H
@@ -8,9 +8,9 @@
 
 #include "remote/tier/tier.h"
 
-/* Checks the info and makes a tier, which has no thread yet. Statuses as ingot_remote_open. */
+/* Checks the info and makes a tier, which has no thread yet. Returns the statuses of ingot_remote_open. */
 ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made);
-/* The tier's thread must have ended, or must never have been started. */
+/* Frees a tier. Its threads must have ended, or must never have been started. */
 void tier_free(struct tier *tier);
 
 #endif

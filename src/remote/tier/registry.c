@@ -1,10 +1,10 @@
 /*
- * registry.c - the open tiers of this process; see registry.h.
+ * registry.c - lists the open tiers of this process, and finishes them in exit(); see registry.h.
  *
- * Blobs would be lost with each process that ends without releasing its storages, which most do. So exit() uploads for
- * a short time. Meanwhile, other threads may go on loading. Their requests are ended, because what they use, such as
- * OpenSSL, may free its memory in a later handler. Persist's handlers, which store programs, were registered later or
- * run earlier: a tier is opened before the first program is made.
+ * Most processes end without releasing their storages. So that their blobs are not lost, a handler of exit() uploads
+ * for a short time. Meanwhile, other threads may go on loading. The handler ends their requests, because the libraries
+ * that they use, such as OpenSSL, may free their memory in a later handler. The handlers of persist, which store
+ * programs, have already run: they were registered later, because a tier is opened before the first program is made.
  */
 #include "remote/tier/registry.h"
 
@@ -18,10 +18,10 @@
 #include "remote/tier/worker.h"
 
 #define MOST_HANDLERS 16u
-#define MOST_WAIT_NS (100 * CLOCK_NS_PER_MS) /* a request looks every 20 ms whether it has to end */
+#define MOST_WAIT_NS (100 * CLOCK_NS_PER_MS) /* a request checks every 20 ms whether it must end early */
 
 static struct spin lock;
-static struct tier *tiers; /* under lock, like the next one; a forked child also has those of its parent */
+static struct tier *tiers; /* under lock, like the next one; in a forked child, the list also has the parent's tiers */
 static unsigned handler_count;
 
 void tier_finish(struct tier *tier)
@@ -36,7 +36,7 @@ void tier_finish(struct tier *tier)
     lease_keeper_finish(tier);
 }
 
-/* Lets callers make no more requests. */
+/* Refuses all further requests of callers. */
 static void refuse_requests(pid_t process)
 {
     spin_take(&lock);
@@ -46,8 +46,8 @@ static void refuse_requests(pid_t process)
     spin_give(&lock);
 }
 
-/* Waits until the requests of other threads have ended. A caller has none under way while it receives an event or a
- * blob, so it may call exit() there. */
+/* Waits until the requests of other threads have ended. A thread has no request under way while it receives an event or
+ * a blob, so a callback may call exit(). */
 static void wait_for_requests(const struct tier *tier)
 {
     const uint64_t limit_ns = clock_now_ns() + MOST_WAIT_NS;
@@ -55,9 +55,8 @@ static void wait_for_requests(const struct tier *tier)
         (void)poll(NULL, 0, 1);
 }
 
-/* Tiers are finished without the lock, because their events may call this library. A tier that another thread is
- * releasing cannot be distinguished from one in use. An application must not end the process while it still releases
- * tiers. */
+/* Finishes all tiers. Does not hold the lock meanwhile, because their events may call this library. A tier that another
+ * thread is releasing looks like one in use, so an application must not end the process while it releases tiers. */
 static void on_exit_of_process(void)
 {
     const pid_t process = getpid();

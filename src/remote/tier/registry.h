@@ -1,5 +1,5 @@
 /*
- * registry.h - the open tiers of this process: finds the tier of a storage, and ends all of them in exit().
+ * registry.h - lists the open tiers of this process, finds the tier of a storage, and finishes all tiers in exit().
  */
 #ifndef INGOT_REMOTE_TIER_REGISTRY_H
 #define INGOT_REMOTE_TIER_REGISTRY_H
@@ -14,7 +14,8 @@ void registry_remove(struct tier *tier);
 /* Returns the tier of a storage that this process opened, or NULL. */
 struct tier *registry_find(ingot_storage_t storage);
 
-/* Lets the tier's thread upload during its exit time, as far as there is time to lose, and then ends the thread. */
+/* Lets the tier's thread upload during the tier's exit time, if the guard allows as much, and then ends both
+ * threads. */
 void tier_finish(struct tier *tier);
 
 #endif

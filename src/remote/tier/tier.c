@@ -1,5 +1,5 @@
 /*
- * tier.c - a remote tier; see tier.h.
+ * tier.c - makes and admits the requests of a remote tier, and emits its events; see tier.h.
  */
 #include "remote/tier/tier.h"
 
@@ -31,7 +31,7 @@ enum guard_verdict tier_admit(struct tier *tier, struct request *request, uint64
     /* Refused callers are not counted at all, because exit() waits until the count is zero. */
     if (atomic_load(&tier->is_in_exit))
         return GUARD_EXIT;
-    (void)atomic_fetch_add(&tier->asking_count, 1); /* before the flag is read again, because exit() sets it first */
+    (void)atomic_fetch_add(&tier->asking_count, 1); /* exit() sets the flag, then reads the count */
     const enum guard_verdict verdict =
         atomic_load(&tier->is_in_exit) ? GUARD_EXIT : guard_admit(&tier->guard, request, now_ns);
     if (verdict != GUARD_PASS)

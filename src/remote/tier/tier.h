@@ -1,5 +1,5 @@
 /*
- * tier.h - a remote tier: one storage over one server.
+ * tier.h - a remote tier: a storage that keeps its blobs on one server.
  *
  * No lock is held during a request or an event.
  */
@@ -42,7 +42,7 @@ enum tier_count {
 };
 
 struct tier {
-    pid_t process;  /* that opened it; constant, like all up to the transport */
+    pid_t process;  /* that opened the tier; constant, like all fields up to the transport */
     uint32_t flags; /* ingot_remote_flags_t */
     size_t max_blob_bytes;
     uint64_t connect_limit_ns;
@@ -56,11 +56,11 @@ struct tier {
     struct guard guard;
     struct upload_queue queue;
     struct lease_list leases;
-    atomic_size_t group_size;          /* of the next group of loads; relaxed: a hint */
-    atomic_bool is_ending;             /* requests end early; relaxed */
-    atomic_bool is_in_exit;            /* exit() has begun, so callers may make no more requests */
-    atomic_uint asking_count;          /* requests of callers that are under way; ordered with the previous one */
-    atomic_bool has_told_no_time;      /* relaxed: an event was emitted */
+    atomic_size_t group_size; /* size of the next group of loads; relaxed: a hint */
+    atomic_bool is_ending;    /* the tier is being closed, so requests end early; relaxed */
+    atomic_bool is_in_exit;   /* exit() has begun, so callers may make no more requests */
+    atomic_uint asking_count; /* callers' requests under way; sequentially consistent with is_in_exit, see tier_admit */
+    atomic_bool has_told_no_time;      /* an event has reported that no time is left to lose; relaxed */
     atomic_ullong counts[TIER_COUNTS]; /* relaxed */
     bool has_thread;                   /* under the queue's lock, like the next one */
     bool is_finished;
@@ -75,7 +75,7 @@ static inline void tier_count(struct tier *tier, enum tier_count which, uint64_t
     atomic_fetch_add_explicit(&tier->counts[which], by, memory_order_relaxed);
 }
 
-/* Makes a request for the tier's thread. It has no deadline, and ends early if the tier ends. */
+/* Makes a request without a deadline, which ends early if the tier is being closed. */
 struct request tier_make_request(const struct tier *tier);
 /* Asks the guard to admit a request of a caller. Each admitted request needs a tier_leave when it has ended. */
 enum guard_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns);

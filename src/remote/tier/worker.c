@@ -2,7 +2,7 @@
  * worker.c - the tier's thread; see worker.h.
  *
  * The thread sleeps until it may upload something, or until a probe is due. It makes at most three attempts at an
- * upload; the breaker's pause lies between them. Signals are not delivered to it.
+ * upload, with the breaker's pause between them. Signals are not delivered to it.
  */
 #include "remote/tier/worker.h"
 
@@ -75,7 +75,7 @@ static void upload_one(struct tier *tier)
     struct request request = tier_make_request(tier);
     const enum outcome outcome = perform(tier, upload, key, &request);
     const bool is_done = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING;
-    const bool is_ended = outcome == OUTCOME_ENDED; /* the tier ends, and worker_finish reports it */
+    const bool is_ended = outcome == OUTCOME_ENDED; /* the tier is being closed; worker_finish reports it */
     const bool is_tried_again =
         is_ended || (!is_done && tier_finding_of(outcome) == BREAKER_FAILS && outcome != OUTCOME_REFUSED &&
                      upload_count_attempt(upload) < MOST_ATTEMPTS);
@@ -104,7 +104,7 @@ static bool is_ending(const struct tier *tier)
     return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
 }
 
-/* Sleeps until there is something to do. Returns false if the tier ends. */
+/* Sleeps until there is something to do. Returns false if the tier is being closed. */
 static bool wait_for_work(struct tier *tier)
 {
     (void)pthread_mutex_lock(&tier->queue.lock);

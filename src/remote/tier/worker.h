@@ -1,5 +1,5 @@
 /*
- * worker.h - the tier's thread: uploads, removes, and probes a server that failed.
+ * worker.h - the tier's thread, which uploads and removes blobs, and probes a server that has failed.
  */
 #ifndef INGOT_REMOTE_TIER_WORKER_H
 #define INGOT_REMOTE_TIER_WORKER_H
@@ -9,10 +9,11 @@
 
 #include "remote/tier/tier.h"
 
-/* Starts the thread if it is not running and the tier has not finished. An event reports a lack of memory. */
+/* Starts the thread if it is not running and the tier has not finished. If that fails, an event reports it. */
 void worker_ensure(struct tier *tier);
 
-/* Waits until there is nothing left to upload. Returns false at the given moment, or if the server is not asked. */
+/* Waits until there is nothing left to upload. Returns false if there still is something at `moment_ns`, or when the
+ * breaker opens. */
 bool worker_wait(struct tier *tier, uint64_t moment_ns);
 
 /* Ends the thread at once. Drops the waiting uploads; an event reports how many. Later calls do nothing. */

@@ -1,5 +1,5 @@
 /*
- * upload_queue.c - blobs that wait to be uploaded; see upload_queue.h.
+ * upload_queue.c - queues blobs to be uploaded and ids to be removed; see upload_queue.h.
  */
 #include "remote/upload/upload_queue.h"
 
@@ -10,9 +10,9 @@
 #include "remote/base/thread.h"
 
 struct upload {
-    atomic_uint references; /* release pairs with acquire of the last one */
+    atomic_uint references; /* release of each reference pairs with acquire of the last one */
     struct upload *next;    /* under the queue's lock */
-    unsigned attempt_count; /* of the thread that takes items */
+    unsigned attempt_count; /* used only by the thread that takes items */
     size_t id_size;
     size_t blob_size;
     uint8_t bytes[]; /* id and blob */
@@ -82,7 +82,7 @@ bool upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t ma
     return false;
 }
 
-/* Takes an item out of the list. */
+/* Removes the item that `at` links to from the list. */
 static struct upload *unlink_at(struct upload_queue *queue, struct upload **at)
 {
     struct upload *upload = *at;

@@ -1,9 +1,9 @@
 /*
- * upload_queue.h - blobs that wait to be uploaded and ids that wait to be removed, within limits, oldest first.
+ * upload_queue.h - queues blobs to be uploaded and ids to be removed, oldest first, within limits.
  *
- * A later item of an id replaces an earlier one. If there is no room, the oldest items are dropped. One thread takes
- * items; the one that it works on is still found by loads.
- * Lock: one mutex, not held while an item is uploaded. Items are counted by reference, so that a load needs no copy.
+ * A new item replaces an older one with the same id. If there is no room, the oldest items are dropped. One thread
+ * takes items. Loads also find the item that it is working on. Lock: one mutex, not held while an item is uploaded.
+ * Items have reference counts, so that a load need not copy the blob.
  */
 #ifndef INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
 #define INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An item. What these functions return is constant. */
+/* An item of the queue. The values that these functions return never change. */
 struct upload;
 size_t upload_id_size(const struct upload *upload);
 const uint8_t *upload_id(const struct upload *upload);
-/* 0: the id will be removed. */
+/* Returns 0 if the id is to be removed. */
 size_t upload_blob_size(const struct upload *upload);
 const uint8_t *upload_blob(const struct upload *upload);
 /* Drops a reference. */
@@ -27,15 +27,15 @@ unsigned upload_count_attempt(struct upload *upload);
 
 struct upload_queue {
     pthread_mutex_t lock;
-    pthread_cond_t has_changed; /* for the thread and for callers that wait until the queue is empty; steady clock */
+    pthread_cond_t has_changed; /* wakes the thread, and callers that wait until the queue is empty; steady clock */
     uint64_t max_bytes;         /* constant, like the next one */
     size_t max_count;
     struct upload *first; /* under lock, like all below */
     struct upload **last;
-    struct upload *active; /* what the thread works on */
-    size_t count;          /* without the active one, like the next one */
+    struct upload *active; /* the item that the thread is working on, or NULL */
+    size_t count;          /* without the active item, like the next one */
     uint64_t bytes;
-    bool is_closed; /* takes no more */
+    bool is_closed; /* accepts no more items */
 };
 
 /* Returns false if the system has no resources for a mutex or a condition. */
@@ -44,7 +44,8 @@ void upload_queue_fini(struct upload_queue *queue);
 
 enum upload_queue_result { UPLOAD_QUEUE_TAKEN, UPLOAD_QUEUE_CLOSED, UPLOAD_QUEUE_TOO_LARGE, UPLOAD_QUEUE_NO_MEMORY };
 
-/* Adds a blob, or a removal if blob_size is 0. Sets how many other items were dropped to make room. */
+/* Adds a blob, or a removal if blob_size is 0. Sets *dropped_count to the number of items that were dropped to make
+ * room. */
 enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id,
                                           size_t blob_size, const uint8_t *blob, size_t *dropped_count);
 /* Returns the id's item with a reference, or NULL. */
@@ -52,11 +53,11 @@ struct upload *upload_queue_find(struct upload_queue *queue, size_t id_size, con
 
 /* Takes the first item, which becomes the active one. Called by the tier's thread. Returns NULL if there is none. */
 struct upload *upload_queue_take(struct upload_queue *queue);
-/* Ends the work on the active item. If the item should be tried again, it becomes the first one, unless another item
- * has the same id. */
+/* Ends the work on the active item. If is_tried_again, puts the item back at the front, unless there is a newer item
+ * with the same id. */
 void upload_queue_finish(struct upload_queue *queue, bool is_tried_again);
 
-/* Waits for a change until a moment. The caller holds the lock. */
+/* Waits for a change of the queue, until `moment_ns` at the latest. The caller holds the lock. */
 void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns);
 /* Wakes all waiting threads. */
 void upload_queue_wake(struct upload_queue *queue);
