@@ -1,6 +1,6 @@
 /*
- * command.h - the commands, each in its own file. The C library's argp parses the arguments. Its parser and its help
- * use the same table, so they always agree.
+ * command.h - declares the tool's commands, each of which has its own file. The C library's argp parses the arguments.
+ * Its parser and its help use the same table, so they always agree.
  */
 #ifndef INGOT_CLI_COMMAND_H
 #define INGOT_CLI_COMMAND_H
@@ -27,7 +27,7 @@ extern const struct command command_recipe;
 extern const struct command command_build;
 extern const struct command command_key;
 extern const struct command command_sign;
-extern const struct command command_remote; /* if remote is built, like the next three */
+extern const struct command command_remote; /* only if remote is built, like the next three */
 extern const struct command command_push;
 extern const struct command command_pull;
 extern const struct command command_warm;

@@ -1,13 +1,13 @@
 # Completion of ingot(1) for bash.
 
-_ingot_value() { # the words that the option $1 takes
+_ingot_value() { # prints the words that the option $1 takes
     case $1 in
     -s | --sort) echo "created used size name device driver source" ;;
     -o | --order) echo "fifo lru" ;;
     esac
 }
 
-_ingot_options() { # of the command $1
+_ingot_options() { # prints the options of the command $1
     local common="--dir --namespace --json --help --usage"
     case $1 in
     ls) echo "--device --driver --source --sort --reverse --names $common" ;;
@@ -26,7 +26,7 @@ _ingot_options() { # of the command $1
     esac
 }
 
-_ingot_entries() { # of the store that the line names, or else the environment
+_ingot_entries() { # prints the entries of the store that the command line names, otherwise of the environment's
     local i
     local -a store=()
     for ((i = 2; i < COMP_CWORD; ++i)); do
@@ -37,7 +37,7 @@ _ingot_entries() { # of the store that the line names, or else the environment
     "${COMP_WORDS[0]}" ls --names "${store[@]}" 2>/dev/null
 }
 
-_ingot_run() { # completes the command of "ingot run", if it has begun
+_ingot_run() { # completes the command after "ingot run"; fails if the command has not begun
     local i=2
     while ((i < COMP_CWORD)); do
         case ${COMP_WORDS[i]} in
@@ -46,7 +46,7 @@ _ingot_run() { # completes the command of "ingot run", if it has begun
             [[ ${COMP_WORDS[i + 1]} != = ]] || ((++i)) # bash makes three words of --store=DIR
             ((i += 2))
             ;;
-        =) ((i += 2)) ;; # of --trace=FILE
+        =) ((i += 2)) ;; # the = in --trace=FILE
         -*) ((++i)) ;;
         *) break ;;
         esac

@@ -1,5 +1,5 @@
 /*
- * interrupt.h - ends long work between two entries on Ctrl-C, so that the findings so far are still reported.
+ * interrupt.h - on Ctrl-C, lets long work end after the current entry, so that the findings so far are still reported.
  *
  * Killing the process at any point does not harm a store; this is only for the report. A second Ctrl-C kills the
  * process.

@@ -8,7 +8,7 @@
 #include <ingot/trust.h>
 #include <stdbool.h>
 
-/* The first member of each command's own options. */
+/* The options that all commands have: the first member of the struct of each command's own options. */
 struct common_options {
     const char *directory; /* NULL: from the environment */
     const char *name_space;

@@ -1,5 +1,5 @@
 /*
- * progress.c - one line that is overwritten; see progress.h.
+ * progress.c - shows progress on one line, which it overwrites; see progress.h.
  */
 #include "cli/base/progress.h"
 

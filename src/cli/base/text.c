@@ -9,8 +9,8 @@
 
 #include "cli/base/memory.h"
 
-/* Returns the size of a character that makes a terminal do more than show it: controls, U+0080 to U+009F, line and
- * paragraph separators, and characters that change the direction of text. Returns 0 if the character may be shown. */
+/* Returns the size of the first character if it does more to a terminal than appear there: control characters, U+0080
+ * to U+009F, line and paragraph separators, and characters that change the direction of text. Otherwise, returns 0. */
 static size_t commands_terminal(const unsigned char *c)
 {
     if (c[0] < 0x20 || c[0] == 0x7f)

@@ -7,16 +7,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Prints to standard output. Characters that control the terminal or change the direction of text become '?'; after
- * a line end, the next line begins with indent spaces. */
+/* Prints to standard output. Characters that control the terminal or change the direction of text become '?'; after a
+ * line end, the next line begins with `indent` spaces. */
 void text_print(const char *text, unsigned indent);
 /* Returns a copy, which the caller frees, with those characters and line ends escaped: \n, \x1b, \u202e. */
 char *text_in_one_line(const char *text);
-/* True if part occurs in text, ignoring case. */
+/* True if `part` occurs in `text`, ignoring case. */
 bool text_contains(const char *text, const char *part);
-/* Returns the number of columns that text takes; every UTF-8 character counts as one. */
+/* Returns the width of `text` in columns; every UTF-8 character counts as one. */
 size_t text_width(const char *text);
-/* Appends to text, which is reallocated and may be NULL, with a separator in between. */
+/* Appends `separator` and `more` to `text`, which it frees, and returns the new text. If `text` is NULL, returns a copy
+ * of `more`. */
 char *text_append(char *text, const char *separator, const char *more);
 
 #endif

@@ -1,10 +1,11 @@
 /*
  * link.c - replays clCompileProgram and clLinkProgram; see link.h.
  *
- * The layer compiles the objects itself, because their sources include files of the recipe (util/recipe_call.h). Only
- * the layer knows the ids of these programs, so this file cannot look up what was stored. Instead, it makes the calls
- * twice, and the layer's counts show whether the second pass compiled anything. A process with the layer does nothing
- * else, because programs that Ingot builds itself must not go through the layer.
+ * The layer itself compiles the objects, because only it can read the files that their sources include from the recipe
+ * (see util/recipe_call.h). Only the layer knows the ids of these programs, so this file cannot look up what was
+ * stored. Instead, it makes the calls twice, and the layer's counts show whether the second pass compiled anything. A
+ * worker with the layer builds only linked programs, because programs that Ingot builds itself must not go through the
+ * layer.
  */
 #include "cli/build/link.h"
 
@@ -23,7 +24,7 @@
 
 enum { COUNTS_SIZE = 1 << 16, LOG_SIZE = 1024 };
 
-/* What the layer counted. */
+/* The layer's counts. */
 struct counts {
     uint64_t hits, builds, passed, build_ns;
 };
@@ -37,7 +38,7 @@ struct pass {
 };
 
 static int counts_file = -1;
-static off_t counts_read; /* up to here */
+static off_t counts_read; /* the offset up to which counts_file has been read */
 
 bool link_prepare(const char *layer, const struct common_options *options)
 {
@@ -63,7 +64,7 @@ static void take_count(const char *line, struct counts *counts)
         counts->build_ns += value;
 }
 
-/* Reads what was counted since the last call. */
+/* Returns the counts that the layer has written since the last call. */
 static struct counts read_counts(void)
 {
     struct counts counts = {0, 0, 0, 0};
@@ -89,7 +90,7 @@ static cl_program keep(struct pass *pass, cl_program program)
     return program;
 }
 
-/* Writes a sentence with the program's log. */
+/* Writes an error sentence with the program's log. Returns false. */
 static bool refuse(const struct pass *pass, cl_program program, const char *call, cl_int error, struct message *result)
 {
     char log[LOG_SIZE] = "";
@@ -149,7 +150,8 @@ static bool make_calls(struct pass *pass, const struct device *device, const str
     return is_made;
 }
 
-/* Makes the calls once, and counts what the layer did. Returns false, with a sentence, if they fail. */
+/* Makes the calls once, and counts what the layer did. Returns false, with an error sentence in the result, if they
+ * fail. */
 static bool run_pass(const struct plan_program *program, const struct device *device, struct counts *counts,
                      struct message *result)
 {

@@ -1,6 +1,6 @@
 /*
- * link.h - builds programs of clLinkProgram by repeating the application's calls under the OpenCL layer, which stores
- * the results.
+ * link.h - builds programs that applications made with clLinkProgram. Repeats the application's calls with the OpenCL
+ * layer loaded, and the layer stores the results.
  */
 #ifndef INGOT_CLI_BUILD_LINK_H
 #define INGOT_CLI_BUILD_LINK_H

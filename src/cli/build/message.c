@@ -1,5 +1,5 @@
 /*
- * message.c - packets between `ingot build` and its workers; see message.h.
+ * message.c - sends and receives messages between `ingot build` and its workers; see message.h.
  */
 #include "cli/build/message.h"
 

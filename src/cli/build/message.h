@@ -1,7 +1,7 @@
 /*
- * message.h - what `ingot build` and its workers send each other: one packet per message, over a socket pair.
+ * message.h - the messages between `ingot build` and its workers: one packet per message, over a socket pair.
  *
- * Both ends are the same program, so a message consists of the structure's own bytes. A worker runs drivers, which may
+ * Both ends are the same program, so a message is sent as the bytes of the struct. A worker runs drivers, which may
  * overwrite any memory, so the receiver checks sizes and ranges, and terminates each text.
  */
 #ifndef INGOT_CLI_BUILD_MESSAGE_H
@@ -39,7 +39,7 @@ struct message {
     uint32_t device;
     uint64_t build_ns; /* of a result: how long compiling took; 0: unknown */
     uint64_t blob_bytes;
-    char text[MESSAGE_TEXT_SIZE]; /* of a result: why it failed */
+    char text[MESSAGE_TEXT_SIZE]; /* the text of a device, or why a job failed */
 };
 
 /* Sends a message. Returns false if the other end is closed or has no room. */

@@ -69,7 +69,7 @@ static int compare_keys(const void *a, const void *b)
     const int order = memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE);
     if (order != 0)
         return order;
-    /* first the copies that have all texts, and of these the ones whose cost is known */
+    /* copies that have all texts come first, and among these the ones with the highest recorded build time */
     if ((left->facts.status == INGOT_SUCCESS) != (right->facts.status == INGOT_SUCCESS))
         return left->facts.status == INGOT_SUCCESS ? -1 : 1;
     return (left->facts.build_time_ns < right->facts.build_time_ns) -

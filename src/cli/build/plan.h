@@ -1,5 +1,5 @@
 /*
- * plan.h - the distinct programs of several recipe files.
+ * plan.h - collects the distinct programs of several recipe files.
  */
 #ifndef INGOT_CLI_BUILD_PLAN_H
 #define INGOT_CLI_BUILD_PLAN_H
@@ -12,7 +12,7 @@ enum { PLAN_KEY_TEXT_SIZE = 2 * INGOT_RECIPE_KEY_SIZE + 1, PLAN_SHORT_KEY = 12 }
 /* A device that a program was built for, according to the store. */
 struct plan_device {
     char *text;      /* as in struct device */
-    size_t platform; /* where " (PLATFORM)" begins in it */
+    size_t platform; /* the offset in `text` at which " (PLATFORM)" begins */
 };
 
 struct plan_program {
@@ -28,24 +28,24 @@ struct plan {
     size_t recipe_count;
     struct plan_program *programs; /* each key once, the most expensive first */
     size_t program_count;
-    size_t repeated_count;  /* set by plan_open: duplicates from other files, which follow the programs */
+    size_t repeated_count;  /* set by plan_open: duplicates from other files, stored after the programs */
     uint64_t damaged_count; /* of all files */
     uint64_t torn_bytes;
 };
 
-/* Reads the files. trust: NULL without a policy for their seals. Returns EXIT_DONE, or EXIT_NO_STORE after a message.
- * Damaged records cause a message on standard error. */
+/* Reads the files. trust: the policy for the files' seals; NULL: none. Returns EXIT_DONE, or EXIT_NO_STORE after a
+ * message. Damaged records cause a message on standard error. */
 int plan_open(struct plan *plan, size_t path_count, char *const *paths, const ingot_persist_trust_t *trust);
 void plan_close(struct plan *plan);
 /* Adds the programs of one recipe, in the recipe's order. Takes over the reference. Must not be called after
  * plan_open. */
 void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summary_t *summary);
-/* Sorts the programs. */
+/* Sorts the programs by cost, the most expensive first. */
 void plan_sort(struct plan *plan);
 
 /* Writes a message if a recipe is damaged. */
 void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path);
-/* Opens one recipe, with a message on failure and about damage. */
+/* Opens one recipe. Writes a message if that fails or if the recipe is damaged. Returns the codes of plan_open. */
 int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path,
                      const ingot_persist_trust_t *trust);
 /* Writes a key in hexadecimal digits. */

@@ -1,5 +1,5 @@
 /*
- * process.c - worker processes; see process.h.
+ * process.c - starts and ends worker processes; see process.h.
  */
 #include "cli/build/process.h"
 
@@ -36,7 +36,7 @@ static bool become_worker(const struct process *process, pid_t parent)
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    (void)setrlimit(RLIMIT_CORE, &no_core); /* a crash is expected, and a compiler's memory is large */
+    (void)setrlimit(RLIMIT_CORE, &no_core); /* crashes are expected, and a compiler's core file is large */
     (void)signal(SIGINT, SIG_DFL);
     (void)dup2(process->output, STDOUT_FILENO);
     (void)dup2(process->output, STDERR_FILENO);
@@ -55,7 +55,7 @@ bool process_start(struct process *process, size_t other_count, const struct pro
     (void)fflush(NULL); /* otherwise, the child would have a copy of the unwritten output */
     process->pid = process->output >= 0 ? fork() : -1;
     if (process->pid == 0) {
-        for (size_t i = 0; i < other_count; ++i) { /* so that a worker sees the end of its own socket */
+        for (size_t i = 0; i < other_count; ++i) { /* so that other workers see the tool close theirs */
             if (others[i].socket >= 0)
                 (void)close(others[i].socket);
         }
@@ -68,7 +68,7 @@ bool process_start(struct process *process, size_t other_count, const struct pro
     (void)close(ends[1]);
     process->socket = ends[0];
     if (process->pid > 0) {
-        (void)setpgid(process->pid, process->pid); /* called in both processes, so that it takes effect at once */
+        (void)setpgid(process->pid, process->pid); /* in both processes: either may go on first */
         return true;
     }
     process->pid = 0;
@@ -98,7 +98,7 @@ void process_clear_output(const struct process *process)
     (void)lseek(process->output, 0, SEEK_SET); /* the worker shares the file's position */
 }
 
-/* Appends the last line that is not empty. */
+/* Appends the last line of the output that is not empty. */
 static void add_last_line(int output, size_t text_size, char *text)
 {
     const off_t written = lseek(output, 0, SEEK_CUR);
@@ -123,8 +123,7 @@ void process_end(struct process *process, size_t text_size, char *text)
     if (text_size != 0)
         text[0] = '\0';
     if (process->pid > 0) {
-        /* Must be called before the worker is reaped, because its process id, and so the group's, belongs to it only
-         * until then. */
+        /* Kills the group before the worker is reaped: afterwards, its PID, and so the group, may belong to others. */
         (void)kill(-process->pid, SIGKILL);
         while (waitpid(process->pid, &status, 0) < 0 && errno == EINTR) {
         }

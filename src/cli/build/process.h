@@ -28,7 +28,7 @@ typedef void (*process_body_t)(int socket, void *user);
 /* Forks a worker. The child closes the sockets of `others`. Returns false, with errno, if that fails. */
 bool process_start(struct process *process, size_t other_count, const struct process *others, process_body_t body,
                    void *user);
-/* Returns the memory that the worker has for itself, in bytes, in RAM and swap; 0 if it has ended. */
+/* Returns the size of the worker's private memory in RAM and swap, in bytes; 0 if it has ended. */
 uint64_t process_memory(const struct process *process);
 /* Discards what the worker has printed so far. */
 void process_clear_output(const struct process *process);

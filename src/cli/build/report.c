@@ -1,5 +1,5 @@
 /*
- * report.c - counts, the progress line and the summary; see report.h.
+ * report.c - counts results, and prints the progress line and the summary; see report.h.
  */
 #include "cli/build/report.h"
 
@@ -119,7 +119,7 @@ void report_begin(struct report *report, uint64_t job_count, uint64_t cost_ns)
 {
     report->job_count += job_count;
     report->cost_ns += cost_ns;
-    if (!report->is_stale) /* which has several beginnings */
+    if (!report->is_stale) /* with is_stale, this is called for each namespace */
         report->begun_ns = units_now_ns();
 }
 
@@ -142,8 +142,8 @@ static uint64_t count_done(const struct report *report)
     return done;
 }
 
-/* Estimates the remaining time from the time so far; 0: unknown. Recorded times weigh the programs, if there are any.
- */
+/* Estimates the remaining time from the time so far; 0: unknown. If the recipes have build times, each program counts
+ * by its time. */
 static uint64_t estimate_ns(const struct report *report, uint64_t done)
 {
     const bool is_weighed = report->done_cost_ns != 0;

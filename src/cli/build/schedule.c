@@ -1,5 +1,5 @@
 /*
- * schedule.c - the loop over the worker processes; see schedule.h.
+ * schedule.c - runs the tasks in worker processes; see schedule.h.
  *
  * The tool itself loads no driver; the first worker lists the devices. A program that crashes a worker is not tried
  * again, unless the worker had already built other programs, because drivers keep memory and an earlier program may be
@@ -29,11 +29,11 @@ enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_BUSY };
 /* A worker process and its task. */
 struct slot {
     enum slot_state state;
-    const struct task *task; /* set even while a new worker starts that will try it again; NULL: none */
+    const struct task *task; /* also set while a worker starts that will try the task again; NULL: none */
     bool is_again;
     bool is_layered;     /* the process has the OpenCL layer */
     uint32_t done_count; /* tasks that this process has done */
-    uint64_t since_ns;   /* of a start or a task */
+    uint64_t since_ns;   /* when the process was started, or got its task */
 };
 
 struct schedule {
@@ -43,7 +43,7 @@ struct schedule {
     struct slot *slots; /* limits->job_count */
     struct process *processes;
     struct pollfd *polled;
-    char **devices; /* the texts, of the first worker */
+    char **devices; /* their texts, as the first worker sent them */
     size_t device_count;
     struct tasks tasks;
     bool has_tasks; /* the devices are known */
@@ -102,7 +102,7 @@ static void give(struct schedule *schedule, size_t i)
 {
     struct slot *slot = &schedule->slots[i];
     const struct task *next = next_of(schedule, i);
-    if (next != NULL && next->is_layered != slot->is_layered) { /* it needs another worker */
+    if (next != NULL && next->is_layered != slot->is_layered) { /* the task needs a worker with the other is_layered */
         process_end(&schedule->processes[i], 0, NULL);
         slot->state = SLOT_EMPTY;
         return;
@@ -165,7 +165,7 @@ static void check_limits(struct schedule *schedule, size_t i)
 
 /* ---- what the workers send -------------------------------------------------------------------------------------- */
 
-/* Handles a worker's list of devices. The first worker's list is kept, and those of later workers must be equal. */
+/* Handles a device from a worker's list. The list of the first worker is kept, and later workers must send the same. */
 static bool take_device(struct schedule *schedule, const struct message *message)
 {
     if (schedule->has_tasks)
@@ -253,7 +253,7 @@ static void wait_for_workers(struct schedule *schedule)
 {
     const uint32_t count = schedule->limits->job_count;
     for (uint32_t i = 0; i < count; ++i)
-        schedule->polled[i] = (struct pollfd){.fd = schedule->processes[i].socket, .events = POLLIN}; /* -1: none */
+        schedule->polled[i] = (struct pollfd){.fd = schedule->processes[i].socket, .events = POLLIN}; /* -1: ignored */
     if (poll(schedule->polled, count, PERIOD_MS) > 0) {
         for (uint32_t i = 0; i < count; ++i) {
             if (schedule->polled[i].revents != 0)

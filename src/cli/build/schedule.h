@@ -9,14 +9,14 @@
 
 struct schedule_limits {
     uint32_t job_count; /* worker processes at once, at least 1 */
-    uint64_t time_ns;   /* of one program; also of listing the devices */
+    uint64_t time_ns;   /* for one program, and for listing the devices */
     uint64_t memory_bytes;
 };
 
 /* Called in the tool's own process. */
 struct schedule_calls {
-    /* Called when the devices are known, by their texts. Sets is_chosen for the devices that programs are built for.
-     * Returns false, after a message, if there is nothing to build. */
+    /* Called when the devices are known; `texts` are their texts. Sets is_chosen for the devices that programs are
+     * built for. Returns false, after a message, if there is nothing to build. */
     bool (*choose)(size_t count, char *const *texts, bool *is_chosen, void *user);
     /* Called when all jobs are known. */
     void (*begin)(uint64_t job_count, uint64_t cost_ns, void *user);

@@ -1,5 +1,5 @@
 /*
- * tasks.c - the order of the work; see tasks.h.
+ * tasks.c - makes the tasks of a build, in the order in which they are done; see tasks.h.
  */
 #include "cli/build/tasks.h"
 

@@ -1,5 +1,5 @@
 /*
- * tasks.h - which programs are built for which devices, and in which order.
+ * tasks.h - decides which programs are built for which devices, and in which order.
  */
 #ifndef INGOT_CLI_BUILD_TASKS_H
 #define INGOT_CLI_BUILD_TASKS_H
@@ -9,9 +9,9 @@
 #include "cli/build/plan.h"
 
 struct task {
-    uint32_t program; /* in the plan */
+    uint32_t program; /* index in the plan */
     uint32_t device;
-    uint32_t rank;   /* the number of devices with the same text before this one */
+    uint32_t rank;   /* how many chosen devices with the same text come before this one */
     bool is_layered; /* a linked program, which a worker with the OpenCL layer builds */
 };
 
@@ -23,16 +23,15 @@ struct tasks {
 
 /* True if a program can be built, with or without the OpenCL layer. */
 bool tasks_can_build(const ingot_recipe_program_t *program, bool has_layer);
-/* Makes a task of each program that can be built and each chosen device of its backend. The most expensive come first,
+/* Makes a task for each program that can be built and each chosen device of its backend. The most expensive come first,
  * and linked programs last. If devices have the same text, the tasks of the second follow all those of the first. Their
  * ids are probably the same, so the store then already has the programs. */
 void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_count, char *const *devices,
                 const bool *is_chosen, bool has_layer);
 void tasks_free(struct tasks *tasks);
 
-/* True if the program should be built for one of these devices, provided that it can be built. If a device that it
- * was built for no longer exists, the devices of the same platform take its place, because a driver may rename a
- * device. */
+/* True if the program should be built for `devices[device]`, provided that it can be built. If a device that it was
+ * built for no longer exists, the devices of the same platform take its place, because a driver may rename a device. */
 bool tasks_is_for(const struct plan_program *program, size_t device, size_t device_count, char *const *devices);
 
 #endif

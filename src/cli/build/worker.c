@@ -187,8 +187,8 @@ static bool send_devices(const struct worker *worker, int socket)
     return message_send(socket, &message);
 }
 
-/* Turns off the layer, which would cache the programs a second time. Unless the store keeps recipes, also turns off
- * recording, because the programs come from a recipe. */
+/* Turns off the OpenCL layer, which would cache the programs a second time, except in a worker that needs it. Unless
+ * the store keeps recipes, also turns off recording, because the programs come from a recipe. */
 static bool prepare(struct worker *worker)
 {
     const bool keeps_recipes = worker->setup->options->keeps_recipes;

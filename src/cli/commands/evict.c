@@ -101,7 +101,7 @@ static int evict(struct evicting *evicting)
     evicting->limits.user = &progress;
     ingot_status_t status = ingot_persist_evict(storage, &evicting->limits, &entry_count, &bytes);
     if (status == INGOT_SUCCESS && evicting->is_to_clear && !interrupt_seen())
-        status = ingot_persist_clear(storage); /* also clears the recipes that it keeps */
+        status = ingot_persist_clear(storage); /* also removes the recipes that the store keeps */
     progress_fini(&progress);
     int result = interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
     if (status != INGOT_SUCCESS)

@@ -1,5 +1,6 @@
 /*
- * manifest.c - `ingot manifest`: shows what a run requested, which the next run can load ahead.
+ * manifest.c - `ingot manifest`: lists the programs that a run requested, which the next run can load ahead of its
+ * requests.
  */
 #include <ingot/prewarm.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ struct listing {
     struct common_options common;
     const char *path;
     struct table table;
-    cJSON *json; /* used instead of the table */
+    cJSON *json; /* with --json; used instead of the table */
 };
 
 static error_t parse_option(int key, char *value, struct argp_state *state)

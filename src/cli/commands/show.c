@@ -122,7 +122,8 @@ static void print_blob(const cJSON *blob, const char *why_not)
     }
 }
 
-/* Shows an entry, and frees the description of its blob. If that is NULL, the library's last sentence is the reason. */
+/* Shows an entry, and frees the description of its blob. If `blob` is NULL, the library's last error sentence says
+ * why. */
 static void show(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
     char *refusal = blob == NULL ? memory_copy_text(ingot_last_error_detail()) : NULL;
@@ -136,7 +137,7 @@ static void show(const struct showing *showing, const struct entry *entry, const
         (void)cJSON_AddItemToObject(json, "blob", blob != NULL ? blob : cJSON_CreateNull());
         (void)fputs(showing->is_first ? "[\n" : ",\n", stdout);
         json_print_item(json);
-        id.fields = NULL; /* json owned them */
+        id.fields = NULL; /* deleted together with json */
     } else {
         (void)fputs(showing->is_first ? "" : "\n", stdout);
         print_facts(entry, name);

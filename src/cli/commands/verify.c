@@ -102,8 +102,8 @@ static void print_json(struct verifying *verifying, const ingot_persist_verifica
     json_print(json);
 }
 
-/* Another format version is not a fault of the store; an entry that other users could have written is, and so is one
- * whose seal is refused. */
+/* An entry of another format version is not a finding. An entry that other users could have written is one, and so is
+ * an entry whose seal is refused. */
 static int judge(const struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
 {
     const bool is_clean =

@@ -9,7 +9,7 @@
 
 enum { ENTRY_NAME_SIZE = 112 };
 
-/* An entry that outlives the visit. */
+/* A copy of an entry, which stays valid after the visit. */
 struct entry {
     ingot_persist_entry_t facts; /* name_space, reason and id are copies */
     char name[ENTRY_NAME_SIZE];
@@ -22,8 +22,8 @@ void entry_fini(struct entry *entry);
 /* Returns the fields of an entry that all commands show. */
 cJSON *entry_to_json(const ingot_persist_entry_t *facts);
 
-/* Describes the content of a blob and releases the blob. Returns NULL on failure; the library's last sentence is the
- * reason. */
+/* Describes the content of a blob and releases the blob. Returns NULL on failure; the library's last error sentence
+ * then says why. */
 cJSON *entry_describe_blob(ingot_buffer_t *blob);
 /* Loads an entry's blob and describes it in the same way. */
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);

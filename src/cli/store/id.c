@@ -33,7 +33,7 @@ static void add_once(char **list, const char *value)
         *list = text_append(*list, ", ", value);
 }
 
-/* Adds a source. A backend's own kinds are given as the bytes of their number. */
+/* Adds a source. The kind is eight hexadecimal digits if only the backend knows it; such a source is called "own". */
 static void add_source(struct id_view *view, const char *kind, const char *digest)
 {
     char source[64];

@@ -1,5 +1,5 @@
 /*
- * id.h - the fields of an id, for lists and filters.
+ * id.h - reads the fields of an id, for lists and filters.
  */
 #ifndef INGOT_CLI_STORE_ID_H
 #define INGOT_CLI_STORE_ID_H
@@ -11,7 +11,7 @@
 struct id_view {
     cJSON *fields; /* an object with one member per field */
     char *backend;
-    char *devices; /* joined by ", "; equal neighbors appear once */
+    char *devices; /* joined by ", "; a name that is already there is not added again */
     char *drivers;
     char *sources; /* "opencl_c 1f2e3d4c5b6a", joined by ", " */
 };
@@ -22,7 +22,8 @@ void id_fini(struct id_view *view);
 /* Adds the backend, the driver, the sources and the devices to an object. */
 void id_add_to_json(cJSON *object, const struct id_view *view);
 
-/* True if part occurs in a source's kind or in the name of a header or file, or if a source's digest begins with it. */
+/* True if `part` occurs in a source's kind or in the name of a header or file, or if a source's digest begins with
+ * it. */
 int id_has_source(const struct id_view *view, const char *part);
 
 /* Returns the fields that differ as an array, or NULL if one of the two ids cannot be read. */

@@ -23,8 +23,8 @@ int store_failed(const char *doing, ingot_status_t status)
     return EXIT_FAILED;
 }
 
-/* True if the directory is a store. A process that opens a store for writing creates the tag; the first one that stores
- * creates the lock. */
+/* True if the directory is a store. A process that opens a store for writing creates CACHEDIR.TAG, and the first
+ * process that stores a blob creates the lock file. */
 static bool is_store(const char *path)
 {
     const int root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -65,7 +65,7 @@ static const char *variable(const char *name)
 
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options)
 {
-    static const char *const words[] = {"none", "verify", "require"}; /* in the order of the values */
+    static const char *const words[] = {"none", "verify", "require"}; /* in the order of ingot_persist_trust_policy_t */
     const char *word = options->ignores_trust_variable ? NULL : variable("INGOT_PERSIST_TRUST");
     size_t chosen = 0;
     *trust = (ingot_persist_trust_t)INGOT_PERSIST_TRUST_INIT;
@@ -92,7 +92,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     ingot_persist_trust_t trust;
 
     int code = store_read_trust(&trust, options);
-    info.trust_policy = trust.policy; /* otherwise, the keys would have no effect */
+    info.trust_policy = trust.policy; /* otherwise, read_environment would refuse keys that have no effect */
     if (options->directory != NULL)
         info.path = options->directory;
     else if (code == EXIT_DONE)

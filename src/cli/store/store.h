@@ -17,11 +17,11 @@ enum store_access { STORE_READ, STORE_WRITE, STORE_MAKE };
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                const ingot_persist_eviction_t *order);
 
-/* Reads the policy and the key files from the options and the environment, for a store named by either. Returns
- * EXIT_DONE, or EXIT_USAGE after a message. */
+/* Reads the policy and the key files from the options and the environment, for a store that either of these names.
+ * Returns EXIT_DONE, or EXIT_USAGE after a message. */
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);
 
-/* Reports a failure on standard error, with the library's sentence, and returns EXIT_FAILED. */
+/* Reports a failure on standard error, with the library's error sentence, and returns EXIT_FAILED. */
 int store_failed(const char *doing, ingot_status_t status);
 
 #endif

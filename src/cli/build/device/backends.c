@@ -1,5 +1,5 @@
 /*
- * backends.c - the table of backends; see backends.h.
+ * backends.c - a table of the backends that the tool was built with; see backends.h.
  */
 #include "cli/build/device/backends.h"
 

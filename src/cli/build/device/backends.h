@@ -1,5 +1,5 @@
 /*
- * backends.h - the backends that the tool was built with, and their devices.
+ * backends.h - lists the backends that the tool was built with, and opens their devices.
  *
  * Only worker processes call these functions, because listing devices loads drivers. A backend's list is the same in
  * every worker, unless a device comes or goes.
@@ -13,7 +13,7 @@
 const char *backends_name(size_t index);
 /* Adds the devices of the backend with this index. There are none if the driver is missing. */
 void backends_add_devices(struct device_list *list, size_t index);
-/* Creates a context for this device alone. On failure returns false with a sentence in reason. */
+/* Creates a context for this device alone. On failure, returns false and writes a sentence to `reason`. */
 bool backends_open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,
                           char reason[DEVICE_REASON_SIZE]);
 

@@ -15,7 +15,7 @@ struct device {
     char text[DEVICE_TEXT_SIZE]; /* "BACKEND: NAME (PLATFORM)" */
     void *owner;                 /* the platform or the driver */
     void *handle;
-    int number; /* a CUDA device */
+    int number; /* the index of a CUDA device */
 };
 
 struct device_list {
@@ -23,7 +23,7 @@ struct device_list {
     size_t count;
 };
 
-/* Adds a device. Its text consists of its name and its platform's. */
+/* Adds a device. Its text is made from the names of the backend, the device and the platform. */
 void device_add(struct device_list *list, const struct device *device, const char *name, const char *platform);
 /* Writes a sentence about a driver's error, and returns false. */
 bool device_refuse(char reason[DEVICE_REASON_SIZE], const char *call, long error);

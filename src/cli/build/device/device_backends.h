@@ -1,5 +1,6 @@
 /*
- * device_backends.h - the files that know a backend's native interface.
+ * device_backends.h - what `ingot build` needs of each backend: a table of functions that use the backend's native
+ * interface.
  */
 #ifndef INGOT_CLI_BUILD_DEVICE_DEVICE_BACKENDS_H
 #define INGOT_CLI_BUILD_DEVICE_DEVICE_BACKENDS_H

@@ -1,6 +1,6 @@
 /*
- * device_cuda.c - the devices of the CUDA driver, which is opened at run time as the backend does. The library and the
- * primary contexts stay until the process ends.
+ * device_cuda.c - lists and opens the devices of the CUDA driver, which it loads at run time, as the backend does. The
+ * library and the primary contexts stay until the process ends.
  */
 #include <ingot/cuda.h>
 

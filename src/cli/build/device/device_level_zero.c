@@ -1,6 +1,6 @@
 /*
- * device_level_zero.c - the devices of all Level Zero drivers. Their contexts live until the process ends, because
- * Level Zero does not count references.
+ * device_level_zero.c - lists and opens the devices of all Level Zero drivers. Their contexts live until the process
+ * ends, because Level Zero does not count references.
  */
 #include <ingot/level_zero.h>
 

@@ -1,5 +1,5 @@
 /*
- * device_opencl.c - the devices of all OpenCL platforms.
+ * device_opencl.c - lists and opens the devices of all OpenCL platforms.
  */
 #include <ingot/opencl.h>
 
@@ -53,7 +53,7 @@ static bool open_device(const struct device *device, const ingot_context_info_t 
     if (native == NULL)
         return device_refuse(reason, "clCreateContext", error);
     const ingot_status_t status = ingot_opencl_context_create(context, native, 1, &native_device, info);
-    (void)clReleaseContext(native); /* Ingot's context keeps it */
+    (void)clReleaseContext(native); /* Ingot's context has its own reference */
     if (status != INGOT_SUCCESS)
         (void)snprintf(reason, DEVICE_REASON_SIZE, "%s: %s", ingot_status_name(status), ingot_last_error_detail());
     return status == INGOT_SUCCESS;

@@ -12,9 +12,9 @@ struct recipe_request {
     struct common_options common;
     char **arguments; /* after the action's name */
     size_t count;
-    const char *name;      /* NULL: any; part of the name of programs that prune removes */
+    const char *name;      /* prune removes programs with this text in their name; NULL: none */
     uint64_t faster_ns;    /* prune removes programs that compiled in less time */
-    bool keeps_unrecorded; /* prune keeps what cannot be built */
+    bool keeps_unrecorded; /* prune keeps programs that cannot be built, too */
 };
 
 int recipe_list(const struct recipe_request *request);

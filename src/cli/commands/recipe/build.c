@@ -33,18 +33,18 @@ enum { MOST_JOBS = 1024, OPEN_FOLDERS = 16, KEY_STALE = 256 };
 
 struct building {
     struct common_options common;
-    bool is_stale;      /* build the programs in the recipes that the store keeps */
+    bool is_stale;      /* --stale: builds from the recipes that the store keeps */
     const char *bundle; /* NULL: none */
     char **paths;       /* of recipes */
     size_t path_count;
-    ingot_persist_trust_policy_t policy; /* for the seals of recipes, at least; INGOT_PERSIST_TRUST may say more */
-    const char *key_files;               /* for them; NULL: those of INGOT_PERSIST_KEYS */
-    char **selectors;                    /* none: all devices */
+    ingot_persist_trust_policy_t policy; /* of the recipes' seals; INGOT_PERSIST_TRUST may require more */
+    const char *key_files;               /* the keys for these seals; NULL: INGOT_PERSIST_KEYS */
+    char **selectors;                    /* of --device; if there are none, all devices */
     size_t selector_count;
-    bool has_chosen; /* some namespace has a device */
+    bool has_chosen; /* a device was selected, in any namespace */
     struct schedule_limits limits;
     char *layer;      /* NULL: none, or no linked programs */
-    struct plan plan; /* with --stale, of one namespace */
+    struct plan plan; /* with --stale, for one namespace at a time */
     struct report report;
 };
 
@@ -167,7 +167,7 @@ static void leave_out(struct building *building, size_t count, char *const *text
     for (size_t i = 0; i < building->plan.program_count; ++i) {
         const ingot_recipe_program_t *facts = &building->plan.programs[i].facts;
         const bool is_buildable = tasks_can_build(facts, building->layer != NULL);
-        bool has_device = facts->kind == INGOT_RECIPE_OBJECT; /* a part of linked programs */
+        bool has_device = facts->kind == INGOT_RECIPE_OBJECT; /* an object is built with its linked programs */
         for (size_t j = 0; j < count && is_buildable; ++j)
             has_device = has_device || (is_chosen[j] && tasks_is_for(&building->plan.programs[i], j, count, texts));
         if (!has_device)
@@ -230,7 +230,7 @@ static int remove_item(const char *path, const struct stat *about, int type, str
     return remove(path);
 }
 
-/* Writes the bundle from the store that waited beside it, and removes the store. */
+/* Writes the bundle from the store in FILE.build, and removes that store. */
 static int finish_bundle(const struct building *building, uint64_t *entry_count)
 {
     ingot_storage_t store = NULL;
@@ -260,7 +260,7 @@ static void find_layer(struct building *building)
         building->layer = run_layer_find();
 }
 
-/* Builds the plan. */
+/* Builds the programs of the plan. */
 static int build_plan(struct building *building)
 {
     const struct schedule_calls calls = {choose, begin, take_result, tick, building};
@@ -281,7 +281,7 @@ static int finish(struct building *building, int code, const uint64_t *bundled_c
     return code == EXIT_DONE && !report_is_good(&building->report) ? EXIT_FINDING : code;
 }
 
-/* Reads the recipes, whose seals may have other keys than those that seal what is built. */
+/* Reads the recipes. The keys that check their seals may differ from those that seal the built programs. */
 static int open_recipes(struct building *building)
 {
     ingot_persist_trust_t trust;
@@ -322,7 +322,7 @@ static int build_parts(struct building *building, const struct stale *stale)
     for (size_t i = 0; i < stale->part_count && code == EXIT_DONE; ++i) {
         const struct stale_part *part = &stale->parts[i];
         has_programs = has_programs || part->plan.program_count != 0;
-        free(building->layer); /* this namespace's linked programs may need the layer; the next one may have none */
+        free(building->layer); /* each namespace looks for the layer again, because it may not need one */
         building->layer = NULL;
         building->plan = part->plan; /* borrowed */
         building->common.name_space = part->name_space[0] != '\0' ? part->name_space : NULL;
@@ -330,7 +330,7 @@ static int build_parts(struct building *building, const struct stale *stale)
         code = build_plan(building);
     }
     if (code != EXIT_DONE || !has_programs || building->has_chosen || building->selector_count == 0)
-        return code; /* without --device, a missing device may mean that its driver was removed */
+        return code; /* without --device, a missing device is not an error: its driver may have been removed */
     (void)fputs("ingot: no device of this machine is selected for the programs of this store\n", stderr);
     return EXIT_FAILED;
 }

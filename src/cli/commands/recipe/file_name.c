@@ -1,5 +1,5 @@
 /*
- * file_name.c - file names for the texts of a recipe; see file_name.h.
+ * file_name.c - makes file names for the texts of a recipe; see file_name.h.
  */
 #include "cli/commands/recipe/file_name.h"
 
@@ -32,7 +32,7 @@ void file_name_make(const char *name, ingot_source_kind_t kind, bool has_number,
     char plain[MOST_CHARACTERS + 1];
     size_t length = 0;
     const size_t name_length = strlen(name);
-    /* the end of a long name, which has its suffix */
+    /* keep the end of a long name, because the suffix is there */
     const char *from = name_length > MOST_CHARACTERS ? name + name_length - MOST_CHARACTERS : name;
     for (; *from != '\0'; ++from, ++length) {
         const bool is_kept = is_plain(*from) && (length != 0 || (*from != '.' && *from != '-'));

@@ -1,5 +1,5 @@
 /*
- * list.c - `ingot recipe list` and `ingot recipe show`.
+ * list.c - `ingot recipe list` and `ingot recipe show`: list the programs of recipes, and show all about some of them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -113,7 +113,7 @@ static cJSON *constants_to_json(const ingot_recipe_program_t *program)
         const ingot_spec_constant_t *constant = &program->spec_constants[i];
         const uint8_t *value = constant->value;
         char digits[2 * sizeof(uint64_t) + 1] = "";
-        for (uint32_t j = 0; j < constant->size && j < sizeof(uint64_t); ++j) /* as a number: the last byte first */
+        for (uint32_t j = 0; j < constant->size && j < sizeof(uint64_t); ++j) /* as a number: last byte first */
             (void)snprintf(digits + (size_t)2 * j, 3, "%02x", value[constant->size - 1 - j]);
         cJSON *json = cJSON_CreateObject();
         json_add_u64(json, "id", constant->id);
@@ -145,7 +145,7 @@ static cJSON *details_to_json(const ingot_recipe_program_t *program)
     return json;
 }
 
-/* Prints the members of an object, and of what it contains, one per line. */
+/* Prints the members of a JSON object, and of all objects and lists in it, one per line. */
 static void print_members(const cJSON *json, unsigned indent)
 {
     for (const cJSON *each = json->child; each != NULL; each = each->next) {
@@ -179,7 +179,7 @@ static cJSON *summary_to_json(const ingot_recipe_summary_t *summary)
     return json;
 }
 
-/* Shows the whole file if no key is given. */
+/* Adds the programs with the given keys to the list. */
 static int collect(const struct recipe_request *request, ingot_recipe_t recipe, cJSON *list)
 {
     int code = EXIT_DONE;

@@ -1,5 +1,5 @@
 /*
- * merge.c - `ingot recipe merge` and `ingot recipe prune`: copy programs to another file.
+ * merge.c - `ingot recipe merge` and `ingot recipe prune`: copy programs to another recipe file.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -40,13 +40,14 @@ static int open_writer(struct copying *copying, const char *path)
     return EXIT_NO_STORE;
 }
 
-/* True if another copy of the program may be intact. */
+/* True if the status means that this copy of a program is damaged. Another copy may be intact. */
 static bool is_damage(ingot_status_t status)
 {
     return status == INGOT_NOT_FOUND || status == INGOT_BLOB_CORRUPT;
 }
 
-/* Counts a program, and reports why it was not copied. Others may still be copied then, unless the file is full. */
+/* Counts a program, and reports why it was not copied. Returns EXIT_FAILED if copying must stop, for example because
+ * the file is full. */
 static int take_result(struct copying *copying, const struct plan_program *program, ingot_status_t status)
 {
     char key[PLAN_KEY_TEXT_SIZE];
@@ -84,14 +85,14 @@ static int tell(const struct recipe_request *request, const struct copying *copy
     return copying->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 
-/* If several files have a program, each may have other ids of it. */
+/* Copies the ids of duplicates: if several files have a program, each may have different ids for it. */
 static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
 {
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < plan->repeated_count; ++i) {
         const struct plan_program *repeated = &plan->programs[plan->program_count + i];
         if (repeated->facts.status == INGOT_NO_SPACE)
-            continue; /* was not to be copied, so this does not mean that the output is full */
+            continue; /* its own file says that it is too large; this status must not be taken for a full output */
         status = try_copy(copying, repeated);
         if (status != INGOT_SUCCESS && !is_damage(status))
             return store_failed("copying the ids of a program", status);
@@ -99,8 +100,8 @@ static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
     return EXIT_DONE;
 }
 
-/* Copies each program, and the ids of all its copies. If the first copy is damaged, another one may be intact; the
- * ids of the first copy are then copied afterwards. */
+/* Copies each program, and the ids of all its duplicates. If a program is damaged, a duplicate may be intact. So
+ * damaged programs are tried again at the end, which adds their ids if the program was copied meanwhile. */
 static int copy_all(struct copying *copying, const struct plan *plan)
 {
     bool *is_left = memory_get(plan->program_count + 1);
@@ -146,7 +147,7 @@ static bool is_kept(const struct recipe_request *request, const ingot_recipe_pro
     return program->build_time_ns == 0 || program->build_time_ns >= request->faster_ns;
 }
 
-/* Copies the programs to keep to a new file, which then replaces the old one. */
+/* Copies the programs that are kept to a new file, which then replaces the old one. */
 static int rewrite(const struct recipe_request *request, struct copying *copying, const struct plan *plan,
                    const char *path, const char *new_path)
 {

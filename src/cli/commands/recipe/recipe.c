@@ -27,7 +27,7 @@ static const struct {
 enum { ACTION_COUNT = sizeof(actions) / sizeof(actions[0]) };
 
 struct parsing {
-    struct recipe_request request; /* first, because its common options are */
+    struct recipe_request request; /* must be first, because the common options are its first member */
     size_t action;
 };
 

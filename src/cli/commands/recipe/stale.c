@@ -1,7 +1,8 @@
 /*
- * stale.c - what the entries of a store are compiled from; see stale.h.
+ * stale.c - finds the programs that the entries of a store were compiled from; see stale.h.
  *
- * The texts of devices are made as device_add makes those of present ones, from the fields of the ids.
+ * The fields of an id give the text of its device, in the same form as device_add makes the texts of this machine's
+ * devices.
  */
 #include "cli/commands/recipe/stale.h"
 
@@ -16,7 +17,7 @@
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 
-/* A visit of the store. */
+/* The state of a visit of all entries of the store. */
 struct visit {
     struct stale *stale;
     ingot_storage_t store;
@@ -30,7 +31,7 @@ static const char *field_of(const struct id_view *view, const char *name)
     return cJSON_IsString(field) ? field->valuestring : NULL;
 }
 
-/* Returns the platform as in the list of devices, or NULL if the id does not name it. */
+/* Returns the name of the platform as device_add gets it, or NULL if the id does not name it. */
 static const char *platform_of(const struct id_view *view, const char *backend)
 {
     if (strcmp(backend, "level_zero") == 0)
@@ -38,8 +39,8 @@ static const char *platform_of(const struct id_view *view, const char *backend)
     return strcmp(backend, "cuda") == 0 ? "CUDA" : field_of(view, "device[0].platform_name");
 }
 
-/* Writes the text of an id's device, if the id names only one. The id of a program for several devices differs from
- * the ids for each device. */
+/* Writes the text of an entry's device. Returns false unless the id names exactly one device: the id of a program for
+ * several devices differs from the ids for each of them. */
 static bool read_device(struct plan_device *device, const char *backend, const ingot_persist_entry_t *entry)
 {
     struct id_view view;
@@ -71,7 +72,8 @@ static void add_device(struct plan_program *program, struct plan_device *device)
 
 /* ---- namespaces ------------------------------------------------------------------------------------------------- */
 
-/* Opens the recipe of a namespace, and lists all its programs, so that an index in the recipe is one in the plan. */
+/* Opens the recipe of a namespace, and lists all its programs, so that an index in the recipe is also an index in the
+ * plan. */
 static void open_recipe(struct stale *stale, struct stale_part *part, ingot_storage_t store)
 {
     ingot_recipe_t recipe = NULL;
@@ -106,7 +108,7 @@ static struct stale_part *part_of(struct visit *visit, const char *name_space)
     return part;
 }
 
-/* Notes the device of an entry at the entry's program. */
+/* Adds the device of an entry to the devices of the entry's program. */
 static int visit_entry(const ingot_persist_entry_t *entry, void *user)
 {
     size_t index = 0;
@@ -115,14 +117,14 @@ static int visit_entry(const ingot_persist_entry_t *entry, void *user)
         return 1;
     struct stale_part *part = part_of(user, entry->name_space);
     if (part->plan.recipe_count == 0)
-        return 1; /* it keeps none */
+        return 1; /* the namespace has no recipe */
     if (ingot_recipe_find_id(part->plan.recipes[0], entry->id_size, entry->id, &index) != INGOT_SUCCESS) {
         ++part->unknown_count;
         return 1;
     }
     struct plan_program *program = &part->plan.programs[index];
     if (program->facts.kind == INGOT_RECIPE_OBJECT)
-        return 1; /* a part of linked programs */
+        return 1; /* an object is built with its linked programs */
     if (read_device(&device, program->facts.backend, entry))
         add_device(program, &device);
     else

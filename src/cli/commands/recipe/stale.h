@@ -1,8 +1,9 @@
 /*
- * stale.h - finds what the entries of a store are compiled from, in the recipes that the store keeps.
+ * stale.h - finds, in the recipes that a store keeps, the programs that the store's entries were compiled from.
  *
  * An entry names the device that it was built for, independently of the driver's version. A program is stale if the
- * store has it for a device, but lacks it for the device's current driver. Only a worker process can determine that.
+ * store has it for a device, but not for the device's current driver. Only a worker process can find that out, because
+ * it loads the driver.
  */
 #ifndef INGOT_CLI_COMMANDS_RECIPE_STALE_H
 #define INGOT_CLI_COMMANDS_RECIPE_STALE_H
@@ -13,11 +14,11 @@
 
 #include "cli/build/plan.h"
 
-/* A namespace that keeps a recipe. */
+/* A namespace of the store, and the programs of its recipe, if it has one. */
 struct stale_part {
-    char *name_space;          /* "" without */
+    char *name_space;          /* "": entries without a namespace */
     struct plan plan;          /* its programs, each with its devices */
-    uint64_t unrecorded_count; /* programs that were requested there but cannot be built from a recipe */
+    uint64_t unrecorded_count; /* programs that the recipe names but that cannot be built from one */
     uint64_t unknown_count;    /* entries whose program the recipe does not have */
 };
 

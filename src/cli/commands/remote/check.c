@@ -52,7 +52,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     }
 }
 
-/* The last step of the check. */
+/* Returns the name of a step of the check. */
 static const char *name_of(ingot_remote_step_t step)
 {
     switch (step) {

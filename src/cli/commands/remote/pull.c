@@ -1,7 +1,7 @@
 /*
  * pull.c - `ingot pull` and `ingot warm`: load the programs of a manifest from a server into a store.
  *
- * Several threads load, each on its own connection, so that a server's delay counts once for all of them. Programs that
+ * Several threads load, each on its own connection, so that they wait for a slow server at the same time. Programs that
  * the store already has are not loaded again, so an interrupted pull continues where it stopped.
  */
 #include <ingot/prewarm.h>
@@ -28,8 +28,8 @@ enum { THREADS = 8 };
 struct wanted {
     size_t size;
     uint8_t *id;
-    bool is_there;  /* in the store; written by the thread that took this one, like the next one */
-    bool is_pulled; /* it was not there before */
+    bool is_there;  /* the store has it; written by the thread that took this item, like the next one */
+    bool is_pulled; /* this command loaded it */
 };
 
 struct pulling {
@@ -39,10 +39,10 @@ struct pulling {
     bool is_warm; /* this is `ingot warm` */
     ingot_storage_t store;
     ingot_storage_t server; /* NULL: none, and the chain is the store */
-    ingot_storage_t chain;  /* of both */
+    ingot_storage_t chain;  /* the store before the server */
     struct wanted *wanted;  /* constant while threads run, like the next one */
     size_t wanted_count;
-    atomic_size_t next; /* relaxed, like all counts */
+    atomic_size_t next; /* index of the next item to take; relaxed, like all counts */
     _Atomic uint64_t present_count;
     _Atomic uint64_t pulled_count;
     _Atomic uint64_t missing_count;
@@ -98,7 +98,7 @@ static ingot_status_t load(ingot_storage_t storage, const struct wanted *wanted)
     return status;
 }
 
-/* False: a server failed, and is not asked any more. */
+/* Reads the server's statistics. Returns false if the server failed and is not asked any more. */
 static bool is_asking(const struct pulling *pulling, ingot_remote_stats_t *stats)
 {
     *stats = (ingot_remote_stats_t)INGOT_REMOTE_STATS_INIT;
@@ -113,14 +113,14 @@ static bool has_evicted(const struct pulling *pulling)
     return ingot_persist_get_stats(pulling->store, &stats) == INGOT_SUCCESS && stats.evictions != 0;
 }
 
-/* A store that is only read keeps damaged programs. */
+/* True if a program is missing. Without a server, that includes damaged programs, which stay in a read-only store. */
 static bool is_lacking(const struct pulling *pulling, ingot_status_t status)
 {
     const bool is_damaged = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED;
     return status == INGOT_NOT_FOUND || (is_damaged && pulling->server == NULL);
 }
 
-/* The chain stores in the store what it loads from the server. */
+/* Loads a program into the store: the chain stores each program that it loads from the server. */
 static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_server_asked)
 {
     if (load(pulling->store, wanted) == INGOT_SUCCESS) {
@@ -139,7 +139,8 @@ static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_ser
     }
     if (status == INGOT_SUCCESS)
         status = load(pulling->store, wanted);
-    /* It was stored, and another thread's store has evicted it: look_again counts it. */
+    /* INGOT_NOT_FOUND: the program was stored and then evicted for another thread's program. look_again corrects the
+     * counts. */
     if (status == INGOT_SUCCESS || (status == INGOT_NOT_FOUND && has_evicted(pulling))) {
         wanted->is_there = true;
         wanted->is_pulled = true;
@@ -167,7 +168,7 @@ static void *pull_some(void *user)
     }
 }
 
-/* If no more threads can be started, uses fewer threads, or only this one. */
+/* Loads all programs. If no more threads can be started, uses fewer threads, or only this one. */
 static void pull_all(struct pulling *pulling)
 {
     pthread_t threads[THREADS - 1];
@@ -182,7 +183,7 @@ static void pull_all(struct pulling *pulling)
     progress_fini(&pulling->progress);
 }
 
-/* Counts programs as missing that were evicted from the store because later ones needed their room. */
+/* Counts as missing the programs that were evicted from the store to make room for later ones. */
 static void look_again(struct pulling *pulling)
 {
     size_t gone_count = 0;

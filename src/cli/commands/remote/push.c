@@ -1,8 +1,9 @@
 /*
- * push.c - `ingot push`: stores the entries of a store on a server, except those that it has.
+ * push.c - `ingot push`: uploads the entries of a store to a server, except those that the server already has.
  *
- * Uploads wait in the tier's memory, which drops the oldest ones if there are too many, so the tool waits for uploads
- * from time to time. An interrupted push continues where it stopped, because the server is asked before each upload.
+ * Uploads are queued in memory, and the tier drops the oldest ones if there are too many. So the tool waits from time
+ * to time until all are done. An interrupted push continues where it stopped, because the server is asked before each
+ * upload.
  */
 #include <ingot/remote.h>
 #include <stdio.h>
@@ -84,7 +85,7 @@ static int push_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct pushing *pushing = user;
     if (entry->status != INGOT_SUCCESS || entry->id_size == 0) {
-        ++pushing->bad_count; /* "ingot verify" explains it */
+        ++pushing->bad_count; /* "ingot verify" shows why */
         return 1;
     }
     const ingot_status_t status = ingot_remote_has(pushing->server, entry->id_size, entry->id);

@@ -1,5 +1,5 @@
 /*
- * server.c - opens servers; see server.h.
+ * server.c - opens the server that the options or the environment name; see server.h.
  */
 #include "cli/commands/remote/server.h"
 

@@ -1,5 +1,5 @@
 /*
- * server.h - opens the server for the commands that use one.
+ * server.h - opens the server that the options or the environment name.
  */
 #ifndef INGOT_CLI_COMMANDS_REMOTE_SERVER_H
 #define INGOT_CLI_COMMANDS_REMOTE_SERVER_H
@@ -11,10 +11,10 @@
 
 enum { SERVER_TEXT_CAPACITY = 4096 };
 
-/* True unless the environment names no server. */
+/* True if the environment names a server, even if its settings are invalid. */
 bool server_is_named(void);
-/* Reads the environment and the options. If the URL is NULL, uses the environment's. text holds the info's texts.
- * Returns EXIT_DONE, or EXIT_USAGE after a message. */
+/* Reads the environment and the options. If `url` is NULL, uses the environment's URL. The strings of the info are in
+ * `text`. Returns EXIT_DONE, or EXIT_USAGE after a message. */
 int server_read_info(ingot_remote_info_t *info, const struct common_options *options, const char *url,
                      char text[SERVER_TEXT_CAPACITY]);
 /* Opens the server with long time limits, because no application is waiting. Its failures are reported on standard

@@ -4,8 +4,8 @@
  * While a child runs, this process only waits. Signals that another process sends to this process alone are forwarded;
  * the terminal's signals reach the child directly. If a process sends a signal to the whole process group, the child
  * gets it twice, because here it looks like a signal for this process alone, which must not be lost. Signals are
- * blocked from before the fork until the handlers know the child's number, and again before the child is reaped,
- * because its number may then belong to another process.
+ * blocked from before the fork until the handlers know the child's PID. They are blocked again before the child is
+ * reaped, because its PID may then belong to another process.
  */
 #include "cli/commands/run/run_child.h"
 
@@ -77,7 +77,7 @@ bool run_child_wait(char **command, int *status)
 
     memset(&action, 0, sizeof(action));
     action.sa_handler = SIG_DFL;
-    (void)sigaction(SIGCHLD, &action, &inherited); /* if it is ignored, there is nothing to wait for */
+    (void)sigaction(SIGCHLD, &action, &inherited); /* if it is ignored, the child's status is lost */
     (void)sigemptyset(&signals);
     for (size_t i = 0; i < FORWARDED_COUNT; ++i)
         (void)sigaddset(&signals, forwarded[i]);
@@ -109,7 +109,7 @@ int run_child_end(int status)
     const int number = WTERMSIG(status);
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)signal(number, SIG_DFL);
-    (void)raise(number); /* blocked until now if it is one of the signals above */
+    (void)raise(number); /* stays pending until it is unblocked below, if it is one of the forwarded signals */
     (void)sigemptyset(&one);
     (void)sigaddset(&one, number);
     (void)sigprocmask(SIG_UNBLOCK, &one, NULL);

@@ -15,8 +15,8 @@
 
 #define LAYER_NAME "libIngotOpenCLLayer.so"
 
-/* Where the layer is, relative to the tool's directory: INGOT_LIB_FROM_BIN in an installation, and the second place in
- * the build tree. */
+/* Where the layer may be: in an installation, and in the build tree, both relative to the tool's directory; or in the
+ * library directory that was configured, if the tool was copied elsewhere. */
 static const char *const places[] = {INGOT_LIB_FROM_BIN, "../layers/opencl", INGOT_FULL_LIBDIR};
 
 enum { PLACE_COUNT = sizeof(places) / sizeof(places[0]) };

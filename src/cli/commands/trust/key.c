@@ -125,7 +125,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num != 0)
-            return ARGP_ERR_UNKNOWN; /* the rest comes at once */
+            return ARGP_ERR_UNKNOWN; /* argp then passes all remaining arguments at once, as ARGP_KEY_ARGS */
         take_action(keys, value, state);
         return 0;
     case ARGP_KEY_ARGS:

@@ -1,10 +1,9 @@
 /*
  * sign.c - `ingot sign`: seals the entries of a store, or recipe files.
  *
- * The store is opened twice per namespace: once to read what has no seal or one by a known key, and once to write with
- * a seal. The second one requires seals, so without a secret key it fails instead of storing blobs without a seal. It
- * has only the key that seals, so every blob that it accepts is already sealed by this key; such a blob stays
- * unchanged, with its time.
+ * The store is opened twice per namespace. The reader loads blobs without a seal, or with a seal by a known key. The
+ * writer requires seals, so without a secret key it fails instead of storing blobs without a seal. It has only the key
+ * that seals, so every blob that it can load is already sealed by this key. Such a blob stays unchanged, with its time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,14 +22,14 @@
 
 struct signing {
     struct common_options common;
-    char **recipes; /* none: the store is sealed */
+    char **recipes; /* if there are none, the store is sealed */
     size_t recipe_count;
     size_t name_space_count;
     char **name_spaces;
     const char *name_space; /* the current namespace; "" for none */
     ingot_storage_t reader;
     ingot_storage_t writer;
-    char *key_files;   /* all of them */
+    char *key_files;   /* the files of all keys */
     char *sealing_key; /* the file of the first secret key; NULL: there is none */
     uint64_t sealed_count;
     uint64_t unchanged_count; /* already sealed by this key */
@@ -97,7 +96,7 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
     struct signing *signing = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     if (strcmp(entry->name_space, signing->name_space) != 0)
-        return 1; /* a store without a namespace shows all */
+        return 1; /* a storage without a namespace visits the entries of all namespaces */
     if (is_sealed(signing, entry)) {
         ++signing->unchanged_count;
         return 1;
@@ -117,10 +116,11 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
         tell_problem(entry, "sealing", status);
         signing->status = status;
     }
-    return status != INGOT_READ_ONLY; /* as it is with the others */
+    return status != INGOT_READ_ONLY; /* the other entries would fail in the same way */
 }
 
-/* If the list of key files cannot be read, opening the store with it fails. */
+/* Finds the first secret key, which is the one that seals. Skips files that cannot be read, because opening the store
+ * with them fails later. */
 static int choose_keys(struct signing *signing)
 {
     ingot_persist_trust_t trust;

@@ -1,5 +1,5 @@
 /*
- * sign_recipes.c - `ingot sign RECIPE...`; see sign_recipes.h.
+ * sign_recipes.c - `ingot sign RECIPE...`: seals recipe files; see sign_recipes.h.
  */
 #include "cli/commands/trust/sign_recipes.h"
 
