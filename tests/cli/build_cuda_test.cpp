@@ -1,7 +1,7 @@
 /*
- * build_cuda_test.cpp - `ingot build` of programs that were recorded with CUDA, for the devices of this machine.
+ * build_cuda_test.cpp - tests `ingot build` of programs that were recorded with CUDA, for the devices of this machine.
  *
- * The driver is cuda_stand_in.c, with two equal GPUs and another one; the compilers are the real ones.
+ * The driver is cuda_stand_in.c, with two equal GPUs and a different one; the compilers are the real ones.
  */
 #include <ingot/recipe.h>
 
@@ -53,7 +53,7 @@ protected:
         options.insert(options.begin(), {CLI_PROGRAM, "build", recipe(), "--into", root().string()});
         return run_command(options, environment);
     }
-    /* Returns where an application with this context has its program from. */
+    /* Returns where an application with this context gets its program from. */
     ingot_origin_t origin_for(CUcontext native) const
     {
         const store_fixture::Store store = open_store();
@@ -67,7 +67,7 @@ protected:
     }
 };
 
-/* One worker after the other, so the second of two equal GPUs has its program already. */
+/* There is only one worker, so when the second of two equal GPUs is next, the store already has its program. */
 TEST_F(CliBuildCuda, BuildsForEachGpuSoThatTheApplicationCompilesNothing)
 {
     record();
@@ -90,7 +90,7 @@ TEST_F(CliBuildCuda, BuildsForTheNamedGpu)
     EXPECT_EQ("['Another GPU']", json("ls", "[e['device'] for e in j]"));
 }
 
-/* cuda_empty.c is a library of the driver's name without its functions. */
+/* cuda_empty.c is a library with the driver's name but without its functions. */
 TEST_F(CliBuildCuda, FindsNoDeviceWithoutADriver)
 {
     record();

@@ -1,5 +1,5 @@
 /*
- * build_digits_test.cpp - `ingot build` makes the same machine code from a recipe as the application itself.
+ * build_digits_test.cpp - tests that `ingot build` makes the same machine code from a recipe as the application itself.
  */
 #include <map>
 
@@ -45,7 +45,7 @@ class CliBuildDigits : public RecipeTest
 
 } // namespace
 
-/* Neither launches anything, because PoCL adds code to a program for each size of a work-group. */
+/* Neither the application nor the tool launches a kernel, because PoCL then adds code for the work-group's size. */
 TEST_F(CliBuildDigits, BuildsTheMachineCodeOfTheApplication)
 {
     const fs::path own = scratch() / "own";

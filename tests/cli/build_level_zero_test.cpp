@@ -1,6 +1,6 @@
 /*
- * build_level_zero_test.cpp - `ingot build` of programs that were recorded with Level Zero, for this product and for
- * another one.
+ * build_level_zero_test.cpp - tests `ingot build` of programs that were recorded with Level Zero, for this product and
+ * for another one.
  */
 #include <ingot/recipe.h>
 
@@ -84,7 +84,7 @@ TEST_F(CliBuildLevelZero, BuildsForAnotherProduct)
     EXPECT_EQ("2", json("ls", "len(set(e['device'] for e in j))"));
 }
 
-/* A variable of Intel's compiler changes the ids, as another driver does, and not the device. */
+/* A variable of Intel's compiler changes the ids, as another driver would, but not the device. */
 TEST_F(CliBuildLevelZero, RebuildsForTheSameDeviceWithAnotherIdentity)
 {
     const std::string path = root().string();

@@ -1,6 +1,6 @@
 /*
- * build_link_test.cpp - from `ingot run --record` of an application that links its program, over `ingot build`, to an
- * application that compiles nothing.
+ * build_link_test.cpp - records an application that links its program with `ingot run --record`, runs `ingot build`,
+ * and tests that the application then compiles nothing.
  */
 #include <algorithm>
 #include <fstream>
@@ -53,7 +53,7 @@ protected:
         std::ofstream(fs::path(folder()) / "deep" / "inner.h")
             << "#include \"amount.h\"\n#define INNER " << more << "\n";
     }
-    /* The kernels that the application requested from its linked program. */
+    /* Returns the kernels that the application requested from its linked program. */
     std::string kernels_of_link(const std::string &path) const
     {
         const std::string key = json("recipe list " + path, "[p['key'] for p in j if p['kind'] == 'link'][0]");
@@ -80,7 +80,7 @@ TEST_F(CliBuildLink, BuildsWhatTheApplicationLinks)
     EXPECT_NE(std::string::npos, without.output.find("linked programs need the OpenCL layer")) << without.output;
 }
 
-/* The builder does not have the files. */
+/* `ingot build` runs after the files are gone. */
 TEST_F(CliBuildLink, BuildsObjectsThatIncludeFiles)
 {
     write_folder();
@@ -109,7 +109,7 @@ TEST_F(CliBuildLink, RecordsObjectsWhoseFilesAreGoneBeforeTheLink)
     }
 }
 
-/* The files of the builder, and of the application, may be other ones. */
+/* The files may have changed when `ingot build` runs, and when the application runs again. */
 TEST_F(CliBuildLink, BuildsWhatWasRecordedIfTheFilesChanged)
 {
     write_folder("5");
@@ -151,7 +151,7 @@ TEST_F(CliBuildLink, ShowsExtractsAndCopiesObjectsWithFiles)
     expect_warm(run_application({}, root(), {folder()}));
 }
 
-/* Whatever a recipe says, its objects and links are compiled of what it contains. */
+/* Whatever a recipe says, its objects are compiled only from files that it contains. */
 TEST_F(CliBuildLink, ReadsNoFilesForObjects)
 {
     using namespace forged_recipe;

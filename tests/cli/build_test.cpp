@@ -1,5 +1,6 @@
 /*
- * build_test.cpp - `ingot build`: what the application then compiles, the limits of workers, and interruption.
+ * build_test.cpp - tests `ingot build`: that the application then compiles nothing, the limits of workers, and
+ * interruption.
  */
 #include <csignal>
 #include <regex>
@@ -127,7 +128,7 @@ TEST_F(CliBuild, SealsWhatItBuilds)
     EXPECT_EQ(0, tool({"verify", "--require", "--keys", keys, "--dir", root().string()}).code);
 }
 
-/* Keys of recipes seal nothing, so the public one is enough. */
+/* These keys only check the seals of recipes, so the public key is enough. */
 TEST_F(CliBuild, RequiresSealsOfRecipes)
 {
     const std::string ci = (scratch() / "ci.key").string();
@@ -180,7 +181,7 @@ TEST_F(CliBuild, AppliesThePolicyOfTheEnvironmentToRecipes)
     EXPECT_EQ(0, tool({"verify", "--require", "--keys", key, "--dir", root().string()}).code);
 }
 
-/* A folder with the name of the one where a bundle's programs wait may be somebody's own. */
+/* FILE.build, where a bundle's programs are kept until all are done, may be the name of a user's own folder. */
 TEST_F(CliBuild, LeavesAFolderThatIsNotAStore)
 {
     const fs::path bundle = scratch() / "app.bundle";
@@ -193,7 +194,7 @@ TEST_F(CliBuild, LeavesAFolderThatIsNotAStore)
     EXPECT_FALSE(fs::exists(bundle));
 }
 
-/* Each line has twice the text of the one before, so that few lines are more than any compiler reads. */
+/* Each macro has twice the text of the one before, so that a few lines expand to more than any compiler can read. */
 std::string endless_text(const std::string &smallest, const std::string &before, const std::string &after)
 {
     std::string text = "#define A0 " + smallest + "\n";
@@ -259,7 +260,8 @@ TEST_F(CliBuild, TellsWhatDoesNotCompile)
                              "['INGOT_BUILD_FAILED' in j['problems'][0]['message']]"));
 }
 
-/* A pipe whose other end the tool and its workers have, and nobody else: it ends with the last of them. */
+/* Runs the tool with a pipe whose other end only the tool and its workers have, so that the pipe ends when all have
+ * ended. */
 class ToolWithPipe
 {
 public:
@@ -347,7 +349,7 @@ TEST_P(CliBuildStops, AndContinuesWhenItIsRunAgain)
 
 INSTANTIATE_TEST_SUITE_P(BySignal, CliBuildStops, ::testing::Values(SIGINT, SIGKILL));
 
-/* The store takes large blobs only. */
+/* The store accepts only large blobs. */
 TEST_F(CliBuild, TellsThatAProgramWasNotStored)
 {
     record(recipe(), {numbered_text(1)});

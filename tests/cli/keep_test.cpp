@@ -1,5 +1,6 @@
 /*
- * keep_test.cpp - the commands that maintain a store: verify, evict, clear and recount; failures, and Ctrl-C anywhere.
+ * keep_test.cpp - tests the commands that maintain a store (verify, evict, clear, recount and bundle), their failures,
+ * and Ctrl-C at any moment.
  */
 #include <cstring>
 
@@ -100,7 +101,7 @@ TEST_F(CliKeep, BundlesAStoreAndTakesTheBundleApart)
     const std::string bundle = (scratch() / "bundle").string();
     const std::string other = (scratch() / "other").string();
     damage(root() / names()[0] / "kernel.bin");
-    EXPECT_EQ("2", json("bundle create " + bundle, "j[\"entries\"]")); /* sound ones only */
+    EXPECT_EQ("2", json("bundle create " + bundle, "j[\"entries\"]")); /* undamaged entries only */
     EXPECT_EQ("2", json("bundle list " + bundle, "len(j)"));
     EXPECT_EQ(0u, run({"bundle", "list", bundle}).output.find("ENTRY"));
     const Result result = run_command({CLI_PROGRAM, "bundle", "extract", bundle, "--dir", other});
@@ -164,7 +165,7 @@ TEST_F(CliKeep, ExtractsWhatFollowsADamagedEntry)
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
-/* A limit of 1 GiB, which is what no limit means elsewhere, would evict most of this store. */
+/* Elsewhere, no limit means 1 GiB. That limit would evict most of this store. */
 TEST_F(CliKeep, ExtractsIntoAStoreThatIsLargerThanTheDefaultLimit)
 {
     add_plain(1);
@@ -176,7 +177,7 @@ TEST_F(CliKeep, ExtractsIntoAStoreThatIsLargerThanTheDefaultLimit)
         fs::permissions(path, fs::perms::owner_all);
     for (const char *name : {"key.bin", "kernel.bin"})
         fs::copy(root() / names()[0] / name, other / "1" / "0" / name);
-    fs::resize_file(other / "1" / "0" / "kernel.bin", (uint64_t{1} << 30) + 4096); /* a hole */
+    fs::resize_file(other / "1" / "0" / "kernel.bin", (uint64_t{1} << 30) + 4096); /* a sparse file */
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "bundle", "extract", bundle, "--dir", other.string()}).code);
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
@@ -283,7 +284,7 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
     }
 }
 
-/* systemd-analyze prints what it ignores, and says nothing about good units. */
+/* systemd-analyze prints each setting that it would ignore, and nothing about valid units. */
 TEST_F(CliKeep, HasUnitsThatSystemdUnderstands)
 {
     const Result result = run_shell(
@@ -346,7 +347,7 @@ TEST_F(CliKeep, TellsWhatItFoundWhenItIsInterrupted)
     EXPECT_TRUE(names().empty());
 }
 
-/* Ctrl-C at many system calls of a command, from before its first to after its last. */
+/* Interrupts a command at many of its system calls, from before the first one to after the last one. */
 void interrupt_everywhere(const fs::path &scratch, const fs::path &store, const char *command, const char *option)
 {
     const fs::path root = scratch / "copy";

@@ -2,8 +2,8 @@
  * link_application.c - an application that knows nothing of Ingot: compiles two programs, one of them with a header
  * program, links them, and prints the number of kernels.
  *
- * With the name of a folder, the first program includes files of that folder, too, and with a second argument, the
- * application empties the folder between the compilation and the link.
+ * If the first argument names a folder, the first program also includes files of that folder. If there is a second
+ * argument, the application empties the folder between the compilation and the link.
  */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>

@@ -1,5 +1,5 @@
 /*
- * list_test.cpp - the commands that only read: ls, show, explain and stats.
+ * list_test.cpp - tests the commands that only read: ls, show, explain, stats and manifest.
  */
 #include "cli/tool.h"
 
@@ -104,7 +104,7 @@ TEST_F(CliList, ShowsAllOfAnEntry)
     EXPECT_EQ("[]", json("show nothing", "j"));
 }
 
-/* A name is the application's, so it may have anything in it. */
+/* The application chooses the name of a source, so it may contain anything. */
 TEST_F(CliList, TellsTheSourcesName)
 {
     ProgramText text = program("kernel named x\n");
@@ -145,7 +145,7 @@ TEST_F(CliList, ShowsByTheBeginningOfAName)
     const std::string name = names()[0];
     EXPECT_EQ(0, run({"show", name.substr(0, name.size() - 2)}).code);
     EXPECT_EQ(1, run({"show", "nothing"}).code);
-    EXPECT_EQ(1, run({"show", ""}).code); /* all begin with it */
+    EXPECT_EQ(1, run({"show", ""}).code); /* all names begin with it */
     EXPECT_EQ(1, run({"show", "nothing", name}).code);
 }
 
@@ -175,7 +175,7 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     EXPECT_NE(std::string::npos, result.output.find("device[0].driver_version\n  wanted:  1.0\n  stored:  2.0\n"))
         << result.output;
 
-    /* A key.bin of any store is accepted, and can be compared with a certain entry. */
+    /* A key.bin of any store is accepted, and an entry can be compared with a given one. */
     const std::string other = json("ls --device beta", "j[0][\"entry\"]");
     EXPECT_EQ("hit", json("explain $STORE/" + wanted + "/key.bin", "j[\"verdict\"]"));
     EXPECT_EQ(other, json("explain " + wanted + " " + other, "j[\"nearest\"]"));
@@ -230,7 +230,7 @@ TEST_F(CliList, ExplainsThatAStoredBlobIsRefused)
     EXPECT_EQ(0u, result.output.find("miss: stored as " + name + ", refused: ")) << result.output;
 }
 
-/* There an entry's name is also the path of its directory. */
+/* Within the store, an entry's name is also the path of its directory. */
 TEST_F(CliList, ExplainsAnEntryFromWithinTheStore)
 {
     const std::string name = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");

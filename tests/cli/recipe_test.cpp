@@ -1,5 +1,6 @@
 /*
- * recipe_test.cpp - `ingot recipe`: lists, shows, merges, prunes and extracts recipes, also hostile ones.
+ * recipe_test.cpp - tests `ingot recipe`, which lists, shows, merges, prunes and extracts recipes, including hostile
+ * ones.
  */
 #include <algorithm>
 
@@ -69,7 +70,7 @@ TEST_F(CliRecipe, MergesAndPrunes)
     EXPECT_EQ(4, tool({"recipe", "prune", both}).code);
 }
 
-/* As of two machines, whose stores have entries of the same program for their devices. */
+/* The files are like those of several machines, which have different ids for the same program. */
 TEST_F(CliRecipe, MergeKeepsTheIdsOfAllFiles)
 {
     std::vector<std::vector<uint8_t>> ids;
@@ -100,7 +101,7 @@ TEST_F(CliRecipe, MergeKeepsTheIdsOfAllFiles)
     EXPECT_EQ(4u, recipe_fixture::summary_of(recipe_fixture::open_recipe(all)).program_count);
 }
 
-/* The first copy's text is damaged, or the second one's is missing: the program comes from the other file. */
+/* In the first file, the program's text is damaged or missing, so the program comes from the second file. */
 TEST_F(CliRecipe, MergeKeepsTheIdsOfDamagedCopies)
 {
     for (const bool is_missing : {false, true}) {
@@ -119,8 +120,8 @@ TEST_F(CliRecipe, MergeKeepsTheIdsOfDamagedCopies)
         }
         const fs::path damaged = scratch() / "1";
         std::vector<uint8_t> bytes = recipe_fixture::read_file(damaged);
-        const size_t text = 32, content = text + 96; /* the file's header, and the first record's */
-        if (is_missing) {                            /* the text's record is left out */
+        const size_t text = 32, content = text + 96; /* the sizes of the file's header and of a record's header */
+        if (is_missing) {                            /* leave out the text's record */
             size_t size = 0;
             memcpy(&size, bytes.data() + text + 8, 8);
             bytes.erase(bytes.begin() + text, bytes.begin() + static_cast<ptrdiff_t>(content + size));
@@ -204,8 +205,7 @@ TEST_F(CliRecipe, MakesNoPathsOfNames)
     EXPECT_EQ(std::string::npos, tool({"build", recipe().string(), "--into", root().string()}).output.find('\033'));
 }
 
-/* A file of a few kilobytes whose program would have 320 MiB of text, and a kernel's name that would move the cursor.
- */
+/* The file has a few kilobytes, but its program would have 320 MiB of text. A kernel's name would move the cursor. */
 TEST_F(CliRecipe, BoundsABombAndSaysSo)
 {
     using namespace forged_recipe;
@@ -233,7 +233,7 @@ TEST_F(CliRecipe, BoundsABombAndSaysSo)
     EXPECT_NE(std::string::npos, extracted.output.find(reason)) << extracted.output;
 }
 
-/* The tool reads what is sound of a damaged recipe and reports the rest, or refuses the file. */
+/* The tool reads the undamaged part of a recipe and reports the rest, or refuses the file. */
 TEST_F(CliRecipe, ReportsDamage)
 {
     record(recipe(), {numbered_text(1), numbered_text(2), numbered_text(3)});

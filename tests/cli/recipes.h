@@ -1,5 +1,5 @@
 /*
- * recipes.h - recipes of real programs of the OpenCL device that a test was given, and the tool that builds them.
+ * recipes.h - records recipes of real programs for the OpenCL device of the test, and runs the tool that builds them.
  */
 #ifndef INGOT_TESTS_CLI_RECIPES_H
 #define INGOT_TESTS_CLI_RECIPES_H
@@ -11,7 +11,7 @@
 #include "cli/tool.h"
 #include "support/opencl_platform.h"
 
-/* What a program of OpenCL C is made of. */
+/* The texts and options of a program in OpenCL C. */
 struct RecipeText {
     std::string source;
     std::string name{"test.cl"};
@@ -40,14 +40,14 @@ struct RecipeText {
     }
 };
 
-/* A small program that is unlike those of other numbers. */
+/* Returns a small program that is different for each number. */
 inline RecipeText numbered_text(int number)
 {
     const std::string text = std::to_string(number);
     return {"kernel void k" + text + "(global int *x) { x[get_global_id(0)] *= " + text + "; }\n", "k" + text + ".cl"};
 }
 
-/* A context over the first device. */
+/* Creates a context for the first device. */
 inline Context make_opencl_context()
 {
     const OpenclContext native({OpenclPlatform::get().devices()[0]});
@@ -59,7 +59,8 @@ inline Context make_opencl_context()
     return Context(context);
 }
 
-/* A blob without what differs between two equal compilations: the build time and the checksum (doc/blob-format.md). */
+/* Returns a blob without what differs between two equal compilations: the build time and the checksum
+ * (doc/blob-format.md). */
 inline std::vector<uint8_t> timeless_blob(std::vector<uint8_t> blob)
 {
     constexpr std::ptrdiff_t time_at = 48, time_size = 8, checksum_size = 16;

@@ -1,5 +1,5 @@
 /*
- * remote_test.cpp - the commands that check servers, fill them, and load from them.
+ * remote_test.cpp - tests the commands that check servers, fill them, and load from them.
  */
 #include <ingot/prewarm.h>
 
@@ -169,7 +169,7 @@ TEST_F(CliPush, WarmsAStoreAndListsWhatItLacks)
     EXPECT_EQ("20 0 0 0 0", json("warm " + manifest_ + " " + redis_.url(), counts));
     EXPECT_EQ(0, run({"verify"}).code);
 
-    /* One is damaged, and the server has lost it and another. */
+    /* A damaged program is loaded again. If the server has lost it, it is missing. */
     damage(root() / names()[0] / "kernel.bin");
     EXPECT_EQ("1 19 0 0 0", json("warm " + manifest_ + " " + redis_.url(), counts)) << "it is loaded again";
     damage(root() / names()[0] / "kernel.bin");

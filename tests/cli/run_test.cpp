@@ -1,6 +1,6 @@
 /*
- * run_test.cpp - `ingot run`: the environment of the command, its end, signals, and statistics. The commands do not use
- * OpenCL, so the layer is any file.
+ * run_test.cpp - tests `ingot run`: the environment of the command, its end, signals, and statistics. The commands do
+ * not use OpenCL, so any file can stand in for the layer.
  */
 #include <csignal>
 
@@ -23,7 +23,7 @@ protected:
         arguments.insert(arguments.begin(), {CLI_PROGRAM, "run"});
         return run_command(arguments, environment);
     }
-    /* Returns the value that a command sees, or "unset". */
+    /* Returns the value of a variable that the command sees, or "unset". */
     std::string variable(const std::string &name, std::vector<std::string> options,
                          const std::map<std::string, std::string> &environment = {}) const
     {
@@ -32,7 +32,7 @@ protected:
         EXPECT_EQ(0, result.code) << result.output;
         return result.output;
     }
-    /* Returns the number of files that --stats left. */
+    /* Returns the number of files that --stats left behind. */
     size_t count_files() const
     {
         size_t count = 0;

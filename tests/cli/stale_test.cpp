@@ -1,6 +1,6 @@
 /*
- * stale_test.cpp - `ingot build --stale`: after an upgrade of the driver, which is a copy of it with another build-id,
- * the application compiles nothing.
+ * stale_test.cpp - tests `ingot build --stale`: after an upgrade of the driver, the application must compile nothing. A
+ * copy of the driver with a different build-id stands in for the upgraded driver.
  */
 #include <csignal>
 
@@ -64,14 +64,14 @@ protected:
     {
         return run_application(root().string(), name_space, texts, flags);
     }
-    /* Upgrades the driver for all processes that follow. */
+    /* Upgrades the driver for all processes that are started later. */
     void upgrade()
     {
         const fs::path directory = scratch() / ("driver" + std::to_string(++upgrades_));
         for (const auto &[name, value] : upgraded_opencl_driver(directory, static_cast<uint8_t>(upgrades_)))
             upgraded_[name] = value;
     }
-    /* How many programs the application compiles in a new process. */
+    /* Returns how many programs the application compiles in a new process. */
     std::string run_again() const
     {
         auto environment = environment_now();
@@ -87,7 +87,7 @@ protected:
         options.insert(options.begin(), {CLI_PROGRAM, "build", "--stale", "--into", root().string()});
         return run_command(options, environment_now());
     }
-    /* The beginning of the summary, without the time. */
+    /* Returns the summary without the time at its end. */
     std::string summary(const std::vector<std::string> &options = {}, int code = 0) const
     {
         const Result result = stale(options);
@@ -115,7 +115,7 @@ private:
     std::map<std::string, std::string> upgraded_;
 };
 
-/* The application, in a process with another driver; see CliStale::run_again. */
+/* Runs the application in a process with another driver; see CliStale::run_again. */
 TEST(CliStaleApplication, Runs)
 {
     const char *root = std::getenv(kStore);
@@ -135,7 +135,7 @@ TEST_F(CliStale, RebuildsSoThatTheApplicationCompilesNothingAfterAnUpgrade)
     EXPECT_EQ(0, tool({"verify", "--dir", root().string()}).code);
 }
 
-/* The tool notes the new ids, so that the entries of the first driver are not needed. */
+/* The tool adds the new ids to the store's recipe, so that the entries of the first driver are no longer needed. */
 TEST_F(CliStale, RebuildsAfterTheNextUpgradeAsWell)
 {
     ASSERT_EQ(3, run_here(application_texts()));
@@ -186,7 +186,7 @@ TEST_F(CliStale, LeavesWhatIsOfAnotherPlatform)
     EXPECT_EQ(3u, names().size());
 }
 
-/* Intel's driver simulates its products; the names of drivers' devices may also change with an upgrade. */
+/* An upgrade may change the name of a device. Here, Intel's driver simulates another product. */
 TEST_F(CliStale, RebuildsForADeviceThatHasAnotherName)
 {
     if (!OpenclPlatform::get().is_intel())
@@ -216,7 +216,7 @@ TEST_F(CliStale, GoesOnAfterAProgramThatFails)
     const std::string word = "kernel void k1";
     const auto at = std::search(bytes.begin(), bytes.end(), word.begin(), word.end());
     ASSERT_NE(bytes.end(), at);
-    *at ^= 1; /* a text that is damaged */
+    *at ^= 1; /* damages a text */
     store_fixture::write_file(file, bytes);
     upgrade();
     const Result result = stale();
@@ -287,7 +287,7 @@ TEST_F(CliStale, TellsOfADamagedRecipe)
     EXPECT_NE(std::string::npos, result.output.find("rebuilt, 0 up to date")) << result.output;
 }
 
-/* A shipped recipe is kept in the store that it was built into. */
+/* A store keeps the recipe of programs that were built into it from a shipped recipe. */
 TEST_F(CliStale, RebuildsWhatWasBuiltFromARecipe)
 {
     record(recipe(), application_texts());

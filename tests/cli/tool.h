@@ -92,7 +92,7 @@ protected:
         ingot_program_release(program);
         return id_of(desc);
     }
-    /* Names of all entries, as the file system has them. */
+    /* Returns the names of all entries: their paths below the store. */
     std::vector<std::string> names() const
     {
         std::vector<std::string> names;
@@ -108,7 +108,7 @@ protected:
         bytes[bytes.size() / 2] ^= 1;
         store_fixture::write_file(path, bytes);
     }
-    /* Entries that belong to no program. */
+    /* Adds entries that do not belong to a program. */
     void add_plain(unsigned count, size_t blob_size = 100) const
     {
         const store_fixture::Store store = open_store();

@@ -1,5 +1,5 @@
 /*
- * `ingot key`, `ingot sign` and `ingot verify --require`.
+ * Tests `ingot key`, `ingot sign` and `ingot verify --require`.
  */
 #include <sys/stat.h>
 

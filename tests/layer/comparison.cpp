@@ -10,7 +10,7 @@ namespace
 {
 
 struct Difference {
-    const char *begin; /* of the line */
+    const char *begin; /* how the line begins */
     const char *end;
     const char *reason;
 };
@@ -53,7 +53,8 @@ std::string line_at(const std::vector<std::string> &lines, size_t at)
     return at < lines.size() ? lines[at] : "  (nothing more)";
 }
 
-/* The lines up to the first one that differs, and that one of both. */
+/* Returns "" if the blocks are equal. Otherwise, returns their lines up to the first difference, with both versions of
+ * the line that differs. */
 std::string difference_of(const Block &bare, const Block &other, const std::string &name)
 {
     const std::vector<std::string> expected = compared_lines(bare);

@@ -1,5 +1,5 @@
 /*
- * comparison.h - compares the transcripts of equal sequences.
+ * comparison.h - compares the transcripts of two runs of the same sequences.
  */
 #ifndef INGOT_TESTS_LAYER_COMPARISON_H
 #define INGOT_TESTS_LAYER_COMPARISON_H
@@ -15,19 +15,19 @@ namespace layer
 struct Block {
     size_t index = 0;
     std::vector<std::string> lines;
-    bool is_ended = true; /* false: the process ended in it */
+    bool is_ended = true; /* false: the process ended during the sequence */
 };
 
-/* What begins and ends a sequence in a transcript. */
+/* The lines that begin and end a sequence in a transcript. */
 std::string begin_of(size_t index);
 extern const char *const end_line;
 
-/* Reads a transcript, a sequence at a time. */
+/* Reads a transcript, one sequence at a time. */
 class Blocks
 {
 public:
     explicit Blocks(const std::string &path) : file_(path) {}
-    /* False at the end. */
+    /* Returns false at the end of the transcript. */
     bool next(Block *block);
 
 private:
@@ -37,7 +37,7 @@ private:
 
 struct Found {
     size_t index;     /* of the sequence */
-    std::string text; /* both sides in words */
+    std::string text; /* describes the difference */
 };
 
 struct Comparison {
@@ -47,7 +47,7 @@ struct Comparison {
     std::vector<Found> differences;
 };
 
-/* Stops when it has found so many differences. */
+/* Stops when it has found `most` differences. */
 Comparison compare(const std::string &bare_path, const std::string &other_path, const std::string &other_name,
                    size_t most);
 

@@ -1,6 +1,6 @@
 /*
- * counting_layer.c - an OpenCL layer that notes which programs it saw made and built: a word per line, appended to the
- * file that INGOT_TEST_COUNTS names. Below another layer it tells what that one passes on.
+ * counting_layer.c - an OpenCL layer that records which programs are created and built: it appends one word per line to
+ * the file that INGOT_TEST_COUNTS names. Below another layer, it shows which calls that layer passes on.
  *
  * Lines: source, il, binary (created), build (of a program with a source), load (of one without), compile, link.
  */
@@ -74,7 +74,7 @@ static cl_program CL_API_CALL link_programs(cl_context context, cl_uint count, c
     return target->clLinkProgram(context, count, devices, options, input_count, inputs, notify, data, error);
 }
 
-/* Newer loaders want these two. Not all headers have them, so the names are those of symbols alone. */
+/* Newer loaders require these two functions. Not all headers declare them, so only the symbols have their names. */
 cl_int CL_API_CALL init_with_properties(cl_uint count, const cl_icd_dispatch *next, cl_uint *count_ret,
                                         const cl_icd_dispatch **table_ret,
                                         const void *properties) __asm__("clInitLayerWithProperties");

@@ -6,10 +6,10 @@
  *   together does as plain, but when it knows the device it writes a byte to the pipe STORE.ready, and reads one from
  *            STORE.go before it builds
  *   alive    releases nothing and returns from main
- *   thread   releases nothing and ends by exit() in a thread, while others ask for what the programs are
+ *   thread   releases nothing and ends by exit() in a thread, while other threads query the programs
  *   late     releases all after the driver has shut down, as a static object's destructor does
  *   threads  100 programs in 16 threads, each source four times
- *   killed   the same, and SIGKILL to itself once NUMBER programs are ready
+ *   killed   does as threads, and sends SIGKILL to itself once NUMBER programs are ready
  *   fork     forks before its first call, and parent and child do as plain
  *   forked   does as plain; forks; the child ends by exit(), and the parent does as plain once more
  *   linked   compiles and links a few programs, and launches them
@@ -89,7 +89,7 @@ struct Made {
         kernel = clCreateKernel(program, "add", &error);
         require(error == CL_SUCCESS, "clCreateKernel");
     }
-    /* Of two objects: the number is in the first one. */
+    /* Makes a program by linking two objects. The number is in the first one. */
     static Made link(const Device &device, size_t number)
     {
         const std::string first = "int number(void) { return " + std::to_string(number) + "; }\n";
@@ -125,7 +125,7 @@ private:
     Made() = default;
 };
 
-/* True if the kernel adds the number; a simulated GPU computes nothing and is not asked. */
+/* True if the kernel adds the number, and always on a simulated GPU, which computes nothing. */
 bool is_right(const Device &device, const Made &made, size_t number)
 {
     static const bool computes =
@@ -190,7 +190,7 @@ void link_some(bool are_rebuilt)
         right += is_right(device, made, i);
         clRetainProgram(made.program);
         made.release();
-        if (are_rebuilt) { /* some drivers refuse that */
+        if (are_rebuilt) { /* some drivers refuse to build a linked program */
             cl_int error = clBuildProgram(made.program, 0, nullptr, "-cl-opt-disable", nullptr, nullptr);
             const cl_kernel late = clCreateKernel(made.program, "late", &error);
             if (late != nullptr)
@@ -324,7 +324,7 @@ int main(int count, char **arguments)
         std::atexit([] {
             world->release();
             delete world;
-        }); /* before the first call of a driver */
+        }); /* registered before the first call of a driver, so that it runs after the driver's handlers */
     if (mode == "plain")
         plain();
     else if (mode == "together")

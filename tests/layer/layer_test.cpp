@@ -1,5 +1,6 @@
 /*
- * layer_test.cpp - applications that do not know about Ingot (layer_child.cpp), with the layer loaded by the loader.
+ * layer_test.cpp - tests the OpenCL layer, which the loader loads into an application that does not know about Ingot
+ * (layer_child.cpp).
  */
 #include <fstream>
 #include <iterator>
@@ -28,7 +29,7 @@ namespace fs = std::filesystem;
 struct Ending {
     int status;
     std::string output;
-    std::map<std::string, size_t> seen;   /* by the counting layer */
+    std::map<std::string, size_t> seen;   /* calls that the counting layer saw */
     std::map<std::string, size_t> counts; /* of INGOT_LAYER_STATS */
 };
 
@@ -39,9 +40,10 @@ protected:
 
     std::string path(const std::string &name) const { return (scratch_.path() / name).string(); }
 
-    /* Layers are called from the last one of the list on. The leak checker is off: GCC's crashes or hangs now and then
-     * where a driver's threads end with the process or are not there after a fork, and Intel's driver leaks a program
-     * in threads without the layer, too. opencl_layer_test looks for leaks of the layer. */
+    /* Returns the environment of a child. The last layer in the list is called first. The leak checker is off: GCC's
+     * leak checker sometimes crashes or hangs if a driver's threads end with the process or are missing after a fork,
+     * and Intel's driver leaks a program in threads even without the layer. opencl_layer_test looks for leaks of the
+     * layer. */
     Environment environment_with(const std::string &layers) const
     {
         return {{"INGOT_PERSIST_RECORD", path("recipe")}, {"OPENCL_LAYERS", layers},
@@ -78,7 +80,7 @@ protected:
     ScratchDirectory scratch_;
 };
 
-const std::string layer_above = COUNTING_LAYER ":" LAYER; /* Ingot's */
+const std::string layer_above = COUNTING_LAYER ":" LAYER; /* Ingot's layer is above the counting one */
 const std::string layer_below = LAYER ":" COUNTING_LAYER;
 
 TEST_F(Layer, CompilesNothingInTheSecondProcess)
@@ -95,7 +97,7 @@ TEST_F(Layer, CompilesNothingInTheSecondProcess)
 }
 
 #if HAS_REMOTE
-/* Each machine has a store of its own. */
+/* Each machine has its own store. */
 TEST_F(Layer, CompilesNothingThatAnotherMachineCompiled)
 {
     const server_process::Redis redis;
@@ -139,7 +141,7 @@ TEST_F(Layer, CompilesAndLinksNothingInTheSecondProcess)
 
     expect_right(cold, "4");
     expect_right(warm, "4");
-    EXPECT_LE(5u, cold.seen.at("compile")); /* the second objects are equal */
+    EXPECT_LE(5u, cold.seen.at("compile")); /* the second object is the same in all programs */
     EXPECT_EQ(4u, cold.seen.at("link"));
     for (const char *call : {"build", "compile", "link"})
         EXPECT_EQ(0u, warm.seen.count(call)) << call;
@@ -177,7 +179,7 @@ TEST_F(Layer, RecordsLinkedProgramsWithTheirObjects)
     EXPECT_EQ(4u, links);
 }
 
-/* Such a program is not the one in the recipe any more. */
+/* A program that was built again is no longer the one in the recipe. */
 TEST_F(Layer, RecordsNoKernelsOfLinkedProgramsThatWereBuiltAgain)
 {
     using namespace recipe_fixture;
@@ -193,7 +195,7 @@ TEST_F(Layer, RecordsNoKernelsOfLinkedProgramsThatWereBuiltAgain)
     EXPECT_EQ(4u, kernels);
 }
 
-/* A program that waits to be stored is not stored any more. */
+/* A program that is built again while it waits to be stored must not be stored. */
 TEST_F(Layer, StoresNoLinkedProgramsThatWereBuiltAgain)
 {
     for (const char *mode : {"rebuilt", "rebuilt", "linked", "rebuilt"})
@@ -225,7 +227,8 @@ TEST_F(Layer, ShowsAnotherLayerAboveItWhatTheApplicationCalls)
     }
 }
 
-/* Two pipes: processes that are ready write a byte to the first one, and read one from the second one. */
+/* Makes processes start together. Each one that is ready writes a byte to a first pipe, and reads one from a second
+ * pipe. */
 class StartTogether
 {
 public:
@@ -249,7 +252,7 @@ public:
     }
 
 private:
-    /* With both ends open, no process waits for the opening of the other end. */
+    /* Opens both ends, so that no process blocks until another one opens the other end. */
     static int make(const std::string &name)
     {
         EXPECT_EQ(0, mkfifo(name.c_str(), 0600));
@@ -258,7 +261,7 @@ private:
     int ready_, go_;
 };
 
-/* PoCL's programs are shared only if they are stored at once. */
+/* PoCL's programs are shared only if they are stored immediately. */
 TEST_F(Layer, HasProcessesThatStartTogetherCompileEachProgramOnce)
 {
     std::vector<std::unique_ptr<child_process::Child>> children;
@@ -266,7 +269,7 @@ TEST_F(Layer, HasProcessesThatStartTogetherCompileEachProgramOnce)
     environment["INGOT_LAYER_STATS"] = path("stats");
     environment["INGOT_PERSIST_STORE_MODE"] = "now";
     environment["INGOT_PERSIST_LOCK_TIMEOUT"] = "60s";
-    environment["INGOT_PERSIST_BUILD_WAIT"] = "240s"; /* nobody waits that long */
+    environment["INGOT_PERSIST_BUILD_WAIT"] = "240s"; /* longer than any process waits */
     const StartTogether gate(path("store"));
     for (int i = 0; i < 4; ++i) {
         const std::vector<std::string> command = {LAYER_CHILD, "together", path("store")};
@@ -344,7 +347,7 @@ TEST_F(Layer, DoesNothingWhenItIsTurnedOff)
     EXPECT_FALSE(fs::exists(path("store")));
 }
 
-/* A setuid program of one stranger, run by another: neither may see a store. */
+/* One user runs another user's setuid program. The program must use the store of neither user. */
 TEST_F(Layer, LeavesSetuidProgramsAlone)
 {
     const std::string setpriv = "/usr/bin/setpriv";
@@ -365,18 +368,18 @@ TEST_F(Layer, LeavesSetuidProgramsAlone)
 
     const std::vector<std::string> command = {setpriv, "--reuid=65534", "--regid=65534",  "--clear-groups",
                                               child,   "plain",         path("all/store")};
-    const Ending without = run(command, ""); /* PoCL's compiler may have its own difficulties */
+    const Ending without = run(command, ""); /* PoCL's compiler may fail here even without the layer */
     const Ending with = run(command, layer);
     EXPECT_EQ(without.status, with.status) << with.output;
     EXPECT_FALSE(fs::exists(path("all/store")));
 
-    ASSERT_EQ(0, chmod(child.c_str(), 0755)); /* the same, without rights of its own */
+    ASSERT_EQ(0, chmod(child.c_str(), 0755)); /* the same program, no longer setuid */
     const Ending plain = run(command, layer);
     EXPECT_EQ(42, plain.status) << plain.output;
     EXPECT_TRUE(fs::exists(path("all/store")));
 }
 
-/* The table that the layer gives out for a driver's. */
+/* Tests the table of functions that the layer returns in place of the driver's. */
 class LayerTable : public ::testing::Test
 {
 protected:
@@ -394,7 +397,7 @@ protected:
     const cl_icd_dispatch *target_ = nullptr;
 };
 
-/* An entry that is NULL, or beyond the end, is the target's. */
+/* Expects that the layer does not replace a function: if the entry is NULL, the loader calls the target's function. */
 #define EXPECT_TARGETS(entry) EXPECT_TRUE(table->entry == nullptr || table->entry == target_->entry) << #entry
 
 TEST_F(LayerTable, HasTheTargetsOwnFunctionsForWhatSeesNoProgram)

@@ -1,6 +1,6 @@
 /*
- * opencl_by_dlopen.cpp - the functions that layer_child.cpp calls, from a loader that is opened at the first call and
- * closed before the process ends.
+ * opencl_by_dlopen.cpp - defines the OpenCL functions that layer_child.cpp calls. They call a loader that dlopen opens
+ * at the first call and that is closed before the process ends.
  */
 #include <CL/cl.h>
 

@@ -1,5 +1,5 @@
 /*
- * sequence.cpp - the steps of a sequence, and those that make and release objects.
+ * sequence.cpp - chooses the steps of a sequence, and implements the steps that create and release objects.
  */
 #include "layer/sequence.h"
 
@@ -147,14 +147,14 @@ void Sequence::add_kernel(cl_kernel handle, size_t context)
     out_.name(handle, kernels_.back()->name);
 }
 
-/* The text as one string or as several, with lengths or without. */
+/* Creates a program from a text, passed as one string or as two, with lengths or without. */
 Program *Sequence::create(const Text &text, size_t context)
 {
     const size_t cut = random_.percent(30) ? random_.below(text.source.size() + 1) : text.source.size();
     const std::string first = text.source.substr(0, cut);
     const std::string second = text.source.substr(cut) + "never read";
     const char *strings[] = {first.c_str(), second.c_str()};
-    /* 0: up to the NUL */
+    /* a length of 0 means up to the NUL */
     const size_t lengths[] = {random_.percent(50) ? 0 : first.size(), text.source.size() - cut};
     const cl_uint count = lengths[1] > 0 ? 2 : 1;
     const bool has_lengths = count == 2 || random_.percent(50);
@@ -220,7 +220,7 @@ void Sequence::create_from_il()
     log(program_name(program) + " = clCreateProgramWithIL " + number(module) + ": " + number(error));
 }
 
-/* Of what another program gives out, sometimes damaged. */
+/* Creates a program from the binaries of another one, which are sometimes damaged. */
 void Sequence::create_from_binary()
 {
     const Program *origin = any_program(0);
@@ -239,7 +239,7 @@ void Sequence::create_from_binary()
     std::vector<std::vector<unsigned char>> binaries;
     std::vector<unsigned char *> pointers;
     for (const size_t size : sizes) {
-        binaries.emplace_back(size + 1); /* of 0 bytes, too */
+        binaries.emplace_back(size + 1); /* never empty, so that there is a pointer even for 0 bytes */
         pointers.push_back(binaries.back().data());
     }
     error = clGetProgramInfo(origin->handle, CL_PROGRAM_BINARIES, pointers.size() * sizeof(unsigned char *),
@@ -280,7 +280,7 @@ void Sequence::create_kernel()
     create_kernel_of(program, random_.of(kernel_names()));
 }
 
-/* Sometimes without the name. */
+/* Creates a kernel, sometimes with NULL in place of the name. */
 void Sequence::create_kernel_of(const Program *program, const std::string &name)
 {
     cl_int error = 12345;

@@ -1,8 +1,9 @@
 /*
- * sequence.h - a seeded random sequence of OpenCL calls on programs, and the transcript of what they returned.
+ * sequence.h - makes a random sequence of OpenCL calls on programs from a seed, and writes a transcript of what they
+ * return.
  *
- * What a sequence calls depends on its seed, its number and what the calls return: a run that differs from another one
- * differs first in a line.
+ * What a sequence calls depends only on its seed, its number and what earlier calls returned. So if two runs differ,
+ * they first differ in what a call returned, which is a line of the transcript.
  */
 #ifndef INGOT_TESTS_LAYER_SEQUENCE_H
 #define INGOT_TESTS_LAYER_SEQUENCE_H
@@ -31,14 +32,14 @@ struct Context {
 struct Setup {
     std::vector<cl_device_id> devices;
     std::vector<std::vector<unsigned char>> modules; /* SPIR-V; none where there is no translator */
-    std::vector<Context> contexts; /* PoCL's compiler takes a tenth of a second for its first program in each */
+    std::vector<Context> contexts; /* shared: in each, PoCL's first program takes a tenth of a second */
 };
 
 struct Program {
     cl_program handle;
     std::string name;
     size_t context;
-    cl_uint references; /* of the sequence; one without any is not used again */
+    cl_uint references; /* that the sequence holds; 0: the program is not used again */
     bool is_intermediate;
 };
 
@@ -49,10 +50,10 @@ struct Kernel {
     cl_uint references;
 };
 
-/* What a build calls at its end. */
+/* Records the calls of a build's callback. */
 struct Notice;
 
-/* A list of devices as a call gets it. */
+/* A list of devices as it is passed to a call. */
 struct DeviceList {
     std::vector<cl_device_id> devices;
     cl_uint count;
@@ -61,7 +62,7 @@ struct DeviceList {
     const cl_device_id *pointer() const { return is_null ? nullptr : devices.data(); }
 };
 
-/* One parameter of a query, and how its value is written. */
+/* One parameter of a query, and how the transcript shows its value. */
 struct Param {
     enum Shape { number, size, sizes, handle, handles, text, bytes };
     cl_uint id;
@@ -73,7 +74,7 @@ class Sequence
 {
 public:
     Sequence(const Setup &setup, Transcript *out, Random random) : setup_(setup), out_(*out), random_(random) {}
-    /* Releases nothing where the sequence decided so. */
+    /* Runs all steps. Some sequences release nothing at their end. */
     void run();
 
 private:
@@ -84,7 +85,8 @@ private:
     };
     static const std::vector<Step> &steps();
     void take_step();
-    /* NULL for an object that is not there, which some steps pass on. */
+    /* Return a random object. If there is none, and in percent_null of 100 cases, they return NULL, which some steps
+     * pass on. */
     Program *any_program(unsigned percent_null = 3);
     Kernel *any_kernel(unsigned percent_null = 3);
     void log(const std::string &text) { out_.line("  " + text); }

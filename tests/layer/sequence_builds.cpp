@@ -1,5 +1,5 @@
 /*
- * sequence_builds.cpp - the steps that build, compile and link.
+ * sequence_builds.cpp - implements the steps that build, compile and link.
  */
 #include "layer/sequence.h"
 
@@ -23,7 +23,7 @@ namespace
 
 constexpr std::chrono::seconds kPatience{20};
 
-/* A driver may call late or twice, so a notice is never freed. */
+/* A driver may call a callback late or twice, so a notice is never freed. */
 Notice *new_notice()
 {
     static std::deque<Notice> all;
@@ -46,7 +46,8 @@ std::string quoted(const Options &options)
 
 } // namespace
 
-/* Mostly none, which means all; sometimes a list, and sometimes a wrong one. */
+/* Returns the devices to build for: mostly no list, which means all devices; sometimes a list; and sometimes a wrong
+ * one. */
 DeviceList Sequence::device_list(size_t context, bool is_linked)
 {
     DeviceList list = {contexts_[context].devices, 0, false};
@@ -71,7 +72,7 @@ std::string Sequence::shown(const DeviceList &list) const
     return (list.is_null ? "NULL" : list_of(list.devices)) + " " + number(list.count);
 }
 
-/* Waits for the call that a success promises. */
+/* Waits for the callback, which must be called after a success. */
 void Sequence::await(Notice *notice, cl_int error)
 {
     std::unique_lock<std::mutex> lock(notice->mutex);
@@ -100,7 +101,7 @@ void Sequence::build()
         await(notice, error);
 }
 
-/* As most applications do it, so that later steps have a program and a kernel. */
+/* Builds a program as most applications do, so that later steps have a program and a kernel. */
 void Sequence::build_well()
 {
     const size_t context = random_.below(contexts_.size());
@@ -192,7 +193,8 @@ void Sequence::link()
     (void)link_these(random_.below(contexts_.size()), inputs);
 }
 
-/* Two halves; the second sometimes with a header. Sometimes the result, a library perhaps, is linked once more. */
+/* Compiles and links two halves, the second one sometimes with a header. Sometimes links the result, which may be a
+ * library, once more. */
 void Sequence::compile_and_link()
 {
     const size_t context = random_.below(contexts_.size());
@@ -221,8 +223,8 @@ void Sequence::compile_and_link()
     create_kernel_of(linked, "call");
 }
 
-/* As most applications do it: the halves, sometimes with a third object, and one of them perhaps with a header. A file
- * that the third one includes may change before the link. */
+/* Compiles and links as most applications do: two halves, one of them perhaps with a header, and sometimes a third
+ * object. A file that the third one includes may change before the link. */
 void Sequence::link_well()
 {
     const size_t context = random_.below(contexts_.size());

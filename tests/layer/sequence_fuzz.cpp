@@ -1,13 +1,15 @@
 /*
- * sequence_fuzz.cpp - random sequences of program calls, on the bare driver and through the layer: its store empty at
- * first (cold), and as that run left it (warm). Each run writes a transcript, and all must be equal (comparison.cpp).
+ * sequence_fuzz.cpp - runs random sequences of program calls three times: on the bare driver, through the layer with a
+ * store that is empty at first (cold), and through the layer with the store that the cold run left (warm). Each run
+ * writes a transcript, and all transcripts must be equal except for what comparison.cpp lists.
  *
  * usage: sequence_fuzz --layer PATH [--first N] [--count N] [--seed S] [--chunk N] [--fresh N] [--most N] [--lie 1]
  *   --layer none  compares the bare driver with itself
- *   --chunk       how many sequences a process runs; --fresh: after how many a new store begins
- *   --most        how many differences to print of a period
- *   --lie 1       one transcript gets a wrong line, and the exit status says if that was found
- * A process that crashes goes on behind the sequence in which it did. scripts/with-device says which driver.
+ *   --chunk       how many sequences a process runs
+ *   --fresh       after how many sequences (a period) an empty store is used
+ *   --most        how many differences of a period to print
+ *   --lie 1       writes a wrong line to one transcript; the exit status shows whether it was found
+ * After a crash, a new process continues with the sequence behind. scripts/with-device chooses the driver.
  */
 #include <unistd.h>
 
@@ -87,7 +89,7 @@ Setup make_setup()
     return setup;
 }
 
-/* In a process of its own: the sequences, in the working directory. */
+/* Runs sequences in the working directory and writes their transcript; called in a separate process. */
 void write_transcript(const Arguments &arguments)
 {
     const Setup setup = make_setup();
@@ -146,7 +148,7 @@ private:
     bool is_lie() const { return !arguments_.at("lie").empty(); }
     std::string path(const std::string &name) const { return (scratch_.path() / name).string(); }
 
-    /* With one store. */
+    /* Runs the sequences of one period in all three ways, and compares the transcripts. */
     bool period(size_t first, size_t end)
     {
         std::filesystem::remove_all(path("store"));
@@ -204,7 +206,7 @@ private:
         return status;
     }
 
-    /* Notes how the process ended; returns the number of the next sequence. */
+    /* Reports how the process ended. Returns the number of the next sequence. */
     size_t go_on_behind(const std::string &kind, size_t first, int status)
     {
         Blocks blocks(path(kind));

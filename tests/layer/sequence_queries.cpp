@@ -1,5 +1,5 @@
 /*
- * sequence_queries.cpp - the steps that ask for what a program or a kernel is, and that run kernels.
+ * sequence_queries.cpp - implements the steps that query programs and kernels, and that run kernels.
  */
 #include "layer/sequence.h"
 
@@ -133,7 +133,7 @@ void Sequence::query_in_full(const std::string &what, const Param &param, const 
     log(what + ": " + number(error) + " size " + number(size) + value_of(param, bytes));
 }
 
-/* As applications ask, or with a buffer that is too small or too large, or for nothing at all. */
+/* Makes a query as applications do, or with a buffer that is too small or too large, or without asking for anything. */
 void Sequence::query(const std::string &what, const Param &param, const Getter &getter)
 {
     const size_t how = in_full_ ? 9 : random_.below(10);
@@ -198,7 +198,7 @@ void Sequence::work_group_param(Kernel *kernel, cl_device_id device, const Param
           });
 }
 
-/* Mostly one of the context; sometimes any, sometimes NULL. */
+/* Returns a device: mostly one of the context, sometimes any device, and sometimes NULL. */
 cl_device_id Sequence::device_of(size_t context)
 {
     if (random_.percent(5))
@@ -241,7 +241,8 @@ void Sequence::query_work_group()
         work_group_param(kernel, device_of(kernel->context), random_.of(work_group_params()));
 }
 
-/* Their sizes are another matter: a binary of cached code need not be byte for byte that of compiled code. */
+/* Queries which binaries there are. Their sizes are on a separate line, which may differ: a binary of cached code need
+ * not be equal to that of compiled code. */
 void Sequence::query_binaries(Program *program)
 {
     const size_t count = contexts_[program->context].devices.size();
@@ -288,7 +289,7 @@ void Sequence::query_everything()
     in_full_ = false;
 }
 
-/* The handle that a kernel gives out is as good as the one that the program's creation gave. */
+/* Uses the handle of a program that a kernel returns, which must work like the one from the program's creation. */
 void Sequence::program_of_kernel()
 {
     const Kernel *kernel = any_kernel(0);
@@ -300,7 +301,7 @@ void Sequence::program_of_kernel()
     log("program of " + kernel->name + ": " + number(error) + " " + out_.of(handle));
     if (error != CL_SUCCESS || handle == nullptr)
         return;
-    const auto known = std::find_if(programs_.rbegin(), programs_.rend(), /* the last: addresses are used again */
+    const auto known = std::find_if(programs_.rbegin(), programs_.rend(), /* the newest: addresses are used again */
                                     [&](const auto &program) { return program->handle == handle; });
     log("clRetainProgram: " + number(clRetainProgram(handle)));
     cl_uint count = 0;

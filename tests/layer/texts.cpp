@@ -1,5 +1,5 @@
 /*
- * texts.cpp - sources, options and headers.
+ * texts.cpp - makes the sources, options and headers that the sequences compile; see texts.h.
  */
 #include "layer/texts.h"
 
@@ -76,7 +76,7 @@ const std::vector<Pattern> other_patterns = {
      {"single"}},
 };
 
-/* What is not there was never written by a sequence. */
+/* Returns the content of a file, or "" if no sequence has written it. */
 std::string content_of(const std::filesystem::path &path)
 {
     std::ifstream file(path, std::ios::binary);
@@ -102,7 +102,7 @@ Text text_of(const Pattern &pattern, Random *random)
     return {std::string(pattern.name) + " " + version, source, pattern.kernels};
 }
 
-/* NULL and the empty string come often. */
+/* Returns random options, which are often NULL or the empty string. */
 Options options_of(Random *random, const std::vector<std::string> &all)
 {
     if (random->percent(35))

@@ -1,5 +1,5 @@
 /*
- * texts.h - what the sequences compile: few and small texts, so that most builds are known to a cache.
+ * texts.h - makes the texts that the sequences compile. They are few and small, so that most builds are cache hits.
  */
 #ifndef INGOT_TESTS_LAYER_TEXTS_H
 #define INGOT_TESTS_LAYER_TEXTS_H
@@ -18,20 +18,20 @@ using hermetic::Random;
 struct Text {
     std::string name;
     std::string source;
-    /* Kernels of (global int *out, int n); what others take is theirs. */
+    /* The names of its kernels. Most take (global int *out, int n); see can_be_launched. */
     std::vector<std::string> kernels;
 };
 
-/* The version is a number in the source. */
+/* Returns a text with a random version, which is a number in the source. */
 Text random_text(Random *random);
-/* One that builds without options and has a kernel that can be launched. */
+/* Returns a text that builds without options and has a kernel that can be launched. */
 Text good_text(Random *random);
-/* One that builds with -I inc_a or -I inc_b, and has the kernel `included`. */
+/* Returns a text that builds with -I inc_a or -I inc_b, and has the kernel `included`. */
 Text included_text(Random *random);
-/* Two that are compiled separately: the second calls a function of the first. */
+/* Returns two texts to be compiled separately: the second one calls a function of the first. */
 std::vector<Text> linked_texts(Random *random);
 
-/* Options as a call gets them. */
+/* Options as they are passed to a call. */
 struct Options {
     bool is_null;
     std::string text;
@@ -41,12 +41,13 @@ struct Options {
 Options build_options(Random *random);
 Options link_options(Random *random);
 
-/* Kernels that some text has. */
+/* The names of all kernels in any of the texts. */
 const std::vector<std::string> &kernel_names();
 /* True if a kernel with this name takes (global int *out, int n) in each text. */
 bool can_be_launched(const std::string &kernel);
 
-/* Headers below the working directory, as they are before each sequence, and one of them with another content. */
+/* The first function writes the headers below the working directory, as they are before each sequence. The second one
+ * changes the content of one header. */
 void write_headers();
 void edit_header(Random *random);
 

@@ -16,7 +16,7 @@ bool is_of_file_name(char c)
     return c > ' ' && c != '"' && c != '\'' && c != ':' && c != '<';
 }
 
-/* "/a/tempfile_AbCdEf.cl" is another word in each build. */
+/* Removes names such as "/a/tempfile_AbCdEf.cl", which are different in each build. */
 std::string without_temporary_files(std::string text)
 {
     for (size_t at = 0; (at = text.find("tempfile", at)) != std::string::npos;) {

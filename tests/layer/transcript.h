@@ -1,6 +1,6 @@
 /*
- * transcript.h - all that a sequence of OpenCL calls returned, a line each, without a byte that two equal runs could
- * not share: handles have names, and an address never appears.
+ * transcript.h - writes what a sequence of OpenCL calls returned, one line per call. Equal runs write the same bytes:
+ * handles appear by name, and addresses never appear.
  */
 #ifndef INGOT_TESTS_LAYER_TRANSCRIPT_H
 #define INGOT_TESTS_LAYER_TRANSCRIPT_H
@@ -17,7 +17,7 @@ template <typename Number> std::string number(Number value)
     return std::to_string(value);
 }
 
-/* On one line, with what PoCL calls its temporary files taken out. */
+/* Returns a text on one line, without the names of PoCL's temporary files. */
 std::string escaped(const std::string &text);
 
 class Transcript
@@ -31,9 +31,9 @@ public:
 
     void line(const std::string &text);
 
-    /* Later names replace earlier ones, as a driver uses an address again. */
+    /* Later names replace earlier ones, because a driver may use an address again. */
     void name(const void *handle, const std::string &name) { names_[handle] = name; }
-    /* "NULL" for NULL, "a stranger" for a handle without a name. */
+    /* Returns the name of a handle, "NULL" for NULL, and "a stranger" for a handle without a name. */
     std::string of(const void *handle) const;
     void forget_names() { names_.clear(); }
 

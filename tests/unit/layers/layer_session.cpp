@@ -1,5 +1,5 @@
 /*
- * layer_session.cpp - the two tables of functions, what is asked with them, and the comparison.
+ * layer_session.cpp - makes the two tables of functions, queries programs with them, and compares what they return.
  */
 #include "layers/layer_session.h"
 
@@ -30,7 +30,7 @@ std::map<std::string, void *> extension_functions;
 namespace
 {
 
-/* The loader's functions, as a loader passes them to a layer. */
+/* Returns a table of the loader's functions, as a loader passes it to a layer. */
 cl_icd_dispatch functions_of_loader()
 {
     cl_icd_dispatch table;
@@ -86,7 +86,7 @@ cl_icd_dispatch functions_of_loader()
     return table;
 }
 
-/* The programs of a source or of intermediate language have one of these, others have an error. */
+/* True if the program was created from a source or from intermediate language: other programs have neither text. */
 bool has_text(cl_program program)
 {
     size_t size = 0;
@@ -94,7 +94,7 @@ bool has_text(cl_program program)
            (clGetProgramInfo(program, CL_PROGRAM_IL, 0, nullptr, &size) == CL_SUCCESS && size > 0);
 }
 
-/* The layer's store belongs to this process. */
+/* Returns the folder of the layer's store, which only this process uses. */
 const std::filesystem::path &store_path()
 {
     static const ScratchDirectory scratch;
@@ -226,7 +226,7 @@ void Session::ask(const std::string &what, const std::function<cl_int(size_t, vo
     if (error != CL_SUCCESS)
         return;
     std::string shown = bytes;
-    if (what == "log") /* Intel's compiler counts compilations in front of a message */
+    if (what == "log") /* Intel's compiler puts a count of compilations in front of a message */
         shown = std::regex_replace(bytes, std::regex("(^|\n)[0-9]+:"), "$1N:");
     tell(what + " size", static_cast<int64_t>(shown.size()));
     if (is_number) {

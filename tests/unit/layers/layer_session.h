@@ -1,6 +1,6 @@
 /*
- * layer_session.h - scenarios for the OpenCL layer: each tells what it saw, and must tell the same without the layer,
- * with it when the store is empty, and with it when the store has the programs.
+ * layer_session.h - runs scenarios for the OpenCL layer. Each scenario reports what it saw, and the report must be the
+ * same without the layer, with it when the store is empty, and with it when the store has the programs.
  */
 #ifndef INGOT_TESTS_UNIT_LAYERS_LAYER_SESSION_H
 #define INGOT_TESTS_UNIT_LAYERS_LAYER_SESSION_H
@@ -20,7 +20,8 @@
 namespace layer_session
 {
 
-/* The functions of the loader, which note what they compile, and those that the layer gives out in their place. */
+/* Return the loader's functions, which count what they compile, and the functions that the layer puts in their
+ * place. */
 const cl_icd_dispatch &bare();
 const cl_icd_dispatch &layered();
 
@@ -37,7 +38,7 @@ extern std::map<std::string, void *> extension_functions;
 /* What a scenario saw. */
 using Report = std::vector<std::string>;
 
-/* A context of one of the two tables, and what was seen with it. */
+/* A context that was created with one of the two tables, and the report of what was seen with it. */
 struct Session {
     const cl_icd_dispatch &cl;
     cl_context context;
@@ -51,7 +52,7 @@ struct Session {
 
     void tell(const std::string &what, int64_t value);
     void tell(const std::string &what, const std::string &value);
-    /* Tells an answer of a query with its error and its size. */
+    /* Reports the answer to a query, with its error and its size. */
     void ask(const std::string &what, const std::function<cl_int(size_t, void *, size_t *)> &query, bool is_number);
 
     cl_program source(const std::string &text);
@@ -62,7 +63,7 @@ struct Session {
     void query_kernel(cl_program program, cl_kernel kernel);
 };
 
-/* Runs a scenario without the layer, and three times with it: cold, and warm twice. */
+/* Runs a scenario without the layer, and three times with it: cold, and warm twice. Expects equal reports. */
 void compare(const std::function<void(Session &)> &scenario, size_t device_count = 1);
 
 /* A program with the kernels `twice` and `add`. */

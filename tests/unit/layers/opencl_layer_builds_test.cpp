@@ -1,6 +1,6 @@
 /*
- * opencl_layer_builds_test.cpp - builds through the layer: hits, and builds again, with callbacks, for some devices and
- * in threads.
+ * opencl_layer_builds_test.cpp - tests builds through the layer: hits, repeated builds, callbacks, builds for some of
+ * the devices, and builds in threads.
  */
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ TEST(Layer, BuildsAgain)
         cl_program program = session.source("__kernel void k(__global int *x) { *x = VALUE; }\n");
         session.build(program, "-DVALUE=1");
         cl_kernel kernel = session.kernel(program, "k");
-        session.build(program, "-DVALUE=2"); /* refused: it has a kernel */
+        session.build(program, "-DVALUE=2"); /* refused, because the program has a kernel */
         session.query_program(program);
         session.cl.clReleaseKernel(kernel);
         session.build(program, "-DVALUE=2");
@@ -68,14 +68,14 @@ TEST(Layer, CallsBackWithTheApplicationsHandle)
     });
 }
 
-/* A build that the driver does, because it fails or is for a debugger. The freed shadow is what valgrind and the
- * sanitizers see; without them, what the layer writes there too late. */
+/* The driver does these builds, because they fail or are for a debugger. If the layer used its shadow of the program
+ * after it was freed, valgrind and the sanitizers would see it. Without them, `blocks` shows late writes. */
 TEST(Layer, LetsACallbackReleaseTheProgram)
 {
     struct Released {
         Session &session;
         cl_int error;
-        std::vector<void *> blocks; /* what takes the place of memory that is freed too early */
+        std::vector<void *> blocks; /* allocated where the shadow was, if it has been freed */
     };
     compare([](Session &session) {
         static const auto release = [](cl_program program, void *user) {
@@ -102,7 +102,7 @@ TEST(Layer, LetsACallbackReleaseTheProgram)
     });
 }
 
-/* -g is a word, wherever it stands. */
+/* -g counts wherever it is a word of the options. */
 TEST(Layer, LeavesBuildsForADebuggerToTheDriver)
 {
     const auto count_of = [](const char *options) {
@@ -258,7 +258,7 @@ TEST(Layer, LetsThreadsBuildOneProgram)
     session.cl.clReleaseProgram(program);
 }
 
-/* One thread is canceled while it builds the program, another one while it waits for that. */
+/* One thread is canceled while it builds the program, and another one while it waits for that build. */
 TEST(Layer, OutlivesCanceledThreads)
 {
     struct Build {
@@ -282,7 +282,7 @@ TEST(Layer, OutlivesCanceledThreads)
     while (compilation_count == before)
         std::this_thread::yield();
     const pthread_t waiter = build.begin();
-    EXPECT_EQ(0, pthread_cancel(waiter)); /* sooner or later it waits, and a wait would be a cancellation point */
+    EXPECT_EQ(0, pthread_cancel(waiter)); /* it will wait for the build, and the wait must not be canceled */
     EXPECT_EQ(0, pthread_cancel(builder));
     holds_builds = false;
     EXPECT_EQ(0, pthread_join(builder, nullptr));

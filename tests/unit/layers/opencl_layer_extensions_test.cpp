@@ -1,8 +1,7 @@
 /*
- * opencl_layer_extensions_test.cpp - functions of extensions that take programs: what the driver's function gets from
- * the layer's one.
+ * opencl_layer_extensions_test.cpp - tests what the layer passes to a driver's extension functions that take programs.
  *
- * Few drivers have them, so functions of this test stand in for a driver's, and note their arguments.
+ * Few drivers have such functions, so functions of this test stand in for them and record their arguments.
  */
 #include <gtest/gtest.h>
 
@@ -33,7 +32,7 @@ const char kRead[] = "clEnqueueReadGlobalVariableINTEL";
 const char kWrite[] = "clEnqueueWriteGlobalVariableINTEL";
 const char kCreate[] = "clCreateProgramWithILKHR";
 
-/* The arguments of the driver's last call. */
+/* The arguments of the last call of a stand-in. */
 struct Noted {
     const void *object; /* a device, a queue or a context */
     cl_program program;
@@ -80,7 +79,7 @@ cl_program CL_API_CALL create_with_il(cl_context context, const void *il, size_t
     return bare().clCreateProgramWithIL(context, il, length, error);
 }
 
-/* The driver has the functions, and the application has the layer's ones. */
+/* Gives the driver the functions, and the application the layer's versions of them. */
 class LayerExtensions : public ::testing::Test
 {
 protected:
@@ -90,7 +89,7 @@ protected:
         return reinterpret_cast<Function>(
             layered().clGetExtensionFunctionAddressForPlatform(OpenclPlatform::get().id(), name));
     }
-    /* Another platform may have the function. */
+    /* Takes the function from the driver; another platform may still have it. */
     static void take_away(const char *name) { extension_functions[name] = nullptr; }
     void TearDown() override { extension_functions.clear(); }
 
@@ -101,7 +100,7 @@ protected:
     const CreateWithIl create_ = give(kCreate, create_with_il);
 };
 
-/* The variables are those of the driver's program whose kernels the application launches. */
+/* Expects that the stand-in got the driver's program, the one to which the application's kernels belong. */
 void expect_program_of_kernel(Session &session, cl_program program)
 {
     ASSERT_NE(program, noted.program);
@@ -114,7 +113,7 @@ void expect_program_of_kernel(Session &session, cl_program program)
 
 TEST_F(LayerExtensions, PassTheDriversProgramToItsDevice)
 {
-    for (int i = 0; i < 2; ++i) { /* compiled, and loaded */
+    for (int i = 0; i < 2; ++i) { /* first compiled, then loaded */
         Session session(layered());
         cl_program program = session.source(kTwo);
         session.build(program, "-DEXTENDED");

@@ -1,5 +1,5 @@
 /*
- * opencl_layer_lifetime_test.cpp - references to programs, and their end, with the layer.
+ * opencl_layer_lifetime_test.cpp - tests references to programs, and when programs end, with the layer.
  */
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ TEST(Layer, CountsReferences)
         cl_kernel kernel = session.kernel(program, "add");
         session.query_program(program);
         session.cl.clReleaseProgram(program);
-        session.cl.clReleaseProgram(program); /* lives on with its kernel */
+        session.cl.clReleaseProgram(program); /* the program lives on with its kernel */
         session.query_kernel(program, kernel);
         session.query_program(program);
         session.cl.clRetainProgram(program);
@@ -50,7 +50,7 @@ TEST(Layer, ReleasesTheContext)
     }
 }
 
-/* Programs that the application released while their kernels were waiting to run. */
+/* Launches kernels that wait to run, while the application releases their programs. */
 struct Launches {
     Session &session;
     cl_command_queue queue;
@@ -125,7 +125,7 @@ TEST(Layer, EndsAllProgramsBeforeTheirContext)
     EXPECT_EQ(before, launches.count_context());
 }
 
-/* Whichever thread is last, none of the programs is left. */
+/* Whichever thread releases its kernel last, no program must be left. */
 TEST(Layer, EndsProgramsWhoseKernelsOtherThreadsRelease)
 {
     Session session(layered());

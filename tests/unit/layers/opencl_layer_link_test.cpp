@@ -1,5 +1,5 @@
 /*
- * opencl_layer_link_test.cpp - compiling and linking through the layer.
+ * opencl_layer_link_test.cpp - tests compiling and linking through the layer.
  */
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST(Layer, ChecksHeadersAndInputsAsTheDriverDoes)
                 cl.clLinkProgram(session.context, 0, nullptr, "", count, inputs, nullptr, nullptr, &error);
             session.tell(what + " is refused", linked == nullptr);
             session.tell(what, error);
-            if (linked != nullptr) /* Intel's driver makes a program all the same */
+            if (linked != nullptr) /* Intel's driver makes a program even so */
                 cl.clReleaseProgram(linked);
         };
         link("no input count", 0, &program);
@@ -76,7 +76,7 @@ TEST(Layer, ChecksHeadersAndInputsAsTheDriverDoes)
     });
 }
 
-/* Two objects: the second one calls a function of the first, and includes a header by another program. */
+/* Two objects. The second one calls a function of the first, and includes a header whose text is a third program. */
 struct Halves {
     Session &session;
     cl_program header;
@@ -163,14 +163,14 @@ TEST(LayerLink, AnswersAboutLinkedProgramsAsTheDriverDoes)
     });
 }
 
-/* What continues after a hit is the driver's: another compilation, a build, a link with another object. */
+/* After a hit, other calls must work as with the driver: another compilation, a build, a link with another object. */
 TEST(LayerLink, ContinuesAfterAHitAsTheDriverDoes)
 {
     compare([](Session &session) {
         Halves halves(session, "continued");
         halves.compile(nullptr);
         cl_program linked = halves.link(nullptr);
-        if (!OpenclPlatform::get().is_pocl()) { /* which aborts if it is asked for the log after this */
+        if (!OpenclPlatform::get().is_pocl()) { /* PoCL aborts if it is asked for the log after this */
             session.build(linked, "");
             session.query_program(linked);
         }
@@ -186,7 +186,7 @@ TEST(LayerLink, ContinuesAfterAHitAsTheDriverDoes)
     });
 }
 
-/* The driver must link objects of which some were loaded. */
+/* The driver must link objects that were loaded with objects that were compiled. */
 TEST(LayerLink, LinksLoadedObjectsWithOthers)
 {
     const auto link = [](Session &session, const std::string &text) {
@@ -236,7 +236,7 @@ TEST(LayerLink, ReturnsTheBytesOfTheFreshBinary)
     }
 }
 
-/* An object of a file that names its kernel. */
+/* An object whose kernel's name is in a file that it includes. */
 struct OfFile {
     Session &session;
     const ScratchDirectory &scratch;
@@ -257,7 +257,7 @@ struct OfFile {
     std::filesystem::path file() const { return scratch.path() / "name.h"; }
     void write(const std::string &name) const { std::ofstream(file()) << "#define NAME " << name << "\n"; }
 
-    /* Links with another object, which makes links different. */
+    /* Links with another object, so that each link is a different program. */
     void expect_linked(const std::string &with) const
     {
         cl_int error = CL_SUCCESS;
@@ -277,7 +277,7 @@ struct OfFile {
     }
 };
 
-/* Neither the application nor a later one may get what the file became after the compilation. */
+/* Neither this application nor a later one may get a program with the file's content from after the compilation. */
 TEST(LayerLink, LinksWhatWasCompiledThoughAFileChangedOrIsGone)
 {
     const ScratchDirectory scratch;
@@ -365,7 +365,7 @@ TEST(LayerLink, LinksLoadedObjectsInTwoThreads)
     }
 }
 
-/* The driver does not get these options of a call that it does word for word. */
+/* The layer passes these calls to the driver unchanged, without the options of the environment. */
 TEST(LayerLink, LeavesCompilationsToTheDriverIfTheEnvironmentHasOptions)
 {
     for (const char *variable : {"INGOT_COMPILE_OPTIONS", "INGOT_LINK_OPTIONS"}) {

@@ -1,5 +1,5 @@
 /*
- * opencl_layer_queries_test.cpp - what programs and kernels say about themselves through the layer.
+ * opencl_layer_queries_test.cpp - tests queries of programs and kernels through the layer.
  */
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(Layer, KeepsTheMessagesOfABuild)
         session.tell("has log", 1);
         size_t size = 0;
         session.cl.clGetProgramBuildInfo(program, session.devices[0], CL_PROGRAM_BUILD_LOG, 0, nullptr, &size);
-        if (!OpenclPlatform::get().is_pocl()) /* whose messages name a temporary file */
+        if (!OpenclPlatform::get().is_pocl()) /* PoCL's messages name a temporary file */
             session.query_program(program);
         session.cl.clReleaseProgram(program);
     });

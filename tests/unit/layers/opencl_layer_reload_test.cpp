@@ -1,6 +1,7 @@
 /*
- * opencl_layer_reload_test.cpp - an application that opens and closes the OpenCL loader itself, so this test is not
- * linked with it. What the layer calls later must stay, and the next load must have the layer, too.
+ * opencl_layer_reload_test.cpp - tests an application that opens and closes the OpenCL loader itself. So this test is
+ * not linked with the loader. Libraries that the layer calls later must stay loaded, and the loader must load the layer
+ * the next time, too.
  */
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 namespace
 {
 
-/* Opens the loader, builds a program that `value` makes different, and closes it. */
+/* Opens the loader, builds a program that depends on `value`, and closes the loader. */
 void run_application(int value)
 {
     void *loader = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);

@@ -1,6 +1,5 @@
 /*
- * opencl_layer_table_test.cpp - the functions that the layer gives out in place of a driver's, and what it leaves
- * alone.
+ * opencl_layer_table_test.cpp - tests which of a driver's functions the layer replaces, and which it leaves alone.
  */
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -17,7 +16,7 @@ namespace
 
 using namespace layer_session;
 
-/* The bare driver knows the program, so it is its own and no shadow. */
+/* The bare driver must know the program, which is then the driver's own and not a shadow of the layer. */
 TEST(Layer, PassesProgramsOfOtherPlatformsThrough)
 {
     const Session session(layered());
@@ -71,7 +70,7 @@ TEST(Layer, IsNotLoadedTwice)
     EXPECT_EQ(7u, count);
 }
 
-/* Newer loaders initialize a layer with properties, and end it before the process does. */
+/* Newer loaders initialize a layer with properties, and shut it down before the process ends. */
 TEST(Layer, WorksWithNewerLoaders)
 {
     (void)layered();

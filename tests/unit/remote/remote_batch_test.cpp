@@ -1,6 +1,6 @@
 /*
- * Loads of several blobs at once, from a real Redis and a real nginx: the same results and counts as one load after
- * another, whatever happens to single objects or to the server.
+ * Tests loads of several blobs at once, from a real Redis and a real nginx. The results and counts must be those of one
+ * load after another, even if objects are damaged or the server fails.
  */
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ std::string key_of(size_t number)
     return key;
 }
 
-/* A server that can damage its objects. */
+/* A server whose objects a test can damage. */
 class Server
 {
 public:
@@ -78,7 +78,7 @@ public:
     }
     void pause() override { redis_.pause(); }
     void stop() override { redis_.stop(); }
-    size_t most_at_once() const override { return 1; } /* the first that fails closes the connection */
+    size_t most_at_once() const override { return 1; } /* the first load that fails closes the connection */
 
 private:
     static std::string name(size_t number) { return "ingot:1:default:" + key_of(number); }
@@ -108,13 +108,13 @@ private:
     Nginx nginx_;
 };
 
-/* What a load of several returned, by number. */
+/* The results of a load of several blobs, by their indices in the call. */
 struct Loaded {
     std::vector<ingot_status_t> statuses;
     std::vector<Bytes> blobs;
     std::vector<std::string> details;
     std::vector<int> calls;
-    std::function<int()> then; /* called after each */
+    std::function<int()> then; /* called after each result */
 
     Loaded(ingot_storage_t storage, const std::vector<size_t> &numbers, std::function<int()> after = nullptr)
         : statuses(numbers.size()), blobs(numbers.size()), details(numbers.size()), calls(numbers.size()),
@@ -252,13 +252,13 @@ TEST_P(RemoteBatch, ReturnsOnlySealedBlobsWhereSealsAreRequired)
             else if (i == 7)
                 bytes = sealed(removed, i);
             else if (i == 12)
-                bytes = sealed(key, 11); /* a right one, of another id */
+                bytes = sealed(key, 11); /* a valid seal, but of another id */
             else if (i == 18)
                 bytes.back() ^= 1;
             else if (i == 25)
                 bytes.pop_back();
             else if (i == 33)
-                bytes[40] ^= 1; /* of the seal */
+                bytes[40] ^= 1; /* a byte of the seal */
             ASSERT_EQ(INGOT_SUCCESS, writer.put(id_of(i), bytes));
         }
         ASSERT_EQ(INGOT_SUCCESS, writer.flush());
@@ -386,7 +386,7 @@ TEST_P(RemoteBatch, AChainAsksOnlyForWhatItsFirstTierLacks)
         EXPECT_TRUE(blob_of(i) == loaded.blobs[i]) << i << ": " << loaded.details[i];
     EXPECT_EQ(66u, tier.stats().hits);
     EXPECT_EQ(1u, tier.stats().misses);
-    ingot_storage_release(chain); /* which stores what it promotes */
+    ingot_storage_release(chain); /* this stores what the chain promotes */
     for (size_t i = 0; i < 100; ++i)
         EXPECT_EQ(INGOT_SUCCESS, store.load(id_of(i))) << i;
 }
@@ -394,7 +394,7 @@ TEST_P(RemoteBatch, AChainAsksOnlyForWhatItsFirstTierLacks)
 namespace
 {
 
-/* A directory store before a tier. */
+/* A chain of a directory store and a tier. */
 class Chain
 {
 public:
@@ -477,7 +477,7 @@ TEST_P(RemoteBatch, APrewarmThroughAChainFillsTheDirectory)
         }
         EXPECT_EQ(100u, tier.stats().hits) << tier.events.all();
         EXPECT_EQ(100u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_SUCCESS));
-        const Chain chain(path, tier); /* again: the directory has all */
+        const Chain chain(path, tier); /* once more: the directory now has all programs */
         EXPECT_EQ(100u, prewarm(Session(), chain.get(), manifest, thread_count).loaded);
         EXPECT_EQ(100u, tier.stats().hits);
     }
@@ -496,7 +496,7 @@ INSTANTIATE_TEST_SUITE_P(Servers, RemoteBatch, testing::Values("redis", "nginx")
 TEST(RemoteBatchRedis, ReturnsWhatWaitsForItsUpload)
 {
     const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()));
-    EXPECT_EQ(INGOT_IO_ERROR, tier.load(id_of(9))); /* no server: uploads wait */
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(id_of(9))); /* there is no server, so uploads wait */
     ASSERT_EQ(INGOT_SUCCESS, tier.put(id_of(1), blob_of(1)));
     ASSERT_EQ(INGOT_SUCCESS, tier.put(id_of(2), blob_of(2)));
     ASSERT_EQ(INGOT_SUCCESS, tier.remove(id_of(2)));
@@ -508,7 +508,7 @@ TEST(RemoteBatchRedis, ReturnsWhatWaitsForItsUpload)
     EXPECT_EQ(2u, tier.stats().skipped);
 }
 
-/* Each time that something arrives, how many GETs it has. */
+/* Counts the GETs in each piece of data that arrives. */
 TEST(RemoteBatchRedis, SendsCommandsTogetherAndNeverMoreThanSixteen)
 {
     std::atomic<size_t> most{0};
@@ -536,7 +536,8 @@ TEST(RemoteBatchRedis, SendsCommandsTogetherAndNeverMoreThanSixteen)
     EXPECT_EQ(1u, server.connection_count());
 }
 
-/* An answer of another type, an error and a second answer: the answers before and behind them count. */
+/* The server sends an answer of another type, an error, and a second answer. The answers before and after them must be
+ * used. */
 TEST(RemoteBatchRedis, AnAnswerThatMakesNoSenseConcernsOneObject)
 {
     std::atomic<size_t> answered{0};
@@ -563,7 +564,7 @@ TEST(RemoteBatchRedis, AnAnswerThatMakesNoSenseConcernsOneObject)
     EXPECT_EQ(2u, server.connection_count()) << "only the list closed the connection";
 }
 
-/* Answers each GET by what `answer` returns for its number. */
+/* Calls `answer` for each GET, with the number of GETs so far. */
 FaultyServer::Behavior answering(std::atomic<size_t> &answered, std::function<void(FaultyConnection &, size_t)> answer)
 {
     return [&answered, answer](FaultyConnection &connection) {
@@ -575,7 +576,7 @@ FaultyServer::Behavior answering(std::atomic<size_t> &answered, std::function<vo
     };
 }
 
-/* Each answer comes in time, but those of one group together would not. */
+/* Each answer comes in time, but all answers of a group together take longer than one load may. */
 TEST(RemoteBatchRedis, SlowAnswersTakeNoMoreThanTheTimeThatMayBeLost)
 {
     std::atomic<size_t> answered{0};
@@ -617,7 +618,7 @@ TEST(RemoteBatchRedis, AListInsteadOfAnAnswerIsNotRead)
     EXPECT_GT(size_t{16} << 20, sent);
 }
 
-/* It is loaded again, alone, but its time in the group was lost. */
+/* The object is loaded again, alone. The time that it took in the group must count as lost. */
 TEST(RemoteBatchRedis, TimeForAnObjectThatIsTooLargeForAGroupIsCounted)
 {
     std::atomic<size_t> answered{0};

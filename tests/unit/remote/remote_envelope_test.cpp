@@ -1,5 +1,5 @@
 /*
- * Objects on a server: what was written reads back, and nothing else is accepted.
+ * Tests that objects on a server read back as they were written, and that everything else is refused.
  */
 #include <gtest/gtest.h>
 
@@ -38,7 +38,8 @@ Bytes encode(const Bytes &blob, int level = 3, const Bytes &id = kId)
 ingot_status_t decode(const Bytes &object, Bytes *blob = nullptr, const Bytes &id = kId, size_t limit = kLimit)
 {
     envelope_blob found = {};
-    /* A copy of exactly this size, so that a sanitizer sees every byte that is read beyond it. */
+    /* A copy without spare room (one byte, in case the object is empty), so that a sanitizer sees reads beyond its
+     * end. */
     const std::unique_ptr<uint8_t[]> copy(new uint8_t[object.size() + 1]);
     std::copy(object.begin(), object.end(), copy.get());
     const ingot_status_t status = envelope_decode(object.size(), copy.get(), id.size(), id.data(), limit, &found);
@@ -48,7 +49,7 @@ ingot_status_t decode(const Bytes &object, Bytes *blob = nullptr, const Bytes &i
     return status;
 }
 
-/* Makes the header's checksum match, as a writer of another kind would. */
+/* Makes the header's checksum match, as a hostile writer would. */
 Bytes seal(Bytes object)
 {
     const xxh3_words words = xxh3_128_of(80, object.data());
@@ -100,7 +101,7 @@ TEST(RemoteEnvelope, CompressesOnlyWhatShrinks)
     EXPECT_EQ(96 + kId.size() + 5000, encode(Bytes(5000), 0).size());
 }
 
-/* doc/remote-format.md, to the byte. */
+/* Compares every byte with the layout in doc/remote-format.md. */
 TEST(RemoteEnvelope, HasTheDocumentedLayout)
 {
     const Bytes blob = bytes_of("blob");
@@ -155,7 +156,7 @@ TEST(RemoteEnvelope, RefusesLyingLengths)
             EXPECT_NE(INGOT_SUCCESS, decode(with_u64(packed, at, lie))) << lie << " at " << at;
         }
     }
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, decode(with_u64(packed, 24, 499))); /* it holds more than it says */
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, decode(with_u64(packed, 24, 499))); /* the blob is larger than the header says */
     EXPECT_EQ(INGOT_BLOB_CORRUPT, decode(with_u64(packed, 24, 501)));
 }
 
@@ -165,8 +166,8 @@ TEST(RemoteEnvelope, RefusesOtherVersionsAndUnknownFlags)
     EXPECT_EQ(INGOT_BLOB_VERSION, decode(with_u32(object, 8, 2)));
     EXPECT_EQ(INGOT_BLOB_CORRUPT, decode(with_u32(object, 12, 128)));
     EXPECT_EQ(INGOT_BLOB_VERSION, decode(with_u32(object, 40, 2)));
-    EXPECT_EQ(INGOT_SUCCESS, decode(with_u32(object, 40, 0x10000))); /* may be ignored */
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, decode(with_u32(object, 40, 1)));  /* not compressed */
+    EXPECT_EQ(INGOT_SUCCESS, decode(with_u32(object, 40, 0x10000))); /* a flag that readers may ignore */
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, decode(with_u32(object, 40, 1)));  /* flagged as compressed, but it is not */
 }
 
 TEST(RemoteEnvelope, RefusesAnotherProgramsBlob)
@@ -177,7 +178,7 @@ TEST(RemoteEnvelope, RefusesAnotherProgramsBlob)
     EXPECT_EQ(INGOT_BLOB_MISMATCH, decode(encode(blob, 3, bytes_of("an i"))));
 }
 
-/* 64 MiB of zeros are 6 KB of zstd. */
+/* zstd compresses 64 MiB of zeros to 6 KB. */
 TEST(RemoteEnvelope, DoesNotUnpackMoreThanTheLimit)
 {
     const Bytes bomb = encode(Bytes(size_t{64} << 20), 19);

@@ -1,6 +1,6 @@
 /*
- * Processes that call exit() while their threads load through an encrypted connection. This program itself must not use
- * OpenSSL, because the processes are forked from it and are to use OpenSSL first.
+ * Tests processes that call exit() while their threads load through an encrypted connection. This program itself must
+ * not use OpenSSL, because the processes are forked from it and must decide themselves what uses OpenSSL first.
  */
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ const int kProcesses = 4; /* each waits a second in exit() */
 const int kProcesses = 20;
 #endif
 
-/* Eight threads load until the process ends, which it does while the first of them still connect. */
+/* Calls exit() while eight threads load, some of which are still connecting. */
 [[noreturn]] void exit_while_threads_load(const std::string &url)
 {
     static std::atomic<int> count{0};
@@ -55,7 +55,7 @@ TEST(RemoteExit, ThreadsMayLoadThroughTls)
     }
 }
 
-/* OpenSSL's handler of exit() then frees its memory, after Ingot's handler. */
+/* In this case, OpenSSL's handler of exit() frees OpenSSL's memory, after Ingot's handler has run. */
 TEST(RemoteExit, ThreadsMayLoadThroughTlsIfTheApplicationUsedOpenSslFirst)
 {
     const encrypted_redis::Certificates files;
@@ -71,7 +71,7 @@ TEST(RemoteExit, ThreadsMayLoadThroughTlsIfTheApplicationUsedOpenSslFirst)
     }
 }
 
-/* A handler that the application registered before it opened the tier runs last. */
+/* A handler that the application registered before it opened the tier runs last, when the tier has already ended. */
 TEST(RemoteExit, LoadsAreMissesAtOnceAfterTheTierHasEnded)
 {
     const server_process::Redis redis;

@@ -1,5 +1,6 @@
 /*
- * Servers that fail in every way: what they cost a process, that they fail no request, and that the tier recovers.
+ * Tests servers that fail in many ways: they cost a process little time, no request of a program fails because of them,
+ * and the tier recovers.
  */
 #include <gtest/gtest.h>
 
@@ -22,7 +23,7 @@ using server_process::Redis;
 namespace
 {
 
-/* A tier that probes soon, so that a process meets its server's fault again and again. */
+/* Settings of a tier that probes soon, so that a process meets its server's fault again and again. */
 ingot_remote_info_t eager()
 {
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
@@ -42,14 +43,14 @@ std::string http_at(uint16_t port)
 }
 
 struct Cost {
-    double seconds = 0; /* of all loads that asked the server */
-    double skipped = 0; /* of the others, which wait for nothing but a processor */
+    double seconds = 0; /* of all loads that made a request */
+    double skipped = 0; /* of all other loads, which need nothing but a processor */
     double longest = 0;
     uint64_t hits = 0;
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
 };
 
-/* A process that asks for another program now and then, for four seconds. */
+/* Loads another program every few milliseconds, for four seconds, as an application does. Returns what that cost. */
 Cost cost_of(const std::string &url)
 {
     const Tier tier(url, eager());
@@ -257,7 +258,8 @@ std::vector<Fault> http_faults()
     };
 }
 
-/* The table is the result; the bound is the contract. The faults are met at the same time: all they do is wait. */
+/* Runs all faults at the same time, because they mostly wait. Prints a table of their costs, and expects that none
+ * exceeds the documented limit. */
 void expect_small_costs(const std::vector<Fault> &faults)
 {
     std::vector<std::pair<const char *, std::future<Cost>>> runs;
@@ -307,7 +309,7 @@ TEST(RemoteFaults, RecoversWhenAStoppedServerGoesOn)
         EXPECT_TRUE(server_process::becomes_true([&] { return tier.load(kId) == INGOT_SUCCESS; })) << round;
     }
     EXPECT_LE(seconds, 2.0);
-    /* On a busy machine, a server that goes on may still answer too late. */
+    /* On a busy machine, a server that continues may still answer too late. */
     EXPECT_GE(tier.events.count("answers again"), 5u);
     EXPECT_GE(tier.stats().timed_out, 5u);
 }
@@ -326,7 +328,7 @@ TEST(RemoteFaults, RecoversWhenAServerStartsAgain)
     EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).load(kId));
 }
 
-/* Threads that wait for the server are released when one of them finds out that it does not answer. */
+/* When one thread finds out that the server does not answer, the other waiting threads are released. */
 TEST(RemoteFaults, HoldsAllThreadsOnce)
 {
     Redis redis;
@@ -348,7 +350,7 @@ TEST(RemoteFaults, HoldsAllThreadsOnce)
     EXPECT_LE(tier.stats().lost_ns, 1500000000u);
 }
 
-/* A server that never takes an upload must not hold the end of the process. */
+/* A server that never takes an upload must not delay the end of the process. */
 TEST(RemoteFaults, EndsInTimeWithUploadsThatNobodyTakes)
 {
     Redis redis;

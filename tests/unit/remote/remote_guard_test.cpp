@@ -1,5 +1,5 @@
 /*
- * The breaker and the budget, on a clock of the test's own.
+ * Tests the breaker and the budget with a simulated clock.
  */
 #include <gtest/gtest.h>
 
@@ -106,7 +106,7 @@ TEST(RemoteBreaker, ForgetsLongPausesOnlyWhenARequestSucceeds)
     breaker_note(&breaker, BREAKER_FAILS, 0);
     probe(&breaker, false);
     const uint64_t closed_at = probe(&breaker, true);
-    breaker_note(&breaker, BREAKER_FAILS, closed_at); /* it answers probes and nothing else */
+    breaker_note(&breaker, BREAKER_FAILS, closed_at); /* the server answers probes and nothing else */
     EXPECT_GE(breaker.probe_at_ns, closed_at + 4 * kSecond);
     const uint64_t again = probe(&breaker, true);
     breaker_note(&breaker, BREAKER_WORKS, again);
@@ -148,7 +148,7 @@ TEST(RemoteBudget, IsNeverExceededByRequestsThatUseAllOfTheirTime)
     EXPECT_LE(lost, 2 * kSecond);
     EXPECT_GE(lost, 2 * kSecond - 100 * kMs);
     EXPECT_EQ(11, count);
-    EXPECT_EQ(0u, budget_allowance(&budget, now + 10 * kSecond)); /* a second or ten give nothing back */
+    EXPECT_EQ(0u, budget_allowance(&budget, now + 10 * kSecond)); /* ten seconds give nothing back */
 }
 
 TEST(RemoteBudget, CountsTheTimeOfParallelRequestsOnce)

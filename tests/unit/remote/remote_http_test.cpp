@@ -1,5 +1,5 @@
 /*
- * A remote tier on a real nginx: objects and their paths, credentials, TLS, and the signatures of S3.
+ * Tests a remote tier on a real nginx: objects and their paths, credentials, TLS, and the signatures of S3.
  */
 #include <gtest/gtest.h>
 
@@ -104,7 +104,7 @@ TEST_F(RemoteHttp, KeepsItsConnectionAlive)
     EXPECT_EQ(1u, server.connection_count());
 }
 
-/* libcurl asks S3 whether it may send a large object. The answer may be missing, and the object is then sent before the
+/* libcurl asks S3 whether it may send a large object. If the server does not answer, the object must be sent before the
  * upload times out. */
 TEST_F(RemoteHttp, UploadsToServersThatDoNotSayContinue)
 {
@@ -161,7 +161,8 @@ TEST_F(RemoteHttp, SendsATokenFromAFile)
     EXPECT_EQ(INGOT_IO_ERROR, Tier(nginx.url("?auth=bearer&credentials=" + write("other", "x"))).load(kId));
 }
 
-/* nginx is no S3, but what it is sent can be compared: path, signature, and the hash of the content. */
+/* nginx is not an S3 server, but it can check what it receives: the path, the signature, and the hash of the
+ * content. */
 TEST_F(RemoteHttp, SignsRequestsOfS3)
 {
     const Nginx nginx("if ($http_authorization !~ \"^AWS4-HMAC-SHA256 Credential=KEY/[0-9]+/eu-central-1/s3/\") "

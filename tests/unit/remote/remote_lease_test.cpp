@@ -1,5 +1,5 @@
 /*
- * Machines that share a Redis: each is a directory store of its own, and one of them compiles a program for all.
+ * Tests machines that share a Redis, of which one compiles a program for all. Each machine is a directory store.
  */
 #include <gtest/gtest.h>
 
@@ -26,14 +26,14 @@ using server_process::Redis;
 namespace
 {
 
-constexpr uint32_t kLongMs = 240000; /* nobody waits that long */
+constexpr uint32_t kLongMs = 240000; /* longer than any test lasts */
 constexpr uint32_t kShortMs = 50;
 constexpr uint32_t kLeaseMs = 1500;
 constexpr unsigned kHangSeconds = 120;
 const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
 
-/* Shared by the processes of a test. */
+/* What the processes of a test share. */
 struct Board {
     std::atomic<bool> has_begun{false};
     std::atomic<int> compilations{0};
@@ -78,7 +78,8 @@ protected:
 
     std::string folder(int machine) const { return (scratch_.path() / ("machine" + std::to_string(machine))).string(); }
 
-    /* The process of machine 0, whose compiler opens begun_ and waits for go_. Ends when end_ is opened. */
+    /* Starts the process of machine 0. Its compiler opens the gate begun_ and waits for the gate go_. The process ends
+     * when the gate end_ is opened. */
     pid_t start_holder(const Redis &redis, const std::string &source = kSource)
     {
         const pid_t child = start_process([&] {
@@ -111,7 +112,8 @@ protected:
             return INGOT_SUCCESS;
         };
     }
-    /* What a request on a machine gives; when it waits for a lease, calls on_waiting. */
+    /* Requests the program on a machine, and returns where it came from. Calls on_waiting when the request waits for a
+     * lease. */
     ingot_origin_t request(const Machine &machine, const std::function<void()> &on_waiting,
                            const std::string &source = kSource)
     {
@@ -124,7 +126,7 @@ protected:
         waiting.join();
         return origin;
     }
-    /* What a request gives that does not wait while another machine compiles. */
+    /* Expects that a request compiles without waiting, although another machine compiles the program. */
     void expect_no_wait(const Machine &machine)
     {
         Session session;
@@ -308,7 +310,7 @@ TEST_F(RemoteLease, IsLostWithTheServersMemory)
     EXPECT_EQ("1\n", redis.ask({"DBSIZE"})) << "it is stored nevertheless";
 }
 
-/* What the tier may lose is the bound, and the limit of a stall is less. */
+/* The wait is bounded by the time that the tier may lose; the limit of a stall is shorter. */
 TEST_F(RemoteLease, IsNotAwaitedLongerThanAServerThatStops)
 {
     Redis redis;

@@ -1,6 +1,6 @@
 /*
- * Faults of the network between a machine and its server, and of the server's process: what they cost, that each
- * request gives a program nevertheless, and that loads hit again afterwards.
+ * Tests faults of the network between a machine and its server, and of the server's process. They cost little time,
+ * each request still gives a program, and loads hit again afterwards.
  *
  * The machine and the server are network namespaces. remote_faults_test.cpp has servers that answer wrongly.
  */
@@ -32,12 +32,12 @@ namespace
 
 constexpr unsigned kHangSeconds = 150;
 constexpr int kPrograms = 150;
-constexpr int kProgramsAfterwards = 50; /* are left for the time after the fault */
-constexpr int kWordsPerProgram = 1000;  /* of eight bytes, which hardly compress */
+constexpr int kProgramsAfterwards = 50; /* reserved for the time after the fault */
+constexpr int kWordsPerProgram = 1000;  /* each of eight bytes, which hardly compress */
 constexpr int kPauseMs = 40;
 constexpr int kFaultSeconds = 3;
-constexpr double kSlowSeconds = 0.25; /* as slow_ms */
-constexpr int kClients = 2;           /* one probes often, one as by default */
+constexpr double kSlowSeconds = 0.25; /* the default of slow_ms */
+constexpr int kClients = 2;           /* one that probes often, and one with the default settings */
 
 std::string program(int number)
 {
@@ -58,15 +58,15 @@ struct Cost {
     int requests = 0;
     int without_program = 0;
     int hits = 0;    /* during the fault */
-    double lost = 0; /* seconds, of requests that failed or were slow until they could compile */
+    double lost = 0; /* seconds that failed or slow requests lost before they could compile */
     double longest = 0;
-    double end = 0;      /* of closing the tier */
+    double end = 0;      /* seconds that closing the tier took */
     double recovery = 0; /* seconds from the fault's end to a hit */
     bool is_good = false;
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
 };
 
-/* A server in a namespace of its own. */
+/* A server in its own network namespace. */
 class AnyServer
 {
 public:
@@ -85,7 +85,7 @@ private:
     Server server_;
 };
 
-/* A machine and a server. */
+/* A machine and a server, each in a network namespace, and the link between them. */
 struct Scene {
     Namespace server_space, machine_space;
     SlowLink link{server_space, machine_space};
@@ -96,7 +96,7 @@ struct Fault {
     const char *name;
     std::function<void(Scene &)> begin;
     std::function<void(Scene &)> end;
-    std::function<void(Scene &)> middle = nullptr; /* after processes have begun to meet it */
+    std::function<void(Scene &)> middle = nullptr; /* called after processes have begun to meet the fault */
 };
 
 SlowLink::Quality quality(uint32_t loss_percent, uint32_t delay_ms = 0, uint32_t bits_per_ms = 0,
@@ -198,7 +198,7 @@ int fill(const std::string &folder, const std::string &url)
     return machine.tier().flush() == INGOT_SUCCESS && machine.tier().stats().uploads == kPrograms ? 0 : 1;
 }
 
-/* Requests programs until one comes from the server. False: none does. */
+/* Requests programs until one comes from the server. Returns false if none does. */
 bool hits(const Machine &machine, Session &session, Cost &cost, int &number)
 {
     return becomes_true([&] {
@@ -229,7 +229,7 @@ void meet(const Machine &machine, Session &session, Cost &cost, int &number)
     }
 }
 
-/* One that ends while the fault lasts, or one that sees its end. */
+/* The work of a client: an eager one ends during the fault, and the other one goes on after the fault. */
 int run_client(const std::string &folder, const std::string &url, bool is_eager, const Gates &gates, Cost &cost)
 {
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -268,7 +268,7 @@ pid_t start_process(const std::function<int()> &work)
     });
 }
 
-/* In a process of its own. */
+/* Runs one fault with its clients; called in a separate process. */
 int run_fault(const Fault &fault, bool is_redis, Cost *costs)
 {
     Scene scene;
@@ -321,7 +321,8 @@ void print(const char *name, const Cost &often, const Cost &usual)
            often.hits + usual.hits, often.without_program + usual.without_program, usual.recovery * 1e3);
 }
 
-/* The table is the result; the bound is the contract. The faults are met at the same time: all they do is wait. */
+/* Runs all faults at the same time, because they mostly wait. Prints a table of their costs, and expects that none
+ * exceeds the documented limit. */
 void expect_small_costs(bool is_redis)
 {
     const std::vector<Fault> all = faults();

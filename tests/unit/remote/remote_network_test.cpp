@@ -1,6 +1,6 @@
 /*
- * Machines whose network fails while one of them compiles for all. Each machine is a network namespace with a store of
- * its own, and has several processes.
+ * Tests machines whose network fails while one of them compiles for all. Each machine is a network namespace with its
+ * own store and several processes.
  */
 #include <gtest/gtest.h>
 
@@ -27,11 +27,11 @@ namespace
 {
 
 constexpr unsigned kHangSeconds = 120;
-constexpr int kMachines = 4; /* 0 compiles first */
+constexpr int kMachines = 4; /* machine 0 compiles first */
 constexpr int kProcesses = 2;
 const std::string kSource = numbered_source(0);
 
-/* Shared by the processes of a test. */
+/* What the processes of a test share. */
 struct Board {
     std::atomic<int> compilations{0};
     std::atomic<int> waiting{0};
@@ -39,7 +39,7 @@ struct Board {
     std::atomic<int> loads{0};
     std::atomic<int> timeouts{0};
     std::atomic<int> lost_leases{0};
-    std::atomic<double> seconds{0}; /* which the network cost the machine that was cut off */
+    std::atomic<double> seconds{0}; /* that the machine lost that was cut off */
 };
 
 ingot_persist_info_t waits_long()
@@ -78,7 +78,7 @@ protected:
 
     std::string folder(int machine) const { return (scratch_.path() / ("machine" + std::to_string(machine))).string(); }
 
-    /* A process of a machine. */
+    /* Starts a process of a machine. */
     pid_t start(int machine, const std::function<int()> &work) const
     {
         const Within there(network_->machine(machine));
@@ -88,7 +88,7 @@ protected:
             return work();
         });
     }
-    /* Whose compiler waits for go_. */
+    /* Starts a process of machine 0 whose compiler waits for the gate go_. */
     pid_t start_holder(bool is_to_upload) const
     {
         const pid_t child = start(0, [&] { return hold(is_to_upload); });
@@ -121,7 +121,7 @@ protected:
         board_->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - compiled).count();
         return origin == INGOT_ORIGIN_BUILD ? 0 : 1;
     }
-    /* The process notes on the board that it waits, and what it got. */
+    /* Starts a process that requests the program. The process records on the board that it waits, and what it got. */
     pid_t start_waiting(int machine, ingot_remote_info_t info = patient()) const
     {
         return start(machine, [&, machine, info] { return wait_for_program(machine, info); });
@@ -149,7 +149,7 @@ protected:
         board_->seconds = static_cast<double>(machine.tier().stats().lost_ns) / 1e9;
         return origin == INGOT_ORIGIN_MEMORY ? 1 : 0;
     }
-    /* All processes of the other machines, when one process of each waits for the lease. */
+    /* Starts all processes of the other machines. Returns when one process of each machine waits for the lease. */
     std::vector<pid_t> start_others() const
     {
         std::vector<pid_t> children;

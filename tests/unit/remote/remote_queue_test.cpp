@@ -1,5 +1,5 @@
 /*
- * The queue of uploads: its order and its limits.
+ * Tests the order and the limits of the queue of uploads.
  */
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ public:
         return upload_queue_add(&queue, id.size(), reinterpret_cast<const uint8_t *>(id.data()), blob.size(),
                                 reinterpret_cast<const uint8_t *>(blob.data()), &dropped);
     }
-    /* The blob of an id, "removed" or "none". */
+    /* Returns the blob of an id, or "removed" or "none". */
     std::string find(const std::string &id)
     {
         upload *found = upload_queue_find(&queue, id.size(), reinterpret_cast<const uint8_t *>(id.data()));

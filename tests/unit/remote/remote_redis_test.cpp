@@ -1,5 +1,6 @@
 /*
- * A remote tier on a real Redis: what it keeps, how long, for whom, and what happens behind the application's back.
+ * Tests a remote tier on a real Redis: what it keeps, for how long and for whom, and what its thread does in the
+ * background.
  */
 #include <gtest/gtest.h>
 
@@ -27,7 +28,7 @@ ingot_remote_info_t info_with(const std::function<void(ingot_remote_info_t *)> &
     return info;
 }
 
-/* The only key on the server. */
+/* Returns the only key on the server. */
 std::string key_on(const Redis &redis)
 {
     std::string key = redis.ask({"KEYS", "*"});
@@ -108,7 +109,7 @@ TEST(RemoteRedis, CompressesWhatShrinks)
 TEST(RemoteRedis, LoadsWhatWaitsForItsUpload)
 {
     const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()));
-    EXPECT_EQ(INGOT_IO_ERROR, tier.load(bytes_of("another id"))); /* no server: uploads wait */
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(bytes_of("another id"))); /* there is no server, so uploads wait */
     EXPECT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
     Bytes blob;
     EXPECT_EQ(INGOT_SUCCESS, tier.load(kId, &blob));
@@ -243,7 +244,7 @@ TEST(RemoteRedis, DropsUploadsRatherThanWaits)
 {
     const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()),
                     info_with([](auto *info) { info->max_waiting = 3; }));
-    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId)); /* no server: uploads wait */
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId)); /* there is no server, so uploads wait */
     for (int i = 0; i < 10; ++i)
         EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), kBlob));
     EXPECT_EQ(3u, tier.stats().waiting);
@@ -274,7 +275,7 @@ TEST(RemoteRedis, FillsTheDirectoryInFrontOfIt)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tier.get(), 1));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
 
-    /* A store goes to both. */
+    /* A blob is stored in both tiers. */
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
     ASSERT_EQ(INGOT_SUCCESS, tier.flush());
     EXPECT_EQ(1u, tier.stats().uploads);
@@ -318,7 +319,7 @@ TEST(RemoteRedis, IsOffInAForkedChild)
         ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
         ASSERT_EQ(INGOT_SUCCESS, writer.flush());
     }
-    auto tier = std::make_unique<Tier>(redis.url()); /* without a thread: ThreadSanitizer has a child start none then */
+    auto tier = std::make_unique<Tier>(redis.url()); /* no thread yet, so TSan lets a child start one */
     ASSERT_EQ(INGOT_SUCCESS, tier->load(kId));
     EXPECT_EQ(0, forked_child::run([&] {
                   ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
@@ -337,7 +338,7 @@ TEST(RemoteRedis, IsOffInAForkedChild)
     EXPECT_EQ(INGOT_SUCCESS, tier->load(kId));
 }
 
-/* A process that stores and ends, without releasing anything. */
+/* The process stores and calls exit() without releasing anything. */
 TEST(RemoteRedis, UploadsInExit)
 {
     const Redis redis;
@@ -368,7 +369,7 @@ TEST(RemoteRedis, OpensBehindADirectory)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open_behind(&chain, directory, nullptr));
     ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
-    ingot_storage_release(chain); /* which uploads */
+    ingot_storage_release(chain); /* this uploads the blob */
     EXPECT_EQ("1\n", redis.ask({"DBSIZE"}));
 
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));

@@ -1,5 +1,5 @@
 /*
- * A remote tier on a real Redis whose connections are encrypted: whom the tier and the server accept.
+ * Tests encrypted connections to a real Redis: which servers the tier accepts, and which clients the server accepts.
  */
 #include <gtest/gtest.h>
 
@@ -75,11 +75,11 @@ TEST_F(RemoteRedisTls, ReturnsWhatAnotherProcessStored)
 TEST_F(RemoteRedisTls, RefusesServersThatCannotProveTheirName)
 {
     const EncryptedRedis redis(*files_, "server", "no");
-    expect_refused(redis.url(""), "certificate is not accepted: "); /* its authority is unknown */
+    expect_refused(redis.url(""), "certificate is not accepted: "); /* the certificate's authority is unknown */
     const EncryptedRedis other(*files_, "other-server", "no");
     expect_refused(other.url(known()), "certificate is not accepted: IP address mismatch");
     expect_refused(other.url(known(), "rediss://localhost"), "certificate is not accepted: hostname mismatch");
-    /* One of an authority that is known, but of a client. */
+    /* A certificate of a known authority, but for a client. */
     const EncryptedRedis client(*files_, "client", "no");
     expect_refused(client.url(known()), "certificate is not accepted: ");
 }
@@ -151,7 +151,7 @@ TEST_F(RemoteRedisTls, UploadsInExit)
     const std::string url = redis.url(known());
     const pid_t child = fork();
     if (child == 0) {
-        (void)files_.release(); /* exit() would remove the files, which the parent goes on using */
+        (void)files_.release(); /* exit() would remove the files, which the parent still needs */
         auto *tier = new Tier(url);
         for (int i = 0; i < 20; ++i)
             tier->put(bytes_of("id " + std::to_string(i)), kBlob);
@@ -196,7 +196,7 @@ TEST_F(RemoteRedisTls, ForgetsTheAddressOfAServerThatIsNotAccepted)
     address_book_fini(&book);
 }
 
-/* A server that was stopped before it was asked, and between two loads. */
+/* Stops the server before the first load of one tier, and between two loads of another one. */
 TEST_F(RemoteRedisTls, AStoppedServerCostsOneLoad)
 {
     EncryptedRedis redis(*files_, "server", "no");

@@ -1,5 +1,5 @@
 /*
- * A remote tier on a real S3 server, moto, which checks signatures and rights. scripts/s3-server installs it.
+ * Tests a remote tier on an S3 server, moto, which checks signatures and rights. scripts/s3-server installs it.
  */
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ public:
     {
         return url_without_key(path) + "&credentials=" + folder() + "/" + user;
     }
-    /* A user's key with another end. */
+    /* Returns a URL with a user's key whose last character is wrong. */
     std::string url_with_wrong_secret(const char *user) const
     {
         std::string key;
@@ -170,7 +170,7 @@ TEST_F(RemoteS3, FillsTheDirectoryInFrontOfIt)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
     ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
-    ingot_storage_release(chain); /* which uploads */
+    ingot_storage_release(chain); /* this uploads the blob */
 
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));
     ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));

@@ -1,5 +1,5 @@
 /*
- * URLs, files with credentials, and the info of a remote tier.
+ * Tests the checks of URLs, of files with credentials, and of the info of a remote tier.
  */
 #include <gtest/gtest.h>
 
