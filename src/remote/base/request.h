@@ -29,7 +29,7 @@ enum outcome {
 struct request {
     uint64_t deadline_ns;      /* CLOCK_NEVER: no deadline */
     uint64_t connect_limit_ns; /* a time span, like the next one */
-    uint64_t stall_limit_ns;   /* how long nothing may be sent or received */
+    uint64_t stall_limit_ns;   /* how long the request may go on without sending or receiving a byte */
     /* Returns true if the request should end before its deadline. NULL: it never should. */
     bool (*is_ended)(const struct request *request);
     const void *owner; /* used by is_ended, like the next one */

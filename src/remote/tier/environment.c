@@ -41,7 +41,7 @@ static ingot_status_t read_mode(uint32_t *flags)
     return INGOT_SUCCESS;
 }
 
-/* Reads how long a server keeps an object. A variable of 0 means no limit, which becomes UINT64_MAX. */
+/* Reads how long a server keeps an object. The value 0 means no limit, which becomes UINT64_MAX. */
 static ingot_status_t read_time_to_live(uint64_t *seconds)
 {
     static const char name[] = "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS";

@@ -186,7 +186,7 @@ TEST(LayerLink, ContinuesAfterAHitAsTheDriverDoes)
     });
 }
 
-/* The driver must link objects that were loaded with objects that were compiled. */
+/* The driver must link loaded objects together with compiled ones. */
 TEST(LayerLink, LinksLoadedObjectsWithOthers)
 {
     const auto link = [](Session &session, const std::string &text) {

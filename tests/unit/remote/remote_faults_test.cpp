@@ -111,7 +111,7 @@ void drip(FaultyConnection &connection, const std::string &head, int pause_ms)
     }
 }
 
-/* A listening socket whose queue is full: the kernel answers no more attempts to connect. */
+/* A listening socket whose queue is full, so that the kernel does not answer further attempts to connect. */
 class BlackHole
 {
 public:

@@ -37,7 +37,7 @@ struct building {
     const char *bundle; /* NULL: none */
     char **paths;       /* of recipes */
     size_t path_count;
-    ingot_persist_trust_policy_t policy; /* of the recipes' seals; INGOT_PERSIST_TRUST may require more */
+    ingot_persist_trust_policy_t policy; /* for the recipes' seals; INGOT_PERSIST_TRUST may require more */
     const char *key_files;               /* the keys for these seals; NULL: INGOT_PERSIST_KEYS */
     char **selectors;                    /* of --device; if there are none, all devices */
     size_t selector_count;

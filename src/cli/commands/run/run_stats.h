@@ -7,7 +7,7 @@
 /* Creates the file that the layers of all processes append to, and names it in their environment. Returns its path,
  * which the caller frees, or NULL after a message. */
 char *run_stats_begin(void);
-/* Adds up the file, prints the result on standard error, and removes the file. */
+/* Adds up the counts in the file, prints the sums on standard error, and removes the file. */
 void run_stats_end(const char *path);
 
 #endif
