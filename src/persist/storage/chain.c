@@ -1,11 +1,12 @@
 /*
  * chain.c - combines several storages, in order, into one.
  *
- * A chain's only state is its references, so it needs no lock. A failure of a tier counts as a miss of that tier; the
- * first failure is reported if no other tier has the blob.
+ * A chain's only state is its references to its tiers, which do not change, so it needs no lock. A failure of a tier
+ * counts as a miss of that tier. If no other tier has the blob, the load returns the first failure.
  *
- * A blob from a lower tier is stored in the tiers above it by the chain's queue, so that the load does not wait for
- * that. The queue's copy is dropped when the id is removed or stored, because a driver may just have refused it.
+ * If a load finds a blob in a lower tier, the chain promotes it: its queue stores a copy in the tiers above, so that
+ * the load does not wait. If the id is removed or stored meanwhile, the copy is dropped, because a driver may just have
+ * refused the blob.
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
@@ -26,16 +27,16 @@
 
 #define MAX_TIERS 16u
 #define DETAIL_CAPACITY 256u
-#define PART 64u /* the most ids that one load of several asks for */
+#define PART 64u /* the largest number of ids in one request to a tier */
 
 struct chain {
     ingot_allocator_t allocator;
-    ingot_storage_t storage; /* the chain itself; not a reference */
+    ingot_storage_t storage; /* the chain's own storage; not a reference */
     size_t count;
     ingot_storage_t tiers[MAX_TIERS];
 };
 
-/* Reports to the first tier that has a callback, because a promoted blob does not belong to a context. */
+/* Reports a failed store to the callback of the first tier that has one, because a promoted blob has no context. */
 static void tell_degraded(ingot_storage_t storage, ingot_status_t status, const char *reason)
 {
     const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
@@ -48,7 +49,7 @@ static bool takes_blobs(ingot_storage_t tier)
     return storage_keeps_blobs(tier) && storage_is_on(tier);
 }
 
-/* Stores a blob in those of the first tiers that are writable. Returns true if a tier stored it. */
+/* Stores a blob in those of the first tier_count tiers that are writable. Returns true if a tier stored it. */
 static bool promote_now(ingot_storage_t storage, size_t tier_count, size_t id_size, const uint8_t *id,
                         const ingot_buffer_t *blob)
 {
@@ -72,10 +73,10 @@ static void withdraw(ingot_storage_t storage, size_t tier_count, size_t id_size,
 {
     const struct chain *chain = storage->self;
     for (size_t i = 0; i < tier_count; ++i)
-        (void)ingot_storage_remove(chain->tiers[i], id_size, id); /* a tier that does not have it needs no removal */
+        (void)ingot_storage_remove(chain->tiers[i], id_size, id); /* not a failure if the tier does not have it */
 }
 
-/* Promotes a blob. If a tier cannot store it, the next load tries again. */
+/* Promotes a blob to the first tier_count tiers, now or later. If a tier cannot store it, the next load tries again. */
 static void promote(const struct chain *chain, size_t tier_count, size_t id_size, const uint8_t *id,
                     const ingot_buffer_t *blob)
 {
@@ -97,8 +98,8 @@ static void promote(const struct chain *chain, size_t tier_count, size_t id_size
 
 /* ---- loads ---- */
 
-/* A blob that is promoted must have been checked. Blobs of the first tier are never promoted. The policies around a
- * tier apply to what it returns, so the next tier is asked for a blob that they refuse. */
+/* Asks one tier after another. Only the first tier may skip the check of a blob (with_core), because blobs of all other
+ * tiers are promoted. If a policy around a tier refuses the tier's blob, asks the next tier. */
 static ingot_status_t load_kept(void *self, bool with_core, const struct storage_around *around, size_t id_size,
                                 const uint8_t *id, ingot_buffer_t *kept)
 {
@@ -130,16 +131,16 @@ struct many {
     void *user;
     size_t tier;   /* the tier that is asked now */
     bool is_ended; /* on_loaded returned 0 */
-    size_t count;  /* how many ids this tier is asked for */
+    size_t count;  /* number of ids for which this tier is asked */
     ingot_storage_id_t asked[PART];
     struct {
-        size_t number; /* of the id */
-        bool is_lacking;
+        size_t number;   /* index in ids */
+        bool is_lacking; /* true: the tier did not provide it */
     } wanted[PART];
     struct {
         ingot_status_t status;
         char detail[DETAIL_CAPACITY];
-    } reasons[PART]; /* by the id's number: the first failure that is not a miss */
+    } reasons[PART]; /* indexed like ids: the first failure that is not a miss */
 };
 
 static void note_reason(struct many *many, size_t number, ingot_status_t status)
@@ -169,7 +170,7 @@ static int on_tier_loaded(size_t index, ingot_status_t status, ingot_buffer_t *k
     return !many->is_ended;
 }
 
-/* Keeps the ids that the tier lacks, for the next one. */
+/* Keeps only the ids that the tier did not provide, to ask the next tier for them. */
 static void keep_lacking(struct many *many)
 {
     const size_t count = many->count;
@@ -183,7 +184,7 @@ static void keep_lacking(struct many *many)
     }
 }
 
-/* Returns false if on_loaded returned 0. */
+/* Loads up to PART ids. Returns false if on_loaded returned 0. */
 static bool load_part(const struct chain *chain, bool with_core, const struct storage_around *around, struct many *many)
 {
     for (size_t i = 0; i < many->count; ++i) {
@@ -213,8 +214,8 @@ static int on_part_loaded(size_t index, ingot_status_t status, ingot_buffer_t *k
     return part->on_loaded(part->first + index, status, kept, part->user);
 }
 
-/* Asks each tier only for what the tiers before it lack. Works on one part of the ids at a time, so it allocates
- * nothing. */
+/* Asks each tier only for what the tiers before it did not provide. Works on up to PART ids at a time, so it needs no
+ * allocation. */
 static void load_many_kept(void *self, bool with_core, const struct storage_around *around, size_t count,
                            const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
 {
@@ -237,8 +238,8 @@ static void load_many_kept(void *self, bool with_core, const struct storage_arou
 typedef ingot_status_t (*store_in_tier_t)(ingot_storage_t tier, size_t id_size, const uint8_t *id, size_t blob_size,
                                           const uint8_t *blob);
 
-/* Stores a blob in a tier that gets every store. Keeps the thread's sentence, which belongs to another tier's status.
- */
+/* Stores a blob in a tier that gets every store. Keeps the thread's error detail, because it belongs to the status of
+ * another tier. */
 static void write_through(const struct chain *chain, store_in_tier_t store, size_t tier, size_t id_size,
                           const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
@@ -287,8 +288,8 @@ static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
     return status == INGOT_SUCCESS;
 }
 
-/* Removes the id from all tiers. If a tier cannot be written, its blob stays there until a later store in an earlier
- * tier hides it. */
+/* Removes the id from all tiers. A tier that cannot be written keeps its blob; a later store in an earlier tier hides
+ * it. */
 static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
 {
     const struct chain *chain = self;

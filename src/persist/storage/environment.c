@@ -1,9 +1,9 @@
 /*
- * environment.c - reads the settings of persistence from the environment; no other file of persist does.
+ * environment.c - reads the settings of persistence from the environment. No other file of persist reads it.
  *
- * This file runs only if an application calls it, because a library that lets the environment choose where it writes
- * surprises its users. An invalid value is an error, because silently ignoring a limit would fill a disk. It is an
- * error only if the value is used: a store that is off or read-only has no limits.
+ * The environment counts only if an application calls this file, because a library that writes wherever the environment
+ * says surprises its users. An invalid value is an error: if a mistyped limit were ignored, the store could fill the
+ * disk. Values without effect are not errors, such as the limits of a store that is off or read-only.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -41,7 +41,7 @@ static ingot_status_t nonsense(const char *name, const char *value, const char *
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value, expected);
 }
 
-/* Reads a number. Leaves it unchanged if the variable is unset. is_set may be NULL. */
+/* Reads a variable's number. If the variable is unset, leaves *number unchanged. is_set may be NULL. */
 static ingot_status_t read_number(const struct environment *environment, const char *name, enum environment_kind kind,
                                   uint64_t *number, bool *is_set)
 {
@@ -61,7 +61,7 @@ static ingot_status_t read_flag(const struct environment *environment, const cha
     return status;
 }
 
-/* Reads a limit. In a variable, 0 means no limit; in a field, it means something else. */
+/* Reads a limit. A variable of 0 means no limit, for which *limit becomes `none`. */
 static ingot_status_t read_limit(const struct environment *environment, const char *name, uint64_t none,
                                  uint64_t *limit)
 {
@@ -73,7 +73,7 @@ static ingot_status_t read_limit(const struct environment *environment, const ch
     return status;
 }
 
-/* Reads a time in milliseconds. In a field, 0 means the default, so another value stands for the variable's 0. */
+/* Reads a time in milliseconds. A field of 0 means the default, so if the variable is 0, *time_ms becomes `zero`. */
 static ingot_status_t read_time(const struct environment *environment, const char *name, uint32_t zero,
                                 uint32_t *time_ms)
 {
@@ -112,7 +112,7 @@ static ingot_status_t read_age(const struct environment *environment, uint64_t *
     return status;
 }
 
-/* Sets *chosen to the number of the word. Leaves it unchanged if the variable is unset. */
+/* Sets *chosen to the index of the variable's value in `words`. If the variable is unset, leaves *chosen unchanged. */
 static ingot_status_t read_choice(const struct environment *environment, const char *name, size_t count,
                                   const char *const *words, const char *expected, size_t *chosen)
 {
@@ -124,7 +124,7 @@ static ingot_status_t read_choice(const struct environment *environment, const c
 
 static ingot_status_t read_eviction(const struct environment *environment, ingot_persist_eviction_t *eviction)
 {
-    static const char *const words[] = {"fifo", "lru", "off"}; /* in the order of the values */
+    static const char *const words[] = {"fifo", "lru", "off"}; /* in the order of the enumerators */
     size_t chosen = (size_t)*eviction;
     const ingot_status_t status =
         read_choice(environment, "INGOT_PERSIST_EVICTION", COUNT_OF(words), words, "fifo, lru or off", &chosen);
@@ -134,7 +134,7 @@ static ingot_status_t read_eviction(const struct environment *environment, ingot
 
 static ingot_status_t read_storing(const struct environment *environment, ingot_persist_info_t *info)
 {
-    static const char *const words[] = {"auto", "now", "flush", "background"}; /* in the order of the values */
+    static const char *const words[] = {"auto", "now", "flush", "background"}; /* in the order of the enumerators */
     size_t chosen = (size_t)info->store_mode;
     ingot_status_t status = read_choice(environment, "INGOT_PERSIST_STORE_MODE", COUNT_OF(words), words,
                                         "auto, now, flush or background", &chosen);
@@ -148,7 +148,7 @@ static ingot_status_t read_storing(const struct environment *environment, ingot_
 
 static ingot_status_t read_trust(const struct environment *environment, ingot_persist_trust_policy_t *policy)
 {
-    static const char *const words[] = {"none", "verify", "require"}; /* in the order of the values */
+    static const char *const words[] = {"none", "verify", "require"}; /* in the order of the enumerators */
     size_t chosen = (size_t)*policy;
     const ingot_status_t status =
         read_choice(environment, "INGOT_PERSIST_TRUST", COUNT_OF(words), words, "none, verify or require", &chosen);
@@ -156,7 +156,7 @@ static ingot_status_t read_trust(const struct environment *environment, ingot_pe
     return status;
 }
 
-/* Unused keys would give a false sense of protection. */
+/* Refuses keys that no trust policy uses, because they would give a false sense of protection. */
 static ingot_status_t check_keys(const struct environment *environment, const ingot_persist_info_t *info)
 {
     if (value_of(environment, "INGOT_PERSIST_KEYS") != NULL && value_of(environment, "INGOT_PERSIST_TRUST") == NULL &&
@@ -233,7 +233,8 @@ static ingot_status_t find_root(const struct environment *environment, size_t ca
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
-/* Copies a variable's value to the caller's memory, after the root and the values that are already there. */
+/* Copies a variable's value to the caller's buffer, after the *used bytes that contain the store's path and earlier
+ * values. */
 static ingot_status_t find_text(const struct environment *environment, const char *name,
                                 bool (*is_valid)(const char *text), const char *expected, size_t capacity, char *path,
                                 size_t *used, const char **text)
@@ -249,7 +250,7 @@ static ingot_status_t find_text(const struct environment *environment, const cha
     return status;
 }
 
-/* The names in the list are checked when the store is opened. */
+/* Accepts any text, because the paths are checked when the store is opened. */
 static bool is_any(const char *text)
 {
     (void)text;
@@ -302,8 +303,8 @@ static const char *look_up(const char *name, void *user)
     return secure_getenv(name);
 }
 
-/* A caller built with an older version passes a shorter info; fields that it lacks are not set. A policy that such a
- * caller could not follow is an error. */
+/* A caller that was built with an older version passes a shorter info, and only the fields that it has are set. If this
+ * would drop a trust policy, the call fails. */
 ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity, char *path)
 {
     ingot_persist_info_t read;

@@ -1,9 +1,10 @@
 /*
- * last_work.c - has storages store while the process ends, and emits events about programs that were not stored.
+ * last_work.c - makes storages store what still waits when the process ends, and reports programs that were not stored.
  *
  * exit() runs in a thread that may hold any of the application's locks. So that thread stores nothing and runs no
- * callback. The storages' threads store, and one further thread emits the events. exit() waits for them, but never
- * longer than the storages' time plus one second, and never waits for a lock.
+ * callback. The storages' own threads do the storing, and one more thread emits the events. exit() waits for the
+ * storing only as long as the storages may delay the end, and one second for the events. It only tries locks, and gives
+ * up after a second.
  *
  * The lock of the list of storages is held briefly. While it is held, only the queue's functions for the end of the
  * process are called. A forked child begins with an empty list.
@@ -35,7 +36,7 @@
 
 static struct process_lock lock;
 static ingot_storage_t first; /* under lock */
-/* release pairs with acquire, so the effects of the thread that emits the events are visible */
+/* true once all events are emitted; release pairs with acquire, so exit() sees the effects of that thread */
 static atomic_bool is_told;
 
 static void forget(void *user)
@@ -73,8 +74,8 @@ static bool is_any_hurrying(void)
     return is_hurrying;
 }
 
-/* Makes the threads of all storages store waiting items, each for as long as its storage may delay the end, and
- * waits for these threads. Returns the longest such time. */
+/* Makes each storage's thread store waiting items, for as long as the storage may delay the end of the process. Waits
+ * for these threads, and returns the longest of these times. */
 static uint64_t do_all(uint64_t now_ns)
 {
     uint64_t longest_ns = 0;
@@ -102,8 +103,8 @@ static bool retain_if_alive(ingot_storage_t storage)
     return count != 0;
 }
 
-/* Finds a storage with programs of one context that were not stored. Returns their number, or 0 if there is none. The
- * storage is never freed. */
+/* Finds a storage that has programs of one context, or blobs to promote, that were not stored. Returns their number, or
+ * 0 if no storage has any. The storage gets a reference that is never released. */
 static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **context)
 {
     size_t count = 0;
@@ -112,7 +113,7 @@ static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **c
     for (ingot_storage_t each = first; each != NULL && count == 0; each = each->queue.next) {
         count = store_queue_give_up(each, context); /* the storage is not freed while it is in the list */
         if (count != 0 && !retain_if_alive(each))
-            count = 0; /* another thread is releasing it, and stores what waits */
+            count = 0; /* another thread released the last reference, and stores what waits */
         *storage = each;
     }
     process_lock_give(&lock);
@@ -146,7 +147,7 @@ static void *tell(void *user)
     return NULL;
 }
 
-/* Emits events about programs that were not stored. */
+/* Emits events about programs that were not stored, in a thread of its own. */
 static void tell_losses(void)
 {
     const uint64_t began_ns = files_steady_clock_ns();

@@ -1,5 +1,5 @@
 /*
- * last_work.h - has storages store while the process ends.
+ * last_work.h - makes storages store what still waits when the process ends.
  */
 #ifndef INGOT_PERSIST_STORAGE_LAST_WORK_H
 #define INGOT_PERSIST_STORAGE_LAST_WORK_H
@@ -8,7 +8,7 @@
 
 /* Adds a storage that has something to store; may be called any number of times. */
 void last_work_add(ingot_storage_t storage);
-/* Removes a storage that gets no more work. */
+/* Removes a storage that is about to be destroyed. */
 void last_work_remove(ingot_storage_t storage);
 
 #endif

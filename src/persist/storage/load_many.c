@@ -1,7 +1,7 @@
 /*
- * load_many.c - loads several blobs at once from storages that can, and one after another from others.
+ * load_many.c - loads several blobs: at once if the storage has an operation for that, otherwise one after another.
  *
- * What is loaded passes the same checks and counts as in a load of one blob (storage.c).
+ * Loaded blobs are checked and counted as in a load of one blob (storage.c).
  */
 #include <ingot/backend.h>
 
@@ -11,7 +11,7 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 
-/* Stands between a storage and the callback. */
+/* The `user` of the receive functions, which process what a storage loaded and pass it to on_loaded. */
 struct receiver {
     ingot_storage_t storage;
     const struct storage_around *around;
@@ -39,7 +39,7 @@ bool storage_loads_many(ingot_storage_t storage)
     return can;
 }
 
-/* ---- what storages keep ---- */
+/* ---- kept bytes, see storage.h ---- */
 
 static int receive_own(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
 {
@@ -81,7 +81,7 @@ void storage_load_many_kept(ingot_storage_t storage, bool with_core, const struc
         storage->load_many(storage->self, count, ids, receive_own, &receiver);
 }
 
-/* ---- blobs ---- */
+/* ---- plain blobs ---- */
 
 static int receive_opened(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
 {

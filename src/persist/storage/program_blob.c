@@ -1,5 +1,5 @@
 /*
- * program_blob.c - loads a program's blob from a storage, creates the program from it, and rejects it.
+ * program_blob.c - loads a program's blob from a storage, creates the program from it, and removes a refused blob.
  */
 #include "persist/storage/program_blob.h"
 

@@ -1,5 +1,5 @@
 /*
- * program_blob.h - loads a program's blob from a storage, creates the program from it, and rejects it.
+ * program_blob.h - loads a program's blob from a storage, creates the program from it, and removes a refused blob.
  */
 #ifndef INGOT_PERSIST_STORAGE_PROGRAM_BLOB_H
 #define INGOT_PERSIST_STORAGE_PROGRAM_BLOB_H
@@ -7,12 +7,12 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-/* Requests a blob from the storage and reports it to the context. A directory does not check the blob's bytes, so the
- * blob must only be passed to storage_make_program, where the core checks them. */
+/* Loads a blob from the storage and reports the load to the context. A directory store does not check the bytes here,
+ * so the caller may only pass the blob to storage_make_program, where the core checks them. */
 ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_context *context, size_t id_size,
                                  const uint8_t *id, ingot_buffer_t *blob);
-/* Creates the program from a blob. If the blob is damaged, loads another one from the storage, with a check. A refused
- * blob is rejected. */
+/* Creates the program from a blob. If the blob is damaged, loads it from the storage again, this time with a check. If
+ * the core or the driver refuses the blob, calls storage_reject. */
 ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
                                     size_t id_size, const uint8_t *id, const ingot_buffer_t *blob);
 /* Counts a useless blob and removes it. If it cannot be removed, reports that to the context. */

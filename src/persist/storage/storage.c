@@ -1,5 +1,5 @@
 /*
- * storage.c - a storage: its operations, reference count, queue and parts; see storage.h.
+ * storage.c - implements storages: their operations, reference counts, queues and parts; see storage.h.
  */
 #include "persist/storage/storage.h"
 
@@ -43,7 +43,7 @@ static void take_info(struct ingot_storage *storage, const ingot_persist_info_t 
     atomic_init(&storage->store_mode, info->store_mode);
     atomic_init(&storage->exit_time_ms, info->exit_time_ms);
     atomic_init(&storage->quiet_time_ms, info->quiet_time_ms);
-    (void)ingot_persist_set_backends(storage, info->backends); /* checked */
+    (void)ingot_persist_set_backends(storage, info->backends); /* cannot fail: the caller checked it */
 }
 
 static ingot_status_t take_trust(struct ingot_storage *storage, const ingot_persist_info_t *info)
@@ -82,7 +82,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     made->finish = finish;
     const ingot_status_t trusted = info != NULL ? take_trust(made, info) : INGOT_SUCCESS;
     if (trusted != INGOT_SUCCESS) {
-        made->ops.destroy = NULL; /* the caller keeps self */
+        made->ops.destroy = NULL; /* on failure, self stays the caller's */
         finish(made);
         return trusted;
     }
@@ -124,7 +124,7 @@ static void finish(ingot_storage_t storage)
 {
     static const ingot_persist_flush_info_t all = INGOT_PERSIST_FLUSH_INFO_INIT;
     struct kept_error kept;
-    kept_error_save(&kept); /* storing may fail now; events report that */
+    kept_error_save(&kept); /* the flush may fail, which only events report */
     (void)store_queue_flush(storage, &all, NULL);
     last_work_remove(storage);
     savings_fini(storage);
@@ -143,7 +143,7 @@ void ingot_storage_release(ingot_storage_t storage)
 {
     if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
         return;
-    /* otherwise the storage's thread finishes it, because it cannot wait for itself */
+    /* finish waits for the storage's thread; if this is that thread, it calls finish itself, after its current item */
     if (!store_queue_orphan(storage))
         finish(storage);
 }
@@ -326,7 +326,7 @@ ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, con
     return storage->ops.remove(storage->self, id_size, id);
 }
 
-/* ---- for other rooms ---- */
+/* ---- for other folders ---- */
 
 void *storage_self(ingot_storage_t storage, enum storage_kind kind)
 {
@@ -345,7 +345,7 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage)
     return storage;
 }
 
-/* A store's own counts do not include blobs that were refused later. */
+/* A store's own counters count a blob as a hit even if its seal is refused afterwards. Makes such hits misses. */
 static void move_distrusted(ingot_persist_stats_t *stats)
 {
     stats->hits -= stats->distrusted;
@@ -357,7 +357,8 @@ static void move_distrusted(ingot_persist_stats_t *stats)
 void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats)
 {
     const struct counters *counters = own != NULL ? own : &storage->counters;
-    stats->distrusted = atomic_load_explicit(&storage->distrusted, memory_order_acquire); /* before the hits */
+    /* acquire, and before the hits are read: the hits then include all distrusted ones */
+    stats->distrusted = atomic_load_explicit(&storage->distrusted, memory_order_acquire);
     stats->hits = counters_get(counters, COUNTER_HITS);
     stats->misses = counters_get(counters, COUNTER_MISSES);
     stats->stores = counters_get(counters, COUNTER_STORES);

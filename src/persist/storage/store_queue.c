@@ -1,19 +1,20 @@
 /*
- * store_queue.c - defers the storing of programs' blobs, and of blobs that a chain promotes: they are stored in the
+ * store_queue.c - queues programs whose blobs will be stored, and blobs that a chain promotes. They are stored in the
  * background, at a flush, or at the end of the process.
  *
- * Each storage has one thread, started with the first item for it. Waiting items are bounded in number and in the bytes
- * of their ids; the blob of a program is in memory only while it is being stored. The lock is not held while an item is
- * being stored.
+ * Each storage has one thread, which starts with the first item that it has to store. Waiting items are bounded in
+ * number and in the bytes of their ids and promoted blobs. The blob of a program is in memory only while it is being
+ * stored. The lock is not held while an item is being stored.
  *
  * A driver that generates code at launch (PoCL) takes up to 20 times as long to provide a blob as it took to build the
- * program. It holds its own locks while it does, so the application's builds wait. Its blobs also lack the code of
- * later launches. Such items therefore wait until no program has been loaded or built for a while, and the thread has a
- * lower priority. The time of a blob is estimated from its program's build time and from the times of earlier blobs.
- * Blobs that would delay the end of the process for too long are left for a flush.
+ * program. It holds its own locks meanwhile, so the application's builds wait. A blob also lacks code that the driver
+ * generates at later launches. Such items therefore wait until no program has been loaded or built for a while, and the
+ * thread has a lower priority. The time that the driver will take is estimated from the program's build time and from
+ * the times of earlier blobs. Blobs that would delay the end of the process for too long are left for a flush.
  *
  * A forked child has neither the thread nor the driver's state, so it treats the queue as empty and creates its locks
- * again, because they may have been held during the fork. When the process ends, last_work.c has waiting items stored.
+ * again, because they may have been held during the fork. When the process ends, last_work.c makes the threads store
+ * what still waits.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -40,9 +41,9 @@
 #define MAX_BYTES ((size_t)64 << 20)
 #define NO_TIME PROCESS_NO_TIME
 
-static _Thread_local ingot_storage_t own_storage; /* the storage whose thread this is */
-static atomic_bool is_watched_for_blobs;          /* relaxed: an extra handler does no harm */
-static _Thread_local unsigned work_depth;         /* a callback may flush, or ask for the process to end */
+static _Thread_local ingot_storage_t own_storage; /* in a storage's thread: that storage */
+static atomic_bool is_watched_for_blobs;          /* relaxed: an extra call of process_end_watch does no harm */
+static _Thread_local unsigned work_depth;         /* nested calls of work; a callback may flush, or call exit() */
 
 static ingot_status_t init_conditions(struct store_queue *queue)
 {
@@ -130,7 +131,7 @@ static bool has_any(struct store_queue *queue, uint64_t limit_ns)
     return has;
 }
 
-/* Locked. */
+/* Counts all items, including those that are being stored. Requires the lock. */
 static uint64_t count_waiting(const struct store_queue *queue)
 {
     uint64_t count = queue->active_count;
@@ -139,7 +140,8 @@ static uint64_t count_waiting(const struct store_queue *queue)
     return count;
 }
 
-/* Frees an item. This may call the driver, which the storage's thread must not do once the process is ending. */
+/* Frees an item. This may call the driver, which the storage's thread must not do once the process is ending. In that
+ * case, returns false and keeps the item. */
 static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     const bool may_call = process_end_enter();
@@ -152,14 +154,14 @@ static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bo
     return may_call || !is_own_thread;
 }
 
-/* Notes a failure for the next flush, unless the program is just not cacheable. Requires the lock. */
+/* Notes a failure for the next flush. A program that is not cacheable is not a failure. Requires the lock. */
 static void note_failure(struct store_queue *queue, ingot_status_t status)
 {
     if (queue->failure == INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
         queue->failure = status;
 }
 
-/* Locked. */
+/* Counts a stored or failed item. Requires the lock. */
 static void count_outcome(struct store_queue *queue, const struct storage_outcome *outcome, uint64_t build_ns)
 {
     if (outcome->status == INGOT_SUCCESS) {
@@ -187,8 +189,8 @@ static struct storage_outcome store_item(ingot_storage_t storage, const struct s
     return (struct storage_outcome){.status = INGOT_SUCCESS, .bytes = is_stored ? blob.size : 0};
 }
 
-/* Stores an item. Requires the lock, but releases it in between. Returns false if no more work is possible; the item
- * keeps waiting. */
+/* Stores an item. Requires the lock, but releases it in between. Returns false if the process is ending, so the item
+ * went back to a list. */
 static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     struct store_queue *queue = &storage->queue;
@@ -196,14 +198,14 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     store_list_append(&queue->active, item);
     ++queue->active_count;
     unlock(queue);
-    const int cancellation = cancellation_hold(); /* other threads that flush would wait for this item forever */
+    const int cancellation = cancellation_hold(); /* if this thread were canceled, flushes would wait for it forever */
     ++work_depth;
     const struct ingot_context *before = events_enter(item->context);
     const struct storage_outcome outcome = store_item(storage, item);
     events_leave(before);
     lock(queue);
     struct store_queue_item **at = store_list_find_item(&queue->active, item);
-    if (*at != NULL) /* not in a child that was forked in the meantime */
+    if (*at != NULL) /* NULL in a child that was forked in the meantime */
         (void)store_list_take_out(&queue->active, at);
     const bool is_cancelled = item->is_cancelled;
     unlock(queue);
@@ -222,7 +224,8 @@ static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is
     return is_done;
 }
 
-/* Returns an item for the thread, or sets when to look again. Requires the lock. */
+/* Returns the next item for the storage's thread. If there is none yet, returns NULL and sets the time to look again.
+ * Requires the lock. */
 static struct store_queue_item *next_item(ingot_storage_t storage, uint64_t *look_again_ns)
 {
     struct store_queue *queue = &storage->queue;
@@ -326,7 +329,7 @@ static void add(ingot_storage_t storage, struct store_queue_item *item, enum sto
 {
     struct store_queue *queue = &storage->queue;
     if (item->program != NULL || !atomic_exchange_explicit(&is_watched_for_blobs, true, memory_order_relaxed))
-        process_end_watch(); /* once: a tier is not a driver, and the number of handlers is limited */
+        process_end_watch(); /* only once for blobs: tiers load no drivers, and the number of handlers is limited */
     lock(queue);
     store_list_append(&queue->lists[when], item);
     keep_bounds(storage, when);
@@ -387,7 +390,7 @@ ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot
 {
     const ingot_status_t status = storage_take_and_store(storage, context, program, id_size, id).status;
     lock(&storage->queue);
-    note_failure(&storage->queue, status); /* a success is none */
+    note_failure(&storage->queue, status); /* does nothing on success */
     unlock(&storage->queue);
     return status;
 }
@@ -409,7 +412,7 @@ void store_queue_note_making(ingot_storage_t storage)
 void store_queue_note_made(ingot_storage_t storage)
 {
     lock(&storage->queue);
-    if (storage->queue.making_count != 0) /* a child that was forked in the meantime starts with none */
+    if (storage->queue.making_count != 0) /* it is 0 in a child that was forked in the meantime */
         --storage->queue.making_count;
     storage->queue.last_made_ns = files_steady_clock_ns();
     unlock(&storage->queue);
@@ -448,11 +451,13 @@ static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
     return progress;
 }
 
-/* Reports progress. Requires the lock, but releases it in between. Returns false if the caller wants to stop. */
+/* Reports progress, if there is any. Requires the lock, but releases it in between. Returns false if on_progress asked
+ * to stop. */
 static bool report(struct flush *flush)
 {
     const ingot_persist_flush_progress_t progress = progress_of(flush);
-    const ingot_persist_flush_progress_t *reported = &flush->reported; /* an item without an id only stops waiting */
+    /* waiting_count is compared, too, because an item that is not cacheable changes only that */
+    const ingot_persist_flush_progress_t *reported = &flush->reported;
     if (flush->info.on_progress == NULL ||
         (progress.stored_count + progress.failed_count == reported->stored_count + reported->failed_count &&
          progress.waiting_count == reported->waiting_count))
@@ -464,11 +469,12 @@ static bool report(struct flush *flush)
     return goes_on;
 }
 
-/* Stores items until none waits, or until it should stop. Requires the lock, but releases it in between. */
+/* Stores items until none waits, the time is up, or on_progress asks to stop. Requires the lock, but releases it in
+ * between. */
 static void work_all(struct flush *flush)
 {
     struct store_queue *queue = &flush->storage->queue;
-    /* a callback that flushes in the queue's own thread would wait for itself */
+    /* if a callback flushes in the storage's own thread, that thread must not wait for itself */
     const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
     flush->is_for_thread = flush->until_ns != NO_TIME && !is_own_thread && start_thread(flush->storage);
     while (report(flush) && time_left(flush->until_ns) != 0) {
@@ -485,9 +491,9 @@ static void work_all(struct flush *flush)
             queue->urgent_until_ns = flush->until_ns;
             pthread_cond_signal(&queue->has_work);
         }
-        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns); /* an item may be back now */
+        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns); /* items may have been put back */
     }
-    if (flush->is_for_thread) { /* other callers that flush set it again */
+    if (flush->is_for_thread) { /* other flushes in progress set it again */
         queue->urgent_until_ns = 0;
         pthread_cond_broadcast(&queue->is_done);
     }
@@ -505,7 +511,7 @@ ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_fl
     flush.reported.waiting_count = count_waiting(queue);
     work_all(&flush);
     const ingot_persist_flush_progress_t reached = progress_of(&flush);
-    const bool is_cut_short = reached.waiting_count > work_depth; /* not counting this thread's own items */
+    const bool is_cut_short = reached.waiting_count > work_depth; /* items that this thread is storing do not count */
     ingot_status_t status = queue->failure;
     if (is_cut_short && (flush.until_ns != NO_TIME || info->on_progress != NULL))
         status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
@@ -525,7 +531,7 @@ bool store_queue_orphan(ingot_storage_t storage)
         return false;
     lock(queue);
     queue->is_ending = queue->is_orphan = true;
-    queue->has_thread = false; /* nobody joins it */
+    queue->has_thread = false; /* no thread joins it */
     (void)pthread_detach(queue->thread);
     unlock(queue);
     return true;

@@ -1,5 +1,5 @@
 /*
- * store_queue.h - defers the storing of programs' blobs, and of blobs that a chain promotes: they are stored in the
+ * store_queue.h - queues programs whose blobs will be stored, and blobs that a chain promotes. They are stored in the
  * background, at a flush, or at the end of the process.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORE_QUEUE_H
@@ -14,32 +14,33 @@ ingot_status_t store_queue_init(ingot_storage_t storage);
 /* Ends the thread and frees its resources. The queue must have been flushed. */
 void store_queue_fini(ingot_storage_t storage);
 
-/* Queues a program with its build time; last_work_add must be called before. If too many programs wait, the oldest are
- * stored in this call; among those that wait for a quiet time, the cheapest to build is dropped instead. */
+/* Queues a program with its build time. The caller must have called last_work_add. If too many programs wait, stores
+ * the oldest of them in this call. If they wait for a quiet time, drops those that were fastest to build instead. */
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
 
-/* Stores a program at once. The next flush returns a failure, too. */
+/* Stores a program at once. If that fails, the next flush returns the failure, too. */
 ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                      ingot_program_t program, size_t id_size, const uint8_t *id);
 
-/* Queues a copy of a blob that a chain promotes to its first tiers, with the same bounds. Returns false if out of
- * memory. */
+/* Queues a copy of a blob that a chain promotes to its first tier_count tiers. The bounds of store_queue_add apply.
+ * Returns false if out of memory. */
 bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                           const ingot_buffer_t *blob, enum store_queue_when when);
 
-/* If the calling thread is the storage's own, marks the storage to be finished when the thread is done with its item,
- * and returns true. */
+/* Called when the last reference is released. If the calling thread is the storage's own, returns true, and that thread
+ * finishes the storage after its current item. */
 bool store_queue_orphan(ingot_storage_t storage);
 
-/* Forgets the blobs that are to be promoted under this id. A blob that is being promoted is removed afterwards. Waiting
- * for it could deadlock, because tiers and event callbacks run during the promotion. */
+/* Drops the blobs that wait to be promoted under this id. If one is being promoted right now, it is removed from the
+ * tiers afterwards. This function does not wait for that, because tiers and event callbacks run during the promotion,
+ * and waiting for them could deadlock. */
 void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id);
 
 /* Wakes the thread, because the storage's times have changed. */
 void store_queue_wake(ingot_storage_t storage);
 
-/* Called before and after a program is loaded or built: the storage is not quiet in between, nor for a while
+/* Must be called before and after a program is loaded or built. The storage is not quiet in between, nor for a while
  * afterwards. */
 void store_queue_note_making(ingot_storage_t storage);
 void store_queue_note_made(ingot_storage_t storage);
@@ -52,16 +53,17 @@ ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_fl
 /* Returns how many programs wait, including those that are being stored. */
 uint64_t store_queue_count(ingot_storage_t storage);
 
-/* ---- for the end of the process, in last_work.c; none waits for the queue's lock ---- */
+/* ---- for last_work.c, at the end of the process; these functions do not wait for the queue's lock ---- */
 
-/* True if this thread is storing an item right now, so it must not wait for itself. */
+/* True if the calling thread is storing an item right now, so it must not wait for the queue. */
 bool store_queue_is_worked_here(void);
-/* Makes the thread work on everything until this time. */
+/* Makes the storage's thread work on all lists until this time. */
 void store_queue_hurry(ingot_storage_t storage, uint64_t until_ns);
-/* True if an item is being stored, or an item waits that should be done in time. */
+/* True if the time of store_queue_hurry has not passed, and an item is being stored or can probably be stored in that
+ * time. Also true if the lock is not available. */
 bool store_queue_is_hurrying(ingot_storage_t storage);
-/* Gives up all waiting programs of one context, or with a NULL context all blobs, and returns their number. The context
- * is never freed. */
+/* Marks all unstored programs of one context as given up, or all blobs to promote, and returns their number. Sets
+ * *context to that context, which is never freed, or to NULL for blobs. The next call finds another context. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
 
 #endif

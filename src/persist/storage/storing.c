@@ -1,5 +1,6 @@
 /*
- * storing.c - determines when a storage stores, and for how long, from the application's settings and the defaults.
+ * storing.c - determines when a storage stores, and how long this may delay the end of the process, from the
+ * application's settings and the defaults.
  */
 #include "persist/storage/storing.h"
 

@@ -1,5 +1,5 @@
 /*
- * storing.h - determines when a storage stores, and for how long.
+ * storing.h - determines when a storage stores, and how long this may delay the end of the process.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORING_H
 #define INGOT_PERSIST_STORAGE_STORING_H
@@ -12,14 +12,14 @@ ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage);
 uint64_t storage_exit_time_ns(ingot_storage_t storage);
 /* Returns the time without a new program after which a storage is quiet; UINT64_MAX: never. */
 uint64_t storage_quiet_time_ns(ingot_storage_t storage);
-/* Copies the settings that currently apply to another storage. */
+/* Copies to a storage the settings that currently apply to `from`. */
 void storage_inherit_storing(ingot_storage_t storage, ingot_storage_t from);
 
 /* True if the value is a store mode. */
 bool storing_is_mode(ingot_persist_store_mode_t mode);
-/* True if a stored blob may be kept: by a directory that was not opened read-only, by a tier of a chain, ... */
+/* True if the storage can keep a stored blob: it is not read-only, or it is a chain with such a tier. */
 bool storage_keeps_blobs(ingot_storage_t storage);
-/* True if even a blob that this process made may be kept: it need not be sealed, or a key can seal it. */
+/* True if the storage can also keep blobs that this process makes: seals are not required, or a key can seal them. */
 bool storage_is_writable(ingot_storage_t storage);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * switch.c - a storage that forwards to another one, which can be exchanged at any time.
+ * switch.c - implements a switch: a storage that forwards to a target storage, which can be exchanged at any time.
  *
  * Each operation takes a reference to the current target, under a lock that is not held while the operation runs. A
  * previous target therefore lives until its last operation has ended.
@@ -21,7 +21,7 @@ struct storage_switch {
 
 static void forget_nothing(void *user)
 {
-    (void)user; /* nothing to forget: whatever target the storage has, it holds a reference to it */
+    (void)user; /* nothing to forget: whatever target the switch has, it holds a reference to that target */
 }
 
 static ingot_storage_t take_target_if_any(void *opaque)
@@ -51,7 +51,7 @@ static ingot_storage_t exchange_target(ingot_storage_t storage, ingot_storage_t 
     process_lock_take(&self->lock, forget_nothing, NULL);
     ingot_storage_t before = self->target;
     self->target = target;
-    /* set together with the target, in case two threads switch */
+    /* set under the same lock as the target, in case two threads switch at once */
     storage_set_off(storage, STORAGE_OFF_BY_SWITCH, target == NULL);
     process_lock_give(&self->lock);
     return before;

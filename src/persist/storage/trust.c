@@ -1,8 +1,8 @@
 /*
- * trust.c - applies a storage's policy to what it keeps; see trust.h.
+ * trust.c - applies a storage's trust policy to the blobs that it loads and stores; see trust.h.
  *
- * An operation takes a reference to the keyring under the storage's lock, and checks and seals without it. A storage
- * without a keyring takes no lock.
+ * An operation takes a reference to the keyring under the storage's lock, and checks and seals without the lock. A
+ * storage without a keyring takes no lock.
  */
 #include "persist/storage/trust.h"
 
@@ -18,7 +18,7 @@
 
 static void forget_nothing(void *user)
 {
-    (void)user; /* any keyring that the storage may have is referenced */
+    (void)user; /* nothing to forget: whatever keyring the storage has, it holds a reference to it */
 }
 
 /* Returns a reference, or NULL if there is no policy. */
@@ -63,8 +63,9 @@ ingot_status_t trust_check_loaded(ingot_storage_t storage, size_t id_size, const
     const size_t size = loaded->size;
     const uint64_t now_ns = files_steady_clock_ns();
     struct kept_error why;
-    kept_error_save(&why);                                                    /* the callback may call Ingot */
-    atomic_fetch_add_explicit(&storage->distrusted, 1, memory_order_release); /* after the hit that a store counted */
+    kept_error_save(&why); /* the callback may call Ingot */
+    /* release: a reader of this count also sees the hit that the store counted before; see storage_fill_stats */
+    atomic_fetch_add_explicit(&storage->distrusted, 1, memory_order_release);
     memory_release_buffer(loaded);
     events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, size, now_ns, "",
                 why.text);

@@ -1,5 +1,5 @@
 /*
- * trust.h - applies a storage's policy to what it keeps; see ingot/trust.h.
+ * trust.h - applies a storage's trust policy to the blobs that it loads and stores; see ingot/trust.h.
  */
 #ifndef INGOT_PERSIST_STORAGE_TRUST_H
 #define INGOT_PERSIST_STORAGE_TRUST_H
@@ -7,24 +7,24 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-/* Checks what the storage keeps against its policy. Without a policy, accepts any envelope that can be opened.
- * Returns INGOT_UNTRUSTED, INGOT_BLOB_TRUNCATED or INGOT_BLOB_VERSION on failure. */
+/* Checks kept bytes (see storage.h) against the storage's policy. Without a policy, accepts plain blobs and any
+ * envelope that can be opened. Returns INGOT_UNTRUSTED, INGOT_BLOB_TRUNCATED or INGOT_BLOB_VERSION on failure. */
 ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, const ingot_buffer_t *kept);
-/* Makes an info with a policy, for storage_create. *requires: the storage's files may be any user's. NULL means no
- * policy. INGOT_INVALID_ARGUMENTS. */
+/* Makes an info for storage_create with the policy in `trust`, or without a policy if it is NULL. Sets *requires to
+ * true if the policy requires seals. Returns INGOT_INVALID_ARGUMENTS if trust's struct_size is not set. */
 ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_trust_t *trust, bool *requires);
-/* Turns what the storage keeps into a blob. Does what seal_open does. */
+/* Turns kept bytes into a plain blob, as seal_open does. */
 ingot_status_t trust_open_kept(ingot_storage_t storage, ingot_buffer_t *kept);
-/* Requires seals as long as the storage exists, because its files may be any user's. May be called only right after
- * the storage's creation. */
+/* From now on, the storage accepts only policies that require seals, because its files may belong to any user. May be
+ * called only right after the storage's creation. */
 void trust_must_require_seals(ingot_storage_t storage);
 
-/* Does what trust_check_kept does for something that was loaded; counts and reports a refusal, and releases what is
- * refused. */
+/* Does what trust_check_kept does, for bytes that were just loaded. If they are refused, counts and reports that, and
+ * releases them. */
 ingot_status_t trust_check_loaded(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *loaded);
 
-/* Seals a blob that is to be stored, if the storage has a key for that; otherwise leaves *sealed empty. A sealed
- * blob is checked and not sealed again. INGOT_READ_ONLY: a seal is required, but no key can seal. */
+/* Seals a blob that is to be stored, if the storage has a key for that; otherwise leaves *sealed empty. If the blob is
+ * already sealed, only checks it. Returns INGOT_READ_ONLY if a seal is required, but no key can seal. */
 ingot_status_t trust_seal(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
                           const uint8_t *blob, ingot_buffer_t *sealed);
 

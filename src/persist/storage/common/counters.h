@@ -1,8 +1,8 @@
 /*
  * counters.h - counts loads and stores, and their failures by reason, for ingot_persist_get_stats.
  *
- * All accesses are relaxed, because the counters order nothing. A directory store also keeps counts for later
- * processes.
+ * All accesses are relaxed, because no other data depends on the counters. A directory store also saves some counts
+ * for later processes (savings.h).
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
 #define INGOT_PERSIST_STORAGE_COMMON_COUNTERS_H
@@ -33,8 +33,8 @@ enum counter {
     COUNTER_COUNT
 };
 
-/* How many programs were loaded and compiled, the time that the loads saved, and the longest time that building and
- * storing a program took. */
+/* Counts of programs that were loaded and compiled, the time that the loads saved, and the longest time that building
+ * and storing a program took. */
 struct savings_counts {
     uint64_t hits;
     uint64_t builds;

@@ -1,8 +1,8 @@
 /*
  * events.c - reports a storage's events to callbacks and contexts.
  *
- * A storage belongs to no context, but works in threads of callers that have one. That context is remembered per
- * thread. Callbacks run with no lock held.
+ * A storage does not belong to a context, but callers use it for programs that do. The context for which a thread
+ * currently works is kept in a thread-local variable. Callbacks run with no lock held.
  */
 #include "persist/storage/common/events.h"
 

@@ -1,5 +1,5 @@
 /*
- * kinds.h - the kinds of storages, the parts that other rooms attach to a storage, and when it stores.
+ * kinds.h - enumerates the kinds of storages, the parts that other folders attach to them, and when items are stored.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 #define INGOT_PERSIST_STORAGE_COMMON_KINDS_H
@@ -7,10 +7,10 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-/* The kind of a storage, for files that must know it. */
+/* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };
 
-/* The parts that higher rooms attach to a storage. */
+/* The parts that other folders attach to a storage; see storage_add_part. */
 enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
 
 typedef void (*storage_destroy_part_t)(void *part);
@@ -18,9 +18,10 @@ typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8
 typedef ingot_status_t (*storage_store_t)(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
                                           const uint8_t *blob);
 
-/* The storages around another one, innermost first. Each forwards its loads to the previous one. */
+/* A list of the storages around another one, innermost first. A storage is around another one if it forwards loads to
+ * it, as a chain does to its tiers. */
 struct storage_around;
-/* Loads what another storage keeps, with storage_load_kept. around begins with the storage itself. */
+/* Loads what another storage keeps, with storage_load_kept. `around` begins with the forwarding storage itself. */
 typedef ingot_status_t (*storage_forward_load_t)(void *self, bool with_core, const struct storage_around *around,
                                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
 /* Does the same for several ids, with storage_load_many_kept. */
@@ -29,7 +30,7 @@ typedef void (*storage_forward_load_many_t)(void *self, bool with_core, const st
                                             ingot_storage_on_loaded_t on_loaded, void *user);
 
 struct savings_counts;
-/* Adds counts to those that a store keeps. Returns false if that was not possible. */
+/* Adds counts to those in a store's file. Returns false on failure. */
 typedef bool (*storage_save_counts_t)(void *self, const struct savings_counts *more);
 
 /* When an item should be stored. */

@@ -1,19 +1,21 @@
 /*
- * process_end.c - stores at the last moment of the process, and prevents driver calls after it.
+ * process_end.c - runs the storages' last work when the process ends, and then prevents driver calls by their threads.
  *
  * A driver shuts down in exit(), by handlers and destructors that were registered when it was loaded. If a storage's
- * thread were in the driver at that moment, the process would crash, although the application did nothing wrong. So
- * this file registers a handler later, which therefore runs earlier. The handler lets the storages do what they can
- * within their time (process_end_set_work), then waits for the call in progress and prevents further calls. It is
- * registered again with each program and after the first calls, because drivers create static objects during use.
+ * thread were in the driver at that moment, the process would crash, although the application did nothing wrong. This
+ * file therefore registers its own handler after the driver's: exit() runs the latest handler first. The handler lets
+ * the storages work for as long as they may (process_end_set_work), then waits for driver calls in progress, and
+ * prevents further ones. It is registered again with each program and after the first calls, because drivers also
+ * create static objects, with destructors, during use.
  *
  * If an application launches a program after its last build, the launch may make the driver create static objects, as
- * LLVM's code generator does in PoCL. They would be destroyed before the handler runs, and the handler's work would
- * crash. Most processes end in the main thread, where the handler therefore also runs before all others.
+ * LLVM's code generator does in PoCL. exit() destroys these objects before it runs the handler, whose work would then
+ * crash. So if the main thread ends the process, as in most programs, the handler runs before all others
+ * (main_thread.h).
  *
  * The handler does not wait for locks, because other threads may hold them forever while the process ends. It waits for
- * at most 30 seconds, or the exit time if that is longer. The count of threads in a driver includes the process's
- * number, so a forked child starts with none.
+ * at most 30 seconds, or the exit time if that is longer. The count of threads in a driver is stored together with the
+ * process ID, so a forked child starts from zero.
  */
 #include "persist/storage/common/process_end.h"
 
@@ -25,21 +27,22 @@
 #include "persist/base/main_thread.h"
 #include "util/cancellation.h"
 
-#define MAX_HANDLERS 4096u /* each takes a few words that are never freed */
+#define MAX_HANDLERS 4096u /* each registration takes a few words that are never freed */
 #define HANDLERS_AFTER_CALLS 4
 #define MAX_CALL_NS UINT64_C(10000000000) /* a call that is expected to take longer does not begin */
 #define MAX_WAIT_NS UINT64_C(30000000000) /* limit of the wait for a call that takes longer than expected */
 #define PAUSE_NS 500000u
 
-static _Atomic(uint64_t) inside; /* process << 32 | threads */
+static _Atomic(uint64_t) inside; /* process ID << 32 | number of threads in a driver */
 static atomic_bool is_ending;
-static uint64_t (*_Atomic begin_work)(uint64_t now_ns); /* NULL: none; release, after finish_work, pairs with acquire */
+/* NULL: none; stored with release, after finish_work; pairs with the acquire load before finish_work is read */
+static uint64_t (*_Atomic begin_work)(uint64_t now_ns);
 static void (*_Atomic finish_work)(void);
 static atomic_uint handler_count;
 static atomic_int handlers_wanted;
-static _Thread_local bool is_watched;    /* true if this thread watches for the main thread's end */
-static _Thread_local unsigned own_depth; /* calls of enter; a callback may ask for the process to end */
-static _Thread_local int cancellation;   /* its state before the outermost enter */
+static _Thread_local bool is_watched;    /* true in the main thread, once its handler is registered */
+static _Thread_local unsigned own_depth; /* this thread's nested calls of enter; a callback may call exit() */
+static _Thread_local int cancellation;   /* the thread's cancellation state before the outermost enter */
 
 static uint64_t process_bits(void)
 {
@@ -55,7 +58,8 @@ static void count(int change)
 {
     const uint64_t process = process_bits();
     uint64_t value = atomic_load_explicit(&inside, memory_order_relaxed);
-    /* seq_cst: this thread enters and then reads is_ending; the handler sets is_ending and then reads the count */
+    /* seq_cst: this thread adds itself and then reads is_ending, while the handler sets is_ending and then reads the
+     * count; so at least one of them sees the other */
     while (!atomic_compare_exchange_weak_explicit(&inside, &value,
                                                   process | (uint32_t)((int)count_of(value, process) + change),
                                                   memory_order_seq_cst, memory_order_relaxed)) {
@@ -95,7 +99,8 @@ uint64_t process_end_max_call_ns(uint64_t exit_time_ns)
     return longer(exit_time_ns, MAX_CALL_NS);
 }
 
-/* Adds a handler. Relaxed here and in leave, because only the number of handlers depends on it. */
+/* Registers the handler once more. The counters are relaxed here and in process_end_leave, because they only limit how
+ * often it is registered. */
 static void add_handler(void)
 {
     if (atomic_fetch_add_explicit(&handler_count, 1, memory_order_relaxed) < MAX_HANDLERS)
@@ -123,7 +128,7 @@ bool process_end_enter(void)
         return false;
     }
     if (++own_depth == 1)
-        cancellation = cancellation_hold(); /* exit would wait for a thread that no longer exists */
+        cancellation = cancellation_hold(); /* if this thread were canceled, exit() would wait for it in vain */
     return true;
 }
 

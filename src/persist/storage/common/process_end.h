@@ -1,5 +1,5 @@
 /*
- * process_end.h - marks the moment after which storages must not call drivers by themselves.
+ * process_end.h - runs the storages' last work when the process ends, and then prevents driver calls by their threads.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_PROCESS_END_H
 #define INGOT_PERSIST_STORAGE_COMMON_PROCESS_END_H
@@ -7,26 +7,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sets additional work for the end of the process. begin runs first and returns the longest time that the work may
- * take; finish runs when no thread calls a driver anymore. There is only one such pair; it may be set any number of
- * times. */
+/* Sets the work to do when the process ends. `begin` runs first; it returns how long it may delay the end. `finish`
+ * runs once no thread is in a driver anymore. Only one such pair is kept, so every call must pass the same one. */
 void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(void));
 
-/* Watches for the end of the process. Must be called after a driver is loaded and before work that calls it is
- * deferred, so that this handler runs before the driver shuts down. May be called any number of times. */
+/* Watches for the end of the process. Must be called after a driver is loaded and before work for the driver is queued,
+ * so that this file's handler runs before the driver shuts down. May be called any number of times. */
 void process_end_watch(void);
 
-/* If the main thread calls this, the end of the process begins before any other handler of exit(), unless another
- * thread calls exit(). process_end_watch does this, too. */
+/* If the main thread calls this, and later ends the process, this file's handler runs before all other handlers of
+ * exit(). process_end_watch calls this, too. */
 void process_end_watch_main_thread(void);
 
-/* Returns false if the process is ending, so no driver may be called. Otherwise process_end_leave must follow in
- * this thread. */
+/* Must be called before a driver is called in the background. Returns false if the process is ending; the driver must
+ * then not be called. After true, the same thread must call process_end_leave. */
 bool process_end_enter(void);
 void process_end_leave(void);
 
-/* Returns the longest expected time of a driver call that may begin without a limit, if the end of the process may
- * be delayed by exit_time_ns. */
+/* Returns a limit for the expected time of a driver call in the background, because the end of the process has to wait
+ * for the call. exit_time_ns: how long the storage may delay the end. */
 uint64_t process_end_max_call_ns(uint64_t exit_time_ns);
 
 #endif

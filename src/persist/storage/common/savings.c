@@ -1,12 +1,14 @@
 /*
  * savings.c - counts the programs that storages delivered without a compiler; see savings.h.
  *
- * The counts wait in the directory store that a storage stores to. A flush, the last release and exit() add them to the
- * store's file, so a killed process loses only its own. Failures are not reported, because nothing but a count is lost.
+ * Counts wait in memory, in the directory store to which a storage stores. A flush, the last release and exit() add
+ * them to the store's file, so a killed process loses only its own counts. Failures are not reported, because only
+ * counts are lost.
  *
  * The lock guards the waiting counts and the list of stores that have some. It is held for a few additions. In exit(),
- * it is also held while the files are written, so that no store vanishes. exit() runs in a thread that may hold any
- * lock, so it only tries this one. A forked child begins with an empty list: its parent saves the parent's counts.
+ * it is also held while the files are written, so that no store is destroyed meanwhile. exit() runs in a thread that
+ * may hold any lock, so it tries this one for a short time and then gives up. A forked child begins with an empty list,
+ * because the parent saves its own counts.
  */
 #include "persist/storage/common/savings.h"
 
@@ -25,7 +27,7 @@ static bool is_watching;      /* true if exit() will call save_all */
 static void forget(void *user)
 {
     (void)user;
-    first = NULL; /* in a forked child: its stores still name the parent, so each is listed again */
+    first = NULL; /* in a forked child: enlist adds its stores again, because their `process` is the parent's */
 }
 
 static void add(struct savings_counts *to, const struct savings_counts *more)
@@ -41,7 +43,7 @@ static bool is_empty(const struct savings_counts *counts)
     return counts->hits == 0 && counts->builds == 0 && counts->longest_ns == 0;
 }
 
-/* Takes the counts that wait in a store, which may be the parent's. Requires the lock. */
+/* Takes the counts that wait in a store. Drops them if they are the parent process's. Requires the lock. */
 static struct savings_counts take(ingot_storage_t store)
 {
     const struct savings_counts none = {0, 0, 0, 0};
@@ -81,7 +83,8 @@ static void enlist(ingot_storage_t store)
     is_watching = is_watching || atexit(save_all) == 0;
 }
 
-/* Returns the store that counts for a storage, or NULL. The caller releases *held, which keeps it alive. */
+/* Returns the directory store in which a storage's counts wait, or NULL. The caller must release *held, which keeps
+ * that store alive. */
 static ingot_storage_t find_store(ingot_storage_t storage, ingot_storage_t *held)
 {
     *held = NULL;

@@ -7,13 +7,13 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-/* Counts a program that was loaded through a storage, with the nanoseconds that this saved, or a program that was
- * compiled. */
+/* If is_hit is set, counts a program that was loaded through a storage, and the time that this saved. Otherwise, counts
+ * a program that was compiled. */
 void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns);
 /* Notes how long a directory store's program took to build and to store. */
 void savings_note_longest(ingot_storage_t store, uint64_t duration_ns);
-/* Adds what was counted since the last save to the file of the directory store that the storage stores to. If that
- * fails, the next save tries again. */
+/* Adds the counts since the last save to the file of the directory store to which the storage stores. If that fails,
+ * the next save tries again. */
 void savings_save(ingot_storage_t storage);
 /* Saves for the last time. Called only by the last release. */
 void savings_fini(ingot_storage_t storage);

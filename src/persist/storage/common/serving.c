@@ -11,7 +11,7 @@
 
 static void forget_nothing(void *user)
 {
-    (void)user; /* nothing to forget: a list that another thread was writing during the fork is complete, or shorter */
+    (void)user; /* nothing to forget: a list that another thread was writing during the fork is at worst cut short */
 }
 
 static bool is_separator(char c)
@@ -43,7 +43,7 @@ static bool is_name(const char *text, size_t size, const char *name)
 /* True if a list of backends includes this one. */
 static bool includes(const char *list, const char *backend)
 {
-    bool has_chosen = false; /* true if a name without a minus was found, so only named backends are meant */
+    bool has_chosen = false; /* true if the list has a name without a minus; it then excludes unnamed backends */
     bool is_chosen = false;
     while (*list != '\0') {
         const size_t size = strcspn(list, ", ");

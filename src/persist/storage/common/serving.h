@@ -15,7 +15,7 @@ bool storage_is_on(ingot_storage_t storage);
 void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off);
 /* True if the storage serves requests of this context. */
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
-/* True if a list is short enough and consists of names, each with an optional minus. */
+/* True if a list of backends is short enough and consists of names, each with an optional minus before it. */
 bool serving_is_list(const char *list);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * state.h - a storage's state, for the files of this room.
+ * state.h - defines the state of a storage.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_STATE_H
 #define INGOT_PERSIST_STORAGE_COMMON_STATE_H
@@ -27,31 +27,31 @@ struct store_queue {
     size_t making_count;                              /* programs that are being loaded or built */
     uint64_t last_made_ns;                            /* when the last program was loaded or built */
     uint64_t urgent_until_ns;                         /* the thread works on all lists until this time */
-    uint64_t taken_ns; /* total time to take all blobs so far; the next field: total time to build their programs */
-    uint64_t built_ns;
-    ingot_persist_flush_progress_t total; /* since the storage was created */
-    ingot_status_t failure;               /* the first failure that no flush has returned yet */
+    uint64_t taken_ns;                                /* total time that drivers took to provide blobs so far */
+    uint64_t built_ns;                                /* total build time of the programs of these blobs */
+    ingot_persist_flush_progress_t total;             /* since the storage was created */
+    ingot_status_t failure;                           /* the first failure that no flush has returned yet */
     bool has_thread;
     bool is_ending;
-    /* true if the last reference was released in the thread itself, which then finishes the storage */
+    /* true if the storage's own thread released the last reference; that thread then finishes the storage */
     bool is_orphan;
     pthread_t thread;                                     /* valid if has_thread is set */
     struct store_queue_list inherited[STORE_QUEUE_LISTS]; /* in a forked child: the parent's lists, never used */
-    ingot_storage_t next;                                 /* the list of last_work.c */
+    ingot_storage_t next;                                 /* link of the list in last_work.c */
 };
 
-/* Stores a blob in those of the first tiers of a chain that are writable; events report failures. Returns true if a
- * tier stored it. */
+/* Stores a blob in those of a chain's first tier_count tiers that are writable, and reports failures as events. Returns
+ * true if a tier stored it. */
 typedef bool (*storage_promote_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                                   const ingot_buffer_t *blob);
-/* Removes a promoted blob. */
+/* Removes a promoted blob from the same tiers. */
 typedef void (*storage_withdraw_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id);
 
-/* The state of savings.c, under its lock; save is constant. */
+/* The state of savings.c, guarded by the lock in that file. `save` does not change. */
 struct storage_savings {
     storage_save_counts_t save; /* NULL: not a directory store, or one that is read-only */
     struct savings_counts waiting;
-    unsigned long process; /* the process in which the counts wait; 0: none yet */
+    unsigned long process; /* ID of the process that counted; 0: nothing counted yet */
     ingot_storage_t next;
 };
 
@@ -64,49 +64,51 @@ struct ingot_storage {
     enum storage_kind kind;
     ingot_storage_ops_t ops;
     void *self;
-    storage_load_t load_for_core;        /* NULL: the operation of ops */
+    storage_load_t load_for_core;        /* NULL: ops.load is used instead */
     storage_forward_load_t forward_load; /* if the storage forwards; otherwise NULL, like the next two */
     storage_forward_load_many_t forward_load_many;
     storage_store_t forward_store;
-    ingot_storage_load_many_t load_many; /* NULL: it loads one blob after another; constant */
+    ingot_storage_load_many_t load_many; /* NULL: the storage loads one blob after another; constant */
     ingot_allocator_t allocator;
-    bool is_read_only;               /* true even if it has a store operation */
+    bool is_read_only;               /* true: blobs are not stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
     void *on_event_user;
-    _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, like the next two: they order nothing */
+    _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, like the next two: no data depends on them */
     _Atomic uint32_t exit_time_ms;                  /* as in ingot_persist_storing_t */
     _Atomic uint32_t quiet_time_ms;
-    atomic_size_t references;                           /* release pairs with acquire of the last one */
-    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* a switch's mode, unless one was set on the switch itself */
+    atomic_size_t references; /* dropped with acq_rel: the last release sees all earlier work */
+    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* in a switch: its target's mode; store_mode comes first */
     _Atomic uint32_t inherited_exit_ms;
     _Atomic uint32_t inherited_quiet_ms;
-    _Atomic unsigned off;           /* of STORAGE_OFF_...; relaxed: a few requests may see the old value */
-    atomic_bool is_written_through; /* gets every store of its chains; relaxed, likewise */
-    atomic_bool has_backends;       /* release pairs with acquire: true if taking the lock is worthwhile */
-    atomic_bool has_keyring;        /* likewise */
-    bool must_require_seals;        /* its files may be any user's */
+    _Atomic unsigned off;           /* STORAGE_OFF_... bits; relaxed: a few requests may see the old value */
+    atomic_bool is_written_through; /* as a tier, gets every store of its chain; relaxed, likewise */
+    atomic_bool has_backends;       /* true if `backends` is set, so the lock is needed; release pairs with acquire */
+    atomic_bool has_keyring;        /* the same for `keyring` */
+    bool must_require_seals;        /* the storage's files may belong to any user */
     struct process_lock settings_lock;
     char backends[STORAGE_BACKENDS_CAPACITY]; /* under settings_lock, like the next one */
     struct keyring *keyring;                  /* NULL: INGOT_PERSIST_TRUST_NONE */
-    _Atomic uint64_t distrusted;              /* blobs whose seal was refused; relaxed, a count */
+    _Atomic uint64_t distrusted;              /* blobs whose seal was refused; release pairs with acquire */
     struct counters counters;                 /* of loads and stores; a directory store also has its own */
-    ingot_storage_t listener;  /* the tier of a chain whose callback gets events of promotions; NULL: none */
+    ingot_storage_t listener;  /* in a chain: the tier whose callback gets events of promotions; NULL: none */
     storage_promote_t promote; /* in a chain, like the next field; otherwise NULL */
     storage_withdraw_t withdraw;
-    void (*finish)(ingot_storage_t);            /* what the last release does */
-    ingot_storage_t (*take_target)(void *self); /* for a switch: returns a reference, or NULL; otherwise NULL */
-    ingot_storage_t (*get_tier)(void *self, size_t index); /* for a chain: NULL at the end; otherwise NULL */
-    const struct build_locks *build_locks;                 /* for a writable directory store; otherwise NULL */
+    void (*finish)(ingot_storage_t); /* destroys the storage; called by the last release */
+    /* set only in a switch; returns a reference to the target, or NULL if there is no target */
+    ingot_storage_t (*take_target)(void *self);
+    ingot_storage_t (*get_tier)(void *self, size_t index); /* set only in a chain; returns NULL after the last tier */
+    const struct build_locks *build_locks;                 /* set only in a writable directory store */
     ingot_lease_ops_t leases;                              /* take is NULL if the storage gives no leases; constant */
-    ingot_storage_t model;     /* a chain's tier whose settings apply where the chain has none; NULL: none */
+    /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
+    ingot_storage_t model;
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
-    _Atomic uint64_t saved_ns; /* programs that were loaded through it; likewise */
-    _Atomic uint64_t awaited;  /* programs that another process built in the meantime; likewise */
+    _Atomic uint64_t saved_ns; /* time that programs loaded through this storage saved; relaxed, too */
+    _Atomic uint64_t awaited;  /* programs that another process built while this one waited; relaxed */
     _Atomic uint64_t wait_timeouts;
     struct storage_savings savings;
     struct store_queue queue;
-    _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; release pairs with acquire */
-    _Atomic(storage_destroy_part_t) destroy_parts[STORAGE_PART_COUNT]; /* relaxed: set before the part is added */
+    _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */
+    _Atomic(storage_destroy_part_t) destroy_parts[STORAGE_PART_COUNT]; /* relaxed: set before `parts` */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * store_list.c - lists of programs and blobs to store; see store_list.h.
+ * store_list.c - keeps lists of programs and blobs to store; see store_list.h.
  */
 #include "persist/storage/common/store_list.h"
 

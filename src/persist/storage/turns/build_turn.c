@@ -1,16 +1,16 @@
 /*
- * build_turn.c - whose turn it is to build a program that several processes request at once; see build_turn.h.
+ * build_turn.c - decides which process builds a program that several processes request at once; see build_turn.h.
  *
- * Waiting is polling, because waiting for a lock in the kernel has no deadline, and because a blob may appear while the
- * lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth longer than the
- * build, and a long one costs next to nothing.
+ * A waiting process polls the lock, because the kernel's wait for a file lock has no deadline, and because a blob may
+ * appear while the lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth
+ * longer than the build, and a long wait costs next to nothing.
  *
- * The time of the bucket only saves looks, because a blob may appear without changing it: on many file systems times
- * are those of the clock's last tick. So each wait ends with a last look at the store, even if the bucket's time is
- * unchanged.
+ * A waiting process looks into the store only if the modification time of the id's bucket has changed. But a blob may
+ * appear without changing that time, because many file systems only use the time of the clock's last tick. So each wait
+ * ends with a last look into the store, even if the bucket's time is unchanged.
  *
  * If machines share a storage, the process whose turn it is on its machine then asks that storage for a lease, and
- * waits in the same way while another machine has it. One limit applies to both waits together.
+ * waits in the same way while another machine has the lease. One limit applies to both waits together.
  *
  * No lock of this process is held during a wait, and a thread that is building a program does not wait for another one,
  * because two processes could then wait for each other. This can still happen if a builder waits for another thread of
@@ -33,34 +33,34 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define SHORTEST_PAUSE_NS NS_PER_MS
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
-#define LONGEST_LEASE_PAUSE_NS (100 * NS_PER_MS) /* each look is a request to a server */
+#define LONGEST_LEASE_PAUSE_NS (100 * NS_PER_MS) /* each attempt is a request to a server */
 #define PAUSES_OF_WAIT 16u
 #define LONG_BUILD_NS (30000 * NS_PER_MS)
 
 struct build_turn {
-    ingot_storage_t storage; /* the caller's storage, which lacks the program */
+    ingot_storage_t storage; /* the caller's storage, which does not have the program */
     ingot_storage_t store;   /* a reference to the directory store that has the lock */
     struct build_lock *lock;
-    bool is_stored_to; /* the storage stores to this store, so new blobs appear there */
-    bool was_refused;  /* the store has a useless blob, so its presence means nothing */
+    bool is_stored_to; /* true: the caller's storage stores to this store, so new blobs appear there */
+    bool was_refused;  /* true: the store had a useless blob, so a blob in it may still be that one */
     bool is_taken;
     bool is_over;        /* waiting is over */
-    bool is_late;        /* it took too long, which has yet to be reported */
+    bool is_late;        /* the wait took too long, and this has not been reported yet */
     uint64_t waiting_ns; /* when waiting began; 0: it has not begun */
     uint64_t until_ns;
     uint64_t taken_ns;
     size_t id_size; /* the caller's id, like the next one */
     const uint8_t *id;
-    ingot_storage_t lessor;   /* a reference; NULL: not searched yet, or none */
+    ingot_storage_t lessor;   /* a reference; NULL: not searched yet, or there is none */
     void *lease;              /* NULL: none */
-    bool is_lease_over;       /* waiting for it is */
+    bool is_lease_over;       /* waiting for the lease is over */
     bool is_lessor_blob_used; /* the lessor's blob was loaded and is useless */
 };
 
 static _Thread_local unsigned own_turns;
 
-/* Returns a reference to the first writable directory store behind a storage, or NULL. Clears *is_stored_to if the
- * storage stores to another one. */
+/* Returns a reference to the first writable directory store behind a storage, or NULL. Sets *is_stored_to to
+ * false if the storage stores to another tier. */
 static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
 {
     ingot_storage_t found = NULL;
@@ -137,7 +137,7 @@ static void tell_timeout(const struct build_turn *turn)
                 turn->waiting_ns, turn->store->build_locks->name(turn->lock), reason);
 }
 
-/* Returns false if there is no time left. */
+/* Pauses for a moment. Returns false, without a pause, if there is no time left. */
 static bool pause_once(struct build_turn *turn, uint64_t longest_ns)
 {
     const uint64_t now_ns = files_steady_clock_ns();
@@ -156,7 +156,7 @@ static bool pause_once(struct build_turn *turn, uint64_t longest_ns)
     return true;
 }
 
-/* Returns false if waiting is over. */
+/* Tries to take the lock, and pauses if another process has it. Returns false if waiting is over. */
 static bool wait_once(struct build_turn *turn)
 {
     const enum build_lock_state state = turn->store->build_locks->try_take(turn->lock);
@@ -167,7 +167,7 @@ static bool wait_once(struct build_turn *turn)
     return state == BUILD_LOCK_BUSY && own_turns == 1 && pause_once(turn, LONGEST_PAUSE_NS);
 }
 
-/* Asks for the lease, and waits while another machine has it. Returns true if the storage has a blob to look at. */
+/* Asks for the lease, and waits while another machine has it. Returns true if the storage now has a blob to try. */
 static bool wait_for_lease(struct build_turn *turn)
 {
     if (!turn->is_taken || turn->is_lease_over)
@@ -182,23 +182,23 @@ static bool wait_for_lease(struct build_turn *turn)
     }
     turn->is_lease_over = answer != INGOT_LEASE_STORED;
     turn->is_lessor_blob_used = true;
-    turn->taken_ns = files_steady_clock_ns(); /* what follows is the build */
+    turn->taken_ns = files_steady_clock_ns(); /* the build begins now */
     return !turn->is_lease_over;
 }
 
-/* Waits for this machine's processes. Returns true if the caller should look. */
+/* Waits for other processes of this machine. Returns true if the caller should look into the storage. */
 static bool wait_for_lock(struct build_turn *turn)
 {
     const struct build_locks *locks = turn->store->build_locks;
     while (wait_once(turn))
         if (locks->has_changed(turn->lock))
             return true;
-    turn->is_over = true; /* another process may just have stored the program */
+    turn->is_over = true; /* a last look may follow, because the program may just have been stored */
     return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) ||
            (!turn->was_refused && locks->has_changed(turn->lock));
 }
 
-/* The last look found nothing. */
+/* Counts and reports a wait that took too long. Called after the last look found nothing. */
 static void note_late(struct build_turn *turn)
 {
     if (!turn->is_late)
@@ -218,7 +218,8 @@ bool build_turn_wait(struct build_turn *turn)
     return false;
 }
 
-/* Other processes wait at least this long. A long time is saved at once, because they may need it right away. */
+/* Notes how long the build took, because other processes will wait at least this long. Saves a long time at once,
+ * because they may need it right away. */
 static void note_duration(const struct build_turn *turn)
 {
     const uint64_t duration_ns = files_steady_clock_ns() - turn->taken_ns;

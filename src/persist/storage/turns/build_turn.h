@@ -1,8 +1,8 @@
 /*
- * build_turn.h - whose turn it is to build a program that several processes request at once.
+ * build_turn.h - decides which process builds a program that several processes request at once.
  *
- * One process builds it, and the others wait for its blob. A turn only saves time: a wait that does not bring a blob
- * ends in a build.
+ * One process builds the program, and the others wait for its blob. This only saves time: if the wait does not bring a
+ * blob, the waiting process builds the program, too.
  */
 #ifndef INGOT_PERSIST_STORAGE_TURNS_BUILD_TURN_H
 #define INGOT_PERSIST_STORAGE_TURNS_BUILD_TURN_H
@@ -16,12 +16,12 @@ struct build_turn;
 enum build_turn_end {
     BUILD_TURN_LOADED,
     BUILD_TURN_STORED,
-    BUILD_TURN_NOT_STORED, /* for a temporary reason, so another process tries */
+    BUILD_TURN_NOT_STORED, /* for a temporary reason, so another process should try */
     BUILD_TURN_POINTLESS   /* the program does not compile, or the store does not take it */
 };
 
-/* Begins a turn for a program that the storage lacks, or whose blob was refused. The calling thread ends it. Returns
- * NULL if the storage has no directory store with locks; the caller then builds the program. */
+/* Begins a turn for a program whose blob is missing from the storage or was refused. The same thread must end the turn.
+ * Returns NULL if the storage has no directory store with locks; the caller then builds the program. */
 struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused);
 /* Returns true, possibly after a wait, if another process may have stored the program. The caller should then look
  * into the storage and call this function again. Returns false if the caller should build the program. */

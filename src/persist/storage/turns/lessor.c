@@ -1,8 +1,8 @@
 /*
- * lessor.c - the storage behind another one that gives leases; see lessor.h.
+ * lessor.c - finds and calls the storage that gives leases; see lessor.h.
  *
- * A storage that does not get the application's stores gives no lease, because other machines would wait for a blob
- * that never comes.
+ * A storage that does not get the application's stores is never the lessor, because other machines would wait for a
+ * blob that never comes.
  */
 #include "persist/storage/turns/lessor.h"
 
