@@ -1,5 +1,5 @@
 /*
- * id_list.c - an ordered list of distinct ids, with look-up by content.
+ * id_list.c - keeps an ordered list of distinct ids, and finds an id by its bytes.
  */
 #include "persist/prewarm/id_list.h"
 
@@ -23,7 +23,7 @@ void id_list_fini(struct id_list *list)
     id_list_init(list, &list->allocator);
 }
 
-/* Returns the slot of the id, or the empty slot where it would go. There is always an empty one. */
+/* Returns the slot of the id, or the empty slot where it would go. At least half of the slots are empty. */
 static size_t slot_of(const struct id_list *list, uint64_t hash, size_t size, const uint8_t *id)
 {
     size_t slot = (size_t)(hash % (2 * list->capacity));

@@ -1,5 +1,5 @@
 /*
- * id_list.h - an ordered list of distinct ids, with look-up by content. The caller owns the bytes.
+ * id_list.h - keeps an ordered list of distinct ids, and finds an id by its bytes. The caller owns the bytes.
  */
 #ifndef INGOT_PERSIST_PREWARM_ID_LIST_H
 #define INGOT_PERSIST_PREWARM_ID_LIST_H
@@ -20,7 +20,7 @@ struct id_list {
     struct listed_id *ids;
     size_t count;
     size_t capacity;
-    /* 2 * capacity slots: 1 + an index, or 0; an id is in the slot of its hash or in one of those after it */
+    /* a hash table with 2 * capacity slots and linear probing; a slot has the index of an id plus 1, or 0 if empty */
     uint32_t *slots;
 };
 

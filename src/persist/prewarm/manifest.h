@@ -11,13 +11,13 @@
 #define MANIFEST_MAX_SIZE ((size_t)1 << 26)
 #define MANIFEST_MAX_ENTRIES 65536u
 
-/* Adds the ids to an empty list, whose ids point into bytes. */
+/* Adds a manifest's ids to an empty list. They point into `bytes`. */
 ingot_status_t manifest_decode(struct id_list *ids, size_t size, const uint8_t *bytes);
-/* Encodes a list that is within the limits. The caller frees the bytes with memory_free and their size. May return
- * INGOT_OUT_OF_MEMORY. */
+/* Encodes a list that is within the limits. The caller must free *bytes, which has *size bytes, with memory_free. May
+ * return INGOT_OUT_OF_MEMORY. */
 ingot_status_t manifest_encode(const struct id_list *ids, uint8_t **bytes, size_t *size);
 
-/* A manifest that was read. manifest_fini releases both parts, and must be called even on failure. */
+/* A manifest that was read from a file. manifest_fini frees it, and must be called even if reading failed. */
 struct manifest {
     ingot_allocator_t allocator;
     uint8_t *bytes;

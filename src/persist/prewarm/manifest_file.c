@@ -1,5 +1,5 @@
 /*
- * manifest_file.c - reads a manifest's file, which may come from anywhere.
+ * manifest_file.c - reads a manifest's file, whose contents cannot be trusted.
  */
 #include <ingot/backend.h>
 #include <ingot/prewarm.h>

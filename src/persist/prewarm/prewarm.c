@@ -4,9 +4,9 @@
  * The lock of a storage's list guards its prewarms, their items and their counts. It is held only for a few
  * assignments; loads take thousands of times longer. A caller that requests an item that is loading waits for that
  * item. If the item's turn has not come, the caller marks it as gone and loads the program itself. A prewarming thread
- * never waits for an item that is loading, even if the callback of an event requests one. It may wait for another
- * thread that loads the blobs of a group (prewarm_fetch.h). The core detects cycles of waiting threads, because each
- * wait here is reported to it (ingot_work_t).
+ * never waits for an item that is loading, even if an event callback in that thread requests one. It may wait for
+ * another thread that loads the blobs of a group (prewarm_fetch.h). Each wait is reported to the core (ingot_work_t),
+ * which refuses a wait that would close a cycle of waiting threads.
  *
  * A forked child has neither the threads nor the driver's state. It forgets the list, and a prewarm's handle is useless
  * there.
@@ -44,8 +44,8 @@ static bool is_own_thread(const struct ingot_prewarm *prewarm)
     return false;
 }
 
-/* Waits for a work of a prewarm, which lives while a thread waits for it. Requires the lock, but releases it in
- * between. Returns false, without waiting, if the thread that does the work waits for this thread. */
+/* Waits until `condition` is signaled by the thread that does `work`. The prewarm is not freed while a thread waits.
+ * Requires the lock, but releases it in between. Returns false, without waiting, if that thread waits for this one. */
 static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pthread_cond_t *condition)
 {
     struct prewarm_list *list = prewarm->list;
@@ -59,7 +59,8 @@ static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pt
     return true;
 }
 
-/* Takes the program of an item, or waits for it if it is loading. Requires the lock, but releases it in between. */
+/* Takes the program of an item. If it is still loading, waits for it. If its turn has not come, marks it as gone.
+ * Returns true if the program was taken. Requires the lock, but releases it in between. */
 static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, ingot_program_t *program,
                       bool *has_waited)
 {
@@ -93,7 +94,7 @@ bool prewarm_take(ingot_storage_t storage, const struct ingot_context *context, 
                   ingot_program_t *program)
 {
     struct prewarm_list *list = prewarm_list_of(storage);
-    bool has_waited = false; /* if true, other prewarms may have left the list */
+    bool has_waited = false; /* if true, the list may have changed, so the loop must end */
     bool is_taken = false;
     if (list == NULL || atomic_load_explicit(&list->count, memory_order_relaxed) == 0)
         return false;
@@ -149,7 +150,7 @@ static void destroy(struct ingot_prewarm *prewarm)
     memory_free(&allocator, prewarm, size_of(prewarm));
 }
 
-/* Reads the manifest. One without ids is not a failure: there is nothing to load. */
+/* Reads the manifest. If it cannot be read or has no ids, that is not a failure: there is nothing to load. */
 static ingot_status_t read_manifest(struct ingot_prewarm *prewarm)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -235,7 +236,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t con
     status = prewarm_list_make(storage, &made->list);
     if (status == INGOT_SUCCESS)
         status = read_manifest(made);
-    made->info.manifest = NULL; /* the caller's string, which is no longer read */
+    made->info.manifest = NULL; /* it is the caller's string, which may now be freed */
     if (status == INGOT_SUCCESS)
         status = start(made);
     if (status != INGOT_SUCCESS) {
@@ -263,11 +264,11 @@ static void join_threads(struct ingot_prewarm *prewarm)
     cancellation_allow(before);
 }
 
-/* Waits until the prewarm's threads have ended; one of the waiting threads joins them. Requires the lock, but releases
- * it in between. Returns INGOT_BUSY if one of them waits for the calling thread. */
+/* Waits until the prewarm's threads have ended; one of the waiting callers joins them. Requires the lock, but releases
+ * it in between. Returns INGOT_BUSY if one of the prewarm's threads waits for the calling thread. */
 static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
 {
-    static const ingot_work_t short_work; /* work of the thread that joins */
+    static const ingot_work_t short_work; /* stands for the joining of ended threads, which never waits for long */
     pthread_cond_t *changed = &prewarm->list->changed;
     for (size_t i = 0; i < prewarm->thread_count; ++i) {
         while (prewarm->threads[i].runs) {
@@ -338,7 +339,8 @@ ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm
     return INGOT_SUCCESS;
 }
 
-/* Ends the prewarm even if its threads wait for something, because what they use is about to be freed. */
+/* Ends the prewarm. If a thread of it waits for the caller, waits until all threads have ended nevertheless, because
+ * what they use is about to be freed. */
 static void end_for_good(struct ingot_prewarm *prewarm)
 {
     while (end(prewarm, true, NULL) != INGOT_SUCCESS) {
@@ -365,7 +367,7 @@ void ingot_prewarm_release(ingot_prewarm_t prewarm)
             process_lock_wait(&prewarm->list->lock, &prewarm->list->changed);
         prewarm_list_unlock(prewarm->list);
         destroy(prewarm);
-    } /* otherwise this is a forked child; the programs belong to the parent's driver, and are leaked */
+    } /* otherwise this is a forked child: the programs belong to the parent's driver, so they are leaked */
     ingot_context_release(context);
     ingot_storage_release(storage);
     kept_error_restore(&kept);

@@ -1,11 +1,12 @@
 /*
- * prewarm_fetch.c - loads the blobs of several items at once; see prewarm_fetch.h.
+ * prewarm_fetch.c - loads the blobs of several items in one request; see prewarm_fetch.h.
  *
- * Over a network, a hundred loads one after another mostly wait for a hundred answers. So the thread whose item comes
- * first loads the blobs of a group, and the other threads create programs from the blobs that have arrived. The items
- * still wait for their turns, in the manifest's order: a caller that requests one meanwhile loads it itself, and the
- * blob is dropped. The group's blobs are bounded in bytes. Blobs that the storage leaves out are loaded later. The
- * first item is then loaded alone, so that at least one turn follows each group.
+ * Over a network, a hundred single loads mostly wait for a hundred answers. So the thread that has the next item loads
+ * the blobs of a group of items, and the other threads create programs from the blobs that have arrived. The items
+ * still wait for their turns, in the manifest's order. If a caller requests an item before its turn, it loads the
+ * program itself, and the blob is dropped. The group's blobs are bounded in bytes. Blobs that the storage did not
+ * deliver are requested again with a later group. If that of the group's first item is among them, it is loaded alone,
+ * in the item's turn, so that at least one turn follows each group.
  */
 #include "persist/prewarm/prewarm_fetch.h"
 
@@ -19,17 +20,17 @@
 #include "persist/storage/storage.h"
 
 #define GROUP 32u
-#define MOST_BYTES ((size_t)16 << 20) /* size of the blobs whose turns have not come */
+#define MOST_BYTES ((size_t)16 << 20) /* no more blobs are loaded while items hold this many bytes */
 
 struct group {
     struct ingot_prewarm *prewarm;
     const struct prewarm_thread *self;
-    uint64_t started_ns; /* of the load that ends next */
-    size_t end;          /* behind the last item */
+    uint64_t started_ns; /* start time of the load that ends next */
+    size_t end;          /* index after the last item */
     size_t count;
-    size_t numbers[GROUP]; /* of the items */
+    size_t numbers[GROUP]; /* indices of the items */
     ingot_storage_id_t ids[GROUP];
-    ingot_program_desc_t descs[GROUP]; /* NULL once an item has it */
+    ingot_program_desc_t descs[GROUP]; /* NULL once it was given to the item */
 };
 
 void prewarm_blob_release(struct prewarm_blob *blob)
@@ -60,7 +61,7 @@ void prewarm_fetch_drop(struct ingot_prewarm *prewarm)
 
 /* ---- under the lock ---- */
 
-/* True if no other load may begin. */
+/* True if no more loads may begin. */
 static bool is_over(const struct ingot_prewarm *prewarm)
 {
     const ingot_prewarm_info_t *info = &prewarm->info;
@@ -88,7 +89,7 @@ static void collect(struct group *group, size_t first)
     }
 }
 
-/* Leaves items that were not loaded to a later group, except the first, which is left to its turn. */
+/* Lets later groups load the items that this group did not load. The first item is loaded alone, in its turn. */
 static void leave_rest(const struct group *group, size_t first)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
@@ -103,15 +104,15 @@ static void leave_rest(const struct group *group, size_t first)
 static bool wait_for_fetcher(struct ingot_prewarm *prewarm, const struct prewarm_item *item)
 {
     if (ingot_work_begin_wait(&item->fetcher->work) != INGOT_SUCCESS)
-        return false; /* that thread waits for this one */
+        return false; /* the fetching thread waits for this one */
     process_lock_wait(&prewarm->list->lock, &prewarm->list->loaded);
     ingot_work_end_wait();
     return true;
 }
 
-/* ---- without it ---- */
+/* ---- without the lock ---- */
 
-/* Leaves an item to its turn. */
+/* Marks an item to be loaded alone, in its turn. */
 static void leave_alone(struct ingot_prewarm *prewarm, size_t number)
 {
     prewarm_list_lock(prewarm->list);
@@ -120,7 +121,8 @@ static void leave_alone(struct ingot_prewarm *prewarm, size_t number)
     prewarm_list_unlock(prewarm->list);
 }
 
-/* Describes the items. Drops those that are not for this context; their turns will report why. */
+/* Creates the descriptors of the group's items. Removes items without one from the group, for example those of another
+ * driver; their own turns will report why. */
 static void describe(struct group *group)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
@@ -145,7 +147,8 @@ static void describe(struct group *group)
     }
 }
 
-/* Gives a blob to its item, unless a caller has requested the program by now. */
+/* Gives a blob to its item, unless a caller has already requested the program. Returns false if no more blobs should be
+ * loaded. */
 static bool give(struct group *group, size_t index, struct prewarm_blob *blob)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
@@ -159,7 +162,7 @@ static bool give(struct group *group, size_t index, struct prewarm_blob *blob)
     }
     item->fetch = PREWARM_FETCHED;
     const bool goes_on = !is_over(prewarm) && !is_full(prewarm);
-    if (group->numbers[index] <= prewarm->next_item) /* threads wait for the next item alone */
+    if (group->numbers[index] <= prewarm->next_item) /* threads only ever wait for the next item */
         pthread_cond_broadcast(&prewarm->list->loaded);
     prewarm_list_unlock(prewarm->list);
     return goes_on;

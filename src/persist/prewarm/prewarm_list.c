@@ -44,7 +44,7 @@ static ingot_status_t init(struct prewarm_list *list)
     return status;
 }
 
-/* Destroys the list, which is empty, because each prewarm holds its storage. */
+/* Destroys the list. It is empty, because each prewarm holds a reference to the storage. */
 static void destroy(void *part)
 {
     struct prewarm_list *list = part;

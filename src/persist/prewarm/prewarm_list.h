@@ -1,5 +1,7 @@
 /*
- * prewarm_list.h - the prewarms of a storage, their items, and the lock of both.
+ * prewarm_list.h - keeps the list of a storage's prewarms, and the lock that guards them and their items.
+ *
+ * A prewarm loads the programs of a manifest before they are requested. Each of these programs is an item.
  */
 #ifndef INGOT_PERSIST_PREWARM_PREWARM_LIST_H
 #define INGOT_PERSIST_PREWARM_PREWARM_LIST_H
@@ -15,23 +17,23 @@ enum prewarm_item_state {
     PREWARM_WAITING = 0,
     PREWARM_LOADING,
     PREWARM_READY,
-    PREWARM_GONE /* taken, skipped, failed, or requested before its turn */
+    PREWARM_GONE /* taken, failed, or requested before its turn */
 };
 
 /* The result of one item. */
 enum prewarm_outcome { PREWARM_LOADED, PREWARM_STALE, PREWARM_MISSING, PREWARM_FAILED, PREWARM_TOO_LARGE };
 
-/* How far the load of an item's blob is, ahead of its turn. */
+/* The state of an item's blob, which may be loaded in a group before the item's turn; see prewarm_fetch.h. */
 enum prewarm_fetch_state {
     PREWARM_NOT_ASKED = 0,
-    PREWARM_ASKED,   /* a thread is loading it, with others */
-    PREWARM_FETCHED, /* it is loaded, or its load has failed */
-    PREWARM_ALONE    /* it will be loaded alone, in its turn */
+    PREWARM_ASKED,   /* a thread is loading the blob, with others */
+    PREWARM_FETCHED, /* the blob is loaded, or its load has failed */
+    PREWARM_ALONE    /* the blob will be loaded alone, in the item's turn */
 };
 
-/* What was loaded for an item. */
+/* An item's blob, and the status of its load. */
 struct prewarm_blob {
-    ingot_program_desc_t desc; /* NULL: nothing was loaded ahead */
+    ingot_program_desc_t desc; /* NULL: the blob was not loaded before the item's turn */
     ingot_status_t status;
     ingot_buffer_t bytes;
 };
@@ -41,34 +43,34 @@ struct prewarm_thread;
 struct prewarm_item {
     enum prewarm_item_state state;
     enum prewarm_fetch_state fetch;
-    const struct prewarm_thread *fetcher; /* valid if asked */
+    const struct prewarm_thread *fetcher; /* valid in PREWARM_ASKED */
     struct prewarm_blob blob;
-    ingot_work_t work;       /* work of the thread that loads it, while it is loading */
-    ingot_program_t program; /* set once it is ready */
+    ingot_work_t work;       /* reports waits for this item to the core; in use while the item is loading */
+    ingot_program_t program; /* set in PREWARM_READY */
 };
 
 struct prewarm_thread {
     struct ingot_prewarm *prewarm;
     pthread_t thread;
     bool runs;
-    ingot_work_t work; /* work of this thread, while it runs */
+    ingot_work_t work; /* reports waits for this thread to the core; in use while the thread runs */
 };
 
-/* A prewarm. The list's lock guards all fields except those that are set before the first thread starts. */
+/* A prewarm. The list's lock guards all fields that change after the first thread has started. */
 struct ingot_prewarm {
     struct ingot_prewarm *next;
     ingot_allocator_t allocator;
-    ingot_storage_t storage; /* referenced, like the context */
+    ingot_storage_t storage; /* a reference, like the context */
     struct prewarm_list *list;
     ingot_context_t context;
     ingot_prewarm_info_t info;
-    long process; /* the process that started it; the prewarm is useless in a forked child */
+    long process; /* ID of the process that started it; the prewarm is useless in a forked child */
     uint64_t start_ns;
     struct manifest manifest;
     struct prewarm_item *items; /* one per id of the manifest */
     size_t next_item;
-    bool fetches_ahead;   /* the storage loads several blobs at once; constant */
-    size_t fetched_bytes; /* of the items' blobs */
+    bool fetches_ahead;   /* true: the storage can load several blobs at once; constant */
+    size_t fetched_bytes; /* total size of the blobs that items hold */
     ingot_prewarm_progress_t progress;
     bool is_ending;       /* true: no further load begins */
     size_t active_count;  /* number of running threads */
@@ -84,9 +86,9 @@ struct prewarm_list {
     ingot_allocator_t allocator;
     struct process_lock lock;
     pthread_cond_t loaded;       /* signaled when an item is no longer loading */
-    pthread_cond_t changed;      /* signaled when a thread has ended, or when no thread waits */
+    pthread_cond_t changed;      /* signaled when a thread has ended, or when no thread waits any longer */
     struct ingot_prewarm *first; /* under lock */
-    /* of prewarms; 0 saves taking the lock; relaxed, because the count is checked again under the lock */
+    /* number of prewarms; if it is 0, no need to lock; relaxed: an outdated 0 only makes a caller miss a new prewarm */
     atomic_size_t count;
 };
 
@@ -97,7 +99,7 @@ ingot_status_t prewarm_list_make(ingot_storage_t storage, struct prewarm_list **
 
 void prewarm_list_lock(struct prewarm_list *list);
 void prewarm_list_unlock(struct prewarm_list *list);
-/* Locked. */
+/* Adds or removes a prewarm. Requires the lock. */
 void prewarm_list_add(struct prewarm_list *list, struct ingot_prewarm *prewarm);
 void prewarm_list_remove(struct prewarm_list *list, const struct ingot_prewarm *prewarm);
 

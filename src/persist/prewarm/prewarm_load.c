@@ -1,5 +1,5 @@
 /*
- * prewarm_load.c - a prewarming thread: loads one item after another until none is left, or until the prewarm ends.
+ * prewarm_load.c - runs in each prewarming thread: loads one item after another until none is left or the prewarm ends.
  *
  * No lock is held while the storage or the driver loads, or during callbacks.
  */
@@ -40,7 +40,7 @@ static void skip_items(struct ingot_prewarm *prewarm)
     }
 }
 
-/* Returns the number of the next item, or ID_LIST_NONE. Requires the lock, but releases it in between. */
+/* Returns the index of the next item, or ID_LIST_NONE. Requires the lock, but releases it in between. */
 static size_t find_item(struct ingot_prewarm *prewarm)
 {
     const uint64_t max_time_ns = prewarm->info.max_time_ns;
@@ -54,7 +54,8 @@ static size_t find_item(struct ingot_prewarm *prewarm)
     return prewarm->next_item;
 }
 
-/* Marks the next item as loading, takes what was loaded for it, and returns its number, or ID_LIST_NONE. */
+/* Marks the next item as loading, and takes the blob that was loaded for it ahead of its turn, if any. Returns its
+ * index, or ID_LIST_NONE. */
 static size_t begin_item(struct ingot_prewarm *prewarm, const struct prewarm_thread *self, struct prewarm_blob *blob)
 {
     size_t number;
@@ -100,10 +101,10 @@ static bool reserve_bytes(struct ingot_prewarm *prewarm, size_t size)
     return fits;
 }
 
-/* ---- without it ---- */
+/* ---- without the lock ---- */
 
-/* Makes the program from its blob. Calls the driver in one of Ingot's threads, so the driver must not be shutting
- * down. */
+/* Creates the program from its blob. Fails if the process is ending, because this is a thread of Ingot's own, and the
+ * driver may be shutting down. */
 static bool make_program(struct ingot_prewarm *prewarm, const struct listed_id *id, ingot_program_desc_t desc,
                          ingot_buffer_t *blob, ingot_program_t *program)
 {
@@ -124,7 +125,8 @@ static enum prewarm_outcome use_blob(struct ingot_prewarm *prewarm, const struct
     return make_program(prewarm, id, blob->desc, &blob->bytes, program) ? PREWARM_LOADED : PREWARM_FAILED;
 }
 
-/* Describes an item and loads its blob. Returns false if the item cannot be described. */
+/* Creates the item's descriptor and loads its blob. On failure, sets *outcome and returns false. The load's own status
+ * is in *blob. */
 static bool load_blob(struct ingot_prewarm *prewarm, const struct listed_id *id, struct prewarm_blob *blob,
                       enum prewarm_outcome *outcome)
 {
@@ -149,7 +151,7 @@ static bool load_blob(struct ingot_prewarm *prewarm, const struct listed_id *id,
     return false;
 }
 
-/* Releases the blob. */
+/* Loads an item's program, from the blob that was loaded ahead or from the storage. Releases the blob. */
 static enum prewarm_outcome load(struct ingot_prewarm *prewarm, const struct listed_id *id, struct prewarm_blob *blob,
                                  ingot_program_t *program)
 {

@@ -1,5 +1,5 @@
 /*
- * prewarm_load.h - a prewarming thread.
+ * prewarm_load.h - declares what a prewarming thread runs.
  */
 #ifndef INGOT_PERSIST_PREWARM_PREWARM_LOAD_H
 #define INGOT_PERSIST_PREWARM_PREWARM_LOAD_H

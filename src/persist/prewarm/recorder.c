@@ -1,9 +1,10 @@
 /*
  * recorder.c - records the ids that are requested from a storage, and saves them in a manifest.
  *
- * A record belongs to the recorder and to the threads that are saving it (`users`). The lock is held while an id is
- * noted, and never while a file is read or written. Ids are only added; a thread that saves copies the list and reads
- * the bytes of its ids without the lock. A forked child forgets the record: the parent saves what the parent requested.
+ * The recorder and the threads that are saving a record share it; `users` counts them. The lock is held while an id is
+ * noted, and never while a file is read or written. Ids are never removed from a record, so a thread that saves copies
+ * the list under the lock, but reads the bytes of the ids without it. A forked child drops the record, because the
+ * parent saves the parent's requests.
  */
 #include "persist/prewarm/recorder.h"
 
@@ -30,13 +31,14 @@
 struct record {
     ingot_allocator_t allocator;
     ingot_persist_record_info_t info; /* its path points into this structure */
-    /* the recorder, and threads that save; guarded by the recorder's lock, like all fields below */
+    /* number of users: the recorder, and threads that are saving the record; guarded by the recorder's lock, like all
+     * fields below */
     size_t users;
-    struct id_list ids; /* each id has its own memory */
+    struct id_list ids; /* the bytes of each id are allocated separately */
     uint64_t bytes;     /* the size of a manifest with these ids */
     bool is_full;
     bool is_dirty;
-    bool has_aged; /* true if the ids of other runs have aged, which happens at the first save */
+    bool has_aged; /* true if the first save has raised the ages of earlier runs' ids */
     size_t path_size;
     char path[];
 };
@@ -45,10 +47,10 @@ struct recorder {
     ingot_allocator_t allocator;
     struct process_lock lock;
     struct record *record;    /* under lock; NULL: not recording */
-    atomic_bool is_recording; /* false saves taking the lock; relaxed, because record is checked again under the lock */
+    atomic_bool is_recording; /* if false, no need to lock; relaxed, because `record` is checked again under the lock */
 };
 
-/* Returns the storage's recorder, or NULL before the first record. */
+/* Returns the storage's recorder, or NULL if nothing was ever recorded. */
 static struct recorder *recorder_of(ingot_storage_t storage)
 {
     return storage_get_part(storage, STORAGE_RECORDER);
@@ -75,7 +77,7 @@ static void lock(struct recorder *recorder)
     process_lock_take(&recorder->lock, forget, recorder);
 }
 
-/* Unlocks the recorder, and releases one use of the record. Requires the lock. */
+/* Ends one use of the record, and unlocks the recorder. The last user frees the record. Requires the lock. */
 static void unlock_and_release(struct recorder *recorder, struct record *record)
 {
     const bool is_last = --record->users == 0;
@@ -144,8 +146,8 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 
 /* ---- saving ---- */
 
-/* Adds the ids of the old manifest to those that this run requested, within the limits. Does not copy the bytes of
- * the ids. */
+/* Adds the old manifest's ids to `merged`, within the limits, but does not copy their bytes. `merged` has the ids that
+ * this run requested, and `bytes` is the size of a manifest with those. If `ages` is set, the old ids become older. */
 static ingot_status_t merge(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *merged,
                             const struct id_list *old, bool ages)
 {
@@ -169,7 +171,8 @@ static bool is_replaceable(ingot_status_t status)
            status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION;
 }
 
-/* Writes the merged list. Called after the replacement has begun, so no other process writes. */
+/* Merges the ids with those in the current manifest, and writes the result to the replacement. The replacement has
+ * begun, so no other process writes the file now. */
 static ingot_status_t write_merged(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *ids,
                                    bool ages, const struct replacement *replacement, size_t *size)
 {
@@ -212,7 +215,7 @@ static ingot_status_t save(const ingot_persist_record_info_t *info, uint64_t byt
     return status;
 }
 
-/* Makes a second list of the same ids. Requires the lock. */
+/* Copies a list, but not the bytes of its ids. Requires the lock. */
 static ingot_status_t copy_list(const struct id_list *ids, struct id_list *copy)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -221,7 +224,7 @@ static ingot_status_t copy_list(const struct id_list *ids, struct id_list *copy)
     return status;
 }
 
-/* Saves a record; the caller is one of its users. */
+/* Saves a record. The caller must be one of its users. */
 static ingot_status_t save_record(struct recorder *recorder, struct record *record)
 {
     struct id_list ids;

@@ -1,5 +1,5 @@
 /*
- * flush.c - stores waiting programs, and saves recorded ids, what was learned about headers, and counts.
+ * flush.c - implements a flush: stores waiting programs, and saves recorded ids, facts about headers, and counts.
  */
 #include <ingot/backend.h>
 

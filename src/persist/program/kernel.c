@@ -1,9 +1,9 @@
 /*
- * kernel.c - creates kernels through a storage; a driver may refuse a blob only when a kernel is created from it.
+ * kernel.c - creates kernels through a storage.
  *
- * Some drivers check a binary closely only then. A program with a refused binary is useless, so it is removed from
- * memory and its blob from the storage, and a newly compiled program replaces both. Existing references to the old
- * program stay valid.
+ * Some drivers check a program's binary closely only when a kernel is created from the program. If they then refuse the
+ * binary, the program is removed from memory, its blob is removed from the storage, and a newly compiled program
+ * replaces both. Existing references to the old program stay valid.
  */
 #include <ingot/backend.h>
 #include <ingot/persist.h>
@@ -15,7 +15,8 @@
 #include "persist/storage/common/events.h"
 #include "persist/storage/program_blob.h"
 
-/* The number of attempts. Another thread may load the same blob once more before it is removed. */
+/* The largest number of replacements. More than one may be needed, because another thread may load the refused blob
+ * again before it is removed. */
 #define ATTEMPTS 3u
 
 /* True if the driver refused the binary. A missing name or a lack of memory is not a refusal, and a program that was

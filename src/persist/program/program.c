@@ -1,8 +1,8 @@
 /*
- * program.c - creates programs through a storage: from memory, then from the storage, then from the compiler.
+ * program.c - creates programs through a storage. Looks for a program in memory, then in the storage, then compiles it.
  *
- * A failure of the storage is reported to callers only by an event. A program is stored after it was returned to all
- * callers that waited for it, usually by the storage's queue.
+ * A failure of the storage is reported only by an event, not by a status. A program is stored only once all callers
+ * that waited for it have it, usually by the storage's queue.
  */
 #include "persist/program/program.h"
 
@@ -25,7 +25,7 @@
 #include "persist/storage/turns/build_turn.h"
 #include "util/cancellation.h"
 
-/* A request, which is passed to its builder. */
+/* A request for a program. ingot_program_get_or_create passes it to the functions that load or build the program. */
 struct request {
     ingot_storage_t storage;
     const struct ingot_context *context;
@@ -34,9 +34,9 @@ struct request {
     bool has_id;
     ingot_origin_t origin;
     bool is_to_store;
-    bool was_refused; /* the storage has a blob, which is useless */
+    bool was_refused; /* true: the storage had a blob, but it was useless */
     uint64_t build_ns;
-    struct build_turn *turn; /* that this request began, or NULL */
+    struct build_turn *turn; /* the turn that this request began; NULL: none */
 };
 
 const char *ingot_origin_name(ingot_origin_t origin)
@@ -49,8 +49,8 @@ const char *ingot_origin_name(ingot_origin_t origin)
     return "unknown origin";
 }
 
-/* Loads the program. After a build, a program is stored only if its blob was missing from the storage or was
- * useless. */
+/* Loads the program from the storage. If that fails because the blob is missing or useless, sets is_to_store, so that
+ * the program is stored once it is built. */
 static ingot_status_t load_program(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -65,7 +65,7 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
     return status;
 }
 
-/* Takes a program that was loaded ahead or is being loaded. */
+/* Takes a program that a prewarm has loaded or is loading. */
 static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_program_desc_t desc,
                                      const struct request *request)
 {
@@ -77,7 +77,7 @@ static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_progr
     return status;
 }
 
-/* Gets the descriptor's id. Returns false if it has none or if the storage does not serve its context. */
+/* Gets the descriptor's id. Returns false if the descriptor has none or the storage does not serve its context. */
 static bool has_id(const_ingot_program_desc_t desc, struct request *request)
 {
     return storage_serves(request->storage, request->context) &&
@@ -95,7 +95,7 @@ static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t
     return status;
 }
 
-/* Counts a load. It saves the time of the build minus its own time. */
+/* Counts a load. The time that it saved is the build time of the program minus the time of the load. */
 static void note_loaded(const_ingot_program_t program, const struct request *request, uint64_t started_ns)
 {
     uint64_t build_ns = 0;
@@ -119,7 +119,7 @@ static bool generates_code_at_launch(const_ingot_program_desc_t desc)
     return false;
 }
 
-/* True if a program is stored right after its build. */
+/* True if a program is stored right after its build, not later. */
 static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
 {
     const ingot_persist_store_mode_t mode = storage_store_mode(storage);
@@ -127,7 +127,7 @@ static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
            (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc)));
 }
 
-/* The storage may be quiet while a thread waits. */
+/* Calls build_turn_wait. Meanwhile, the program does not count as being made, so the storage may be quiet. */
 static bool wait_for_turn(const struct request *request)
 {
     store_queue_note_made(request->storage);
@@ -136,8 +136,9 @@ static bool wait_for_turn(const struct request *request)
     return is_to_look;
 }
 
-/* Waits while another process builds the program, and then loads it. Otherwise, it is this thread's turn to build. A
- * blob that is stored much later is not waited for, because that would cost more than a build. */
+/* If another process is building the program, waits for it and loads the program. Returns false if this thread should
+ * build the program. Does not wait if blobs are not stored right after a build, because waiting for the blob would then
+ * cost more than a build. */
 static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     if (request->turn == NULL && request->is_to_store && stores_now(request->storage, desc))
@@ -167,7 +168,7 @@ static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_progra
     return build(program, desc, request);
 }
 
-/* Loads or builds the program. Meanwhile the storage's thread does not call the driver. */
+/* Loads or builds the program. Meanwhile, the storage's thread does not store programs that wait for a quiet time. */
 static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;
@@ -183,7 +184,7 @@ static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_d
     request->has_id = has_id(desc, request);
     request->is_to_store = request->has_id;
     store_queue_note_making(request->storage);
-    /* removed only here, because this function does not run if another thread has already replaced the program */
+    /* removes the blob only here: this function does not run if another thread has already replaced the program */
     if (request->has_id)
         storage_reject(request->storage, request->context, request->id_size, request->id);
     const ingot_status_t status = build(program, desc, request);
@@ -201,7 +202,7 @@ static enum build_turn_end end_of_store(ingot_status_t status)
     }
 }
 
-/* Returns how a build with this outcome ends the turn. */
+/* Stores a program that was built, or queues it to be stored later. Returns how this ends the turn. */
 static enum build_turn_end store_now_or_later(const struct request *request, const_ingot_program_desc_t desc,
                                               ingot_program_t program)
 {
@@ -219,8 +220,8 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
     return BUILD_TURN_NOT_STORED;
 }
 
-/* Stores the program first. Other processes may wait for the end of the turn, so the thread cannot be canceled
- * before that. */
+/* Stores the program, if it should be stored, and then ends the turn. Other processes may wait for that, so the thread
+ * cannot be canceled in between. */
 static void end_turn(const struct request *request, const_ingot_program_desc_t desc, ingot_status_t status,
                      ingot_program_t program)
 {
@@ -229,7 +230,7 @@ static void end_turn(const struct request *request, const_ingot_program_desc_t d
     if (status == INGOT_SUCCESS && request->is_to_store)
         end = store_now_or_later(request, desc, program);
     else if (status == INGOT_SUCCESS && request->origin == INGOT_ORIGIN_STORAGE)
-        end = BUILD_TURN_LOADED; /* by a second attempt */
+        end = BUILD_TURN_LOADED; /* a second attempt of the request found the program in the storage */
     build_turn_end(request->turn, end);
     cancellation_allow(cancellation);
 }

@@ -6,8 +6,8 @@
 
 #include <ingot/persist.h>
 
-/* Does what ingot_persist_program_create does for a program that is not in memory, but compiles it and replaces the
- * storage's blob. The caller has checked the arguments. */
+/* Does what ingot_persist_program_create does for a program that is not in memory, but never loads its blob: it removes
+ * the blob from the storage, compiles the program, and stores a new blob. The caller has checked the arguments. */
 ingot_status_t program_replace(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
                                ingot_origin_t *origin);
 
