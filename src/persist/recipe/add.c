@@ -28,7 +28,8 @@ static struct recipe_remarks remarks_of(const_ingot_program_desc_t desc, const_i
     return remarks;
 }
 
-/* Returns why the program cannot be built from a recipe, in the arena or static; NULL: it can. Reads its includes. */
+/* Sets *refusal to the reason why the program cannot be built from a recipe, or to NULL if it can. The reason is valid
+ * as long as the draft and the program. Reads the program's includes into the draft. */
 static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_program_desc_t desc,
                                    const_ingot_program_t program, const char **refusal)
 {
@@ -48,9 +49,9 @@ static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_progr
     return status;
 }
 
-/* Returns whether the file has the program. Does not read the program's files, because they may have changed since
- * it was recorded. If the file lacks the program, returns the status with which an addition would fail. program_key
- * may be NULL. */
+/* Sets *is_there to true if the file has the program, and copies its key, unless program_key is NULL. Does not read the
+ * program's include files, because they may have changed since it was recorded. If the file does not have the program,
+ * and an addition would probably fail, returns the status of that failure. */
 static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks, uint8_t *program_key,
                               bool *is_there)
 {
@@ -65,7 +66,8 @@ static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_
     return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 
-/* key may be NULL. *is_whole: false if the program is recorded with the reason why it cannot be built. */
+/* Adds a program, unless the file has it, and copies its key, unless `key` is NULL. Sets *is_whole to false if the
+ * program cannot be built from the recipe, which then has only the reason. */
 static ingot_status_t add_program(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
                                   const_ingot_program_t program, uint8_t *key, bool *is_whole)
 {
@@ -117,7 +119,8 @@ static ingot_status_t add_link(ingot_recipe_writer_t writer, const_ingot_program
     return status;
 }
 
-/* *is_whole: false if an object cannot be built from the recipe. */
+/* Adds the objects of a link, and copies their keys. Sets *is_whole to false if one of them cannot be built from the
+ * recipe. */
 static ingot_status_t add_objects(ingot_recipe_writer_t writer, size_t count, const const_ingot_program_desc_t *objects,
                                   uint8_t (*keys)[INGOT_RECIPE_KEY_SIZE], bool *is_whole)
 {
@@ -173,7 +176,7 @@ static ingot_status_t copy_text(struct copying *copying, const ingot_recipe_text
     struct recipe_item *item = &copying->items[copying->count];
     uint8_t *bytes = NULL;
     if (text->text == SIZE_MAX)
-        return INGOT_SUCCESS; /* of an unrecorded program */
+        return INGOT_SUCCESS; /* the recipe does not have the texts of an unrecorded program */
     const ingot_status_t status =
         recipe_read_text(copying->recipe, text->text, copying->allocator, &item->size, &bytes);
     if (status != INGOT_SUCCESS)
@@ -204,13 +207,13 @@ static size_t count_texts(const ingot_recipe_program_t *program)
     return count;
 }
 
-/* True if a recorded program cannot be built from its file. */
+/* True if a recorded program cannot be built, because its file does not have all its parts or they are too large. */
 static bool is_damaged(const ingot_recipe_program_t *program)
 {
     return program->status == INGOT_NOT_FOUND || program->status == INGOT_NO_SPACE;
 }
 
-/* Copies one program. The file already has the objects that it is linked from. */
+/* Copies one program. If it is a linked program, the writer's file already has its objects. */
 static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
                                    const ingot_recipe_program_t *program)
 {
@@ -246,7 +249,7 @@ static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t 
 
 /* The records of a program's ids. */
 struct id_items {
-    struct recipe_item *items; /* NULL: they are counted */
+    struct recipe_item *items; /* NULL: the ids are only counted */
     size_t count;
     const uint8_t *program;
 };
@@ -262,7 +265,7 @@ static void put_id(void *user, const uint8_t *digest)
     ++ids->count;
 }
 
-/* Appends the records of a program's ids, which the file may lack. */
+/* Appends the records of a program's ids, unless the file already has them. */
 static ingot_status_t copy_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
                                const ingot_recipe_program_t *program)
 {
@@ -282,8 +285,8 @@ static ingot_status_t copy_ids(ingot_recipe_writer_t writer, ingot_recipe_t reci
     return status;
 }
 
-/* Copies a program, and then its ids and its kernels. If the file has the program already, its ids may come from a
- * damaged copy. */
+/* Copies a program, and then its ids and its kernels. If the writer's file already has the program, even the ids of a
+ * damaged copy are useful. */
 static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
                                     const ingot_recipe_program_t *program)
 {

@@ -1,22 +1,22 @@
 /*
- * add_kernel.c - records the kernels that are requested; see ingot/recipe.h.
+ * add_kernel.c - adds the kernels that are requested to a recipe file; see ingot/recipe.h.
  *
- * A descriptor has an id and not the program's key in the file, which is read from the id's record. So the writer
- * remembers a kernel also by the id, and a further request costs a look into memory. If the file is replaced,
- * the writer notices that when a program is requested, and then adds the kernel to the new file.
+ * A descriptor has the program's id, but not its key in the file, which is read from the id's record. So the writer
+ * remembers a kernel also by the id, and a repeated request does not access the file. If the file is replaced, the
+ * writer notices that at the next request for a program. A later request for the kernel then adds it to the new file.
  */
 #include <ingot/backend.h>
 #include <string.h>
 
 #include "persist/recipe/writer.h"
 
-/* The content of a record. */
+/* The content of a kernel's record: the program's key, and the kernel's name. */
 struct content {
     size_t size;
     uint8_t bytes[INGOT_RECIPE_KEY_SIZE + RECIPE_MAX_KERNEL_NAME];
 };
 
-/* The name has at most RECIPE_MAX_KERNEL_NAME bytes. Computes the content's digest. */
+/* Makes the content, and computes its digest. The name must have at most RECIPE_MAX_KERNEL_NAME bytes. */
 static void make_content(struct content *content, const uint8_t *key, const char *name,
                          uint8_t digest[INGOT_RECIPE_KEY_SIZE])
 {

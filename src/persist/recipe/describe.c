@@ -1,5 +1,5 @@
 /*
- * describe.c - describes a recorded program to a context.
+ * describe.c - creates a descriptor of a recorded program, in a context.
  */
 #include <ingot/backend.h>
 #include <ingot/descriptor.h>
@@ -10,7 +10,7 @@
 #include "persist/recipe/objects.h"
 #include "persist/recipe/reader.h"
 
-/* What a descriptor is created from. */
+/* The sources and includes from which a descriptor is created. */
 struct description {
     ingot_recipe_t recipe;
     struct recipe_arena arena;
@@ -69,7 +69,8 @@ static ingot_status_t make_sources(struct description *description, size_t count
     return status;
 }
 
-/* Called even if there are no files, because a recipe's sources must never lead to files of this machine. */
+/* Makes the program's includes. Called even if there are none, because a recipe's sources must never include files of
+ * this machine. */
 static ingot_status_t make_includes(struct description *description, size_t index,
                                     const ingot_recipe_program_t *program)
 {
@@ -112,7 +113,8 @@ static ingot_status_t check(const ingot_recipe_program_t *program, ingot_context
     return INGOT_SUCCESS;
 }
 
-/* Marks the options of an object as the layer does. The layer's programs have their own global variables. */
+/* Sets the program's options. If it is an object, marks them as the OpenCL layer does, and keeps the program out of the
+ * memory cache, because each of the layer's programs has its own global variables. */
 static void set_options(ingot_program_info_t *info, const ingot_recipe_program_t *program)
 {
     info->compile_options = program->compile_options;

@@ -1,8 +1,8 @@
 /*
- * draft.c - a program's records, before they are appended; see draft.h.
+ * draft.c - composes a program's records, before they are appended to a recipe; see draft.h.
  *
- * A recipe has no paths of the machine that it was recorded on. So names of sources and of included files lose their
- * directories, unless the program's id contains them, and then they must be relative.
+ * A recipe must not contain paths of the machine on which it was recorded. So the names of sources and of included
+ * files lose their directories. If the program's id contains these names, they are kept, but must be relative.
  */
 #include "persist/recipe/draft.h"
 
@@ -14,14 +14,14 @@
 #include "persist/recipe/objects.h"
 #include "util/little_endian.h"
 
-#define LAYER_BACKEND "opencl" /* how a recipe lists objects and linked programs of the OpenCL layer */
+#define LAYER_BACKEND "opencl" /* backend of the OpenCL layer's objects and linked programs in a recipe */
 
-/* What the fields are computed from. */
+/* The descriptor's data from which the fields are computed. */
 struct parts {
     const_ingot_program_desc_t desc;
     ingot_program_info_t info;
     ingot_includes_info_t includes; /* zeros if there are none */
-    bool has_texts;                 /* false: texts are named, and not added */
+    bool has_texts;                 /* false: the record names texts, but their own records are not added */
 };
 
 void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator)
@@ -53,7 +53,8 @@ static ingot_source_info_t info_of(const_ingot_source_t source)
 
 /* ---- refusals ---- */
 
-/* True if options may name a directory. The options of a program with text were parsed and have no -I. */
+/* True if options may name a directory. Not used for compile options of a program with text: they were parsed, and have
+ * no -I. */
 static bool has_directory(const char *options)
 {
     return options != NULL &&
@@ -119,7 +120,7 @@ static void add_item(struct recipe_draft *draft, enum recipe_record_kind kind, c
     memcpy(item->key, key, INGOT_RECIPE_KEY_SIZE);
 }
 
-/* Appends the digest and the size of a text to the field, and adds the text's record. */
+/* Appends the digest and the size of a text to the current field. If is_to_add is set, adds the text's record. */
 static void put_text(struct recipe_draft *draft, const ingot_source_info_t *text, bool is_to_add)
 {
     uint8_t digest[INGOT_RECIPE_KEY_SIZE];
@@ -130,7 +131,8 @@ static void put_text(struct recipe_draft *draft, const ingot_source_info_t *text
         add_item(draft, RECIPE_RECORD_TEXT, digest, text->size, text->bytes);
 }
 
-/* Adds the program's record, whose fields are complete, and the one that names its id. */
+/* Computes the key from the fields so far, appends the remarks, and adds the program's record. If has_id is set, also
+ * adds the record of the id. */
 static ingot_status_t finish(struct recipe_draft *draft, const struct recipe_remarks *remarks, bool has_id)
 {
     char device[256];
@@ -245,7 +247,8 @@ static bool is_object(const struct parts *parts)
     return strcmp(backend_of(parts), OBJECT_BACKEND) == 0;
 }
 
-/* Appends all fields of the key. The layer marks an object that was compiled without options. */
+/* Appends all fields from which the key is computed. An object has no link options of its own; the OpenCL layer uses
+ * them to mark an object whose options were NULL. */
 static void put_fields(struct recipe_draft *draft, const struct parts *parts, ingot_recipe_kind_t kind,
                        const char *reason)
 {
@@ -294,8 +297,8 @@ ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options
     return finish(draft, remarks, is_whole);
 }
 
-/* Copies a sentence. Leaves out everything from the word with the first slash to the last slash, because directory
- * names may contain blanks. */
+/* Copies a sentence without the directories in it. Leaves out everything from the start of the word with the first
+ * slash to the last slash, because directory names may contain blanks. */
 static char *shorten_paths(struct recipe_arena *arena, const char *text)
 {
     const char *first = strchr(text, '/');

@@ -1,5 +1,5 @@
 /*
- * draft.h - a program's records, before they are appended.
+ * draft.h - composes a program's records, before they are appended to a recipe.
  */
 #ifndef INGOT_PERSIST_RECIPE_DRAFT_H
 #define INGOT_PERSIST_RECIPE_DRAFT_H
@@ -13,12 +13,12 @@
 /* The texts belong to the descriptor, which must live as long as the draft. */
 struct recipe_draft {
     struct recipe_arena arena;
-    struct recipe_buffer content; /* of the program's record */
+    struct recipe_buffer content; /* content of the program's record */
     ingot_includes_t includes;    /* a reference, or NULL */
     struct recipe_item *items;
     size_t item_count;
     size_t item_room;
-    uint8_t key[INGOT_RECIPE_KEY_SIZE]; /* of the program */
+    uint8_t key[INGOT_RECIPE_KEY_SIZE]; /* key of the program */
 };
 
 /* What is known about a program in addition to its descriptor. */
@@ -33,19 +33,20 @@ struct recipe_remarks {
 void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator);
 void recipe_draft_fini(struct recipe_draft *draft);
 
-/* Fill in the items. Both may return INGOT_OUT_OF_MEMORY; the first also returns the statuses of
- * ingot_includes_read. */
+/* Fills in the items of a program that can be built from the recipe. If the program has includes, the caller must have
+ * set draft->includes. Like the next two functions, may return INGOT_OUT_OF_MEMORY. */
 ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_program_desc_t desc,
                                     const struct recipe_remarks *remarks);
-/* is_whole: false if an object is an unrecorded program. */
+/* Fills in the items of a linked program. objects: the keys of its objects. is_whole: false if one of them is of the
+ * kind INGOT_RECIPE_UNRECORDED. */
 ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options, size_t object_count,
                                  const uint8_t (*objects)[INGOT_RECIPE_KEY_SIZE], bool is_whole,
                                  const struct recipe_remarks *remarks);
-/* A program that cannot be built from a recipe. The paths in the reason are shortened to names. */
+/* Fills in the items of a program that cannot be built from the recipe. Paths in the reason are shortened to names. */
 ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason,
                                        const struct recipe_remarks *remarks);
 
-/* Returns why a descriptor cannot be recorded, though it has an id; NULL: it can. */
+/* Returns the reason why a program cannot be built from a recipe although it has an id, or NULL if it can. */
 const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes_t includes);
 
 /* Returns the part of a path after its last slash. */

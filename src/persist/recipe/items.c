@@ -1,5 +1,5 @@
 /*
- * items.c - the records of one addition, before they are appended; see writer.h.
+ * items.c - prepares and encodes the records of one addition, before they are appended; see writer.h.
  */
 #include <ingot/backend.h>
 

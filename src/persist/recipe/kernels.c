@@ -1,10 +1,10 @@
 /*
- * kernels.c - the kernels that were requested from the programs of a recipe; see kernels.h.
+ * kernels.c - collects the kernels of a recipe's programs while the recipe is read; see kernels.h.
  */
 #include "persist/recipe/kernels.h"
 
 struct kernel_node {
-    size_t program;   /* its number */
+    size_t program;   /* index of the program */
     const char *name; /* in the arena */
 };
 

@@ -1,5 +1,5 @@
 /*
- * kernels.h - the kernels that were requested from the programs of a recipe that is being read.
+ * kernels.h - collects the kernels of a recipe's programs while the recipe is read.
  */
 #ifndef INGOT_PERSIST_RECIPE_KERNELS_H
 #define INGOT_PERSIST_RECIPE_KERNELS_H
@@ -8,16 +8,16 @@
 #include "persist/recipe/containers/buffer.h"
 #include "persist/recipe/containers/key_map.h"
 
-/* Not synchronized. */
+/* Kernels that were requested from the programs of a recipe. Not synchronized. */
 struct recipe_kernels {
-    struct recipe_buffer nodes; /* a program's number and a name each */
-    struct key_map known;       /* by the records' keys */
+    struct recipe_buffer nodes; /* an array; each node has a program's index and a kernel's name */
+    struct key_map known;       /* maps the keys of the kernels' records to indices of nodes */
 };
 
 void recipe_kernels_init(struct recipe_kernels *kernels, const ingot_allocator_t *allocator);
 void recipe_kernels_fini(struct recipe_kernels *kernels);
-/* Adds a kernel of the program with this number, unless the key of its record is there. Returns false if memory runs
- * out. */
+/* Adds a kernel of the program with this index. Does nothing if a record with the same key was added before. Returns
+ * false if memory runs out. */
 bool recipe_kernels_add(struct recipe_kernels *kernels, struct recipe_arena *arena, size_t program, const uint8_t *key,
                         size_t length, const uint8_t *name);
 

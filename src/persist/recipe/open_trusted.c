@@ -1,5 +1,5 @@
 /*
- * open_trusted.c - opens a recipe with a policy for its seal; see ingot/recipe.h.
+ * open_trusted.c - opens a recipe, and checks its seal against a trust policy; see ingot/recipe.h.
  */
 #include <ingot/backend.h>
 

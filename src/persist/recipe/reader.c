@@ -1,8 +1,8 @@
 /*
  * reader.c - reads a recipe file; see ingot/recipe.h.
  *
- * Programs are read and verified when the file is opened, texts when they are needed. Immutable, except for the count
- * of references.
+ * Programs are read and verified when the file is opened, texts when they are needed. An open recipe does not change,
+ * except for its reference count.
  */
 #include "persist/recipe/reader.h"
 
@@ -19,7 +19,7 @@
 #include "persist/recipe/kernels.h"
 #include "util/struct_size.h"
 
-#define MAX_TEXT_BYTES ((uint64_t)256 << 20) /* of a program's texts, each as often as the program names it */
+#define MAX_TEXT_BYTES ((uint64_t)256 << 20) /* limit for a program's texts; a text counts each time it is named */
 
 /* A program, and its record's content. */
 struct program_node {
@@ -27,13 +27,13 @@ struct program_node {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     uint8_t *content;
     size_t size;
-    size_t last_id; /* number of an id_node plus one; 0: none */
+    size_t last_id; /* index of the program's last id_node, plus one; 0: none */
 };
 
 /* An id of a program. */
 struct id_node {
     uint8_t digest[INGOT_RECIPE_KEY_SIZE];
-    size_t before; /* the program's previous one, likewise */
+    size_t before; /* index of the program's previous id_node, plus one; 0: none */
 };
 
 struct ingot_recipe {
@@ -43,17 +43,17 @@ struct ingot_recipe {
     char *path;
     size_t path_size;
     struct recipe_arena arena;
-    struct recipe_buffer texts; /* struct recipe_record each */
-    struct recipe_buffer nodes; /* struct program_node each */
-    struct recipe_buffer ids;   /* struct id_node each */
+    struct recipe_buffer texts; /* array of struct recipe_record */
+    struct recipe_buffer nodes; /* array of struct program_node */
+    struct recipe_buffer ids;   /* array of struct id_node */
     struct recipe_kernels kernels;
     struct key_map text_numbers;
     struct key_map program_numbers;
-    struct key_map id_programs; /* the programs' numbers by the digests of their ids */
+    struct key_map id_programs; /* maps the digests of ids to the indices of programs */
     uint64_t program_bytes;
-    uint64_t kernel_bytes; /* of the names of kernels */
+    uint64_t kernel_bytes; /* total size of the names of kernels */
     ingot_recipe_summary_t summary;
-    struct recipe_check *check; /* while the file is opened with a policy; otherwise NULL */
+    struct recipe_check *check; /* set only while the file is being opened with a policy */
 };
 
 static const struct recipe_record *text_at(const struct ingot_recipe *recipe, size_t number)
@@ -97,7 +97,7 @@ static ingot_status_t no_memory(const struct ingot_recipe *recipe)
 
 /* ---- records ---- */
 
-/* Reads a record's content, which the caller frees. What was read is what the seal covers. */
+/* Reads a record's content, which the caller frees. Passes the same bytes to the check, if there is one. */
 static ingot_status_t read_content(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -112,7 +112,7 @@ static ingot_status_t read_content(struct ingot_recipe *recipe, const struct rec
     return status;
 }
 
-/* Leaves out a record, which the seal covers nevertheless. */
+/* Ignores a record. If there is a check, reads the record nevertheless, because seals cover it, too. */
 static ingot_status_t skip(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     uint8_t *content = NULL;
@@ -126,7 +126,7 @@ static ingot_status_t skip(struct ingot_recipe *recipe, const struct recipe_reco
 static ingot_status_t add_text(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     const size_t number = (size_t)recipe->summary.text_count;
-    if (recipe->check != NULL) /* the key is compared with the content whenever that is read */
+    if (recipe->check != NULL) /* the key is enough, because each read of the text verifies it */
         recipe_check_record(recipe->check, record->kind, record->key, record->size, NULL);
     if (key_map_find(&recipe->text_numbers, record->key, NULL))
         return INGOT_SUCCESS;
@@ -146,10 +146,11 @@ static void set_status(ingot_recipe_program_t *program, ingot_status_t status, c
     program->reason = reason;
 }
 
-/* Finds the program's texts, which precede it. A small file can name a large text many times. */
+/* Finds the program's texts, whose records precede the program's. Limits their total size, because a small file can
+ * name a large text many times. */
 static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *fields)
 {
-    uint64_t bytes = 0; /* at most 2^26 for each of fewer than 2^20 references */
+    uint64_t bytes = 0; /* at most 2^26 for each of fewer than 2^20 references, so no overflow */
     for (size_t i = 0; i < fields->reference_count; ++i) {
         const struct recipe_reference *reference = &fields->references[i];
         size_t number = 0;
@@ -164,7 +165,7 @@ static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *
         set_status(&fields->program, INGOT_NO_SPACE, "the texts of the program have more than 256 MiB");
 }
 
-/* Finds the objects of a linked program, which precede it. */
+/* Finds the objects of a linked program, whose records precede the program's. Returns false if memory runs out. */
 static bool find_objects(struct ingot_recipe *recipe, struct recipe_fields *fields)
 {
     ingot_recipe_program_t *program = &fields->program;
@@ -181,7 +182,7 @@ static bool find_objects(struct ingot_recipe *recipe, struct recipe_fields *fiel
     return objects != NULL;
 }
 
-/* Decodes a program's record. INGOT_BLOB_CORRUPT: the record is left out. */
+/* Decodes a program's record. Returns INGOT_BLOB_CORRUPT if the record must be ignored. */
 static ingot_status_t decode(struct ingot_recipe *recipe, const struct recipe_record *record, struct program_node *node)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
@@ -231,7 +232,7 @@ static ingot_status_t add_program(struct ingot_recipe *recipe, const struct reci
     return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
 }
 
-/* Notes which program has an id. Leaves out ids of programs that are missing or were left out. */
+/* Notes which program has an id. Ignores the id if the recipe does not have the program. */
 static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     struct id_node node = {.before = 0};
@@ -255,7 +256,7 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
     return INGOT_SUCCESS;
 }
 
-/* True if the content has the record's key and a name, and the program is there. */
+/* True if a kernel's record has the key of its content and a valid name, and the recipe has the kernel's program. */
 static bool is_kernel(const struct ingot_recipe *recipe, const struct recipe_record *record, const uint8_t *content,
                       size_t *program)
 {
@@ -265,7 +266,7 @@ static bool is_kernel(const struct ingot_recipe *recipe, const struct recipe_rec
            memchr(content + INGOT_RECIPE_KEY_SIZE, 0, (size_t)record->size - INGOT_RECIPE_KEY_SIZE) == NULL;
 }
 
-/* Leaves out kernels of programs that are missing or were left out. */
+/* Adds a kernel. Ignores it if the recipe does not have its program. */
 static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     uint8_t *content = NULL;
@@ -287,7 +288,7 @@ static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recip
     return status;
 }
 
-/* Gives each program its kernels, when all are known. */
+/* Gives each program the array of its kernels. Called once all kernels are known. */
 static ingot_status_t list_kernels(struct ingot_recipe *recipe)
 {
     for (size_t i = 0; i < recipe_kernels_count(&recipe->kernels); ++i)
@@ -439,7 +440,7 @@ ingot_status_t ingot_recipe_retain(ingot_recipe_t recipe)
 
 void ingot_recipe_release(ingot_recipe_t recipe)
 {
-    /* acq_rel: all use by holders happens before the recipe is freed */
+    /* acq_rel: what other threads did with the recipe happens before it is freed */
     if (recipe != NULL && atomic_fetch_sub_explicit(&recipe->references, 1, memory_order_acq_rel) == 1)
         destroy(recipe);
 }

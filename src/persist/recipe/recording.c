@@ -1,8 +1,8 @@
 /*
- * recording.c - records the programs that are requested from a storage; see recording.h.
+ * recording.c - writes the programs that are requested from a storage to a recipe; see recording.h.
  *
- * The storage's part has two writers: the application's, and one for the recipe that the store keeps. The lock is held
- * while a thread takes a reference to a writer.
+ * The part that this file adds to a storage has two writers: the application's, and one for the recipe that the store
+ * keeps. The lock is held only while a writer is set, or while a thread takes a reference to one.
  */
 #include "persist/recipe/recording.h"
 
@@ -20,20 +20,21 @@
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
 
-/* This backend's descriptors contain the ids of objects, so the OpenCL layer records its links itself. */
+/* Descriptors of this backend have only the ids of the objects that are linked. So recording_note ignores them, and the
+ * OpenCL layer records its links itself. */
 #define LINK_BACKEND "opencl_link"
 
 struct recording {
     ingot_allocator_t allocator;
     struct process_lock lock;
     ingot_recipe_writer_t writer; /* under lock, like the next one; NULL: not recording */
-    ingot_recipe_writer_t kept;   /* of the store's own recipe; NULL: it keeps none */
-    atomic_bool is_recording;     /* false saves taking the lock; relaxed, because both are checked under the lock */
+    ingot_recipe_writer_t kept;   /* writer of the store's own recipe; NULL: the store keeps none */
+    atomic_bool is_recording;     /* if false, no need to lock; relaxed: both writers are checked under the lock */
 };
 
 enum which { WHICH_WRITER, WHICH_KEPT, WHICH_COUNT };
 
-/* A forked child records, too, because the writer itself notices the fork. */
+/* Called in a forked child. Changes nothing: the child records, too, and the writers notice the fork themselves. */
 static void keep(void *user)
 {
     (void)user;
@@ -64,7 +65,7 @@ static void tell(ingot_recipe_writer_t writer, bool is_kernel, ingot_status_t st
     events_tell(NULL, NULL, INGOT_EVENT_STORAGE_DEGRADED, status, 0, started_ns, "", reason);
 }
 
-/* Returns the storage's part if it records, or NULL. */
+/* Returns the storage's recording, or NULL if the storage does not record. */
 static struct recording *active_part(ingot_storage_t storage)
 {
     struct recording *recording = storage != NULL ? storage_get_part(storage, STORAGE_RECIPE) : NULL;
@@ -85,7 +86,7 @@ static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
 {
     if (item->kernel != NULL) {
         const ingot_status_t status = ingot_recipe_writer_add_kernel(writer, item->desc, item->kernel);
-        return status != INGOT_NOT_FOUND ? status : INGOT_SUCCESS; /* why its program is not there was told before */
+        return status != INGOT_NOT_FOUND ? status : INGOT_SUCCESS; /* an event reported its program before */
     }
     if (item->object_count == 0)
         return ingot_recipe_writer_add(writer, item->desc, item->program, NULL);
@@ -98,7 +99,7 @@ static bool is_recorded(ingot_storage_t storage)
     return active_part(storage) != NULL || active_part(storage_stored_to(storage)) != NULL;
 }
 
-/* Adds the item to one of a part's recipes. An event reports a failure. */
+/* Adds the item to one of the two recipes of a recording, which may be NULL. An event reports a failure. */
 static void record_in(struct recording *recording, enum which which, const struct item *item)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -109,8 +110,8 @@ static void record_in(struct recording *recording, enum which which, const struc
     ingot_recipe_writer_release(writer);
 }
 
-/* Adds the item to the application's recipe and to the recipe that the store keeps. In a chain, the application's
- * recipe belongs to the chain, or otherwise to the store that the chain stores to. */
+/* Adds the item to the application's recipe and to the recipe that the store keeps. A chain and the store to which it
+ * stores can both have a recording. The application's recipe is then the chain's, and the kept one is the store's. */
 static void record(ingot_storage_t storage, const struct item *item)
 {
     struct recording *own = active_part(storage);
@@ -226,7 +227,7 @@ ingot_status_t ingot_persist_record_recipe(ingot_storage_t storage, ingot_recipe
     return set_writer(storage, WHICH_WRITER, writer);
 }
 
-/* Opens a writer by one of the functions of writer.h. An event reports a file that cannot be used. */
+/* Opens a writer and sets it. If the file cannot be used, an event reports that. */
 static void begin(ingot_storage_t storage, enum which which, const ingot_recipe_writer_info_t *info)
 {
     ingot_recipe_writer_t writer = NULL;

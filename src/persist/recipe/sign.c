@@ -1,8 +1,8 @@
 /*
  * sign.c - seals recipe files; see ingot/recipe.h.
  *
- * A seal is made without a lock on the file, because that could take long. If another process appends meanwhile, the
- * seal covers fewer records than it should, and the next attempt makes another one.
+ * The file is not locked while a seal is made, because that could take long. If another process appends meanwhile, the
+ * seal does not cover all records, and the next attempt makes another one.
  */
 #include <ingot/backend.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "util/struct_size.h"
 
 #define ATTEMPTS 16u
-#define MAX_TEXTS ((uint64_t)1 << 34) /* bytes, uncompressed: a minute's work */
+#define MAX_TEXTS ((uint64_t)1 << 34) /* bytes, uncompressed; checking them takes about a minute */
 #define LOCK_TIMEOUT_MS 10000u
 
 static ingot_status_t damaged(const char *path, const char *what)
@@ -24,7 +24,7 @@ static ingot_status_t damaged(const char *path, const char *what)
                                   what, path);
 }
 
-/* Readers compare a text with its key when they need it, so a damaged one would fit the seal. */
+/* Checks all texts before they are sealed. A seal covers only their keys, so it would also fit damaged texts. */
 static ingot_status_t check_texts(ingot_recipe_t recipe, const char *path)
 {
     ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
@@ -42,8 +42,8 @@ static ingot_status_t check_texts(ingot_recipe_t recipe, const char *path)
     return status == INGOT_BLOB_CORRUPT ? damaged(path, "a text") : status;
 }
 
-/* Makes the seal of the file as it is now, and finds out whether readers find it there. Only this user may write the
- * file that was read, and no other file gets the seal. */
+/* Makes the seal of the file as it is now, and sets *is_there to true if the file already has this seal. Fails if other
+ * users may write the file. Returns the file's facts, so that no other file gets the seal. */
 static ingot_status_t make_seal(const char *path, const struct keyring *keyring, uint8_t seal[RECIPE_SEAL_SIZE],
                                 struct file_facts *facts, bool *is_there)
 {
@@ -72,7 +72,7 @@ static ingot_status_t make_seal(const char *path, const struct keyring *keyring,
     return status;
 }
 
-/* *is_known: true if the file has a record with the seal's key already, so that nothing is appended. */
+/* Appends the seal. If the file already has a record with the seal's key, appends nothing and sets *is_known. */
 static ingot_status_t append(ingot_recipe_writer_t writer, const uint8_t seal[RECIPE_SEAL_SIZE], bool *is_known)
 {
     struct recipe_item item = {.kind = RECIPE_RECORD_SEAL, .size = RECIPE_SEAL_SIZE, .content = seal};
@@ -81,8 +81,8 @@ static ingot_status_t append(ingot_recipe_writer_t writer, const uint8_t seal[RE
     return status == INGOT_SUCCESS && !*is_known ? writer_append(writer, 1, &item) : status;
 }
 
-/* The first attempt that finds the seal of all records in the file is the last one. If the file is unchanged, has a
- * record with the seal's key, and still lacks the seal, that record is damaged. */
+/* Makes and appends seals until the file has a seal that covers all its records. If the file has a record with the
+ * seal's key, but an unchanged file still does not have the seal, that record is damaged. */
 static ingot_status_t seal_file(ingot_recipe_writer_t writer, const char *path, const struct keyring *keyring,
                                 int *is_new)
 {
@@ -123,7 +123,7 @@ ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist_trust_t *
     if (status == INGOT_SUCCESS && !keyring_can_seal(keyring))
         status = ingot_set_error_detail(INGOT_READ_ONLY, "none of the keys can seal %s: name a secret key", path);
     if (status == INGOT_SUCCESS)
-        status = ingot_recipe_open(&recipe, path); /* a writer would make a missing file */
+        status = ingot_recipe_open(&recipe, path); /* fails if there is no file, which a writer would create */
     ingot_recipe_release(recipe);
     info.path = path;
     info.max_bytes = RECIPE_MAX_FILE;

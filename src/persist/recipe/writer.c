@@ -1,10 +1,10 @@
 /*
  * writer.c - appends records to a recipe file; see writer.h.
  *
- * The file is opened for each addition, so the application's forks, changes of directory and replaced files do not
- * matter. A lock on the open file excludes other processes. The writer's lock excludes other threads, and guards what
- * is known about the file. It is held while the file is read and written, and not while records are compressed. A
- * forked child forgets what is known.
+ * The file is opened for each addition, so it does not matter if the application forks, changes its directory, or
+ * replaces the file. A lock on the open file excludes other processes. The writer's lock excludes other threads, and
+ * guards what is known about the file. It is held while the file is read and written, but not while records are
+ * compressed. A forked child forgets what is known about the file.
  */
 #include "persist/recipe/writer.h"
 
@@ -25,8 +25,8 @@
 #define DEFAULT_BYTES ((uint64_t)256 << 20)
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define NS_PER_MS UINT64_C(1000000)
-#define SMALL_PART 16u                   /* a part of the limit; a file with less room is full, */
-#define SMALL_BYTES (UINT64_C(64) << 10) /* but not one that has room for so much */
+#define SMALL_PART 16u                   /* a file counts as full if less than a 16th of its limit is left, */
+#define SMALL_BYTES (UINT64_C(64) << 10) /* and also less than 64 KiB */
 
 _Static_assert(RECIPE_MARK_SIZE == RECIPE_RECORD_SIZE, "a mark has a record's header");
 
@@ -37,20 +37,21 @@ struct ingot_recipe_writer {
     size_t path_size;
     uint64_t max_bytes;
     uint64_t lock_timeout_ns;
-    bool is_kept; /* for a store's own recipe: makes the file's directory, reads the file when it is first needed, and
-                     remembers why it refuses additions */
+    /* true for a store's own recipe: the writer creates the file's directory, reads the file when it is first needed,
+     * and remembers why additions fail */
+    bool is_kept;
     ingot_event_callback_t on_event;
     void *on_event_user;
-    atomic_uint told; /* a bit per status that was reported; relaxed: only the bit matters */
+    atomic_uint told; /* a bit per status that was reported; relaxed: no other data depends on it */
     struct process_lock lock;
     /* the following fields are under the lock */
-    struct key_map known[RECIPE_KIND_COUNT]; /* offsets of records, by their kinds */
+    struct key_map known[RECIPE_KIND_COUNT]; /* per kind of record: maps keys to offsets in the file */
     struct recipe_mark mark;                 /* of the known file */
-    struct recipe_scan scan;                 /* where the known part ends */
-    struct file_facts expected;              /* additions go to this device and inode only; inode 0: to any file */
+    struct recipe_scan scan;                 /* its offset is where the known part of the file ends */
+    struct file_facts expected;              /* additions go only to this device and inode; inode 0: to any file */
     int fd;                                  /* open and locked during an addition, otherwise -1 */
-    bool was_read;                           /* learn_once has read the file, or has failed to */
-    struct recipe_failure failure;           /* of the last addition that failed */
+    bool was_read;                           /* true: learn_once has read the file, or cannot use it */
+    struct recipe_failure failure;           /* the last lasting failure; see is_lasting */
 };
 
 /* ---- what is known of the file ---- */
@@ -63,8 +64,9 @@ static void forget_file(struct ingot_recipe_writer *writer)
     writer->scan = (struct recipe_scan){.fd = -1};
 }
 
-/* Leaks the memory of the maps, because the parent may have been changing them. If the parent was adding a record,
- * the child has the parent's open file, and would keep the file locked after the parent is killed. */
+/* Called in a forked child. Leaks the memory of the maps, because a thread of the parent may have been changing them.
+ * If the parent was adding a record, closes the file that the child inherited, because it would stay locked after the
+ * parent is killed. */
 static void forget(void *user)
 {
     struct ingot_recipe_writer *writer = user;
@@ -100,7 +102,7 @@ static ingot_status_t learn(struct ingot_recipe_writer *writer, uint32_t kind, c
 
 /* ---- the open file ---- */
 
-/* Reads the records that others have appended. Requires both locks. */
+/* Reads the headers of the records that were appended since the last time. Requires both locks. */
 static ingot_status_t catch_up(struct ingot_recipe_writer *writer, int fd, const struct file_facts *facts)
 {
     struct recipe_record record;
@@ -152,11 +154,12 @@ static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
     return result < 0 ? files_write_failed(result, "writing", writer->path) : INGOT_SUCCESS;
 }
 
-/* A child that was forked in the meantime shares the open file, so closing it here does not unlock it. */
+/* Unlocks and closes the file. Closing alone is not enough, because a child that was forked in the meantime shares the
+ * open file. */
 static void close_file(struct ingot_recipe_writer *writer)
 {
     const int fd = writer->fd;
-    writer->fd = -1; /* before the file is closed: a forked child may reuse the number for another file */
+    writer->fd = -1; /* before it is closed: forget in a forked child must not close another file with this number */
     (void)files_unlock(fd, 0);
     (void)files_close(fd);
 }
@@ -169,7 +172,7 @@ static ingot_status_t read_file(struct ingot_recipe_writer *writer, bool is_shar
     if (status == INGOT_SUCCESS)
         status = recipe_file_lock(writer->fd, writer->path, is_shared, writer->lock_timeout_ns);
     if (status == INGOT_SUCCESS)
-        status = recipe_file_check(writer->fd, writer->path, &facts); /* the size, now that no process can append */
+        status = recipe_file_check(writer->fd, writer->path, &facts); /* again: no process can append now */
     return status == INGOT_SUCCESS ? catch_up(writer, writer->fd, &facts) : status;
 }
 
@@ -204,8 +207,8 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
     return status;
 }
 
-/* Opens the file with a shared lock, and reads what is new. INGOT_NOT_FOUND: there is no file. Requires the writer's
- * lock. */
+/* Opens the file with a shared lock, and reads what is new. Returns INGOT_NOT_FOUND if there is no file. Requires the
+ * writer's lock. */
 static ingot_status_t open_to_read(struct ingot_recipe_writer *writer)
 {
     const int fd = recipe_file_open_existing(writer->path);
@@ -228,8 +231,8 @@ static ingot_status_t learn_file(struct ingot_recipe_writer *writer)
     return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 
-/* True if other additions would fail like this one, which has this many bytes. A smaller addition may have room where a
- * large one does not. */
+/* True if later additions would fail with the same status. bytes: the size of the failed addition. If there was no room
+ * for a large addition, there may still be room for a smaller one. */
 static bool is_lasting(const struct ingot_recipe_writer *writer, ingot_status_t status, uint64_t bytes)
 {
     const uint64_t part = writer->max_bytes / SMALL_PART, small = part < SMALL_BYTES ? part : SMALL_BYTES;
@@ -248,8 +251,8 @@ static void note_failure(struct ingot_recipe_writer *writer, ingot_status_t stat
         recipe_failure_note(&writer->failure, status, writer->path);
 }
 
-/* Forgets the file if another one, or none, has taken its place. Does nothing if that cannot be determined. Requires
- * the lock. */
+/* Forgets what is known about the file if it was replaced or removed. Does nothing if that cannot be determined.
+ * Requires the lock. */
 static void forget_if_gone(struct ingot_recipe_writer *writer)
 {
     if (writer->scan.offset == 0 || !recipe_mark_is_gone(&writer->mark, writer->path, writer->scan.offset))
@@ -318,13 +321,13 @@ ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_k
     *is_there = is_known(writer, (uint32_t)kind, key);
     if (*is_there)
         status = INGOT_SUCCESS;
-    else if (status != INGOT_BUSY) /* an addition would wait for the lock again, without knowing the file's content */
+    else if (status != INGOT_BUSY) /* if busy, returns that, because an addition would only wait for the lock again */
         status = recipe_failure_check(&writer->failure, writer->path);
     process_lock_give(&writer->lock);
     return status;
 }
 
-/* Without memory, it is not found, and looked for in the file again. */
+/* If memory runs out, the key is not remembered, so later requests look for it in the file again. */
 void writer_remember(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key)
 {
     lock(writer);
@@ -335,7 +338,8 @@ void writer_remember(ingot_recipe_writer_t writer, enum recipe_record_kind kind,
 
 /* ---- appending ---- */
 
-/* Marks the records that the file lacks. Returns how many. Requires the lock. */
+/* Marks the records that the file does not have. Returns their number, and sets *bytes to their encoded size. Requires
+ * the lock. */
 static size_t mark_needed(const struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
                           uint64_t *bytes)
 {
@@ -349,7 +353,8 @@ static size_t mark_needed(const struct ingot_recipe_writer *writer, size_t count
     return needed;
 }
 
-/* Kernels are less important than programs, which do not need this room. */
+/* Fails if the names of kernels exceed their own limit. Programs can still be added then, because they do not need this
+ * room. */
 static ingot_status_t check_kernels(const struct ingot_recipe_writer *writer, size_t count,
                                     const struct recipe_item *items)
 {
@@ -404,8 +409,9 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
     return status;
 }
 
-/* Appends the encoded records. Records that the file already has are not encoded, so *is_replaced is set if another
- * file, which lacks them, has taken its place. Requires the lock. */
+/* Appends the encoded records. Records that the file already had are not encoded. If a file that does not have them has
+ * taken its place, appends nothing and sets *is_replaced, so that the caller encodes them and tries again. Requires the
+ * lock. */
 static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
                              bool *is_replaced)
 {
@@ -419,8 +425,8 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
     *is_replaced = !recipe_items_are_encoded(count, items);
     if (*is_replaced)
         status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced during an addition", writer->path);
-    const ingot_status_t of_kernels =
-        status == INGOT_SUCCESS ? check_kernels(writer, count, items) : INGOT_SUCCESS; /* programs may have room */
+    /* not part of `status`, so that it is not noted as a failure: programs may still have room */
+    const ingot_status_t of_kernels = status == INGOT_SUCCESS ? check_kernels(writer, count, items) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS && of_kernels == INGOT_SUCCESS)
         status = check_room(writer, count, items, needed, bytes);
     if (status == INGOT_SUCCESS && of_kernels == INGOT_SUCCESS)
@@ -430,7 +436,7 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
     return of_kernels != INGOT_SUCCESS ? of_kernels : status;
 }
 
-/* Encodes and appends the records that the file lacks. */
+/* Encodes and appends the records that the file does not have. */
 static ingot_status_t append_needed(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
                                     bool *is_replaced)
 {
@@ -525,7 +531,7 @@ static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_reci
     return INGOT_SUCCESS;
 }
 
-/* Called when the file is opened for the first time. */
+/* When a new writer opens its file for the first time. */
 enum opening { OPEN_NOW, OPEN_NOW_UNLESS_BUSY, OPEN_WHEN_NEEDED };
 
 static ingot_status_t try_file(struct ingot_recipe_writer *writer)
@@ -586,7 +592,7 @@ ingot_status_t ingot_recipe_writer_retain(ingot_recipe_writer_t writer)
 
 void ingot_recipe_writer_release(ingot_recipe_writer_t writer)
 {
-    /* acq_rel: all use by holders happens before the writer is freed */
+    /* acq_rel: what other threads did with the writer happens before it is freed */
     if (writer != NULL && atomic_fetch_sub_explicit(&writer->references, 1, memory_order_acq_rel) == 1)
         destroy(writer);
 }

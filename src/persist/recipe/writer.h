@@ -20,38 +20,44 @@ struct recipe_item {
     bool is_needed;
 };
 
-/* Does what ingot_recipe_writer_open does, but also succeeds while other processes append the whole time: the first
- * addition opens the file. */
+/* Does what ingot_recipe_writer_open does, but also succeeds if other processes keep the file locked. In that case, the
+ * first addition opens it. */
 ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
-/* Does the same, but the first addition creates the file and its directory. */
+/* Does what ingot_recipe_writer_open does for a kept file, which is a store's own recipe. Does not touch the file; the
+ * first addition creates it and its directory. */
 ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
-/* Prepare the items of an addition, and compress those that are needed. */
+/* Prepares the items of an addition: finds repeated ones. recipe_items_fini must follow, even on failure. */
 ingot_status_t recipe_items_init(size_t count, struct recipe_item *items, const ingot_allocator_t *allocator);
 void recipe_items_fini(size_t count, struct recipe_item *items);
+/* Compresses the items that are needed. */
 ingot_status_t recipe_items_encode(size_t count, struct recipe_item *items, const char *path);
+/* True if all items that are needed are compressed. */
 bool recipe_items_are_encoded(size_t count, const struct recipe_item *items);
 
-/* Refuses additions to other files than this one with INGOT_BUSY from now on. */
+/* From now on, additions fail with INGOT_BUSY if the file at the path is not this one. */
 void writer_expect(ingot_recipe_writer_t writer, const struct file_facts *facts);
-/* Appends the records that the file lacks, in their order. */
+/* Appends those records that the file does not have, in their order. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
-/* Returns whether the file is known to have such a record. The writer of a kept file first reads the file, unless it
- * has done so before. If the record is missing, returns the status with which an addition would probably fail. */
+/* Sets *is_there to true if the file is known to have such a record. The writer of a kept file first reads the file,
+ * unless it has done so before. If the record is missing, and an addition would probably fail, returns the status of
+ * that failure. */
 ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key,
                               bool *is_there);
-/* Does what ingot_recipe_writer_add_kernel does, for a program of the file. The name's length is that of the format. */
+/* Does what ingot_recipe_writer_add_kernel does, for a program of the file, given by its key. The caller has checked
+ * the length of the name. */
 ingot_status_t writer_add_kernel(ingot_recipe_writer_t writer, const uint8_t *program_key, const char *name);
-/* Has writer_look_up find this key as well, for as long as the file is known. */
+/* Makes writer_look_up and writer_knows find this key, too, until the writer forgets the file. */
 void writer_remember(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
 /* True if the file was found to have such a record, or the key was remembered. Does not touch the file system, so the
- * file may be another one by now. */
+ * file may have been replaced by now. */
 bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
 /* Returns the key of the program that was recorded with this id. Reads the file if it is not known yet.
- * INGOT_NOT_FOUND, which may lack a detail: the file does not have the program. INGOT_BUSY, INGOT_UNTRUSTED, and other
- * statuses of files that cannot be read. */
+ * Returns INGOT_NOT_FOUND, possibly without a detail, if the file does not have the program. Returns INGOT_BUSY,
+ * INGOT_UNTRUSTED or another status if the file cannot be read. */
 ingot_status_t writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);
 const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer);
-/* Reports what could not be recorded to the callback, each status once. Returns false if it was reported before. */
+/* Reports to the callback that something could not be recorded. Reports each status only once, and returns false if it
+ * was reported before. */
 bool writer_tell(ingot_recipe_writer_t writer, ingot_status_t status, const char *name, const char *reason);
 
 #endif

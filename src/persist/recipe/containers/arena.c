@@ -1,5 +1,5 @@
 /*
- * arena.c - small pieces of memory that are freed together; see arena.h.
+ * arena.c - allocates small pieces of memory that are freed together; see arena.h.
  */
 #include "persist/recipe/containers/arena.h"
 
@@ -9,7 +9,7 @@
 
 struct arena_piece {
     struct arena_piece *before;
-    size_t size; /* of the whole piece */
+    size_t size; /* of the whole piece, with these fields */
     max_align_t bytes[];
 };
 

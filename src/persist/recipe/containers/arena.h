@@ -1,7 +1,7 @@
 /*
- * arena.h - small pieces of memory that are freed together.
+ * arena.h - allocates small pieces of memory that are freed together.
  *
- * The first piece that fails sets `failed`, and all later ones fail, too, so callers check once at the end.
+ * The first allocation that fails sets `failed`, and all later ones fail, too, so callers check once at the end.
  */
 #ifndef INGOT_PERSIST_RECIPE_CONTAINERS_ARENA_H
 #define INGOT_PERSIST_RECIPE_CONTAINERS_ARENA_H
@@ -21,7 +21,7 @@ void recipe_arena_init(struct recipe_arena *arena, const ingot_allocator_t *allo
 void recipe_arena_fini(struct recipe_arena *arena);
 /* Returns zeroed memory, or NULL if memory runs out. */
 void *recipe_arena_take(struct recipe_arena *arena, size_t count, size_t size);
-/* Copies a text and adds a NUL. */
+/* Copies a text and adds a NUL. Returns NULL if memory runs out. */
 char *recipe_arena_copy(struct recipe_arena *arena, size_t size, const void *text);
 
 #endif

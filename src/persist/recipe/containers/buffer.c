@@ -1,5 +1,5 @@
 /*
- * buffer.c - bytes that grow; see buffer.h.
+ * buffer.c - composes records in a byte array that grows; see buffer.h.
  */
 #include "persist/recipe/containers/buffer.h"
 

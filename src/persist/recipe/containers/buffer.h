@@ -1,7 +1,7 @@
 /*
- * buffer.h - bytes that grow, for records that are being made.
+ * buffer.h - composes records in a byte array that grows.
  *
- * The first append without memory sets `failed`, and later ones do nothing, so callers check once at the end.
+ * If memory runs out, an append sets `failed`, and later ones do nothing, so callers check once at the end.
  */
 #ifndef INGOT_PERSIST_RECIPE_CONTAINERS_BUFFER_H
 #define INGOT_PERSIST_RECIPE_CONTAINERS_BUFFER_H
@@ -19,7 +19,7 @@ struct recipe_buffer {
 
 void recipe_buffer_init(struct recipe_buffer *buffer, const ingot_allocator_t *allocator);
 void recipe_buffer_fini(struct recipe_buffer *buffer);
-/* Returns room for size more bytes, which the caller fills, or NULL if memory runs out. */
+/* Appends `size` bytes, which the caller must fill, and returns a pointer to them, or NULL if memory runs out. */
 uint8_t *recipe_buffer_extend(struct recipe_buffer *buffer, size_t size);
 void recipe_buffer_put(struct recipe_buffer *buffer, size_t size, const void *bytes);
 void recipe_buffer_put_u32(struct recipe_buffer *buffer, uint32_t value);

@@ -1,7 +1,8 @@
 /*
- * key_map.c - numbers by their keys; see key_map.h.
+ * key_map.c - maps keys to numbers, by open addressing; see key_map.h.
  *
- * Open addressing. A file may choose its keys, so the slot comes from a keyed hash (SipHash) with a random key per map.
+ * An attacker can choose the keys in a file. So that no file can make all its keys share a slot, the slot comes from a
+ * keyed hash (SipHash) with a random key per map.
  */
 #include "persist/recipe/containers/key_map.h"
 
@@ -24,7 +25,7 @@ void key_map_fini(struct key_map *map)
     *map = (struct key_map){.allocator = map->allocator};
 }
 
-/* Returns the slot of the key, or the free one where it belongs. */
+/* Returns the slot of the key, or the free slot where the key would go. */
 static struct key_slot *find_slot(const struct key_map *map, const uint8_t *key)
 {
     uint8_t hash[crypto_shorthash_siphash24_BYTES];

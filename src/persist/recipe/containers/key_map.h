@@ -1,5 +1,5 @@
 /*
- * key_map.h - numbers by their keys, which are digests.
+ * key_map.h - maps keys, which are digests, to numbers.
  */
 #ifndef INGOT_PERSIST_RECIPE_CONTAINERS_KEY_MAP_H
 #define INGOT_PERSIST_RECIPE_CONTAINERS_KEY_MAP_H
@@ -9,7 +9,7 @@
 
 struct key_slot {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
-    size_t number; /* plus one; 0: the slot is free */
+    size_t number; /* the key's number plus one; 0: the slot is free */
 };
 
 struct key_map {
@@ -17,12 +17,12 @@ struct key_map {
     struct key_slot *slots;
     size_t capacity; /* a power of two, or 0 */
     size_t count;
-    uint64_t seed[2]; /* of the hash, so that no file can choose keys that share a slot; made with the first slots */
+    uint64_t seed[2]; /* the random key of the hash, made with the first slots; see key_map.c */
 };
 
 void key_map_init(struct key_map *map, const ingot_allocator_t *allocator);
 void key_map_fini(struct key_map *map);
-/* Returns false if the key is not there. number may be NULL. */
+/* Finds the number of a key. Returns false if the map does not have the key. number may be NULL. */
 bool key_map_find(const struct key_map *map, const uint8_t *key, size_t *number);
 /* Adds a key, which the map must not have. Returns false if memory runs out. */
 bool key_map_add(struct key_map *map, const uint8_t *key, size_t number);

@@ -1,7 +1,7 @@
 /*
- * mark.h - recognizes a recipe file that was read before, although it has grown since.
+ * mark.h - recognizes a recipe file that was read before, even if it has grown since.
  *
- * A new file can get the inode of a deleted one, and a file can be overwritten. So a file that was modified is the same
+ * A new file can get the inode of a deleted one, and a file can be overwritten. So a modified file counts as the same
  * one only if the last known record is still in its place.
  */
 #ifndef INGOT_PERSIST_RECIPE_FILE_MARK_H
@@ -9,20 +9,21 @@
 
 #include "persist/base/files.h"
 
-#define RECIPE_MARK_SIZE 96u /* of a record's header */
+#define RECIPE_MARK_SIZE 96u /* size of a record's header */
 
-/* Zeroed: no record is known. Not synchronized. */
+/* A mark of a file. If it is all zeros, no record is known. Not synchronized. */
 struct recipe_mark {
-    struct file_facts facts;          /* when the file was last recognized */
+    struct file_facts facts;          /* as they were when the file was last recognized */
     uint64_t last;                    /* the offset of the last known record, or 0 */
-    uint8_t header[RECIPE_MARK_SIZE]; /* of that record */
+    uint8_t header[RECIPE_MARK_SIZE]; /* header of that record */
 };
 
-/* True if an open file with these facts is the one that is known up to `end`. If so, remembers its facts. */
+/* True if the open file, which has these facts, is the marked one and has at least `end` bytes. If so, remembers the
+ * facts. */
 bool recipe_mark_fits(struct recipe_mark *mark, int fd, const struct file_facts *facts, uint64_t end);
-/* True if another file, or none, is at the path. False if that cannot be determined. */
+/* True if the file at the path is not the marked one, or is missing. False if that cannot be determined. */
 bool recipe_mark_is_gone(struct recipe_mark *mark, const char *path, uint64_t end);
-/* Remembers the last known record: its header is read from the file. */
+/* Remembers the last known record, which is at the offset `last`. Reads its header from the file. */
 ingot_status_t recipe_mark_read(struct recipe_mark *mark, int fd, const char *path, uint64_t last);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * built_for.c - the device and the driver that an id names; see built_for.h and doc/blob-format.md.
+ * built_for.c - finds the names of the device and of the driver's version in an id; see built_for.h and
+ * doc/blob-format.md.
  */
 #include "persist/recipe/format/built_for.h"
 

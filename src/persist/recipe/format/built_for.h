@@ -1,5 +1,5 @@
 /*
- * built_for.h - the device and the driver that an id names, for people.
+ * built_for.h - finds the names of the device and of the driver's version in an id, to show them to users.
  */
 #ifndef INGOT_PERSIST_RECIPE_FORMAT_BUILT_FOR_H
 #define INGOT_PERSIST_RECIPE_FORMAT_BUILT_FOR_H
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes the names of the id's first device and of its driver's version, as far as it has them; "" otherwise. */
+/* Writes the name of the id's first device and its driver's version. Leaves out what the id does not have. */
 void built_for(size_t id_size, const uint8_t *id, size_t capacity, char *text);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * fields.c - the fields of a program's record; see fields.h.
+ * fields.c - encodes and decodes the fields of a program's record; see fields.h.
  *
  * A record is decoded in two passes: the first checks the list of fields and counts them, and the second fills arrays
  * of these sizes. Every size from the file is compared with the rest of the record before it is used.
@@ -102,7 +102,7 @@ static bool take_reference(struct recipe_value *value, struct recipe_reference *
 
 /* ---- the list of fields ---- */
 
-/* Reads the next field. Returns false if the content is malformed. A tag of 0 is the end. */
+/* Reads the next field. At the end of the content, sets the tag to 0. Returns false if the content is malformed. */
 static bool next_field(struct recipe_value *content, struct recipe_value *field)
 {
     *field = (struct recipe_value){.tag = 0};
@@ -193,7 +193,7 @@ static bool allocate(struct decoding *to)
     return !arena->failed;
 }
 
-/* Returns the number of the tag's first reference. */
+/* Returns the index of the first reference that belongs to fields with this tag. */
 static size_t first_reference(const struct decoding *to, uint32_t tag)
 {
     size_t first = 0;
@@ -215,7 +215,8 @@ static bool read_source(struct decoding *to, struct recipe_value *value, size_t 
     return source->name != NULL && source->compile_options != NULL && value->size == 0;
 }
 
-/* The headers of a source are adjacent, because the numbers of their sources ascend. */
+/* Reads a header of a source. All headers of one source must be adjacent, as they are if the fields are in the order of
+ * the sources. */
 static bool read_source_header(struct decoding *to, struct recipe_value *value, size_t number)
 {
     uint32_t source_number = 0;
@@ -331,7 +332,7 @@ static bool read_field(struct decoding *to, struct recipe_value *value)
     }
 }
 
-/* Checks what the kind requires. */
+/* True if the program has what its kind requires. */
 static bool is_complete(const struct recipe_fields *fields)
 {
     const ingot_recipe_program_t *program = &fields->program;

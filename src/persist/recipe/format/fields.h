@@ -1,5 +1,5 @@
 /*
- * fields.h - the fields of a program's record; doc/recipe-format.md.
+ * fields.h - encodes and decodes the fields of a program's record; see doc/recipe-format.md.
  */
 #ifndef INGOT_PERSIST_RECIPE_FORMAT_FIELDS_H
 #define INGOT_PERSIST_RECIPE_FORMAT_FIELDS_H
@@ -39,22 +39,22 @@ struct recipe_value {
     const uint8_t *bytes;
 };
 
-/* A text that a program's field names. */
+/* A field's reference to a text. */
 struct recipe_reference {
     const uint8_t *digest;
-    ingot_recipe_text_t *text; /* one of the program's; its `text` is not set yet */
+    ingot_recipe_text_t *text; /* one of the program's texts; its `text` is not set yet */
 };
 
 /* A program's fields, in the memory of the arena with which they were decoded. */
 struct recipe_fields {
     ingot_recipe_program_t program;      /* without key, status and objects */
-    struct recipe_reference *references; /* of the sources, the sources' headers, the headers and the files */
+    struct recipe_reference *references; /* for the sources, their headers, other headers and files, in this order */
     size_t reference_count;
-    uint32_t *numbers; /* of the includes */
+    uint32_t *numbers; /* as in ingot_includes_info_t */
     size_t number_count;
-    const uint8_t **objects; /* keys */
-    const char **kernels;    /* of the reader; NULL until it knows all */
-    size_t key_size;         /* how much of the content belongs to the key */
+    const uint8_t **objects; /* keys of the objects */
+    const char **kernels;    /* set by the reader once it knows all kernels; before that, NULL */
+    size_t key_size;         /* the key is the digest of this many bytes of the content */
 };
 
 /* Decodes a record's content, which must live as long as the fields. Returns false if it is malformed or if the
@@ -62,15 +62,15 @@ struct recipe_fields {
 bool recipe_fields_decode(struct recipe_fields *fields, struct recipe_arena *arena, size_t size,
                           const uint8_t *content);
 
-/* Append fields; tags must not descend. An empty value is appended, too. */
+/* Append a field, even if its value is empty. Its tag must not be less than that of the previous field. */
 void recipe_put_field(struct recipe_buffer *content, enum recipe_field tag, size_t size, const void *value);
 void recipe_put_number(struct recipe_buffer *content, enum recipe_field tag, uint32_t value);
 /* Appends a text's field unless it is NULL or "". */
 void recipe_put_text_field(struct recipe_buffer *content, enum recipe_field tag, const char *text);
-/* Begins a field that is appended in parts; end sets its size. */
+/* Begins a field whose value is appended in parts. The result is passed to recipe_end_field, which sets the size. */
 size_t recipe_begin_field(struct recipe_buffer *content, enum recipe_field tag);
 void recipe_end_field(struct recipe_buffer *content, size_t begin);
-/* Appends a text within a field. */
+/* Appends a text and its size to the value of the current field. */
 void recipe_put_text(struct recipe_buffer *content, const char *text);
 
 #endif

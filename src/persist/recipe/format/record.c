@@ -1,5 +1,5 @@
 /*
- * record.c - the header and the records of a recipe file; see record.h.
+ * record.c - reads and writes the header and the records of a recipe file; see record.h.
  */
 #include "persist/recipe/format/record.h"
 
@@ -15,8 +15,8 @@
 #define MAGIC "\x89INGRCP\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 #define VERSION 1u
-#define COMPRESSION_LEVEL 6 /* a tenth smaller than level 3, and still a small part of a compilation */
-#define LEAST_PACKED 256u   /* shorter contents stay plain */
+#define COMPRESSION_LEVEL 6 /* a tenth smaller than with level 3, and still fast beside a compilation */
+#define LEAST_PACKED 256u   /* shorter contents are not compressed */
 
 static const uint8_t record_magic[] = {'R', 'C', 'R', 'D'};
 
@@ -37,7 +37,7 @@ enum encoding { ENCODING_PLAIN = 0, ENCODING_ZSTD = 1 };
 
 void recipe_digest(size_t size, const void *bytes, uint8_t digest[INGOT_RECIPE_KEY_SIZE])
 {
-    /* without sodium_init the portable implementation runs, which gives the same result */
+    /* if sodium_init was not called, libsodium uses its portable implementation, which gives the same result */
     (void)crypto_generichash_blake2b(digest, INGOT_RECIPE_KEY_SIZE, bytes, size, NULL, 0);
 }
 
@@ -116,7 +116,8 @@ static bool take_header(const uint8_t *header, struct recipe_record *record)
     return fits && record->size <= max_size_of(record->kind) && le_get_u32(header + AT_RESERVED) == 0;
 }
 
-/* Fewer bytes than a header has are an unfinished record only if they begin like one. */
+/* Examines the rest of a file, which is shorter than a record's header. It is an unfinished record only if it begins
+ * like a record. */
 static ingot_status_t find_torn(const struct recipe_scan *scan, size_t left, enum recipe_found *found)
 {
     uint8_t begin[sizeof(record_magic)];

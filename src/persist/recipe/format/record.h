@@ -1,5 +1,5 @@
 /*
- * record.h - the header and the records of a recipe file; doc/recipe-format.md.
+ * record.h - reads and writes the header and the records of a recipe file; see doc/recipe-format.md.
  */
 #ifndef INGOT_PERSIST_RECIPE_FORMAT_RECORD_H
 #define INGOT_PERSIST_RECIPE_FORMAT_RECORD_H
@@ -10,12 +10,12 @@
 #include "persist/recipe/containers/buffer.h"
 
 #define RECIPE_HEADER_SIZE 32u
-#define RECIPE_RECORD_SIZE 96u /* of a record's header */
+#define RECIPE_RECORD_SIZE 96u /* size of a record's header */
 #define RECIPE_MAX_FILE ((uint64_t)1 << 30)
 #define RECIPE_MAX_RECORDS ((uint32_t)1 << 20)
 #define RECIPE_MAX_TEXT ((uint64_t)1 << 26)
 #define RECIPE_MAX_PROGRAM ((uint64_t)1 << 22)
-#define RECIPE_MAX_PROGRAMS ((uint64_t)1 << 28) /* the programs' records together, uncompressed */
+#define RECIPE_MAX_PROGRAMS ((uint64_t)1 << 28) /* limit for the contents of all programs' records, uncompressed */
 
 enum recipe_record_kind {
     RECIPE_RECORD_TEXT = 1,
@@ -26,7 +26,7 @@ enum recipe_record_kind {
 };
 #define RECIPE_KIND_COUNT ((size_t)RECIPE_RECORD_KERNEL + 1)
 #define RECIPE_MAX_KERNEL_NAME 4096u
-#define RECIPE_MAX_KERNELS ((uint64_t)1 << 24) /* the names of all kernels together */
+#define RECIPE_MAX_KERNELS ((uint64_t)1 << 24) /* limit for the names of all kernels together */
 
 /* A record of a file. */
 struct recipe_record {
@@ -34,7 +34,7 @@ struct recipe_record {
     uint32_t encoding;
     uint64_t stored_size;
     uint64_t size;    /* uncompressed */
-    uint64_t content; /* its offset in the file */
+    uint64_t content; /* offset of the content in the file */
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     struct checksum checksum; /* of the stored content */
 };
@@ -42,15 +42,15 @@ struct recipe_record {
 /* The position in the file that is being read. */
 struct recipe_scan {
     int fd;
-    const char *name; /* of the file, for messages */
+    const char *name; /* the file's name, for messages */
     uint64_t offset;
     uint64_t file_size;
-    uint32_t count;         /* records so far */
-    uint64_t program_bytes; /* of programs so far, uncompressed */
-    uint64_t kernel_bytes;  /* of the names of kernels so far, likewise */
+    uint32_t count;         /* number of records so far */
+    uint64_t program_bytes; /* uncompressed size of the programs' records so far */
+    uint64_t kernel_bytes;  /* size of the names of kernels so far */
 };
 
-/* What the scan found. */
+/* What recipe_scan_next found. */
 enum recipe_found {
     RECIPE_FOUND_RECORD,
     RECIPE_FOUND_END,
@@ -62,23 +62,24 @@ enum recipe_found {
 void recipe_digest(size_t size, const void *bytes, uint8_t digest[INGOT_RECIPE_KEY_SIZE]);
 
 void recipe_put_header(uint8_t header[RECIPE_HEADER_SIZE]);
-/* Checks the file's header and begins a scan. A file that ends within its header is torn: offset is 0. */
+/* Checks the file's header and begins a scan. If the file ends within its header, the offset is 0. */
 ingot_status_t recipe_scan_begin(struct recipe_scan *scan, int fd, uint64_t file_size, const char *name);
-/* Reads the next record's header, and moves past the record. If there is none, the offset is where it would be. */
+/* Reads the next record's header, and moves past the record. If there is no complete record, the offset does not
+ * change. */
 ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *record, enum recipe_found *found);
 
-/* Returns the length of the name in a kernel's record with this size; 0 for other records. */
+/* Returns the length of the name in a kernel's record whose content has this size, or 0 for other records. */
 uint64_t recipe_kernel_bytes(uint32_t kind, uint64_t size);
 
-/* Reads, verifies and decompresses a record's content, which the caller frees with record->size. Does not verify the
- * key. INGOT_BLOB_CORRUPT: it is damaged. */
+/* Reads a record's content, verifies its checksum, and decompresses it. Does not verify the key. The caller must free
+ * *bytes, which has record->size bytes. Returns INGOT_BLOB_CORRUPT if the content is damaged. */
 ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_record *record,
                                   const ingot_allocator_t *allocator, uint8_t **bytes);
 /* Reads the record of an id at this offset of the scan's file, and returns the key of the program. Returns
  * INGOT_NOT_FOUND, without a detail, if the record is missing or damaged. */
 ingot_status_t recipe_read_id(const struct recipe_scan *scan, uint64_t offset, const uint8_t *id_key,
                               const ingot_allocator_t *allocator, uint8_t *program_key);
-/* Appends a record. On failure, the buffer's `failed` is set. */
+/* Appends a record to the buffer. On failure, the buffer's `failed` is set. */
 void recipe_record_put(struct recipe_buffer *buffer, enum recipe_record_kind kind, const uint8_t *key, size_t size,
                        const void *content);
 

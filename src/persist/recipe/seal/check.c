@@ -19,10 +19,11 @@ void recipe_check_init(struct recipe_check *check, const struct keyring *keyring
     recipe_cover_init(&check->cover);
 }
 
-/* Records that are left out are read, too, and a small file can have many large ones. */
+/* The limit is needed because records that the reader ignores are also read for the seal, and a small file can have
+ * many large ones. */
 ingot_status_t recipe_check_room(struct recipe_check *check, uint64_t size, const char *path)
 {
-    check->covered_bytes += size; /* at most 2^26 for each of 2^20 records */
+    check->covered_bytes += size; /* at most 2^26 for each of 2^20 records, so no overflow */
     return check->covered_bytes <= RECIPE_MAX_COVERED
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_NO_SPACE,
@@ -31,7 +32,7 @@ ingot_status_t recipe_check_room(struct recipe_check *check, uint64_t size, cons
                                         path);
 }
 
-/* Seals before this record do not cover it. */
+/* Drops all seals so far, because they do not cover the new record. */
 static void note_record(struct recipe_check *check)
 {
     check->has_seal = false;
@@ -67,7 +68,7 @@ bool recipe_check_has(const struct recipe_check *check, const uint8_t *seal)
     return false;
 }
 
-/* A seal of an unknown key beside one that fits does no harm. */
+/* Examines the kept seals. If one of them fits, the others do no harm. */
 static enum sealed examine(const struct recipe_check *check)
 {
     for (size_t i = 0; i < check->seal_count; ++i)

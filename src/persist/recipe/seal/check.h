@@ -6,34 +6,35 @@
 
 #include "persist/recipe/seal/cover.h"
 
-#define RECIPE_MAX_SEALS 64u                   /* that are examined */
+#define RECIPE_MAX_SEALS 64u                   /* further seals are not examined */
 #define RECIPE_MAX_COVERED ((uint64_t)1 << 30) /* bytes that a seal covers, uncompressed and without texts */
 
-/* The records of one file so far. Seals before the last other record have no effect, so the seals behind it are kept,
- * and examined at the end. Not synchronized. */
+/* The check of one file. A seal has no effect if other records follow it. So only the seals after the last other record
+ * are kept, and examined at the end of the file. Not synchronized. */
 struct recipe_check {
     struct recipe_cover cover;
     const struct keyring *keyring;
     uint64_t covered_bytes;
-    bool had_seal;     /* the file has a seal, */
-    bool has_seal;     /* and one behind the last other record */
-    size_t seal_count; /* of those, intact and kept */
+    bool had_seal;     /* true: the file has a seal */
+    bool has_seal;     /* true: a seal follows the last other record */
+    size_t seal_count; /* number of intact seals that are kept */
     uint8_t seals[RECIPE_MAX_SEALS][RECIPE_SEAL_SIZE];
 };
 
 void recipe_check_init(struct recipe_check *check, const struct keyring *keyring);
-/* Call this before a record is read whose content the seal covers. INGOT_NO_SPACE: that is more than the limit. */
+/* Must be called before a record's content is read. Returns INGOT_NO_SPACE if the contents exceed what a seal can
+ * cover. */
 ingot_status_t recipe_check_room(struct recipe_check *check, uint64_t size, const char *path);
-/* Takes a record that is not a seal. content: NULL for a text. */
+/* Notes a record that is not a seal. content: NULL for a text. */
 void recipe_check_record(struct recipe_check *check, uint32_t kind, const uint8_t *key, uint64_t size,
                          const uint8_t *content);
-/* Takes a record that is not a seal and whose content is damaged. */
+/* Notes a record that is not a seal and whose content is damaged. */
 void recipe_check_damaged(struct recipe_check *check);
-/* seal: NULL if it is damaged. */
+/* Notes a seal. seal: NULL if its content is damaged. */
 void recipe_check_seal(struct recipe_check *check, const uint8_t *seal);
-/* True if this seal is one of those that are examined. */
+/* True if this seal is one of those that will be examined. */
 bool recipe_check_has(const struct recipe_check *check, const uint8_t *seal);
-/* Decides at the end of the file. INGOT_UNTRUSTED, with a detail. */
+/* Called at the end of the file. Returns INGOT_UNTRUSTED, with a detail, if the policy refuses the file. */
 ingot_status_t recipe_check_end(const struct recipe_check *check, const char *path);
 
 #endif

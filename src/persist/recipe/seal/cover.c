@@ -1,5 +1,5 @@
 /*
- * cover.c - what a recipe's seal covers; see cover.h.
+ * cover.c - computes the digest that a recipe's seal covers; see cover.h.
  */
 #include "persist/recipe/seal/cover.h"
 
@@ -12,7 +12,7 @@
 
 _Static_assert(RECIPE_SEAL_SIZE == SEAL_SIZE, "a seal's content is the header of a sealed blob");
 
-/* Stands for the id of a blob. No id of a program begins so. */
+/* Used where a blob's seal has the blob's id. No program's id begins with these bytes. */
 static const uint8_t id[] = {'i', 'n', 'g', 'o', 't', ' ', 'r', 'e', 'c', 'i', 'p', 'e'};
 
 void recipe_cover_init(struct recipe_cover *cover)
@@ -34,7 +34,7 @@ void recipe_cover_add(struct recipe_cover *cover, uint32_t kind, const uint8_t *
         (void)crypto_generichash_blake2b_update(&cover->state, content, size);
 }
 
-/* The state itself can still cover further records. */
+/* Computes the digest of the records so far. Uses a copy of the state, so that more records can be added. */
 static void digest_of(const struct recipe_cover *cover, uint8_t digest[RECIPE_COVER_SIZE])
 {
     crypto_generichash_blake2b_state copy = cover->state;

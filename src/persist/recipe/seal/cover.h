@@ -1,7 +1,9 @@
 /*
- * cover.h - what a recipe's seal covers: the records before it, without other seals; doc/recipe-format.md.
+ * cover.h - computes the digest that a recipe's seal covers: that of all records before it, except other seals; see
+ * doc/recipe-format.md.
  *
- * The digest is computed from what the reader keeps and verifies texts by, so that what is used is what was sealed.
+ * The reader adds the same bytes that it then uses, and for a text the key by which it later verifies the text. So what
+ * is used is what was sealed.
  */
 #ifndef INGOT_PERSIST_RECIPE_SEAL_COVER_H
 #define INGOT_PERSIST_RECIPE_SEAL_COVER_H
@@ -10,24 +12,25 @@
 
 #include "persist/trust/keyring.h"
 
-#define RECIPE_SEAL_SIZE 128u /* of a seal's content: the header of a sealed blob */
-#define RECIPE_COVER_SIZE 64u /* of the digest */
+#define RECIPE_SEAL_SIZE 128u /* size of a seal's content, which has the form of a sealed blob's header */
+#define RECIPE_COVER_SIZE 64u /* size of the digest */
 
-/* The records so far. Not synchronized. */
+/* The digest of the records so far. Not synchronized. */
 struct recipe_cover {
     crypto_generichash_blake2b_state state;
-    bool is_damaged; /* a record could not be covered: no seal fits any more */
+    bool is_damaged; /* a record is damaged, so no seal fits any more */
 };
 
 void recipe_cover_init(struct recipe_cover *cover);
-/* Adds a record. key: 32 bytes. content: NULL for a text, which its key stands for. */
+/* Adds a record. key: 32 bytes. content: NULL for a text, because its key is enough. */
 void recipe_cover_add(struct recipe_cover *cover, uint32_t kind, const uint8_t *key, uint64_t size,
                       const uint8_t *content);
 
-/* True if this, which may be NULL, is the content of a seal over the records so far, by one of the keys. */
+/* True if `seal`, which may be NULL, is the content of a seal that one of the keys made over the records so far. */
 bool recipe_cover_fits(const struct recipe_cover *cover, const struct keyring *keyring, size_t size,
                        const uint8_t *seal);
-/* Makes the content of a seal. The keyring can seal. INGOT_BLOB_CORRUPT: a record is damaged. INGOT_OUT_OF_MEMORY. */
+/* Makes the content of a seal over the records so far. The keyring must be able to seal. Returns INGOT_BLOB_CORRUPT if
+ * a record is damaged, or INGOT_OUT_OF_MEMORY. */
 ingot_status_t recipe_cover_seal(const struct recipe_cover *cover, const struct keyring *keyring,
                                  uint8_t seal[RECIPE_SEAL_SIZE]);
 
