@@ -24,6 +24,32 @@ TEST(Layer, AnswersAboutAProgramAsTheDriverDoes)
     });
 }
 
+/* PoCL reports options without needless blanks, and Intel's driver as they were given. */
+TEST(Layer, ReportsTheBlanksInOptionsAsTheDriverDoes)
+{
+    static const char text[] = "kernel void one(global int *out) { *out = 1; }\n";
+    for (const char *options : {" ", " -cl-mad-enable", "-cl-mad-enable ", "-DA  -cl-mad-enable"}) {
+        compare([&](Session &session) {
+            const cl_icd_dispatch &cl = session.cl;
+            cl_program program = session.source(text);
+            session.build(program, options);
+            session.query_program(program);
+            session.tell("release", cl.clReleaseProgram(program));
+            program = session.source(text);
+            session.tell("compile",
+                         cl.clCompileProgram(program, 0, nullptr, options, 0, nullptr, nullptr, nullptr, nullptr));
+            session.query_program(program);
+            cl_int error = CL_SUCCESS;
+            cl_program linked =
+                cl.clLinkProgram(session.context, 0, nullptr, " ", 1, &program, nullptr, nullptr, &error);
+            session.tell("link", error);
+            session.query_program(linked);
+            session.tell("release", cl.clReleaseProgram(linked));
+            session.tell("release", cl.clReleaseProgram(program));
+        });
+    }
+}
+
 TEST(Layer, AnswersAboutKernelsAsTheDriverDoes)
 {
     for (const char *options : {static_cast<const char *>(nullptr), "", "-cl-kernel-arg-info"}) {

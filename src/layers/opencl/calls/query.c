@@ -88,6 +88,19 @@ static bool is_building(struct shadow *shadow)
     return is_so;
 }
 
+/* True if drivers may report these options with other blanks, as PoCL does. */
+static bool may_be_rewritten(const char *options)
+{
+    bool was_blank = true;
+    for (const char *at = options; *at != '\0'; ++at) {
+        const bool is_blank = strchr(" \t\n\v\f\r", *at) != NULL;
+        if (is_blank && (was_blank || *at != ' '))
+            return true;
+        was_blank = is_blank;
+    }
+    return was_blank && *options != '\0';
+}
+
 /* Answers a query with a recorded text, after the driver has checked the arguments. */
 static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                            const char *text, size_t capacity, void *value, size_t *size_ret)
@@ -95,6 +108,17 @@ static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl
     size_t size = 0;
     const cl_int error = layer_target.clGetProgramBuildInfo(use->native, device, name, 0, NULL, &size);
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
+}
+
+/* Answers with the options that the application gave. If drivers may report them differently, the driver's program is
+ * built, and answers. */
+static cl_int get_options(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value,
+                          size_t *size_ret)
+{
+    const cl_program_build_info name = CL_PROGRAM_BUILD_OPTIONS;
+    if (may_be_rewritten(use->result->options) && shadow_build_native(use->shadow))
+        return layer_target.clGetProgramBuildInfo(use->shadow->native, device, name, capacity, value, size_ret);
+    return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
 }
 
 /* Answers a query about a compiled object. Returns false if the driver must answer. */
@@ -105,7 +129,8 @@ static bool get_of_object(const struct shadow_use *use, cl_device_id device, cl_
     const cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
     const struct object *object = use->object;
     const char *options = object != NULL && object->options != NULL ? object->options : "";
-    bool is_known = object != NULL && device == use->shadow->context->devices[0];
+    bool is_known = object != NULL && device == use->shadow->context->devices[0] &&
+                    !(name == CL_PROGRAM_BUILD_OPTIONS && may_be_rewritten(options));
     switch (is_known ? name : 0) {
     case CL_PROGRAM_BUILD_STATUS: *error = layer_answer(sizeof(success), &success, capacity, value, size_ret); break;
     case CL_PROGRAM_BINARY_TYPE: *error = layer_answer(sizeof(type), &type, capacity, value, size_ret); break;
@@ -128,7 +153,7 @@ static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, 
     if (name == CL_PROGRAM_BUILD_STATUS && is_building(use->shadow))
         return layer_answer(sizeof(in_progress), &in_progress, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_OPTIONS)
-        return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
+        return get_options(use, device, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
         return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
     if (get_of_object(use, device, name, capacity, value, size_ret, &error))
