@@ -6,6 +6,7 @@
  */
 #include "remote/net/address.h"
 
+#include <ingot/backend.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -148,12 +149,14 @@ static enum outcome look_up_name(const struct address_book *book, struct request
     return outcome;
 }
 
-static bool init(struct address_book *book)
+static ingot_status_t init(struct address_book *book)
 {
-    return pthread_mutex_init(&book->lock, NULL) == 0;
+    if (pthread_mutex_init(&book->lock, NULL) != 0)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the lock of a server's addresses");
+    return INGOT_SUCCESS;
 }
 
-bool address_book_init(struct address_book *book, const char *host, const char *port)
+ingot_status_t address_book_init(struct address_book *book, const char *host, const char *port)
 {
     memset(book, 0, sizeof(*book));
     memcpy(book->host, host, strlen(host) + 1);
@@ -162,13 +165,15 @@ bool address_book_init(struct address_book *book, const char *host, const char *
     return init(book);
 }
 
-bool address_book_init_unix(struct address_book *book, const char *path)
+ingot_status_t address_book_init_unix(struct address_book *book, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const size_t size = strlen(path) + 1;
     memset(book, 0, sizeof(*book));
     if (size > sizeof(address.sun_path))
-        return false;
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "the path of the Unix socket has %zu bytes, and the system allows %zu", size - 1,
+                                      sizeof(address.sun_path) - 1);
     memcpy(address.sun_path, path, size);
     book->is_unix = true;
     book->known.count = 1;

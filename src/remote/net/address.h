@@ -8,6 +8,7 @@
 #ifndef INGOT_REMOTE_NET_ADDRESS_H
 #define INGOT_REMOTE_NET_ADDRESS_H
 
+#include <ingot/ingot.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <sys/socket.h>
@@ -37,10 +38,12 @@ struct address_book {
     struct address_list known; /* under lock */
 };
 
-/* Returns false if the system has no resources for a mutex. `host` and `port` must fit into the struct. */
-bool address_book_init(struct address_book *book, const char *host, const char *port);
-/* Returns false if the path is too long or if the system has no resources for a mutex. */
-bool address_book_init_unix(struct address_book *book, const char *path);
+/* `host` and `port` must fit into the struct.
+ * @retval INGOT_OUT_OF_MEMORY  The system has no resources for a mutex. */
+ingot_status_t address_book_init(struct address_book *book, const char *host, const char *port);
+/* @retval INGOT_INVALID_ARGUMENTS  The path is too long.
+ * @retval INGOT_OUT_OF_MEMORY */
+ingot_status_t address_book_init_unix(struct address_book *book, const char *path);
 void address_book_fini(struct address_book *book);
 
 /* Returns the known addresses. If there are none, looks them up, until `moment_ns` at the latest. */

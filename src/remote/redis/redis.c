@@ -267,7 +267,7 @@ static void destroy(void *self)
 
 /* ---- opening ---- */
 
-static bool init_book(struct redis *redis, const struct url *url)
+static ingot_status_t init_book(struct redis *redis, const struct url *url)
 {
     if (url->scheme == URL_REDIS_UNIX)
         return address_book_init_unix(&redis->book, url->path);
@@ -305,6 +305,17 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
                                        : INGOT_SUCCESS;
 }
 
+/* Returns with neither the lock nor the book if it fails. */
+static ingot_status_t init_lock_and_book(struct redis *redis, const struct url *url)
+{
+    if (pthread_mutex_init(&redis->lock, NULL) != 0)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
+    const ingot_status_t status = init_book(redis, url);
+    if (status != INGOT_SUCCESS)
+        (void)pthread_mutex_destroy(&redis->lock);
+    return status;
+}
+
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
                           uint64_t time_to_live_s)
 {
@@ -312,15 +323,12 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
-    const ingot_status_t status = take_settings(redis, url, name_space, time_to_live_s);
+    ingot_status_t status = take_settings(redis, url, name_space, time_to_live_s);
+    if (status == INGOT_SUCCESS)
+        status = init_lock_and_book(redis, url);
     if (status != INGOT_SUCCESS) {
         wipe(redis);
         return status;
-    }
-    if (pthread_mutex_init(&redis->lock, NULL) != 0 || !init_book(redis, url)) {
-        wipe(redis);
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "the path of the Unix socket is too long, or there are no more mutexes");
     }
     *transport = (struct transport){.ops = &ops, .self = redis};
     return INGOT_SUCCESS;

@@ -188,7 +188,7 @@ TEST_F(RemoteRedisTls, ForgetsTheAddressOfAServerThatIsNotAccepted)
     tls tls = {};
     address_book book;
     struct stream stream;
-    ASSERT_TRUE(address_book_init(&book, "localhost", std::to_string(redis.port()).c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, address_book_init(&book, "localhost", std::to_string(redis.port()).c_str()));
     ASSERT_EQ(INGOT_SUCCESS, tls_init(&tls, "localhost", &files));
     EXPECT_EQ(OUTCOME_REFUSED, stream_open(&book, &tls, &request, &stream)) << request.failure;
     EXPECT_EQ(0u, book.known.count);

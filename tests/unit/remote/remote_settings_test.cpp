@@ -209,7 +209,15 @@ TEST_F(RemoteSettings, ChecksTheInfo)
     EXPECT_EQ(INGOT_SUCCESS, open_with(url, [](auto *i) { i->struct_size = 16; })) << "an older, shorter info";
     EXPECT_EQ(INGOT_NOT_FOUND, open_with(url + "?credentials=/nowhere/secret"));
     EXPECT_EQ(INGOT_UNTRUSTED, open_with(url + "?credentials=" + write("hunter2", 0644)));
+}
+
+TEST_F(RemoteSettings, RefusesPathsOfSocketsThatAreTooLong)
+{
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("redis+unix:///" + std::string(200, 's')));
+    const std::string detail = ingot_last_error_detail();
+    EXPECT_NE(std::string::npos, detail.find("has 201 bytes, and the system allows 107")) << detail;
+    EXPECT_EQ(INGOT_SUCCESS, open_with("redis+unix:///" + std::string(106, 's')));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("redis+unix:///" + std::string(107, 's')));
 }
 
 TEST_F(RemoteSettings, OtherStoragesAreNotRemoteTiers)
