@@ -112,8 +112,11 @@ static size_t get_group(void *self, size_t count, struct fetch *fetches)
             target_of(&http->target, fetches[i].key, addresses[i]);
         exchanges[i].address = addresses != NULL ? addresses[i] : NULL;
     }
-    if (handle != NULL && addresses != NULL)
+    const bool has_memory = handle != NULL && addresses != NULL;
+    if (has_memory)
         exchange_perform(handle, count, exchanges);
+    for (size_t i = 0; i < count && !has_memory; ++i)
+        (void)request_fail(&fetches[i].request, OUTCOME_NO_MEMORY, "no memory for a connection");
     if (handle != NULL)
         give_handle(http, handle);
     free(addresses);

@@ -3,8 +3,10 @@
  */
 #include <gtest/gtest.h>
 
+#include <dlfcn.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <fstream>
 
 #include "support/faulty_server.h"
@@ -13,6 +15,16 @@
 
 using namespace remote_fixture;
 using server_process::Nginx;
+
+/* Replaces libcurl's function, so that a test can let it run out of memory. */
+static std::atomic<bool> has_no_memory{false};
+extern "C" void *curl_multi_init(void);
+extern "C" void *curl_multi_init(void)
+{
+    using Function = void *(*)();
+    static const Function original = reinterpret_cast<Function>(dlsym(RTLD_NEXT, "curl_multi_init"));
+    return has_no_memory ? nullptr : original();
+}
 
 namespace
 {
@@ -198,6 +210,25 @@ TEST_F(RemoteHttp, VerifiesServersAndShowsItsCertificate)
     EXPECT_EQ(1u, unknown.stats().refused) << unknown.events.all();
     chmod(at("key.pem").c_str(), 0644);
     EXPECT_EQ(INGOT_UNTRUSTED, Tier(nginx.url(shown, "https")).status());
+}
+
+TEST_F(RemoteHttp, SaysThatItHasNoMemory)
+{
+    has_no_memory = true;
+    const Tier tier("http://127.0.0.1:1");
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, tier.load(kId));
+    const std::string of_one = ingot_last_error_detail();
+    EXPECT_NE(std::string::npos, of_one.find("no memory for a connection")) << of_one;
+    std::vector<std::string> details;
+    const std::vector<ingot_storage_id_t> ids(2, {kId.size(), kId.data()});
+    const auto remember = [](size_t, ingot_status_t status, ingot_buffer_t *, void *user) {
+        EXPECT_EQ(INGOT_OUT_OF_MEMORY, status);
+        static_cast<std::vector<std::string> *>(user)->push_back(ingot_last_error_detail());
+        return 1;
+    };
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_load_many(tier.get(), ids.size(), ids.data(), remember, &details));
+    EXPECT_EQ(std::vector<std::string>(2, of_one), details);
+    has_no_memory = false;
 }
 
 TEST_F(RemoteHttp, DoesNotFollowRedirects)
