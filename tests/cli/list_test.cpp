@@ -89,6 +89,23 @@ TEST_F(CliList, ListsDamagedEntriesWithTheirStatus)
     EXPECT_EQ("['" + bad + "']", json("ls", "[e[\"entry\"] for e in j if e[\"status\"] == \"INGOT_BLOB_CORRUPT\"]"));
 }
 
+/* A name that occurs in another name is not that name. */
+TEST_F(CliList, ListsEachDeviceOfAProgramOnce)
+{
+    ReferenceDevice device;
+    device.targets = {"gamma-sxm", "gamma", "GAMMA", "gamma"};
+    device.driver_version = "7.0";
+    const Context context = device.make();
+    const Desc desc = program("kernel twice x 2 *\n").make(context);
+    const store_fixture::Store store = open_store();
+    ingot_program_t built = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&built, desc.get(), store.get(), nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    ingot_program_release(built);
+    EXPECT_EQ("['gamma-sxm, gamma, GAMMA']", json("ls --driver 7.0", "[e[\"device\"] for e in j]"));
+    EXPECT_EQ("['7.0']", json("ls --driver 7.0", "[e[\"driver\"] for e in j]"));
+}
+
 TEST_F(CliList, ShowsAllOfAnEntry)
 {
     const std::string name = json("ls --device beta", "j[0][\"entry\"]");

@@ -27,10 +27,24 @@ static bool begins_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static void add_once(char **list, const char *value)
+static bool is_device_field(const cJSON *field, const char *part)
 {
-    if (*list == NULL || !text_contains(*list, value))
-        *list = text_append(*list, ", ", value);
+    return begins_with(field->string, "device[") && strcmp(last_part(field->string), part) == 0;
+}
+
+/* Appends the field's value, unless an earlier device has the same one. */
+static void add_once(char **list, const struct id_view *view, const cJSON *field, const char *part)
+{
+    const cJSON *earlier;
+    cJSON_ArrayForEach(earlier, view->fields)
+    {
+        if (earlier == field)
+            break;
+        if (cJSON_IsString(earlier) && is_device_field(earlier, part) &&
+            strcmp(earlier->valuestring, field->valuestring) == 0)
+            return;
+    }
+    *list = text_append(*list, ", ", field->valuestring);
 }
 
 /* Adds a source. The kind is eight hexadecimal digits if only the backend knows it; such a source is called "own". */
@@ -48,10 +62,10 @@ static void take_field(struct id_view *view, const cJSON *field, const char **so
     const char *value = field->valuestring;
     if (strcmp(field->string, "backend") == 0)
         view->backend = text_append(view->backend, ", ", value);
-    else if (begins_with(field->string, "device[") && strcmp(part, "device_name") == 0)
-        add_once(&view->devices, value);
-    else if (begins_with(field->string, "device[") && strcmp(part, "driver_version") == 0)
-        add_once(&view->drivers, value);
+    else if (is_device_field(field, "device_name"))
+        add_once(&view->devices, view, field, part);
+    else if (is_device_field(field, "driver_version"))
+        add_once(&view->drivers, view, field, part);
     else if (begins_with(field->string, "source[") && strcmp(part, "kind") == 0)
         *source_kind = value;
     else if (begins_with(field->string, "source[") && strcmp(part, "blake2b") == 0)

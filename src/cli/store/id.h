@@ -11,7 +11,7 @@
 struct id_view {
     cJSON *fields; /* an object with one member per field */
     char *backend;
-    char *devices; /* joined by ", "; a name that is already there is not added again */
+    char *devices; /* joined by ", "; equal names are listed once */
     char *drivers;
     char *sources; /* "opencl_c 1f2e3d4c5b6a", joined by ", " */
 };
