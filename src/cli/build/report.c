@@ -106,13 +106,14 @@ void report_leave_out(struct report *report, const ingot_recipe_program_t *facts
 void report_device(struct report *report, const char *text)
 {
     const cJSON *known;
+    if (!report->is_json)
+        return;
     cJSON_ArrayForEach(known, report->devices)
     {
         if (report->is_stale && strcmp(known->valuestring, text) == 0)
             return; /* listed for another namespace */
     }
-    if (report->is_json)
-        (void)cJSON_AddItemToArray(report->devices, cJSON_CreateString(text));
+    (void)cJSON_AddItemToArray(report->devices, cJSON_CreateString(text));
 }
 
 void report_begin(struct report *report, uint64_t job_count, uint64_t cost_ns)

@@ -22,7 +22,7 @@ struct schedule_calls {
     void (*begin)(uint64_t job_count, uint64_t cost_ns, void *user);
     /* Called when a job has ended. */
     void (*result)(const struct plan_program *program, const char *device, const struct message *result, void *user);
-    /* Called at least every 100 ms while the work goes on. */
+    /* Called after each wait for the workers, usually every 25 ms. */
     void (*tick)(void *user);
     void *user;
 };

@@ -99,7 +99,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
         code = read_environment(&info, root);
     if (code != EXIT_DONE)
         return code;
-    info.trust_policy = trust.policy;
+    info.trust_policy = trust.policy; /* again: INGOT_PERSIST_TRUST may name a weaker policy than the options */
     info.key_files = trust.key_files;
     if (store_access != STORE_MAKE)
         info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
