@@ -1,9 +1,10 @@
 /*
  * redis_reply_fuzzer.cpp - reads any bytes as a reply of Redis, whole and in pieces. A reply that is accepted whole
- * must also be accepted byte by byte, must not be an array, and must not exceed the limit for a string.
+ * must also be accepted in pieces, must not be an array, and must not exceed the limit for a string.
  */
 #include <cstdint>
 #include <cstdlib>
+#include <initializer_list>
 
 extern "C" {
 #include "remote/redis/connection.h"
@@ -21,9 +22,12 @@ bool feed(const uint8_t *data, size_t size, size_t piece)
     redisReply *reply = nullptr;
     request request = {};
     enum outcome outcome = OUTCOME_DONE;
-    for (size_t at = 0; at < size && outcome == OUTCOME_DONE && reply == nullptr; at += piece)
+    for (size_t at = 0; at < size && outcome == OUTCOME_DONE && reply == nullptr; at += piece) {
         outcome = redis_reply_feed(reader, &request, size - at < piece ? size - at : piece,
-                                   reinterpret_cast<const char *>(data) + at, kLimit, &reply);
+                                   reinterpret_cast<const char *>(data) + at, kLimit);
+        if (outcome == OUTCOME_DONE)
+            outcome = redis_reply_take_only(reader, &request, kLimit, &reply);
+    }
     const bool is_reply = outcome == OUTCOME_DONE && reply != nullptr;
     if (outcome != OUTCOME_DONE && (reply != nullptr || request.failure[0] == '\0'))
         abort();
@@ -40,8 +44,8 @@ bool feed(const uint8_t *data, size_t size, size_t piece)
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const bool is_whole = feed(data, size, size + 1);
-    if (is_whole && !feed(data, size, 1))
-        abort();
-    feed(data, size, 7);
+    for (const size_t piece : {size_t{1}, size_t{7}})
+        if (!feed(data, size, piece) && is_whole)
+            abort();
     return 0;
 }

@@ -45,27 +45,12 @@ static bool is_known_kind(char kind)
     return kind == '$' || kind == '+' || kind == '-' || kind == ':';
 }
 
-enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
-                              size_t max_size, redisReply **reply)
+/* Refuses a reply by its first byte if it is of another kind. ridx is -1 between replies. Lists could claim any number
+ * of elements, and hiredis would allocate memory for them. */
+static enum outcome check_kind(const redisReader *reader, struct request *request, char first)
 {
-    void *found = NULL;
-    if (size == 0)
-        return OUTCOME_DONE;
-    /* ridx is -1 between replies. Other kinds are refused, because a list could claim any number of elements, and
-     * hiredis would allocate memory for them. */
-    if (reader->ridx == -1 && !is_known_kind(bytes[0]))
+    if (reader->ridx == -1 && !is_known_kind(first))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
-    if (reader->len > max_size || size > max_size - reader->len)
-        return request_fail(request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", max_size);
-    if (redisReaderFeed(reader, bytes, size) != REDIS_OK)
-        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
-    if (redisReaderGetReply(reader, &found) != REDIS_OK)
-        return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis: %.100s", reader->errstr);
-    if (found != NULL && reader->len != reader->pos) {
-        freeReplyObject(found);
-        return request_fail(request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
-    }
-    *reply = found;
     return OUTCOME_DONE;
 }
 
@@ -76,8 +61,9 @@ static enum outcome take_reply(redisReader *reader, struct request *request, siz
     void *found = NULL;
     if (reader->pos == reader->len) /* without bytes, hiredis would set ridx to 0 and skip the next check */
         return OUTCOME_DONE;
-    if (reader->ridx == -1 && !is_known_kind(reader->buf[reader->pos]))
-        return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis to this command");
+    const enum outcome outcome = check_kind(reader, request, reader->buf[reader->pos]);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
     if (redisReaderGetReply(reader, &found) != REDIS_OK)
         return request_fail(request, OUTCOME_BAD_ANSWER, "the answer is not one of Redis: %.100s", reader->errstr);
     if (found == NULL && reader->len - reader->pos > max_size)
@@ -86,15 +72,41 @@ static enum outcome take_reply(redisReader *reader, struct request *request, siz
     return OUTCOME_DONE;
 }
 
-static enum outcome receive_chunk(struct redis_connection *connection, struct request *request)
+enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
+                              size_t max_size)
+{
+    if (size == 0)
+        return OUTCOME_DONE;
+    const enum outcome outcome = check_kind(reader, request, bytes[0]);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    if (reader->len > max_size || size > max_size - reader->len)
+        return request_fail(request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", max_size);
+    if (redisReaderFeed(reader, bytes, size) != REDIS_OK)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
+    return OUTCOME_DONE;
+}
+
+enum outcome redis_reply_take_only(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
+{
+    const enum outcome outcome = take_reply(reader, request, max_size, reply);
+    if (outcome != OUTCOME_DONE || *reply == NULL || reader->len == reader->pos)
+        return outcome;
+    freeReplyObject(*reply);
+    *reply = NULL;
+    return request_fail(request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
+}
+
+/* Receives bytes for the reader, which then holds at most `max_size` bytes. */
+static enum outcome receive_chunk(struct redis_connection *connection, struct request *request, size_t max_size)
 {
     char *chunk = malloc(CHUNK_SIZE);
     size_t size = 0;
     if (chunk == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
     enum outcome outcome = stream_receive(&connection->stream, request, CHUNK_SIZE, chunk, &size);
-    if (outcome == OUTCOME_DONE && redisReaderFeed(connection->reader, chunk, size) != REDIS_OK)
-        outcome = request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
+    if (outcome == OUTCOME_DONE)
+        outcome = redis_reply_feed(connection->reader, request, size, chunk, max_size);
     free(chunk);
     return outcome;
 }
@@ -106,7 +118,7 @@ enum outcome redis_connection_next(struct redis_connection *connection, struct r
     *reply = NULL;
     enum outcome outcome = take_reply(connection->reader, request, limit, reply);
     while (outcome == OUTCOME_DONE && *reply == NULL) {
-        outcome = receive_chunk(connection, request);
+        outcome = receive_chunk(connection, request, SIZE_MAX); /* other replies may follow in the same bytes */
         if (outcome == OUTCOME_DONE)
             outcome = take_reply(connection->reader, request, limit, reply);
     }
@@ -121,18 +133,13 @@ bool redis_connection_has_more(const struct redis_connection *connection)
 static enum outcome receive(struct redis_connection *connection, struct request *request, size_t max_size,
                             redisReply **reply)
 {
-    char *chunk = malloc(CHUNK_SIZE);
     enum outcome outcome = OUTCOME_DONE;
     *reply = NULL;
-    if (chunk == NULL)
-        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
     while (outcome == OUTCOME_DONE && *reply == NULL) {
-        size_t size = 0;
-        outcome = stream_receive(&connection->stream, request, CHUNK_SIZE, chunk, &size);
+        outcome = receive_chunk(connection, request, max_size);
         if (outcome == OUTCOME_DONE)
-            outcome = redis_reply_feed(connection->reader, request, size, chunk, max_size, reply);
+            outcome = redis_reply_take_only(connection->reader, request, max_size, reply);
     }
-    free(chunk);
     return outcome;
 }
 

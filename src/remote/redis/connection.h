@@ -39,12 +39,13 @@ void redis_connection_close(struct redis_connection *connection);
 enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
                                   const struct redis_command *command, redisReply **reply);
 
-/*
- * Feeds bytes of a reply to a reader. Sets *reply if it is complete. Refuses replies of other kinds than those above,
- * and of more than max_size bytes, before it allocates memory for them.
- */
+/* Feeds bytes to a reader. Refuses replies of other kinds than those above, and more than max_size bytes in the reader,
+ * before it allocates memory for them. */
 enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
-                              size_t max_size, redisReply **reply);
+                              size_t max_size);
+/* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does, and bytes that follow the
+ * reply. */
+enum outcome redis_reply_take_only(redisReader *reader, struct request *request, size_t max_size, redisReply **reply);
 
 /*
  * Returns the next of several replies, and receives more bytes if the reader does not have all of it yet. The caller
