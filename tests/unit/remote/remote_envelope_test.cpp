@@ -38,9 +38,8 @@ Bytes encode(const Bytes &blob, int level = 3, const Bytes &id = kId)
 ingot_status_t decode(const Bytes &object, Bytes *blob = nullptr, const Bytes &id = kId, size_t limit = kLimit)
 {
     envelope_blob found = {};
-    /* A copy without spare room (one byte, in case the object is empty), so that a sanitizer sees reads beyond its
-     * end. */
-    const std::unique_ptr<uint8_t[]> copy(new uint8_t[object.size() + 1]);
+    /* A copy without spare room, so that a sanitizer sees reads beyond its end. */
+    const std::unique_ptr<uint8_t[]> copy(new uint8_t[object.size()]);
     std::copy(object.begin(), object.end(), copy.get());
     const ingot_status_t status = envelope_decode(object.size(), copy.get(), id.size(), id.data(), limit, &found);
     if (status == INGOT_SUCCESS && blob != nullptr)
