@@ -101,8 +101,8 @@ public:
     {
         const std::string name = device + "_" + workload;
         const std::string store = folder_ + "/" + name;
-        if (!std::filesystem::exists(command_of(workload)[0]) || run(device, workload, "bare", store) < 0) {
-            std::printf("%s: %s is not measured: it is not installed, or does not get through\n", device.c_str(),
+        if (!std::filesystem::exists(command_of(workload)[0]) || !works_without_layer(device, workload, store)) {
+            std::printf("%s: %s is not measured: it is not installed, or fails without the layer\n", device.c_str(),
                         workload.c_str());
             return;
         }
@@ -157,13 +157,28 @@ private:
         report.add("layer_warm_" + name, warm.median(), "ms");
     }
 
-    /* Runs a workload and returns its milliseconds, or -1 if it failed. */
+    /* Runs a workload and returns what the measuring process printed: see run_timed(). */
+    std::vector<std::string> try_to_run(const std::string &device, const std::string &workload, const std::string &mode,
+                                        const std::string &store)
+    {
+        const auto lines = processes_.run(device, "timed", workload, store, {{"BENCH_LAYER_MODE", mode}});
+        require(!lines.empty() && lines[0].size() > 1, "a measuring process printed something else");
+        return lines[0];
+    }
+
+    bool works_without_layer(const std::string &device, const std::string &workload, const std::string &store)
+    {
+        return try_to_run(device, workload, "bare", store)[0] == "timed";
+    }
+
+    /* Runs a workload and returns its milliseconds. Ends the benchmark if the workload fails. */
     double run(const std::string &device, const std::string &workload, const std::string &mode,
                const std::string &store)
     {
-        const auto lines = processes_.run(device, "timed", workload, store, {{"BENCH_LAYER_MODE", mode}});
-        require(lines.size() == 1, "a measuring process printed something else");
-        return lines[0][0] == "timed" ? std::stod(lines[0][1]) : -1;
+        const std::vector<std::string> fields = try_to_run(device, workload, mode, store);
+        require(fields[0] == "timed", workload + " on " + device + " (" + mode + ") failed with status " + fields[1] +
+                                          (fields.size() > 2 ? ": " + fields[2] : ""));
+        return std::stod(fields[1]);
     }
 
     static double ratio(const std::string &of_one, bench::Sample &one, const std::string &of_other,
