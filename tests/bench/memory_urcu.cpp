@@ -76,19 +76,17 @@ public:
     void run(unsigned thread, size_t operations) override
     {
         Picker picker(thread, nodes_.size());
-        bool ok = true;
         for (size_t i = 0; i < operations; ++i) {
             const uint64_t key = picker.next();
             cds_lfht_iter iter;
             rcu_read_lock();
             cds_lfht_lookup(table_, hash_of(key), is_key, &key, &iter);
             Node *const node = node_of(cds_lfht_iter_get_node(&iter));
-            ok &= node != nullptr;
+            require(node != nullptr, "liburcu lost something");
             node->references.fetch_add(1, std::memory_order_relaxed);
             rcu_read_unlock();
             node->references.fetch_sub(1, std::memory_order_acq_rel);
         }
-        require(ok, "liburcu lost something");
     }
 
 private:
