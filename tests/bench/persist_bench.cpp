@@ -46,7 +46,7 @@ using bench::Clock;
 using bench::Goal;
 
 constexpr size_t kIdSize = 400;
-constexpr unsigned kRounds = 26; /* compare_size() has one more, which warms up */
+constexpr unsigned kRounds = 26; /* one more warms up */
 uint64_t sink;                   /* so that no load is optimized away */
 
 void require(bool is_so, const char *what)
@@ -240,16 +240,21 @@ void compare_counts(bench::Report *report, const fs::path &scratch)
         large.store(ids[i], blob);
     bench::Sample small_loads, large_loads, small_stores, large_stores;
     unsigned next = large_count;
-    for (unsigned round = 0; round < kRounds; ++round) {
-        small_loads.values.push_back(time_of(a_round, [&](unsigned i) { small.load(ids[i]); }));
-        large_loads.values.push_back(time_of(a_round, [&](unsigned i) { large.load(ids[(i * 97u) % large_count]); }));
-        small_stores.values.push_back(time_of(a_round, [&](unsigned i) { small.store(ids[next + i], blob); }));
-        large_stores.values.push_back(time_of(a_round, [&](unsigned i) { large.store(ids[next + i], blob); }));
+    const std::vector<Turn> turns = {
+        {&small_loads, a_round, [&](unsigned i) { small.load(ids[i]); }},
+        {&large_loads, a_round, [&](unsigned i) { large.load(ids[(i * 97u) % large_count]); }},
+        {&small_stores, a_round, [&](unsigned i) { small.store(ids[next + i], blob); }},
+        {&large_stores, a_round, [&](unsigned i) { large.store(ids[next + i], blob); }},
+    };
+    for (unsigned round = 0; round <= kRounds; ++round) {
+        take_turns(turns, round);
         for (const Storage *store : {&small, &large}) /* so that both keep their size, and both reuse memory */
             for (unsigned i = 0; i < a_round; ++i)
                 store->remove(ids[next + i]);
         next += a_round;
     }
+    for (const Turn &turn : turns)
+        join_rounds(&turn.sample->values);
     add_ratio(report, "load_100k_over_1k", large_loads, small_loads, Goal::at_most, 1.5);
     add_ratio(report, "store_100k_over_1k", large_stores, small_stores, Goal::at_most, 1.5);
 }
