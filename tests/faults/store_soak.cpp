@@ -1,9 +1,10 @@
 /*
  * store_soak SECONDS [SEED] - runs eight processes that load, store, remove, evict and clear, and kills and restarts
- * them. The store has a tenth of the space that all entries need.
+ * them. The store has a tenth of the space that all entries need, except in the last quarter of the time.
  *
- * No result may be wrong and no call may hang. At the end, every checksum must match, and a recount must agree with the
- * files. Prints what was done. The exit status is 0, or 1 with the reason.
+ * No result may be wrong and no call may hang. At the end, every checksum must match, and after one more store, the
+ * recorded total must be that of the files, before and after a recount. Prints what was done. The exit status is 0, or
+ * 1 with the reason.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -39,6 +40,8 @@ struct Board {
     std::atomic<uint64_t> beats[kProcesses] = {};
     std::atomic<int> failure{kNone};
     std::atomic<int> failed_status{0};
+    /* False in the last quarter of the time, because an eviction adds up the records and so hides a wrong total. */
+    std::atomic<bool> has_limit{true};
     std::atomic<bool> is_over{false};
 };
 
@@ -90,6 +93,8 @@ void work_once(Board *board, const Store &store, std::mt19937 *random)
     } else if (choice < 9980) {
         expect(board, store.remove(id_of(number)), {INGOT_SUCCESS, INGOT_NOT_FOUND, INGOT_BUSY});
         ++board->removals;
+    } else if (!board->has_limit) {
+        load_one(board, store, number);
     } else if (choice < 9995) {
         ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
         limits.max_bytes = kLimit / 3;
@@ -106,16 +111,17 @@ void work_once(Board *board, const Store &store, std::mt19937 *random)
     std::mt19937 random(seed);
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = root.c_str();
-    info.max_bytes = kLimit;
     info.eviction = process % 2 == 0 ? INGOT_PERSIST_EVICT_LRU : INGOT_PERSIST_EVICT_FIFO;
-    info.max_entries = process == 3 ? 100 : 0;
     while (!board->is_over && board->failure == kNone) {
+        const bool has_limit = board->has_limit;
+        info.max_bytes = has_limit ? kLimit : UINT64_MAX;
+        info.max_entries = has_limit && process == 3 ? 100 : 0;
         const Store store(info);
         if (store.status() != INGOT_SUCCESS) {
             fail(board, kOpenFailed, store.status());
             break;
         }
-        for (unsigned i = 0; i < 200 && !board->is_over; ++i) {
+        for (unsigned i = 0; i < 200 && !board->is_over && board->has_limit == has_limit; ++i) {
             work_once(board, store, &random);
             ++board->beats[process];
         }
@@ -139,8 +145,10 @@ bool kill_and_restart(Board *board, const std::string &root, unsigned seconds, s
     for (unsigned process = 0; process < kProcesses; ++process)
         start(process);
     const Clock::time_point end = Clock::now() + std::chrono::seconds(seconds);
+    const Clock::time_point end_of_limit = end - std::chrono::seconds(seconds) / 4;
     bool is_hung = false;
     while (Clock::now() < end && board->failure == kNone && !is_hung) {
+        board->has_limit = Clock::now() < end_of_limit;
         std::this_thread::sleep_for(std::chrono::milliseconds(5 + (*random)() % 40)); /* the pace of the kills */
         const unsigned victim = (*random)() % kProcesses;
         kill(children[victim], SIGKILL);
@@ -164,10 +172,19 @@ bool kill_and_restart(Board *board, const std::string &root, unsigned seconds, s
     return !is_hung;
 }
 
-/* True if the remaining entries are sound, and a recount records the total of the bytes on disk. */
+/*
+ * True if the remaining entries are sound, and the recorded total is that of the bytes on disk.
+ *
+ * A killed process may leave a change that the totals of the index do not include, or a size.txt that it had not
+ * written yet. The next process that changes the store corrects both (doc/store-format.md), so the check stores an
+ * entry first. The recount must find nothing left to correct.
+ */
 bool is_sound_at_the_end(const std::string &root)
 {
-    const Store store(fs::path(root), kLimit);
+    const Store store{fs::path(root)};
+    if (store.put(bytes_of("the last program"), random_bytes(kIds, 100)) != INGOT_SUCCESS)
+        return false;
+    const uint64_t bytes = bytes_in(root);
     ingot_persist_verification_t verification = INGOT_PERSIST_VERIFICATION_INIT;
     ingot_persist_count_t first = INGOT_PERSIST_COUNT_INIT;
     ingot_persist_count_t second = INGOT_PERSIST_COUNT_INIT;
@@ -180,8 +197,8 @@ bool is_sound_at_the_end(const std::string &root)
     std::printf("recorded %" PRIu64 " bytes before the recount, counted %" PRIu64 ", recorded %" PRIu64 " after\n",
                 first.recorded_bytes, first.counted_bytes, second.recorded_bytes);
     return verification.bad_count == 0 && verification.foreign_count == 0 && verification.unread_count == 0 &&
-           second.is_recorded != 0 && second.recorded_bytes == second.counted_bytes &&
-           second.counted_bytes == bytes_in(root);
+           first.is_recorded != 0 && first.recorded_bytes == bytes && first.counted_bytes == bytes &&
+           second.is_recorded != 0 && second.recorded_bytes == bytes && second.counted_bytes == bytes;
 }
 
 } // namespace
