@@ -1,6 +1,7 @@
 /*
  * recipe_fuzzer.cpp - reads any bytes as a recipe. If it is accepted, its programs must be readable and found by their
- * keys, describing them to a context must not crash, and a copy of it must be a sound recipe. Each input is also tried
+ * keys, describing them to a context must not crash, and a copy of it must be a sound recipe with
+ * all programs that can be copied. Each input is also tried
  * with corrected checksums and keys, and is then sealed.
  */
 #include <ingot/recipe.h>
@@ -44,7 +45,8 @@ void read_text(ingot_recipe_t recipe, const ingot_recipe_text_t &text)
     (void)ingot_recipe_get_text(recipe, text.text, &size, bytes.data());
 }
 
-void read_program(ingot_recipe_t recipe, size_t index, ingot_recipe_writer_t writer)
+/* Reads a program, and copies it. Returns true if it was copied, and false if a part of it is missing or damaged. */
+bool read_program(ingot_recipe_t recipe, size_t index, ingot_recipe_writer_t writer)
 {
     ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
     ingot_program_desc_t desc = nullptr;
@@ -69,7 +71,10 @@ void read_program(ingot_recipe_t recipe, size_t index, ingot_recipe_writer_t wri
             abort();
     if (ingot_recipe_desc_create(&desc, recipe, index, reference_context(), 0, nullptr) == INGOT_SUCCESS)
         ingot_program_desc_release(desc);
-    (void)ingot_recipe_writer_copy(writer, recipe, index);
+    const ingot_status_t copied = ingot_recipe_writer_copy(writer, recipe, index);
+    if (copied != INGOT_SUCCESS && copied != INGOT_NOT_FOUND && copied != INGOT_BLOB_CORRUPT)
+        abort();
+    return copied == INGOT_SUCCESS;
 }
 
 ingot_status_t supply_key(size_t index, ingot_persist_key_t *key, void *)
@@ -110,13 +115,14 @@ void read_file(const std::string &path, const std::string &copy)
     if (ingot_recipe_get_summary(recipe, &summary) != INGOT_SUCCESS ||
         ingot_recipe_writer_open(&writer, &info) != INGOT_SUCCESS)
         abort();
+    size_t copied_count = 0;
     for (size_t i = 0; i < summary.program_count; ++i)
-        read_program(recipe, i, writer);
+        copied_count += read_program(recipe, i, writer) ? 1 : 0;
     ingot_recipe_writer_release(writer);
     ingot_recipe_summary_t again = INGOT_RECIPE_SUMMARY_INIT;
     if (ingot_recipe_open(&copied, copy.c_str()) != INGOT_SUCCESS ||
         ingot_recipe_get_summary(copied, &again) != INGOT_SUCCESS || again.damaged_count != 0 ||
-        again.torn_bytes != 0 || again.program_count > summary.program_count)
+        again.torn_bytes != 0 || again.program_count != copied_count)
         abort();
     ingot_recipe_release(copied);
     ingot_recipe_release(recipe);
