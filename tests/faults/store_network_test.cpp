@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Errors, StoreWithoutRename, testing::Values(EEXIST, EBU
                          [](const auto &error) { return std::string(strerrorname_np(error.param)); });
 
 /* A stale file handle: files can be opened, but each read fails. Directories can still be listed. */
-TEST_F(StoreNetwork, StaleFilesAreMisses)
+TEST_F(StoreNetwork, StaleFilesAreErrorsAndTheirEntriesStay)
 {
     for (const int error : {ESTALE, EIO, EBUSY}) {
         const int failed_check = run_with({{SYS_pread64, kAny, error}, {SYS_read, kAny, error}}, root_, [&] {
