@@ -108,7 +108,7 @@ protected:
 
 } // namespace
 
-TEST_F(RefusedKernel, OfASoundEntryIsDroppedCompiledAndStoredAnew)
+TEST_F(RefusedKernel, DropsTheEntryAndCompilesAndStoresTheProgram)
 {
     const Storage storage = open_store(root_);
     for (const ingot_status_t refusal : {INGOT_BACKEND_ERROR, INGOT_BLOB_REJECTED}) {
@@ -133,7 +133,7 @@ TEST_F(RefusedKernel, OfASoundEntryIsDroppedCompiledAndStoredAnew)
     }
 }
 
-TEST_F(RefusedKernel, IsFoundOutLaterToo)
+TEST_F(RefusedKernel, CompilesAProgramThatWasLoadedBeforeItsKernelWasRefused)
 {
     const Storage storage = open_store(root_);
     fill(storage);
@@ -153,7 +153,7 @@ TEST_F(RefusedKernel, IsFoundOutLaterToo)
     EXPECT_EQ(1u, picky.counts.builds);
 }
 
-TEST_F(RefusedKernel, OfWhatWasLoadedAheadIsReplacedToo)
+TEST_F(RefusedKernel, CompilesAProgramThatWasLoadedByItsIdAndShared)
 {
     const Storage storage = open_store(root_);
     fill(storage);
@@ -175,7 +175,7 @@ TEST_F(RefusedKernel, OfWhatWasLoadedAheadIsReplacedToo)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(desc, storage));
 }
 
-TEST_F(RefusedKernel, IsNotCompiledForANameThatIsMissingNorForWantOfMemory)
+TEST_F(RefusedKernel, CompilesNothingForAMissingKernelABadDeviceOrLackOfMemory)
 {
     const Storage storage = open_store(root_);
     fill(storage);
@@ -193,7 +193,7 @@ TEST_F(RefusedKernel, IsNotCompiledForANameThatIsMissingNorForWantOfMemory)
     EXPECT_EQ(0u, rejected_by(storage));
 }
 
-TEST_F(RefusedKernel, OfWhatThisProcessCompiledIsAFailureAndNoMore)
+TEST_F(RefusedKernel, CompilesOnceIfTheCompiledProgramIsRefusedToo)
 {
     const Storage storage = open_store(root_);
     Session session;
@@ -216,7 +216,7 @@ TEST_F(RefusedKernel, OfWhatThisProcessCompiledIsAFailureAndNoMore)
     EXPECT_EQ(1u, rejected_by(storage));
 }
 
-TEST_F(RefusedKernel, OfAFileIsReplaced)
+TEST_F(RefusedKernel, ReplacesTheBlobOfASingleFile)
 {
     ingot_storage_t file = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str()));
@@ -229,7 +229,7 @@ TEST_F(RefusedKernel, OfAFileIsReplaced)
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, storage));
 }
 
-TEST_F(RefusedKernel, OfABundleIsHiddenByTheTierBeforeIt)
+TEST_F(RefusedKernel, StoresInTheTierBeforeABundle)
 {
     make_bundle();
     const Storage bundle = open_bundle();
@@ -244,7 +244,7 @@ TEST_F(RefusedKernel, OfABundleIsHiddenByTheTierBeforeIt)
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, ask(next, store)); /* the chain's first tier now has it */
 }
 
-TEST_F(RefusedKernel, OfABundleThatIsAskedFirstIsToldAndCompiledByEach)
+TEST_F(RefusedKernel, ReportsABundleBeforeAllOtherTiersAndCompilesInEachSession)
 {
     make_bundle();
     const Storage bundle = open_bundle();
@@ -260,7 +260,7 @@ TEST_F(RefusedKernel, OfABundleThatIsAskedFirstIsToldAndCompiledByEach)
     }
 }
 
-TEST_F(RefusedKernel, OfAReadOnlyStoreIsTold)
+TEST_F(RefusedKernel, ReportsAReadOnlyStore)
 {
     fill(open_store(root_));
     const Storage storage = open_store(root_, INGOT_PERSIST_READ_ONLY);
@@ -270,7 +270,7 @@ TEST_F(RefusedKernel, OfAReadOnlyStoreIsTold)
     EXPECT_EQ(1u, entries_of(root_).size());
 }
 
-TEST_F(RefusedKernel, ThreadsThatAreRefusedAtOnceLeaveOneSoundEntry)
+TEST_F(RefusedKernel, LeavesOneSoundEntryIfManyThreadsAreRefusedAtOnce)
 {
     const Storage storage = open_store(root_);
     fill(storage);
@@ -293,7 +293,7 @@ TEST_F(RefusedKernel, ThreadsThatAreRefusedAtOnceLeaveOneSoundEntry)
     }
 }
 
-TEST_F(RefusedKernel, MissingArgumentsAreRefused)
+TEST_F(RefusedKernel, RejectsMissingArguments)
 {
     const Storage storage = open_store(root_);
     Session session;
