@@ -235,6 +235,12 @@ TEST(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
 }
 
 #if defined(__x86_64__)
+/* Returns the path of a file that a process has open. */
+fs::path open_file_of(pid_t process, unsigned long long fd)
+{
+    return fs::read_symlink("/proc/" + std::to_string(process) + "/fd/" + std::to_string(fd));
+}
+
 TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
 {
     ScratchDirectory scratch;
@@ -246,18 +252,18 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
     Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     unsigned stopped = 0;
-    const auto outcome =
-        traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
-                          [&](pid_t child, unsigned stop) {
-                              user_regs_struct registers;
-                              ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-                              if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64 || registers.rdx != 21)
-                                  return;
-                              ++stopped; /* the child holds the lock, and its entry is published */
-                              EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
-                              EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
-                              EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
-                          });
+    const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+                                           [&](pid_t child, unsigned stop) {
+                                               user_regs_struct registers;
+                                               ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+                                               if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64 ||
+                                                   open_file_of(child, registers.rdi).filename() != "size.txt")
+                                                   return;
+                                               ++stopped; /* the child holds the lock, and its entry is published */
+                                               EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
+                                               EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
+                                               EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+                                           });
     EXPECT_EQ(1u, stopped);
     EXPECT_EQ(0, outcome.exit_status);
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));
