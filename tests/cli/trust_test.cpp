@@ -126,6 +126,10 @@ TEST_F(CliTrust, VariablesHoldWithAndWithoutADirectory)
     };
     EXPECT_EQ(1, verify({"--require", "--dir", dir}, keys)) << "not sealed";
     EXPECT_EQ(1, verify({"--require"}, with_dir(keys)));
+    for (const char *weaker : {"none", "verify"})
+        EXPECT_EQ(1, verify({"--require"},
+                            with_dir({{"INGOT_PERSIST_KEYS", path("ci.pub")}, {"INGOT_PERSIST_TRUST", weaker}})))
+            << "a variable does not make --require less strict";
     EXPECT_EQ(1, verify({"--dir", dir}, required)) << "a build step that sets both must not pass";
     EXPECT_EQ(1, verify({}, with_dir(required)));
     EXPECT_EQ(1, verify({"--keys", path("ci.pub"), "--dir", dir}, {{"INGOT_PERSIST_TRUST", "require"}}))
