@@ -6,7 +6,7 @@
 #include "persist/memo/headers.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/storage/common/savings.h"
-#include "persist/storage/store_queue.h"
+#include "persist/storage/store_flush.h"
 #include "util/struct_size.h"
 
 ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
@@ -17,7 +17,7 @@ ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_per
     if (storage == NULL || (info != NULL && !STRUCT_READ_OVER(known, info)) ||
         (progress != NULL && !STRUCT_IS_SET(progress)))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or a struct_size is not set");
-    const ingot_status_t flushed = store_queue_flush(storage, &known, &reached);
+    const ingot_status_t flushed = store_flush(storage, &known, &reached);
     (void)STRUCT_WRITE(progress, reached);
     ingot_status_t saved = recorder_save(storage);
     const ingot_status_t remembered = headers_save(storage);

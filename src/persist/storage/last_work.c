@@ -26,6 +26,7 @@
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/state.h"
+#include "persist/storage/store_flush.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
 
@@ -69,7 +70,7 @@ static bool is_any_hurrying(void)
     if (!try_lock(files_steady_clock_ns()))
         return false;
     for (ingot_storage_t storage = first; storage != NULL && !is_hurrying; storage = storage->queue.next)
-        is_hurrying = store_queue_is_hurrying(storage);
+        is_hurrying = store_flush_is_hurrying(storage);
     process_lock_give(&lock);
     return is_hurrying;
 }
@@ -79,13 +80,13 @@ static bool is_any_hurrying(void)
 static uint64_t do_all(uint64_t now_ns)
 {
     uint64_t longest_ns = 0;
-    if (store_queue_is_worked_here() || !try_lock(now_ns))
+    if (store_queue_work_depth() != 0 || !try_lock(now_ns))
         return 0;
     for (ingot_storage_t storage = first; storage != NULL; storage = storage->queue.next) {
         const uint64_t time_ns = storage_exit_time_ns(storage);
         longest_ns = time_ns > longest_ns ? time_ns : longest_ns;
         if (time_ns != 0)
-            store_queue_hurry(storage, now_ns + time_ns);
+            store_flush_hurry(storage, now_ns + time_ns);
     }
     process_lock_give(&lock);
     while (files_steady_clock_ns() - now_ns < longest_ns && is_any_hurrying())

@@ -12,6 +12,7 @@
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/last_work.h"
+#include "persist/storage/store_flush.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/trust.h"
@@ -125,7 +126,7 @@ static void finish(ingot_storage_t storage)
     static const ingot_persist_flush_info_t all = INGOT_PERSIST_FLUSH_INFO_INIT;
     struct kept_error kept;
     kept_error_save(&kept); /* the flush may fail, which only events report */
-    (void)store_queue_flush(storage, &all, NULL);
+    (void)store_flush(storage, &all, NULL);
     last_work_remove(storage);
     savings_fini(storage);
     store_queue_fini(storage);

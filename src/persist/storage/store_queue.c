@@ -13,8 +13,8 @@
  * the times of earlier blobs. Blobs that would delay the end of the process for too long are left for a flush.
  *
  * A forked child has neither the thread nor the driver's state, so it treats the queue as empty and creates its locks
- * again, because they may have been held during the fork. When the process ends, last_work.c makes the threads store
- * what still waits.
+ * again, because they may have been held during the fork. Flushes, and the work at the end of the process, are in
+ * store_flush.c.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -43,7 +43,7 @@
 
 static _Thread_local ingot_storage_t own_storage; /* in a storage's thread: that storage */
 static atomic_bool is_watched_for_blobs;          /* relaxed: an extra call of process_end_watch does no harm */
-static _Thread_local unsigned work_depth;         /* nested calls of work; a callback may flush, or call exit() */
+static _Thread_local unsigned work_depth;         /* see store_queue_work_depth */
 
 static ingot_status_t init_conditions(struct store_queue *queue)
 {
@@ -85,20 +85,19 @@ static void forget(void *user)
     (void)init_conditions(queue); /* on Linux they need no memory and cannot fail */
 }
 
-static void lock(struct store_queue *queue)
+void store_queue_lock(struct store_queue *queue)
 {
     process_lock_take(&queue->lock, forget, queue);
 }
 
-static void unlock(struct store_queue *queue)
+bool store_queue_try_lock(struct store_queue *queue)
 {
-    process_lock_give(&queue->lock);
+    return process_lock_try(&queue->lock, forget, queue);
 }
 
-static uint64_t time_left(uint64_t until_ns)
+void store_queue_unlock(struct store_queue *queue)
 {
-    const uint64_t now_ns = files_steady_clock_ns();
-    return until_ns == NO_TIME ? NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
+    process_lock_give(&queue->lock);
 }
 
 /* Finds a suitable item: the oldest in the list of those to store soon, or the most expensive to build in the other
@@ -115,7 +114,7 @@ static struct store_queue_item *pop(struct store_queue *queue, enum store_queue_
     return at != NULL ? store_list_take_out(&queue->lists[when], at) : NULL;
 }
 
-static struct store_queue_item *pop_any(struct store_queue *queue, uint64_t limit_ns)
+struct store_queue_item *store_queue_pop_any(struct store_queue *queue, uint64_t limit_ns)
 {
     struct store_queue_item *item = NULL;
     for (int when = 0; item == NULL && when < STORE_QUEUE_LISTS; ++when)
@@ -123,7 +122,7 @@ static struct store_queue_item *pop_any(struct store_queue *queue, uint64_t limi
     return item;
 }
 
-static bool has_any(struct store_queue *queue, uint64_t limit_ns)
+bool store_queue_has_any(struct store_queue *queue, uint64_t limit_ns)
 {
     bool has = false;
     for (int when = 0; !has && when < STORE_QUEUE_LISTS; ++when)
@@ -131,8 +130,7 @@ static bool has_any(struct store_queue *queue, uint64_t limit_ns)
     return has;
 }
 
-/* Counts all items, including those that are being stored. Requires the lock. */
-static uint64_t count_waiting(const struct store_queue *queue)
+uint64_t store_queue_count_locked(const struct store_queue *queue)
 {
     uint64_t count = queue->active_count;
     for (int when = 0; when < STORE_QUEUE_LISTS; ++when)
@@ -189,35 +187,34 @@ static struct storage_outcome store_item(ingot_storage_t storage, const struct s
     return (struct storage_outcome){.status = INGOT_SUCCESS, .bytes = is_stored ? blob.size : 0};
 }
 
-/* Stores an item. Requires the lock, but releases it in between. Returns false if the process is ending, so the item
- * went back to a list. */
-static bool work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
+bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     struct store_queue *queue = &storage->queue;
     const uint64_t build_ns = item->build_ns;
     store_list_append(&queue->active, item);
     ++queue->active_count;
-    unlock(queue);
+    store_queue_unlock(queue);
     const int cancellation = cancellation_hold(); /* if this thread were canceled, flushes would wait for it forever */
     ++work_depth;
     const struct ingot_context *before = events_enter(item->context);
     const struct storage_outcome outcome = store_item(storage, item);
     events_leave(before);
-    lock(queue);
+    store_queue_lock(queue);
     struct store_queue_item **at = store_list_find_item(&queue->active, item);
     if (*at != NULL) /* NULL in a child that was forked in the meantime */
         (void)store_list_take_out(&queue->active, at);
     const bool is_cancelled = item->is_cancelled;
-    unlock(queue);
+    store_queue_unlock(queue);
     if (is_cancelled)
         storage->withdraw(storage, item->tier_count, item->id_size, item->id);
     const bool is_done = free_item(storage, item, is_own_thread);
     --work_depth;
     cancellation_allow(cancellation);
-    lock(queue);
+    store_queue_lock(queue);
     if (is_done)
         count_outcome(queue, &outcome, build_ns);
-    else
+    else /* any list will do, because the process is ending: only a flush still frees items, and it looks at all lists
+          */
         store_list_append(&queue->lists[STORE_QUEUE_SOON], item);
     queue->active_count -= queue->active_count != 0;
     pthread_cond_broadcast(&queue->is_done);
@@ -233,7 +230,7 @@ static struct store_queue_item *next_item(ingot_storage_t storage, uint64_t *loo
     const uint64_t quiet_ns = storage_quiet_time_ns(storage);
     *look_again_ns = NO_TIME;
     if (now_ns < queue->urgent_until_ns) {
-        struct store_queue_item *item = pop_any(queue, queue->urgent_until_ns - now_ns);
+        struct store_queue_item *item = store_queue_pop_any(queue, queue->urgent_until_ns - now_ns);
         *look_again_ns = queue->urgent_until_ns;
         return item;
     }
@@ -254,23 +251,23 @@ static void *run(void *user)
     struct store_queue *queue = &storage->queue;
     files_lower_priority();
     own_storage = storage;
-    lock(queue);
+    store_queue_lock(queue);
     while (!queue->is_ending) {
         uint64_t look_again_ns;
         struct store_queue_item *item = next_item(storage, &look_again_ns);
-        if (item == NULL || (!work(storage, item, true) && !queue->is_ending))
+        if (item == NULL || (!store_queue_work(storage, item, true) && !queue->is_ending))
             process_lock_wait_until(&queue->lock, &queue->has_work, look_again_ns);
     }
     const bool is_orphan = queue->is_orphan;
-    unlock(queue);
+    store_queue_unlock(queue);
     own_storage = NULL;
     if (is_orphan)
         storage->finish(storage);
     return NULL;
 }
 
-/* Starts the thread. Requires the lock. The thread blocks all signals, because signals belong to the application. */
-static bool start_thread(ingot_storage_t storage)
+/* The thread blocks all signals, because signals belong to the application. */
+bool store_queue_start_thread(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
     sigset_t all;
@@ -303,11 +300,11 @@ static struct store_queue_item *make_item(ingot_storage_t storage, const struct 
 static void drop_cheapest(ingot_storage_t storage, struct store_queue_list *list)
 {
     struct store_queue_item *item = store_list_take_out(list, store_list_find_cheapest(list));
-    unlock(&storage->queue);
+    store_queue_unlock(&storage->queue);
     events_tell_context(item->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, files_steady_clock_ns(),
                         "a program is not stored: too many wait for a quiet time, and its build was the fastest");
     (void)free_item(storage, item, false);
-    lock(&storage->queue);
+    store_queue_lock(&storage->queue);
 }
 
 /* Stores or drops items until the list is within its bounds. Requires the lock, but releases it in between. */
@@ -315,13 +312,13 @@ static void keep_bounds(ingot_storage_t storage, enum store_queue_when when)
 {
     struct store_queue *queue = &storage->queue;
     struct store_queue_list *list = &queue->lists[when];
-    const bool is_in_hands = when == STORE_QUEUE_AT_FLUSH || start_thread(storage);
-    while (list->count != 0 && (!is_in_hands || list->count > MAX_COUNT || list->bytes > MAX_BYTES)) {
-        if (when == STORE_QUEUE_WHEN_QUIET && is_in_hands) {
+    const bool will_be_stored = when == STORE_QUEUE_AT_FLUSH || store_queue_start_thread(storage);
+    while (list->count != 0 && (!will_be_stored || list->count > MAX_COUNT || list->bytes > MAX_BYTES)) {
+        if (when == STORE_QUEUE_WHEN_QUIET && will_be_stored) {
             drop_cheapest(storage, list);
             continue;
         }
-        (void)work(storage, store_list_take_out(list, &list->first), false);
+        (void)store_queue_work(storage, store_list_take_out(list, &list->first), false);
     }
 }
 
@@ -330,12 +327,12 @@ static void add(ingot_storage_t storage, struct store_queue_item *item, enum sto
     struct store_queue *queue = &storage->queue;
     if (item->program != NULL || !atomic_exchange_explicit(&is_watched_for_blobs, true, memory_order_relaxed))
         process_end_watch(); /* only once for blobs: tiers load no drivers, and the number of handlers is limited */
-    lock(queue);
+    store_queue_lock(queue);
     store_list_append(&queue->lists[when], item);
     keep_bounds(storage, when);
     if (when != STORE_QUEUE_AT_FLUSH)
         pthread_cond_signal(&queue->has_work);
-    unlock(queue);
+    store_queue_unlock(queue);
 }
 
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
@@ -354,10 +351,10 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
 bool store_queue_add_blob(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                           const ingot_buffer_t *blob, enum store_queue_when when)
 {
-    lock(&chain->queue);
+    store_queue_lock(&chain->queue);
     struct store_queue_item **known = store_list_find_blob(&chain->queue.lists[when], id_size, id);
     const bool is_known = known != NULL && (*known)->tier_count == tier_count;
-    unlock(&chain->queue);
+    store_queue_unlock(&chain->queue);
     if (is_known)
         return true;
     struct store_queue_item *item = store_list_make_item(&chain->allocator, id_size, id, blob->size, blob->bytes);
@@ -372,7 +369,7 @@ void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id
 {
     struct store_queue *queue = &chain->queue;
     struct store_queue_list cancelled = {0};
-    lock(queue);
+    store_queue_lock(queue);
     for (int when = 0; when < STORE_QUEUE_LISTS; ++when) {
         struct store_queue_item **at;
         while ((at = store_list_find_blob(&queue->lists[when], id_size, id)) != NULL)
@@ -380,148 +377,55 @@ void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id
     }
     for (struct store_queue_item *item = queue->active.first; item != NULL; item = item->next)
         item->is_cancelled = item->is_cancelled || store_list_is_blob(item, id_size, id);
-    unlock(queue);
+    store_queue_unlock(queue);
     while (cancelled.first != NULL)
         store_list_free_item(&chain->allocator, store_list_take_out(&cancelled, &cancelled.first));
+}
+
+unsigned store_queue_work_depth(void)
+{
+    return work_depth;
 }
 
 ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                      ingot_program_t program, size_t id_size, const uint8_t *id)
 {
     const ingot_status_t status = storage_take_and_store(storage, context, program, id_size, id).status;
-    lock(&storage->queue);
+    store_queue_lock(&storage->queue);
     note_failure(&storage->queue, status); /* does nothing on success */
-    unlock(&storage->queue);
+    store_queue_unlock(&storage->queue);
     return status;
 }
 
 void store_queue_wake(ingot_storage_t storage)
 {
-    lock(&storage->queue);
+    store_queue_lock(&storage->queue);
     pthread_cond_signal(&storage->queue.has_work);
-    unlock(&storage->queue);
+    store_queue_unlock(&storage->queue);
 }
 
 void store_queue_note_making(ingot_storage_t storage)
 {
-    lock(&storage->queue);
+    store_queue_lock(&storage->queue);
     ++storage->queue.making_count;
-    unlock(&storage->queue);
+    store_queue_unlock(&storage->queue);
 }
 
 void store_queue_note_made(ingot_storage_t storage)
 {
-    lock(&storage->queue);
+    store_queue_lock(&storage->queue);
     if (storage->queue.making_count != 0) /* it is 0 in a child that was forked in the meantime */
         --storage->queue.making_count;
     storage->queue.last_made_ns = files_steady_clock_ns();
-    unlock(&storage->queue);
+    store_queue_unlock(&storage->queue);
 }
 
 uint64_t store_queue_count(ingot_storage_t storage)
 {
-    lock(&storage->queue);
-    const uint64_t count = count_waiting(&storage->queue);
-    unlock(&storage->queue);
+    store_queue_lock(&storage->queue);
+    const uint64_t count = store_queue_count_locked(&storage->queue);
+    store_queue_unlock(&storage->queue);
     return count;
-}
-
-/* ---- flushing ---- */
-
-/* A flush. With a time limit, the storage's thread does the work, so a slow driver does not delay the caller. */
-struct flush {
-    ingot_storage_t storage;
-    ingot_persist_flush_info_t info;
-    uint64_t began_ns;
-    uint64_t until_ns;
-    bool is_for_thread;
-    ingot_persist_flush_progress_t before;
-    ingot_persist_flush_progress_t reported;
-};
-
-static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
-{
-    const struct store_queue *queue = &flush->storage->queue;
-    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    progress.stored_count = queue->total.stored_count - flush->before.stored_count;
-    progress.failed_count = queue->total.failed_count - flush->before.failed_count;
-    progress.stored_bytes = queue->total.stored_bytes - flush->before.stored_bytes;
-    progress.waiting_count = count_waiting(queue);
-    progress.elapsed_ns = files_steady_clock_ns() - flush->began_ns;
-    return progress;
-}
-
-/* Reports progress, if there is any. Requires the lock, but releases it in between. Returns false if on_progress asked
- * to stop. */
-static bool report(struct flush *flush)
-{
-    const ingot_persist_flush_progress_t progress = progress_of(flush);
-    /* waiting_count is compared, too, because an item that is not cacheable changes only that */
-    const ingot_persist_flush_progress_t *reported = &flush->reported;
-    if (flush->info.on_progress == NULL ||
-        (progress.stored_count + progress.failed_count == reported->stored_count + reported->failed_count &&
-         progress.waiting_count == reported->waiting_count))
-        return true;
-    flush->reported = progress;
-    unlock(&flush->storage->queue);
-    const bool goes_on = flush->info.on_progress(&progress, flush->info.user) != 0;
-    lock(&flush->storage->queue);
-    return goes_on;
-}
-
-/* Stores items until none waits, the time is up, or on_progress asks to stop. Requires the lock, but releases it in
- * between. */
-static void work_all(struct flush *flush)
-{
-    struct store_queue *queue = &flush->storage->queue;
-    /* if a callback flushes in the storage's own thread, that thread must not wait for itself */
-    const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
-    flush->is_for_thread = flush->until_ns != NO_TIME && !is_own_thread && start_thread(flush->storage);
-    while (report(flush) && time_left(flush->until_ns) != 0) {
-        const bool has_item = has_any(queue, time_left(flush->until_ns));
-        if (has_item && !flush->is_for_thread) {
-            struct store_queue_item *item = pop_any(queue, time_left(flush->until_ns));
-            if (item != NULL)
-                (void)work(flush->storage, item, false);
-            continue;
-        }
-        if (is_own_thread || (!has_item && queue->active_count == 0))
-            break;
-        if (has_item && queue->urgent_until_ns < flush->until_ns) {
-            queue->urgent_until_ns = flush->until_ns;
-            pthread_cond_signal(&queue->has_work);
-        }
-        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns); /* items may have been put back */
-    }
-    if (flush->is_for_thread) { /* other flushes in progress set it again */
-        queue->urgent_until_ns = 0;
-        pthread_cond_broadcast(&queue->is_done);
-    }
-}
-
-ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
-                                 ingot_persist_flush_progress_t *progress)
-{
-    struct store_queue *queue = &storage->queue;
-    struct flush flush = {.storage = storage, .info = *info, .began_ns = files_steady_clock_ns(), .until_ns = NO_TIME};
-    if (info->max_time_ns != 0 && info->max_time_ns < NO_TIME - flush.began_ns)
-        flush.until_ns = flush.began_ns + info->max_time_ns;
-    lock(queue);
-    flush.before = queue->total;
-    flush.reported.waiting_count = count_waiting(queue);
-    work_all(&flush);
-    const ingot_persist_flush_progress_t reached = progress_of(&flush);
-    const bool is_cut_short = reached.waiting_count > work_depth; /* items that this thread is storing do not count */
-    ingot_status_t status = queue->failure;
-    if (is_cut_short && (flush.until_ns != NO_TIME || info->on_progress != NULL))
-        status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
-                                        (unsigned long long)reached.waiting_count);
-    else
-        queue->failure = INGOT_SUCCESS;
-    unlock(queue);
-    if (progress != NULL)
-        *progress = reached;
-    return status;
 }
 
 bool store_queue_orphan(ingot_storage_t storage)
@@ -529,22 +433,22 @@ bool store_queue_orphan(ingot_storage_t storage)
     struct store_queue *queue = &storage->queue;
     if (own_storage != storage)
         return false;
-    lock(queue);
+    store_queue_lock(queue);
     queue->is_ending = queue->is_orphan = true;
     queue->has_thread = false; /* no thread joins it */
     (void)pthread_detach(queue->thread);
-    unlock(queue);
+    store_queue_unlock(queue);
     return true;
 }
 
 void store_queue_fini(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
-    lock(queue);
+    store_queue_lock(queue);
     queue->is_ending = true;
     const bool has_thread = queue->has_thread;
     pthread_cond_broadcast(&queue->has_work);
-    unlock(queue);
+    store_queue_unlock(queue);
     if (has_thread)
         (void)pthread_join(queue->thread, NULL);
     pthread_cond_destroy(&queue->is_done);
@@ -552,41 +456,11 @@ void store_queue_fini(ingot_storage_t storage)
     process_lock_fini(&queue->lock);
 }
 
-/* ---- the end of the process ---- */
-
-bool store_queue_is_worked_here(void)
-{
-    return work_depth != 0;
-}
-
-void store_queue_hurry(ingot_storage_t storage, uint64_t until_ns)
-{
-    struct store_queue *queue = &storage->queue;
-    if (!process_lock_try(&queue->lock, forget, queue))
-        return;
-    if (count_waiting(queue) != 0 && start_thread(storage)) {
-        queue->urgent_until_ns = until_ns;
-        pthread_cond_signal(&queue->has_work);
-    }
-    unlock(queue);
-}
-
-bool store_queue_is_hurrying(ingot_storage_t storage)
-{
-    struct store_queue *queue = &storage->queue;
-    if (!process_lock_try(&queue->lock, forget, queue))
-        return true;
-    const uint64_t left_ns = time_left(queue->urgent_until_ns);
-    const bool is_hurrying = left_ns != 0 && (queue->active_count != 0 || has_any(queue, left_ns));
-    unlock(queue);
-    return is_hurrying;
-}
-
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context)
 {
     struct store_queue *queue = &storage->queue;
     size_t count = 0;
-    if (!process_lock_try(&queue->lock, forget, queue))
+    if (!store_queue_try_lock(queue))
         return 0;
     for (int when = 0; when <= STORE_QUEUE_LISTS; ++when) {
         struct store_queue_list *list = when < STORE_QUEUE_LISTS ? &queue->lists[when] : &queue->active;
@@ -600,6 +474,6 @@ size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context *
             ++count;
         }
     }
-    unlock(queue);
+    store_queue_unlock(queue);
     return count;
 }

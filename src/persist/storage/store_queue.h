@@ -45,25 +45,40 @@ void store_queue_wake(ingot_storage_t storage);
 void store_queue_note_making(ingot_storage_t storage);
 void store_queue_note_made(ingot_storage_t storage);
 
-/* Stores all waiting items, and waits for those that are being stored, within info's limits. Returns INGOT_BUSY if some
- * still wait, otherwise the first failure since the last flush. progress may be NULL. */
-ingot_status_t store_queue_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
-                                 ingot_persist_flush_progress_t *progress);
-
 /* Returns how many programs wait, including those that are being stored. */
 uint64_t store_queue_count(ingot_storage_t storage);
 
-/* ---- for last_work.c, at the end of the process; these functions do not wait for the queue's lock ---- */
-
-/* True if the calling thread is storing an item right now, so it must not wait for the queue. */
-bool store_queue_is_worked_here(void);
-/* Makes the storage's thread work on all lists until this time. */
-void store_queue_hurry(ingot_storage_t storage, uint64_t until_ns);
-/* True if the time of store_queue_hurry has not passed, and an item is being stored or can probably be stored in that
- * time. Also true if the lock is not available. */
-bool store_queue_is_hurrying(ingot_storage_t storage);
 /* Marks all unstored programs of one context as given up, or all blobs to promote, and returns their number. Sets
- * *context to that context, which is never freed, or to NULL for blobs. The next call finds another context. */
+ * *context to that context, which is never freed, or to NULL for blobs. The next call finds another context. For the
+ * end of the process: does not wait for the queue's lock, and returns 0 if it is not available. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
+
+/* ---- for store_flush.c ---- */
+
+struct store_queue;
+struct store_queue_item;
+
+void store_queue_lock(struct store_queue *queue);
+/* Returns false if the lock is not available. */
+bool store_queue_try_lock(struct store_queue *queue);
+void store_queue_unlock(struct store_queue *queue);
+
+/* The following functions require the lock. */
+
+/* Counts all items, including those that are being stored. */
+uint64_t store_queue_count_locked(const struct store_queue *queue);
+/* True if some list has an item whose blob the driver is expected to provide within limit_ns. */
+bool store_queue_has_any(struct store_queue *queue, uint64_t limit_ns);
+/* Removes and returns such an item, or NULL. */
+struct store_queue_item *store_queue_pop_any(struct store_queue *queue, uint64_t limit_ns);
+/* Stores an item that is in no list. Releases the lock in between. Returns false if the process is ending, so the item
+ * went back to a list. is_own_thread: the calling thread is the storage's own. */
+bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread);
+/* Starts the storage's thread, unless it runs already. Returns false if it cannot be started. */
+bool store_queue_start_thread(ingot_storage_t storage);
+
+/* Returns how many items the calling thread is storing right now; needs no lock. The calls nest, because a callback may
+ * flush, or call exit(). */
+unsigned store_queue_work_depth(void);
 
 #endif

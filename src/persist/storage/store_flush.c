@@ -1,0 +1,142 @@
+/*
+ * store_flush.c - makes a storage store its waiting items now: at a flush, and at the end of the process.
+ *
+ * A flush without a time limit stores the items in the calling thread. With a limit, the storage's thread does the
+ * work, so a slow driver does not delay the caller: it works on all lists until the queue's urgent_until_ns. The end of
+ * the process does the same. All functions use the queue's lock.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "persist/storage/store_flush.h"
+
+#include <ingot/backend.h>
+
+#include "persist/base/files.h"
+#include "persist/storage/common/state.h"
+#include "persist/storage/store_queue.h"
+
+#define NO_TIME PROCESS_NO_TIME
+
+struct flush {
+    ingot_storage_t storage;
+    ingot_persist_flush_info_t info;
+    uint64_t began_ns;
+    uint64_t until_ns;
+    ingot_persist_flush_progress_t before;
+    ingot_persist_flush_progress_t reported;
+};
+
+static uint64_t time_left(uint64_t until_ns)
+{
+    const uint64_t now_ns = files_steady_clock_ns();
+    return until_ns == NO_TIME ? NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
+}
+
+static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
+{
+    const struct store_queue *queue = &flush->storage->queue;
+    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
+    progress.stored_count = queue->total.stored_count - flush->before.stored_count;
+    progress.failed_count = queue->total.failed_count - flush->before.failed_count;
+    progress.stored_bytes = queue->total.stored_bytes - flush->before.stored_bytes;
+    progress.waiting_count = store_queue_count_locked(queue);
+    progress.elapsed_ns = files_steady_clock_ns() - flush->began_ns;
+    return progress;
+}
+
+/* Reports progress, if there is any. Requires the lock, but releases it in between. Returns false if on_progress asked
+ * to stop. */
+static bool report(struct flush *flush)
+{
+    const ingot_persist_flush_progress_t progress = progress_of(flush);
+    /* waiting_count is compared, too, because an item that is not cacheable changes only that */
+    const ingot_persist_flush_progress_t *reported = &flush->reported;
+    if (flush->info.on_progress == NULL ||
+        (progress.stored_count + progress.failed_count == reported->stored_count + reported->failed_count &&
+         progress.waiting_count == reported->waiting_count))
+        return true;
+    flush->reported = progress;
+    store_queue_unlock(&flush->storage->queue);
+    const bool goes_on = flush->info.on_progress(&progress, flush->info.user) != 0;
+    store_queue_lock(&flush->storage->queue);
+    return goes_on;
+}
+
+/* Stores items until none waits, the time is up, or on_progress asks to stop. Requires the lock, but releases it in
+ * between. */
+static void work_all(struct flush *flush)
+{
+    struct store_queue *queue = &flush->storage->queue;
+    uint64_t left_ns;
+    /* if a callback flushes in the storage's own thread, that thread must not wait for itself */
+    const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
+    const bool is_for_thread = flush->until_ns != NO_TIME && !is_own_thread && store_queue_start_thread(flush->storage);
+    while (report(flush) && (left_ns = time_left(flush->until_ns)) != 0) {
+        const bool has_item = store_queue_has_any(queue, left_ns);
+        if (has_item && !is_for_thread) {
+            (void)store_queue_work(flush->storage, store_queue_pop_any(queue, left_ns), false);
+            continue;
+        }
+        if (is_own_thread || (!has_item && queue->active_count == 0))
+            break;
+        if (has_item && queue->urgent_until_ns < flush->until_ns) {
+            queue->urgent_until_ns = flush->until_ns;
+            pthread_cond_signal(&queue->has_work);
+        }
+        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns); /* items may have been put back */
+    }
+    if (is_for_thread) { /* other flushes in progress set it again */
+        queue->urgent_until_ns = 0;
+        pthread_cond_broadcast(&queue->is_done);
+    }
+}
+
+ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
+                           ingot_persist_flush_progress_t *progress)
+{
+    struct store_queue *queue = &storage->queue;
+    struct flush flush = {.storage = storage, .info = *info, .began_ns = files_steady_clock_ns(), .until_ns = NO_TIME};
+    if (info->max_time_ns != 0 && info->max_time_ns < NO_TIME - flush.began_ns)
+        flush.until_ns = flush.began_ns + info->max_time_ns;
+    store_queue_lock(queue);
+    flush.before = queue->total;
+    flush.reported.waiting_count = store_queue_count_locked(queue);
+    work_all(&flush);
+    const ingot_persist_flush_progress_t reached = progress_of(&flush);
+    const bool is_cut_short = reached.waiting_count > store_queue_work_depth(); /* this thread's items do not count */
+    ingot_status_t status = queue->failure;
+    if (is_cut_short && (flush.until_ns != NO_TIME || info->on_progress != NULL))
+        status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
+                                        (unsigned long long)reached.waiting_count);
+    else
+        queue->failure = INGOT_SUCCESS;
+    store_queue_unlock(queue);
+    if (progress != NULL)
+        *progress = reached;
+    return status;
+}
+
+void store_flush_hurry(ingot_storage_t storage, uint64_t until_ns)
+{
+    struct store_queue *queue = &storage->queue;
+    if (!store_queue_try_lock(queue))
+        return;
+    if (store_queue_count_locked(queue) != 0 && store_queue_start_thread(storage)) {
+        queue->urgent_until_ns = until_ns;
+        pthread_cond_signal(&queue->has_work);
+    }
+    store_queue_unlock(queue);
+}
+
+bool store_flush_is_hurrying(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    if (!store_queue_try_lock(queue))
+        return true;
+    const uint64_t left_ns = time_left(queue->urgent_until_ns);
+    const bool is_hurrying = left_ns != 0 && (queue->active_count != 0 || store_queue_has_any(queue, left_ns));
+    store_queue_unlock(queue);
+    return is_hurrying;
+}

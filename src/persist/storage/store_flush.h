@@ -1,0 +1,23 @@
+/*
+ * store_flush.h - makes a storage store its waiting items now: at a flush, and at the end of the process.
+ */
+#ifndef INGOT_PERSIST_STORAGE_STORE_FLUSH_H
+#define INGOT_PERSIST_STORAGE_STORE_FLUSH_H
+
+#include <ingot/persist.h>
+#include <stdbool.h>
+
+/* Stores all waiting items, and waits for those that are being stored, within info's limits. Returns INGOT_BUSY if some
+ * still wait, otherwise the first failure since the last flush. progress may be NULL. */
+ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
+                           ingot_persist_flush_progress_t *progress);
+
+/* ---- for last_work.c, at the end of the process; these functions do not wait for the queue's lock ---- */
+
+/* Makes the storage's thread work on all lists until this time. */
+void store_flush_hurry(ingot_storage_t storage, uint64_t until_ns);
+/* True if the time of store_flush_hurry has not passed, and an item is being stored or can probably be stored in that
+ * time. Also true if the lock is not available. */
+bool store_flush_is_hurrying(ingot_storage_t storage);
+
+#endif
