@@ -16,7 +16,28 @@
 #include "support/persist_session.h"
 #include "support/store_fixture.h"
 
+extern "C" {
+#include "persist/base/files.h"
+}
+
 using namespace store_fixture;
+
+namespace
+{
+
+ingot_status_t read_status = INGOT_SUCCESS; /* what files_read_all returns instead of reading, unless it is a success */
+
+} // namespace
+
+extern "C" {
+ingot_status_t __real_files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
+ingot_status_t __wrap_files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
+
+ingot_status_t __wrap_files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes)
+{
+    return read_status != INGOT_SUCCESS ? read_status : __real_files_read_all(fd, name, offset, size, bytes);
+}
+}
 
 namespace
 {
@@ -295,6 +316,27 @@ TEST_F(PersistBundle, IsVerifiedAsItIsNowThoughItsBlobsWereLoadedBefore)
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
     EXPECT_EQ(1u, found.bad_count);
+    ingot_storage_release(bundle);
+}
+
+TEST_F(PersistBundle, IsVerifiedWithTheCountsOfAStore)
+{
+    ASSERT_NO_FATAL_FAILURE(make(3));
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    const auto verify = [&](ingot_status_t status) {
+        ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+        read_status = status;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
+        read_status = INGOT_SUCCESS;
+        EXPECT_EQ(3u, found.bad_count + found.foreign_count + found.unread_count);
+        return found;
+    };
+    EXPECT_EQ(3u, verify(INGOT_IO_ERROR).unread_count);
+    EXPECT_EQ(3u, verify(INGOT_OUT_OF_MEMORY).unread_count);
+    EXPECT_EQ(3u, verify(INGOT_BLOB_VERSION).foreign_count);
+    EXPECT_EQ(3u, verify(INGOT_UNTRUSTED).foreign_count);
+    EXPECT_EQ(3u, verify(INGOT_BLOB_TRUNCATED).bad_count);
     ingot_storage_release(bundle);
 }
 

@@ -14,19 +14,24 @@
 #include "persist/directory/upkeep/reduce.h"
 #include "util/struct_size.h"
 
-static void judge(struct directory *directory, const struct survey *survey, const struct survey_entry *found,
-                  const ingot_persist_entry_t *entry, int repair, ingot_persist_verification_t *so_far)
+/* Counts a verified entry of a store or a bundle. */
+static void count(ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry)
 {
-    if (entry_is_bad(entry->status)) {
+    ++so_far->done_count;
+    so_far->done_bytes += entry->bytes;
+    if (entry_is_bad(entry->status))
         ++so_far->bad_count;
-        if (repair != 0 && bucket_take_away(directory, survey->name_spaces[found->name_space], found->bucket,
-                                            found->number, found->inode, account_deadline(directory)) == INGOT_SUCCESS)
-            ++so_far->removed_count;
-    } else if (entry->status == INGOT_BLOB_VERSION || entry->status == INGOT_UNTRUSTED) {
+    else if (entry->status == INGOT_BLOB_VERSION || entry->status == INGOT_UNTRUSTED)
         ++so_far->foreign_count;
-    } else if (entry->status != INGOT_SUCCESS) {
+    else if (entry->status != INGOT_SUCCESS)
         ++so_far->unread_count;
-    }
+}
+
+/* Removes an entry. Returns false if it could not be removed. */
+static bool take_away(struct directory *directory, const struct survey *survey, const struct survey_entry *found)
+{
+    return bucket_take_away(directory, survey->name_spaces[found->name_space], found->bucket, found->number,
+                            found->inode, account_deadline(directory)) == INGOT_SUCCESS;
 }
 
 static void verify_all(ingot_storage_t storage, struct directory *directory, const struct survey *survey, int repair,
@@ -36,12 +41,14 @@ static void verify_all(ingot_storage_t storage, struct directory *directory, con
     for (size_t i = 0; goes_on != 0 && i < survey->entry_count; ++i) {
         struct inspected inspected;
         const bool is_there = inspect_init(&inspected, directory, survey, &survey->entries[i], storage);
-        ++so_far->done_count;
         if (is_there) {
-            so_far->done_bytes += inspected.entry.bytes;
-            judge(directory, survey, &survey->entries[i], &inspected.entry, repair, so_far);
+            count(so_far, &inspected.entry);
+            if (repair != 0 && entry_is_bad(inspected.entry.status))
+                so_far->removed_count += take_away(directory, survey, &survey->entries[i]);
             if (progress != NULL)
                 goes_on = progress(so_far, &inspected.entry, user);
+        } else {
+            ++so_far->done_count;
         }
         inspect_fini(&inspected);
     }
@@ -66,12 +73,7 @@ static int verify_one_of_bundle(const ingot_persist_entry_t *entry, void *user)
         verified.reason = verified.status == INGOT_SUCCESS ? "" : ingot_last_error_detail();
         memory_release_buffer(&blob);
     }
-    ++so_far->done_count;
-    so_far->done_bytes += entry->bytes;
-    if (verified.status == INGOT_UNTRUSTED)
-        ++so_far->foreign_count;
-    else if (verified.status != INGOT_SUCCESS)
-        ++so_far->bad_count;
+    count(so_far, &verified);
     return verification->progress == NULL || verification->progress(so_far, &verified, verification->user) != 0;
 }
 
