@@ -3,12 +3,38 @@
  */
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "support/store_fixture.h"
 
+extern "C" {
+#include "persist/base/files.h"
+}
+
 using namespace store_fixture;
+
+namespace
+{
+
+std::function<void()> before_a_file_is_opened; /* called once */
+
+} // namespace
+
+extern "C" {
+int __real_files_open_read(int at, const char *path);
+int __wrap_files_open_read(int at, const char *path);
+
+int __wrap_files_open_read(int at, const char *path)
+{
+    const std::function<void()> call = std::exchange(before_a_file_is_opened, nullptr);
+    if (call)
+        call();
+    return __real_files_open_read(at, path);
+}
+}
 
 namespace
 {
@@ -123,6 +149,33 @@ TEST_F(PersistMaintain, LoadsAndRemovesAnEntryWhereverItIs)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_for_each(plain.get(), visit, plain.get()));
     EXPECT_EQ(INGOT_NOT_FOUND, named.load(numbered_id(2)));
     EXPECT_EQ(0u, plain.stats().bytes);
+}
+
+TEST_F(PersistMaintain, LoadsTheBlobOfAnEntryThatIsReplacedMeanwhile)
+{
+    Store store(root());
+    Store replacing(root().parent_path() / "replacing");
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(1, 100)));
+    ASSERT_EQ(INGOT_SUCCESS, replacing.put(numbered_id(1), random_bytes(2, 100)));
+    auto load = [&](const ingot_persist_entry_t *entry) {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        before_a_file_is_opened = [&] {
+            const fs::path path = entries_of(root())[0];
+            fs::rename(path, root().parent_path() / "aside");
+            fs::rename(entries_of(root().parent_path() / "replacing")[0], path);
+        };
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(store.get(), entry, &blob));
+        EXPECT_EQ(nullptr, before_a_file_is_opened);
+        EXPECT_EQ(random_bytes(1, 100), Bytes(blob.bytes, blob.bytes + blob.size));
+        if (blob.release != nullptr)
+            blob.release(&blob);
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_load_entry(store.get(), entry, &blob));
+    };
+    const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
+        (*static_cast<decltype(load) *>(user))(entry);
+        return 1;
+    };
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_for_each(store.get(), visit, &load));
 }
 
 TEST_F(PersistMaintain, TakesAnOlderCallersEntry)

@@ -20,19 +20,40 @@
 #include "util/error_text.h"
 #include "util/struct_size.h"
 
-static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *place,
+static ingot_status_t replaced(const char *path)
+{
+    return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone or was replaced", path);
+}
+
+/* Opens the entry's directory, so that all reads are of exactly this entry. Returns INGOT_NOT_FOUND if the entry with
+ * this inode is gone, or another one has its name. The caller closes pinned->at. */
+static ingot_status_t pin(const struct entry_place *place, uint64_t inode, struct entry_place *pinned)
+{
+    struct file_facts facts;
+    ingot_status_t status = entry_examine(place, &facts);
+    if (status == INGOT_SUCCESS && facts.inode != inode)
+        status = replaced(place->path);
+    if (status == INGOT_SUCCESS)
+        status = entry_pin(place, pinned);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const int result = files_facts(pinned->at, &facts);
+    if (result == 0 && facts.inode == inode)
+        return INGOT_SUCCESS;
+    (void)files_close(pinned->at);
+    return result < 0 ? files_read_failed(result, "examining", place->path) : replaced(place->path);
+}
+
+/* Reads a pinned entry and closes it. */
+static ingot_status_t read_pinned(const struct directory *directory, const struct entry_place *pinned,
                                   ingot_storage_t verifying, struct key_file *key, ingot_buffer_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    struct entry_place pinned;
-    ingot_status_t status = entry_pin(place, &pinned);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = entry_read_whole(&pinned, &directory->allocator, key, id, verifying != NULL ? &blob : NULL);
+    ingot_status_t status = entry_read_whole(pinned, &directory->allocator, key, id, verifying != NULL ? &blob : NULL);
     if (status == INGOT_SUCCESS && verifying != NULL)
         status = trust_check_kept(verifying, id->size, id->bytes, &blob);
     memory_release_buffer(&blob);
-    (void)files_close(pinned.at);
+    (void)files_close(pinned->at);
     return status;
 }
 
@@ -68,11 +89,12 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
     };
     survey_path(survey, found, path);
     const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
-    ingot_status_t status = entry_examine(&place, &facts);
-    if (status == INGOT_NOT_FOUND || (status == INGOT_SUCCESS && facts.inode != found->inode))
+    struct entry_place pinned;
+    ingot_status_t status = pin(&place, found->inode, &pinned);
+    if (status == INGOT_NOT_FOUND)
         return false;
     if (status == INGOT_SUCCESS)
-        status = read_pinned(directory, &place, verifying, &key, &inspected->id);
+        status = read_pinned(directory, &pinned, verifying, &key, &inspected->id);
     if (status == INGOT_SUCCESS && verifying != NULL &&
         directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
@@ -124,12 +146,11 @@ static ingot_status_t read_entry(ingot_persist_entry_t *known, const ingot_persi
     return INGOT_SUCCESS;
 }
 
-/* Finds the path of the caller's entry below the root. */
+/* Finds the path of the caller's entry below the root. Does not check whether the entry is there. */
 static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_t *entry, struct directory **directory,
                              char path[PATH_CAPACITY])
 {
     char bucket_path[PATH_CAPACITY];
-    struct file_facts facts;
     if (entry->name_space == NULL || (entry->name_space[0] != '\0' && !paths_is_namespace(entry->name_space)))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "entry's namespace is missing or not valid");
     const ingot_status_t status = directory_get(storage, directory);
@@ -137,11 +158,6 @@ static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_
         return status;
     paths_bucket(bucket_path, entry->name_space, entry->bucket);
     paths_entry(path, bucket_path, entry->number);
-    const int result = files_facts_at((*directory)->root, path, &facts);
-    if (result < 0)
-        return files_read_failed(result, "examining", path);
-    if (facts.inode != entry->identity)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone or was replaced", path);
     return INGOT_SUCCESS;
 }
 
@@ -156,11 +172,13 @@ static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_ent
     if (status != INGOT_SUCCESS)
         return status;
     const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
-    struct file_facts facts;
-    status = entry_examine(&place, &facts);
-    if (status == INGOT_SUCCESS && facts.inode != known->identity)
-        status = ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone or was replaced", path);
-    return status == INGOT_SUCCESS ? entry_read_whole(&place, &directory->allocator, &key, id, kept) : status;
+    struct entry_place pinned;
+    status = pin(&place, known->identity, &pinned);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = entry_read_whole(&pinned, &directory->allocator, &key, id, kept);
+    (void)files_close(pinned.at);
+    return status;
 }
 
 ingot_status_t ingot_persist_load_sealed_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
@@ -202,11 +220,17 @@ ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_p
     struct directory *directory;
     ingot_persist_entry_t known;
     char path[PATH_CAPACITY];
+    struct file_facts facts;
     ingot_status_t status = read_entry(&known, entry);
     if (status == INGOT_SUCCESS)
         status = locate(storage, &known, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
+    const int result = files_facts_at(directory->root, path, &facts);
+    if (result < 0)
+        return files_read_failed(result, "examining", path);
+    if (facts.inode != known.identity)
+        return replaced(path);
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
     return bucket_take_away(directory, known.name_space, known.bucket, known.number, known.identity,
