@@ -32,7 +32,7 @@ typedef struct ingot_recipe *ingot_recipe_t;
  * Opens a recipe file and reads its programs. Texts are read when they are needed.
  *
  * Records that other processes append later are not visible. Damaged records, and records that a killed process did not
- * finish, are left out. ingot_recipe_get_summary counts the damaged programs and the unfinished bytes.
+ * finish, are left out. ingot_recipe_get_summary counts the damaged records and the unfinished bytes.
  *
  * @retval INGOT_NOT_FOUND       There is no such file.
  * @retval INGOT_UNTRUSTED       Not a plain file.
@@ -69,9 +69,11 @@ typedef struct ingot_recipe_summary {
     uint64_t text_count;    /**< Distinct sources, headers, modules and included files. */
     uint64_t text_bytes;    /**< Their size, uncompressed. */
     uint64_t file_bytes;
-    uint64_t damaged_count; /**< Damaged records of programs, and records of a kind that this library does not know. */
-    uint64_t torn_bytes;    /**< Bytes at the end of the file that are an unfinished record, or unreadable. */
-    uint64_t seal_count;    /**< Seals after the last record of another kind. They are not verified here. */
+    /** Damaged records of programs, ids and kernels, and records of a kind that this library does not know. Texts and
+     *  seals are not examined here. */
+    uint64_t damaged_count;
+    uint64_t torn_bytes; /**< Bytes at the end of the file that are an unfinished record, or unreadable. */
+    uint64_t seal_count; /**< Seals after the last record of another kind. They are not verified here. */
 } ingot_recipe_summary_t;
 #define INGOT_RECIPE_SUMMARY_INIT                                                                                      \
     {                                                                                                                  \

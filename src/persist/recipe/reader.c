@@ -123,6 +123,20 @@ static ingot_status_t skip(struct ingot_recipe *recipe, const struct recipe_reco
     return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
 }
 
+/* Counts a record that is damaged or malformed, and has therefore been left out. */
+static ingot_status_t leave_out(struct ingot_recipe *recipe)
+{
+    ++recipe->summary.damaged_count;
+    return INGOT_SUCCESS;
+}
+
+/* The same for a record whose content was not read. */
+static ingot_status_t leave_out_unread(struct ingot_recipe *recipe, const struct recipe_record *record)
+{
+    (void)leave_out(recipe);
+    return skip(recipe, record);
+}
+
 static ingot_status_t add_text(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     const size_t number = (size_t)recipe->summary.text_count;
@@ -228,8 +242,7 @@ static ingot_status_t add_program(struct ingot_recipe *recipe, const struct reci
     if (status == INGOT_SUCCESS)
         return status;
     memory_free(&recipe->allocator, node.content, (size_t)record->size);
-    recipe->summary.damaged_count += status == INGOT_BLOB_CORRUPT;
-    return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
+    return status == INGOT_BLOB_CORRUPT ? leave_out(recipe) : status;
 }
 
 /* Notes which program has an id. Ignores the id if the recipe does not have the program. */
@@ -238,11 +251,13 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
     struct id_node node = {.before = 0};
     uint8_t *key = NULL;
     size_t number = 0;
-    if (record->size != INGOT_RECIPE_KEY_SIZE || key_map_find(&recipe->id_programs, record->key, NULL))
+    if (record->size != INGOT_RECIPE_KEY_SIZE)
+        return leave_out_unread(recipe, record);
+    if (key_map_find(&recipe->id_programs, record->key, NULL))
         return skip(recipe, record);
     const ingot_status_t status = read_content(recipe, record, &key);
     if (status != INGOT_SUCCESS)
-        return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
+        return status == INGOT_BLOB_CORRUPT ? leave_out(recipe) : status;
     const bool is_there = key_map_find(&recipe->program_numbers, key, &number);
     memory_free(&recipe->allocator, key, INGOT_RECIPE_KEY_SIZE);
     if (!is_there)
@@ -256,13 +271,12 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
     return INGOT_SUCCESS;
 }
 
-/* True if a kernel's record has the key of its content and a valid name, and the recipe has the kernel's program. */
-static bool is_kernel(const struct ingot_recipe *recipe, const struct recipe_record *record, const uint8_t *content,
-                      size_t *program)
+/* True if a kernel's record has the key of its content and a valid name. */
+static bool is_kernel(const struct recipe_record *record, const uint8_t *content)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     recipe_digest((size_t)record->size, content, key);
-    return memcmp(key, record->key, sizeof(key)) == 0 && key_map_find(&recipe->program_numbers, content, program) &&
+    return memcmp(key, record->key, sizeof(key)) == 0 &&
            memchr(content + INGOT_RECIPE_KEY_SIZE, 0, (size_t)record->size - INGOT_RECIPE_KEY_SIZE) == NULL;
 }
 
@@ -272,17 +286,19 @@ static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recip
     uint8_t *content = NULL;
     size_t program = 0;
     if (record->size <= INGOT_RECIPE_KEY_SIZE || record->size > INGOT_RECIPE_KEY_SIZE + RECIPE_MAX_KERNEL_NAME)
-        return skip(recipe, record);
+        return leave_out_unread(recipe, record);
     recipe->kernel_bytes += recipe_kernel_bytes(record->kind, record->size);
     if (recipe->kernel_bytes > RECIPE_MAX_KERNELS)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the names of the kernels of %s have more than 16 MiB",
                                       recipe->path);
     ingot_status_t status = read_content(recipe, record, &content);
     if (status != INGOT_SUCCESS)
-        return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
-    if (is_kernel(recipe, record, content, &program) &&
-        !recipe_kernels_add(&recipe->kernels, &recipe->arena, program, record->key,
-                            (size_t)record->size - INGOT_RECIPE_KEY_SIZE, content + INGOT_RECIPE_KEY_SIZE))
+        return status == INGOT_BLOB_CORRUPT ? leave_out(recipe) : status;
+    if (!is_kernel(record, content))
+        status = leave_out(recipe);
+    else if (key_map_find(&recipe->program_numbers, content, &program) &&
+             !recipe_kernels_add(&recipe->kernels, &recipe->arena, program, record->key,
+                                 (size_t)record->size - INGOT_RECIPE_KEY_SIZE, content + INGOT_RECIPE_KEY_SIZE))
         status = no_memory(recipe);
     memory_free(&recipe->allocator, content, (size_t)record->size);
     return status;
@@ -333,7 +349,7 @@ static ingot_status_t add_record(struct ingot_recipe *recipe, const struct recip
     case RECIPE_RECORD_ID: return add_id(recipe, record);
     case RECIPE_RECORD_KERNEL: return add_kernel(recipe, record);
     case RECIPE_RECORD_SEAL: return add_seal(recipe, record);
-    default: ++recipe->summary.damaged_count; return skip(recipe, record);
+    default: return leave_out_unread(recipe, record);
     }
 }
 

@@ -201,6 +201,27 @@ TEST_F(PersistRecipeHostile, KernelsOfNoProgramAndOtherNamesAreLeftOut)
          damaged, record(RECIPE_RECORD_KERNEL, other, wrong), kernel(key, text("../\x1b[2J"))});
     ASSERT_EQ(1u, program_of(recipe, 0).kernel_count);
     EXPECT_STREQ("../\x1b[2J", program_of(recipe, 0).kernels[0]);
+    EXPECT_EQ(5u, summary_of(recipe).damaged_count) << "not the two whose program is missing";
+}
+
+TEST_F(PersistRecipeHostile, DamagedIdsAreCounted)
+{
+    const Bytes source = text("kernel twice x 2 *\n");
+    const Bytes program = join({reference_program, source_field(source)});
+    const Key key = key_of(program), other = key_of(text("other"));
+    const auto id = [](const std::string &name, const Bytes &of) {
+        return record(RECIPE_RECORD_ID, key_of(text(name)), of);
+    };
+    const Bytes of_program(key.begin(), key.end());
+    Bytes damaged = id("damaged", of_program);
+    damaged.back() ^= 1;
+    const Recipe recipe = open_with({record(RECIPE_RECORD_TEXT, source), record(RECIPE_RECORD_PROGRAM, program),
+                                     id("sound", of_program), damaged, id("short", Bytes(key.begin(), key.end() - 1)),
+                                     id("missing", Bytes(other.begin(), other.end()))});
+    size_t index = 1;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_find_id(recipe.get(), 5, text("sound").data(), &index));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_recipe_find_id(recipe.get(), 7, text("damaged").data(), &index));
+    EXPECT_EQ(2u, summary_of(recipe).damaged_count) << "not the id whose program is missing";
 }
 
 /* Each of the 200,000 ids must be looked up once. Comparing each with all others would take minutes. */
