@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <ingot/backend.h>
+#include <limits.h>
 #include <string.h>
 
 #include "persist/base/files.h"
@@ -119,7 +120,7 @@ static ingot_status_t write_key(int parent, const char *name, const struct key *
  * useless alone. A secret key that was written completely is never removed. */
 static ingot_status_t write_files(int parent, const char *name, const struct key *key)
 {
-    char public_name[KEY_TEXT_CAPACITY];
+    char public_name[NAME_MAX + 1];
     const size_t length = strlen(name);
     if (length == 0 || length + sizeof(public_suffix) > sizeof(public_name))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the name of the key file is empty or too long");
