@@ -117,7 +117,7 @@ static void destroy_parts(struct ingot_storage *storage)
     for (size_t i = 0; i < STORAGE_PART_COUNT; ++i) {
         void *part = atomic_load_explicit(&storage->parts[i], memory_order_acquire);
         if (part != NULL)
-            atomic_load_explicit(&storage->destroy_parts[i], memory_order_relaxed)(part);
+            storage->destroy_parts[i](part);
     }
 }
 
@@ -395,11 +395,11 @@ void *storage_get_part(ingot_storage_t storage, enum storage_part which)
 void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *part, storage_destroy_part_t destroy)
 {
     void *before = NULL;
-    atomic_store_explicit(&storage->destroy_parts[which], destroy, memory_order_relaxed);
-    return atomic_compare_exchange_strong_explicit(&storage->parts[which], &before, part, memory_order_acq_rel,
-                                                   memory_order_acquire)
-               ? part
-               : before;
+    if (!atomic_compare_exchange_strong_explicit(&storage->parts[which], &before, part, memory_order_acq_rel,
+                                                 memory_order_acquire))
+        return before;
+    storage->destroy_parts[which] = destroy;
+    return part;
 }
 
 /* ---- when it stores ---- */

@@ -108,7 +108,8 @@ struct ingot_storage {
     struct storage_savings savings;
     struct store_queue queue;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */
-    _Atomic(storage_destroy_part_t) destroy_parts[STORAGE_PART_COUNT]; /* relaxed: set before `parts` */
+    /* set by the thread that added the part; only the last release reads it, and sees what holders of references did */
+    storage_destroy_part_t destroy_parts[STORAGE_PART_COUNT];
 };
 
 #endif
