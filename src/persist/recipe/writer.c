@@ -164,16 +164,24 @@ static void close_file(struct ingot_recipe_writer *writer)
     (void)files_close(fd);
 }
 
-/* Locks the file that was opened, and reads what is new. Requires the writer's lock. */
-static ingot_status_t read_file(struct ingot_recipe_writer *writer, bool is_shared)
+/* Takes over the result of opening the file. Locks the file, and reads what is new. Requires the writer's lock. */
+static ingot_status_t take_file(struct ingot_recipe_writer *writer, int fd, bool is_shared)
 {
     struct file_facts facts;
-    ingot_status_t status = recipe_file_check(writer->fd, writer->path, &facts);
+    if (fd < 0)
+        return fd == -ENOENT ? files_read_failed(fd, "opening", writer->path)
+                             : files_write_failed(fd, "opening", writer->path);
+    writer->fd = fd;
+    ingot_status_t status = recipe_file_check(fd, writer->path, &facts);
     if (status == INGOT_SUCCESS)
-        status = recipe_file_lock(writer->fd, writer->path, is_shared, writer->lock_timeout_ns);
+        status = recipe_file_lock(fd, writer->path, is_shared, writer->lock_timeout_ns);
     if (status == INGOT_SUCCESS)
-        status = recipe_file_check(writer->fd, writer->path, &facts); /* again: no process can append now */
-    return status == INGOT_SUCCESS ? catch_up(writer, writer->fd, &facts) : status;
+        status = recipe_file_check(fd, writer->path, &facts); /* again: no process can append now */
+    if (status == INGOT_SUCCESS)
+        status = catch_up(writer, fd, &facts);
+    if (status != INGOT_SUCCESS)
+        close_file(writer);
+    return status;
 }
 
 static bool is_expected(const struct ingot_recipe_writer *writer)
@@ -192,16 +200,13 @@ void writer_expect(ingot_recipe_writer_t writer, const struct file_facts *facts)
 /* Opens and locks the file, and reads what is new. Requires the writer's lock. */
 static ingot_status_t open_file(struct ingot_recipe_writer *writer)
 {
-    const int fd = recipe_file_open(writer->path, writer->is_kept);
-    if (fd < 0)
-        return fd == -ENOENT ? files_read_failed(fd, "opening", writer->path)
-                             : files_write_failed(fd, "opening", writer->path);
-    writer->fd = fd;
-    ingot_status_t status = read_file(writer, false);
-    if (status == INGOT_SUCCESS && !is_expected(writer))
+    ingot_status_t status = take_file(writer, recipe_file_open(writer->path, writer->is_kept), false);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (!is_expected(writer))
         status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced meanwhile: try again", writer->path);
     if (status == INGOT_SUCCESS)
-        status = tidy(writer, fd);
+        status = tidy(writer, writer->fd);
     if (status != INGOT_SUCCESS)
         close_file(writer);
     return status;
@@ -211,15 +216,7 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
  * writer's lock. */
 static ingot_status_t open_to_read(struct ingot_recipe_writer *writer)
 {
-    const int fd = recipe_file_open_existing(writer->path);
-    if (fd < 0)
-        return fd == -ENOENT ? files_read_failed(fd, "opening", writer->path)
-                             : files_write_failed(fd, "opening", writer->path);
-    writer->fd = fd;
-    const ingot_status_t status = read_file(writer, true);
-    if (status != INGOT_SUCCESS)
-        close_file(writer);
-    return status;
+    return take_file(writer, recipe_file_open_existing(writer->path), true);
 }
 
 /* Reads the file if there is one. Requires the writer's lock. */
