@@ -41,9 +41,9 @@ static void take_info(struct ingot_storage *storage, const ingot_persist_info_t 
     storage->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     storage->on_event = info->on_event;
     storage->on_event_user = info->on_event_user;
-    atomic_init(&storage->store_mode, info->store_mode);
-    atomic_init(&storage->exit_time_ms, info->exit_time_ms);
-    atomic_init(&storage->quiet_time_ms, info->quiet_time_ms);
+    atomic_init(&storage->settings[STORAGE_STORE_MODE], (uint32_t)info->store_mode);
+    atomic_init(&storage->settings[STORAGE_EXIT_TIME_MS], info->exit_time_ms);
+    atomic_init(&storage->settings[STORAGE_QUIET_TIME_MS], info->quiet_time_ms);
     (void)ingot_persist_set_backends(storage, info->backends); /* cannot fail: the caller checked it */
 }
 
@@ -404,6 +404,16 @@ void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *p
 
 /* ---- when it stores ---- */
 
+static void set(ingot_storage_t storage, enum storage_setting which, uint32_t value)
+{
+    atomic_store_explicit(&storage->settings[which], value, memory_order_relaxed);
+}
+
+static uint32_t get(ingot_storage_t storage, enum storage_setting which)
+{
+    return atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
+}
+
 ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_persist_storing_t *storing)
 {
     ingot_persist_storing_t known = INGOT_PERSIST_STORING_INIT;
@@ -412,9 +422,9 @@ ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_pe
     if (!storing_is_mode(known.store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
                                       (int)known.store_mode);
-    atomic_store_explicit(&storage->store_mode, known.store_mode, memory_order_relaxed);
-    atomic_store_explicit(&storage->exit_time_ms, known.exit_time_ms, memory_order_relaxed);
-    atomic_store_explicit(&storage->quiet_time_ms, known.quiet_time_ms, memory_order_relaxed);
+    set(storage, STORAGE_STORE_MODE, (uint32_t)known.store_mode);
+    set(storage, STORAGE_EXIT_TIME_MS, known.exit_time_ms);
+    set(storage, STORAGE_QUIET_TIME_MS, known.quiet_time_ms);
     store_queue_wake(storage);
     return INGOT_SUCCESS;
 }
@@ -425,9 +435,9 @@ ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, storing or its struct_size is missing");
     const ingot_persist_storing_t known = {
         .struct_size = sizeof(known),
-        .store_mode = atomic_load_explicit(&storage->store_mode, memory_order_relaxed),
-        .exit_time_ms = atomic_load_explicit(&storage->exit_time_ms, memory_order_relaxed),
-        .quiet_time_ms = atomic_load_explicit(&storage->quiet_time_ms, memory_order_relaxed),
+        .store_mode = (ingot_persist_store_mode_t)get(storage, STORAGE_STORE_MODE),
+        .exit_time_ms = get(storage, STORAGE_EXIT_TIME_MS),
+        .quiet_time_ms = get(storage, STORAGE_QUIET_TIME_MS),
     };
     (void)STRUCT_WRITE(storing, known);
     return INGOT_SUCCESS;

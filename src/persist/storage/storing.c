@@ -10,56 +10,40 @@
 #define NS_PER_MS UINT64_C(1000000)
 #define DEFAULT_EXIT_TIME_MS 5000u
 
-/* Returns a storage's mode. In a chain, its own setting comes first, then the setting of the tier that it stores to. */
-ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage)
+/* Returns a setting of a storage, or 0 if it is not set. In a chain, its own setting comes first, then the setting of
+ * the tier that it stores to. */
+static uint32_t setting_of(ingot_storage_t storage, enum storage_setting which)
 {
-    ingot_persist_store_mode_t mode = INGOT_PERSIST_STORE_AUTO;
-    for (; storage != NULL && mode == INGOT_PERSIST_STORE_AUTO; storage = storage->model) {
-        mode = atomic_load_explicit(&storage->store_mode, memory_order_relaxed);
-        if (mode == INGOT_PERSIST_STORE_AUTO)
-            mode = atomic_load_explicit(&storage->inherited_mode, memory_order_relaxed);
+    uint32_t value = 0;
+    for (; storage != NULL && value == 0; storage = storage->model) {
+        value = atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
+        if (value == 0)
+            value = atomic_load_explicit(&storage->inherited[which], memory_order_relaxed);
     }
-    return mode;
-}
-
-static uint32_t exit_time_ms(ingot_storage_t storage)
-{
-    uint32_t time_ms = 0;
-    for (; storage != NULL && time_ms == 0; storage = storage->model) {
-        time_ms = atomic_load_explicit(&storage->exit_time_ms, memory_order_relaxed);
-        if (time_ms == 0)
-            time_ms = atomic_load_explicit(&storage->inherited_exit_ms, memory_order_relaxed);
-    }
-    return time_ms;
-}
-
-static uint32_t quiet_time_ms(ingot_storage_t storage)
-{
-    uint32_t time_ms = 0;
-    for (; storage != NULL && time_ms == 0; storage = storage->model) {
-        time_ms = atomic_load_explicit(&storage->quiet_time_ms, memory_order_relaxed);
-        if (time_ms == 0)
-            time_ms = atomic_load_explicit(&storage->inherited_quiet_ms, memory_order_relaxed);
-    }
-    return time_ms;
+    return value;
 }
 
 void storage_inherit_storing(ingot_storage_t storage, ingot_storage_t from)
 {
-    atomic_store_explicit(&storage->inherited_mode, storage_store_mode(from), memory_order_relaxed);
-    atomic_store_explicit(&storage->inherited_exit_ms, exit_time_ms(from), memory_order_relaxed);
-    atomic_store_explicit(&storage->inherited_quiet_ms, quiet_time_ms(from), memory_order_relaxed);
+    for (int i = 0; i < STORAGE_SETTING_COUNT; ++i)
+        atomic_store_explicit(&storage->inherited[i], setting_of(from, (enum storage_setting)i), memory_order_relaxed);
+}
+
+ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage)
+{
+    _Static_assert(INGOT_PERSIST_STORE_AUTO == 0, "a mode that is not set is automatic");
+    return (ingot_persist_store_mode_t)setting_of(storage, STORAGE_STORE_MODE);
 }
 
 uint64_t storage_exit_time_ns(ingot_storage_t storage)
 {
-    const uint32_t time_ms = exit_time_ms(storage);
+    const uint32_t time_ms = setting_of(storage, STORAGE_EXIT_TIME_MS);
     return time_ms == INGOT_PERSIST_NO_TIME ? 0 : (time_ms != 0 ? time_ms : DEFAULT_EXIT_TIME_MS) * NS_PER_MS;
 }
 
 uint64_t storage_quiet_time_ns(ingot_storage_t storage)
 {
-    const uint32_t time_ms = quiet_time_ms(storage);
+    const uint32_t time_ms = setting_of(storage, STORAGE_QUIET_TIME_MS);
     return time_ms == INGOT_PERSIST_NO_TIME || time_ms == 0 ? UINT64_MAX : time_ms * NS_PER_MS;
 }
 

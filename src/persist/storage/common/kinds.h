@@ -33,6 +33,9 @@ struct savings_counts;
 /* Adds counts to those in a store's file. Returns false on failure. */
 typedef bool (*storage_save_counts_t)(void *self, const struct savings_counts *more);
 
+/* The fields of ingot_persist_storing_t, all of which are numbers that are 0 if they are not set. */
+enum storage_setting { STORAGE_STORE_MODE, STORAGE_EXIT_TIME_MS, STORAGE_QUIET_TIME_MS, STORAGE_SETTING_COUNT };
+
 /* When an item should be stored. */
 enum store_queue_when {
     STORE_QUEUE_SOON = 0,       /* stored by the storage's thread */

@@ -73,13 +73,9 @@ struct ingot_storage {
     bool is_read_only;               /* true: blobs are not stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
     void *on_event_user;
-    _Atomic(ingot_persist_store_mode_t) store_mode; /* relaxed, like the next two: no data depends on them */
-    _Atomic uint32_t exit_time_ms;                  /* as in ingot_persist_storing_t */
-    _Atomic uint32_t quiet_time_ms;
-    atomic_size_t references; /* dropped with acq_rel: the last release sees all earlier work */
-    _Atomic(ingot_persist_store_mode_t) inherited_mode; /* in a switch: its target's mode; store_mode comes first */
-    _Atomic uint32_t inherited_exit_ms;
-    _Atomic uint32_t inherited_quiet_ms;
+    _Atomic uint32_t settings[STORAGE_SETTING_COUNT];  /* relaxed, like the next one: no data depends on them */
+    _Atomic uint32_t inherited[STORAGE_SETTING_COUNT]; /* in a switch: its target's; its own settings come first */
+    atomic_size_t references;       /* dropped with acq_rel: the last release sees all earlier work */
     _Atomic unsigned off;           /* STORAGE_OFF_... bits; relaxed: a few requests may see the old value */
     atomic_bool is_written_through; /* as a tier, gets every store of its chain; relaxed, likewise */
     atomic_bool has_backends;       /* true if `backends` is set, so the lock is needed; release pairs with acquire */
