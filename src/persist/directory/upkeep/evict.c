@@ -145,7 +145,7 @@ static bool is_expired(const struct eviction *eviction, const struct index_recor
 }
 
 /* Evicts one entry. If the entry has already vanished, drops its record and returns INGOT_NOT_FOUND. */
-static ingot_status_t let_go(struct eviction *eviction, const struct index_record *record)
+static ingot_status_t evict_one(struct eviction *eviction, const struct index_record *record)
 {
     struct account *account = eviction->account;
     struct evicted_entry *entry = &eviction->entries[eviction->entry_count];
@@ -179,8 +179,8 @@ static size_t drain_at_most(const struct directory *directory)
 
 /* Evicts the chosen entries that are over the age limit. Of the first `most` chosen entries, also evicts as many as
  * necessary to make room, and some more towards the low-water mark. */
-static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choice *choice, size_t most, uint64_t bytes,
-                                    uint64_t entry_count)
+static ingot_status_t evict_chosen(struct eviction *eviction, const struct choice *choice, size_t most, uint64_t bytes,
+                                   uint64_t entry_count)
 {
     ingot_status_t result = INGOT_SUCCESS;
     const struct directory *directory = eviction->account->directory;
@@ -191,7 +191,7 @@ static ingot_status_t let_chosen_go(struct eviction *eviction, const struct choi
                                            (eviction->entry_count < drain_most && is_draining(eviction->account)));
         if (!is_expired(eviction, &choice->oldest[i]) && !(is_over && i < most))
             break; /* all later entries are younger */
-        const ingot_status_t status = let_go(eviction, &choice->oldest[i]);
+        const ingot_status_t status = evict_one(eviction, &choice->oldest[i]);
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             result = status;
     }
@@ -229,7 +229,7 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
     if (choice.count != 0) {
         status = temporary_ready(directory);
         if (status == INGOT_SUCCESS)
-            status = let_chosen_go(eviction, &choice, most, bytes, entry_count);
+            status = evict_chosen(eviction, &choice, most, bytes, entry_count);
     }
     if (account_has_room(account, bytes, entry_count) || eviction->entry_count + eviction->forgotten != 0)
         return INGOT_SUCCESS;

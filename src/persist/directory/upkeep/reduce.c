@@ -24,8 +24,9 @@ static bool is_over(const struct directory *directory, const struct reduce_limit
 }
 
 /* Evicts entries until the limits are met. In the order of eviction, entries over the age limit come first. */
-static ingot_status_t let_go(struct directory *directory, struct survey *survey, const struct reduce_limits *limits,
-                             struct upkeep_watch *watch, struct reduce_result *result)
+static ingot_status_t evict_to_limits(struct directory *directory, struct survey *survey,
+                                      const struct reduce_limits *limits, struct upkeep_watch *watch,
+                                      struct reduce_result *result)
 {
     const uint64_t now_ns = files_wall_clock_ns();
     uint64_t bytes = survey->total_bytes;
@@ -56,7 +57,7 @@ ingot_status_t reduce_to_limits(struct directory *directory, const char *name_sp
     *result = (struct reduce_result){0, 0};
     ingot_status_t status = survey_init(&survey, directory, name_space, watch);
     if (status == INGOT_SUCCESS)
-        status = let_go(directory, &survey, limits, watch, result);
+        status = evict_to_limits(directory, &survey, limits, watch, result);
     survey_fini(&survey);
     if (result->entry_count != 0) {
         counters_add(&directory->counters, COUNTER_EVICTIONS, result->entry_count);
@@ -223,12 +224,10 @@ ingot_status_t reduce_recount(struct directory *directory, const char *name_spac
     ingot_status_t status = survey_init_name_spaces(&survey, directory, name_space);
     if (count != NULL)
         count->is_recorded = survey.name_space_count != 0;
-    if (status == INGOT_SUCCESS && directory->is_read_only) {
+    if (status == INGOT_SUCCESS && directory->is_read_only && count != NULL)
         status = count_only(directory, &survey, name_space, watch, count);
-    } else {
-        for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS; ++i)
-            status = recount_name_space(directory, survey.name_spaces[i], watch, count);
-    }
+    for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS && !directory->is_read_only; ++i)
+        status = recount_name_space(directory, survey.name_spaces[i], watch, count);
     survey_fini(&survey);
     return status;
 }

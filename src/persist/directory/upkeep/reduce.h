@@ -27,7 +27,7 @@ ingot_status_t reduce_to_limits(struct directory *directory, const char *name_sp
 
 /* Compares the index with the entries that exist, and corrects it and the totals, for one namespace, or for all if
  * name_space is NULL. If `count` is NULL, only drops the records of entries that have vanished. In a read-only store,
- * only counts. Returns INGOT_SUCCESS even if the watch ends the work early. */
+ * only counts, or does nothing if `count` is NULL. Returns INGOT_SUCCESS even if the watch ends the work early. */
 ingot_status_t reduce_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
                               ingot_persist_count_t *count);
 
