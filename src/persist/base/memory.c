@@ -17,11 +17,12 @@
 
 #include "util/c_allocator.h"
 
-/* Alignment of a blob's bytes. A blob of a page or more begins with a page, because on some processors, the kernel
- * copies fastest to the start of a page, and takes six times as long to an address 1 to 31 bytes after it. This makes a
- * load of 4 KiB 5% faster. */
+/* Alignment of a blob's bytes. A blob of 4 KiB or more begins at a multiple of that, because on some processors, the
+ * kernel copies fastest to the start of a page, and takes six times as long to an address 1 to 31 bytes after it. This
+ * makes a load of 4 KiB 5% faster. The number does not grow with the system's pages, because each blob would need more
+ * memory. */
 #define BUFFER_ALIGNMENT 64u
-#define PAGE_SIZE_BYTES 4096u
+#define LARGE_BUFFER_ALIGNMENT 4096u
 
 struct buffer_head {
     alignas(max_align_t) ingot_allocator_t allocator;
@@ -84,7 +85,7 @@ static void release_buffer(ingot_buffer_t *buffer)
 ingot_status_t memory_make_buffer(const ingot_allocator_t *allocator, size_t size, ingot_buffer_t *buffer,
                                   uint8_t **bytes)
 {
-    const size_t alignment = size >= PAGE_SIZE_BYTES ? PAGE_SIZE_BYTES : BUFFER_ALIGNMENT;
+    const size_t alignment = size >= LARGE_BUFFER_ALIGNMENT ? LARGE_BUFFER_ALIGNMENT : BUFFER_ALIGNMENT;
     const size_t most_before = sizeof(struct buffer_head) + alignment - 1;
     struct buffer_head *head = size <= SIZE_MAX - most_before ? memory_allocate(allocator, most_before + size) : NULL;
     if (head == NULL)
