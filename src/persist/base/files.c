@@ -112,11 +112,6 @@ ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_dire
                                   name, (unsigned)facts->owner, (unsigned)facts->mode, kind);
 }
 
-static int result_of(int result)
-{
-    return result < 0 ? -errno : result;
-}
-
 static int open_name(int at, const char *name, int flags, mode_t mode)
 {
     int result;
@@ -325,11 +320,14 @@ ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t 
                        : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter while it was in use", name);
 }
 
-int files_write(int fd, size_t size, const void *bytes)
+/* Writes to the offset, or if that is NULL, to where the last write to the open file ended. */
+static int write_all(int fd, const uint64_t *offset, size_t size, const void *bytes)
 {
     size_t done = 0;
     while (done < size) {
-        const ssize_t count = steady_write(fd, (const char *)bytes + done, size - done);
+        const char *rest = (const char *)bytes + done;
+        const ssize_t count = offset == NULL ? steady_write(fd, rest, size - done)
+                                             : steady_pwrite(fd, rest, size - done, (off_t)(*offset + done));
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
@@ -339,18 +337,14 @@ int files_write(int fd, size_t size, const void *bytes)
     return 0;
 }
 
+int files_write(int fd, size_t size, const void *bytes)
+{
+    return write_all(fd, NULL, size, bytes);
+}
+
 int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes)
 {
-    size_t done = 0;
-    while (done < size) {
-        const ssize_t count = steady_pwrite(fd, (const char *)bytes + done, size - done, (off_t)(offset + done));
-        if (count < 0 && errno == EINTR)
-            continue;
-        if (count <= 0)
-            return count < 0 ? -errno : -EIO;
-        done += (size_t)count;
-    }
-    return 0;
+    return write_all(fd, &offset, size, bytes);
 }
 
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)

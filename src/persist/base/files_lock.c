@@ -13,11 +13,7 @@
 #include <sys/file.h>
 
 #include "persist/base/files.h"
-
-static int result_of(int result)
-{
-    return result < 0 ? -errno : result;
-}
+#include "persist/base/steady_calls.h"
 
 static struct flock one_byte(short type, uint64_t byte)
 {

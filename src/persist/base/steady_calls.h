@@ -7,12 +7,19 @@
 #ifndef INGOT_PERSIST_BASE_STEADY_CALLS_H
 #define INGOT_PERSIST_BASE_STEADY_CALLS_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "util/cancellation.h"
+
+/* Returns the result of a system call, or a negated errno. */
+static inline int result_of(int result)
+{
+    return result < 0 ? -errno : result;
+}
 
 static inline int steady_openat(int at, const char *path, int flags, unsigned mode)
 {
