@@ -16,20 +16,9 @@
 
 static const uint8_t magic[8] = {0x89, 'I', 'N', 'G', 'I', 'D', 'X', '\n'};
 
-static void put_u16(uint8_t *at, uint32_t value)
+static uint16_t check_of(const uint8_t *record)
 {
-    at[0] = (uint8_t)value;
-    at[1] = (uint8_t)(value >> 8);
-}
-
-static uint32_t get_u16(const uint8_t *at)
-{
-    return at[0] | (uint32_t)at[1] << 8;
-}
-
-static uint32_t check_of(const uint8_t *record)
-{
-    return (uint32_t)checksum_bucket_of(RECORD_CHECKED_SIZE, record) & 0xffffu;
+    return (uint16_t)checksum_bucket_of(RECORD_CHECKED_SIZE, record);
 }
 
 void index_record_encode(const struct index_record *record, uint8_t bytes[INDEX_RECORD_SIZE])
@@ -37,8 +26,8 @@ void index_record_encode(const struct index_record *record, uint8_t bytes[INDEX_
     le_put_u64(bytes, record->bucket);
     le_put_u64(bytes + 8, record->created_ns);
     le_put_u64(bytes + 16, record->bytes);
-    put_u16(bytes + 24, record->number);
-    put_u16(bytes + RECORD_CHECKED_SIZE, check_of(bytes));
+    le_put_u16(bytes + 24, (uint16_t)record->number);
+    le_put_u16(bytes + RECORD_CHECKED_SIZE, check_of(bytes));
     le_put_u32(bytes + INDEX_LAST_USE_OFFSET, record->last_use_s);
 }
 
@@ -52,9 +41,9 @@ bool index_record_decode(struct index_record *record, const uint8_t bytes[INDEX_
     record->bucket = le_get_u64(bytes);
     record->created_ns = le_get_u64(bytes + 8);
     record->bytes = le_get_u64(bytes + 16);
-    record->number = get_u16(bytes + 24);
+    record->number = le_get_u16(bytes + 24);
     record->last_use_s = le_get_u32(bytes + INDEX_LAST_USE_OFFSET);
-    return record->created_ns != 0 && get_u16(bytes + RECORD_CHECKED_SIZE) == check_of(bytes);
+    return record->created_ns != 0 && le_get_u16(bytes + RECORD_CHECKED_SIZE) == check_of(bytes);
 }
 
 void index_header_encode(struct index_header *header, uint8_t bytes[INDEX_HEADER_SIZE])
