@@ -9,6 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "util/digits.h"
 
 static inline char text_lower(char c)
 {
@@ -34,20 +37,14 @@ struct quantity_unit {
  * and leaves *value unchanged for any other text, and for a value that is too large. */
 static inline bool quantity_read(const char *text, uint64_t plain, const struct quantity_unit *units, uint64_t *value)
 {
-    uint64_t number = 0;
-    uint64_t factor = 0;
-    const char *c = text;
-    for (; *c >= '0' && *c <= '9'; ++c) {
-        const uint64_t digit = (uint64_t)(*c - '0');
-        if (number > (UINT64_MAX - digit) / 10)
-            return false;
-        number = number * 10 + digit;
-    }
-    if (*c == '\0')
-        factor = plain;
-    for (; *c != '\0' && factor == 0 && units->name != NULL; ++units)
-        factor = text_is_word(c, units->name) ? units->factor : 0;
-    if (c == text || factor == 0 || number > UINT64_MAX / factor)
+    uint64_t number;
+    size_t digits;
+    if (!digits_read(strlen(text), text, UINT64_MAX, &number, &digits))
+        return false;
+    uint64_t factor = text[digits] == '\0' ? plain : 0;
+    for (; text[digits] != '\0' && factor == 0 && units->name != NULL; ++units)
+        factor = text_is_word(text + digits, units->name) ? units->factor : 0;
+    if (factor == 0 || number > UINT64_MAX / factor)
         return false;
     *value = number * factor;
     return true;

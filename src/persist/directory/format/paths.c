@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "persist/base/digits.h"
+#include "util/digits.h"
 
 #define HEX_DIGITS 16
 

@@ -11,9 +11,9 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/base/digits.h"
 #include "persist/base/files.h"
 #include "persist/directory/format/entry.h"
+#include "util/digits.h"
 
 #define SIZE_FILE_SIZE 21u
 #define QUICK_POLLS 200u

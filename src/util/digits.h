@@ -1,8 +1,8 @@
 /*
- * digits.h - reads decimal numbers in the names and the text files of a store.
+ * digits.h - reads decimal numbers in texts.
  */
-#ifndef INGOT_PERSIST_BASE_DIGITS_H
-#define INGOT_PERSIST_BASE_DIGITS_H
+#ifndef INGOT_UTIL_DIGITS_H
+#define INGOT_UTIL_DIGITS_H
 
 #include <stdbool.h>
 #include <stddef.h>
