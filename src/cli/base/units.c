@@ -7,9 +7,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "util/nanoseconds.h"
 #include "util/quantity.h"
-
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 const char *units_bytes(uint64_t bytes, char text[UNITS_TEXT_SIZE])
 {

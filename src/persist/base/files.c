@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "persist/base/steady_calls.h"
+#include "util/nanoseconds.h"
 
 #define MAX_COMPONENT 255
 #define MAX_TREE_DEPTH 4
@@ -262,7 +263,7 @@ static void fill_facts(const struct stat *from, struct file_facts *facts)
     facts->device = (uint64_t)from->st_dev;
     facts->inode = (uint64_t)from->st_ino;
     facts->modified_ns =
-        from->st_mtim.tv_sec < 0 ? 0 : (uint64_t)from->st_mtim.tv_sec * 1000000000u + (uint64_t)from->st_mtim.tv_nsec;
+        from->st_mtim.tv_sec < 0 ? 0 : (uint64_t)from->st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)from->st_mtim.tv_nsec;
     facts->is_directory = S_ISDIR(from->st_mode);
     facts->is_file = S_ISREG(from->st_mode);
     facts->link_count = (uint64_t)from->st_nlink;
@@ -509,7 +510,7 @@ static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec now = {0, 0};
     (void)clock_gettime(clock, &now);
-    return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
 uint64_t files_wall_clock_ns(void)
@@ -524,7 +525,7 @@ uint64_t files_steady_clock_ns(void)
 
 void files_pause_ns(uint64_t duration_ns)
 {
-    const struct timespec duration = {(time_t)(duration_ns / 1000000000u), (long)(duration_ns % 1000000000u)};
+    const struct timespec duration = {(time_t)(duration_ns / NS_PER_SECOND), (long)(duration_ns % NS_PER_SECOND)};
     (void)steady_nanosleep(&duration);
 }
 

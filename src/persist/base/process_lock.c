@@ -9,6 +9,7 @@
 
 #include "persist/base/files.h"
 #include "util/cancellation.h"
+#include "util/nanoseconds.h"
 
 #define BEING_MADE (-1L)
 
@@ -81,7 +82,7 @@ bool process_lock_condition_init(pthread_cond_t *condition)
 
 void process_lock_wait_until(struct process_lock *lock, pthread_cond_t *condition, uint64_t moment_ns)
 {
-    const struct timespec moment = {(time_t)(moment_ns / 1000000000u), (long)(moment_ns % 1000000000u)};
+    const struct timespec moment = {(time_t)(moment_ns / NS_PER_SECOND), (long)(moment_ns % NS_PER_SECOND)};
     const int cancellation = cancellation_hold();
     if (moment_ns == PROCESS_NO_TIME)
         pthread_cond_wait(condition, &lock->mutex);

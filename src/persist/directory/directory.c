@@ -26,11 +26,11 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/trust.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define DEFAULT_LOW_WATER_PERCENT 50u
-#define NS_PER_MS UINT64_C(1000000)
 #define KNOWN_FLAGS                                                                                                    \
     ((uint32_t)INGOT_PERSIST_READ_ONLY | (uint32_t)INGOT_PERSIST_DURABLE | (uint32_t)INGOT_PERSIST_MAKE_PARENTS |      \
      (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT | (uint32_t)INGOT_PERSIST_KEEP_RECIPES)

@@ -4,12 +4,13 @@
  * The limits need no lock: they are independent of each other, and each is read again wherever it is needed.
  */
 #include "persist/directory/limits.h"
-#include "util/struct_size.h"
 
 #include <ingot/backend.h>
 
+#include "util/nanoseconds.h"
+#include "util/struct_size.h"
+
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_seconds)
 {

@@ -20,6 +20,7 @@
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/adopt.h"
 #include "persist/directory/upkeep/evict.h"
+#include "util/nanoseconds.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
 /* The maximum number of rounds of eviction for one blob. Each round removes some entries. */
@@ -27,7 +28,6 @@
 /* If a limit was lowered below what the store already has, storing a blob evicts at least this many entries, and then
  * succeeds although the limit is still exceeded. */
 #define ENOUGH_EVICTED 64u
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* An entry that is being stored. */
 struct publication {

@@ -13,8 +13,8 @@
 #include "persist/base/files.h"
 #include "persist/directory/format/index.h"
 #include "persist/directory/layout/account_files.h"
+#include "util/nanoseconds.h"
 
-#define NS_PER_SECOND UINT64_C(1000000000)
 #define ATTEMPTS 3u
 
 /* Finds an entry's record without the lock. Tries again if it finds none, because the index may change during a

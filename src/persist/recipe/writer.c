@@ -20,11 +20,11 @@
 #include "persist/recipe/file/failure.h"
 #include "persist/recipe/file/mark.h"
 #include "persist/recipe/file/open.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_BYTES ((uint64_t)256 << 20)
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
-#define NS_PER_MS UINT64_C(1000000)
 #define SMALL_PART 16u                   /* a file counts as full if less than a 16th of its limit is left, */
 #define SMALL_BYTES (UINT64_C(64) << 10) /* and also less than 64 KiB */
 

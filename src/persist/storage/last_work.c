@@ -29,11 +29,11 @@
 #include "persist/storage/store_flush.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
+#include "util/nanoseconds.h"
 
 #define PAUSE_NS 500000u
-#define MAX_LOCK_WAIT_NS UINT64_C(1000000000)
-#define MAX_TELLING_NS UINT64_C(1000000000)
-#define NS_PER_MS 1000000u
+#define MAX_LOCK_WAIT_NS NS_PER_SECOND
+#define MAX_TELLING_NS NS_PER_SECOND
 
 static struct process_lock lock;
 static ingot_storage_t first; /* under lock */

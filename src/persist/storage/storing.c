@@ -6,8 +6,8 @@
 
 #include "persist/storage/common/state.h"
 #include "persist/storage/trust.h"
+#include "util/nanoseconds.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 #define DEFAULT_EXIT_TIME_MS 5000u
 
 /* Returns a setting of a storage, or 0 if it is not set. In a chain, its own setting comes first, then the setting of

@@ -36,11 +36,11 @@
 #include "persist/base/process_lock.h"
 #include "persist/directory/layout/savings_file.h"
 #include "util/error_text.h"
+#include "util/nanoseconds.h"
 
 #define MAX_KEPT 16u /* the number of exchanged locks that a store keeps */
 #define MAX_KEPT_NS (60 * NS_PER_SECOND)
 #define ATTEMPTS 4u
-#define NS_PER_SECOND UINT64_C(1000000000)
 #define LEAST_WAIT_NS (30 * NS_PER_SECOND)
 #define LONGEST_WAIT_NS (1800 * NS_PER_SECOND)
 #define TICK_NS UINT64_C(20000000) /* file systems record times at least this precisely */

@@ -13,10 +13,11 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/format/entry.h"
+#include "util/nanoseconds.h"
 
 #define TEMPORARY "tmp"
 #define ATTEMPTS 16
-#define OLD_NS (UINT64_C(3600) * 1000000000u)
+#define OLD_NS (3600 * NS_PER_SECOND)
 
 ingot_status_t temporary_init(struct directory *directory)
 {

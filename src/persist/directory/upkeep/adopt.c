@@ -11,8 +11,7 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/upkeep/survey.h"
-
-#define NS_PER_SECOND UINT64_C(1000000000)
+#include "util/nanoseconds.h"
 
 struct some_buckets {
     size_t count;

@@ -14,6 +14,7 @@
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/temporary.h"
+#include "util/nanoseconds.h"
 
 /* The largest index that is read completely, in pages. It has about 5,000 entries. */
 #define EXACT_PAGES 128u
@@ -29,7 +30,6 @@
 #define DRAIN_LEAST 2u
 /* The maximum number of eviction rounds when a store is opened. */
 #define EXPIRY_ROUNDS 4u
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* The oldest of the records that were read, in the order of eviction. */
 struct choice {

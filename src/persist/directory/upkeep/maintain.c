@@ -8,9 +8,8 @@
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/reduce.h"
 #include "persist/storage/storage.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
-
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
 {

@@ -16,9 +16,9 @@
 #include "persist/directory/format/entry.h"
 #include "persist/directory/format/index.h"
 #include "persist/directory/layout/account_files.h"
+#include "util/nanoseconds.h"
 
 #define FIRST_CAPACITY 64u
-#define NS_PER_SECOND UINT64_C(1000000000)
 
 /* Makes room for one more item. Returns NULL if there is no memory. */
 static void *grow(struct survey *survey, void *items, size_t count, size_t *capacity, size_t item_size)

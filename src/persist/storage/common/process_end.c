@@ -26,11 +26,12 @@
 #include "persist/base/files.h"
 #include "persist/base/main_thread.h"
 #include "util/cancellation.h"
+#include "util/nanoseconds.h"
 
 #define MAX_HANDLERS 4096u /* each registration takes a few words that are never freed */
 #define HANDLERS_AFTER_CALLS 4
-#define MAX_CALL_NS UINT64_C(10000000000) /* a call that is expected to take longer does not begin */
-#define MAX_WAIT_NS UINT64_C(30000000000) /* limit of the wait for a call that takes longer than expected */
+#define MAX_CALL_NS (10 * NS_PER_SECOND) /* a call that is expected to take longer does not begin */
+#define MAX_WAIT_NS (30 * NS_PER_SECOND) /* limit of the wait for a call that takes longer than expected */
 #define PAUSE_NS 500000u
 
 static _Atomic(uint64_t) inside; /* process ID << 32 | number of threads in a driver */

@@ -29,8 +29,8 @@
 #include "persist/storage/common/state.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/turns/lessor.h"
+#include "util/nanoseconds.h"
 
-#define NS_PER_MS UINT64_C(1000000)
 #define SHORTEST_PAUSE_NS NS_PER_MS
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
 #define LONGEST_LEASE_PAUSE_NS (100 * NS_PER_MS) /* each attempt is a request to a server */
