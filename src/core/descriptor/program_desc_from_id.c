@@ -43,7 +43,7 @@ static ingot_status_t malformed(const char *what)
 static void begin_fields(struct bytes_reader *reader, size_t size, const uint8_t *id)
 {
     bytes_reader_init(reader, size, id);
-    (void)bytes_get(reader, ID_MAGIC_SIZE + 4);
+    (void)bytes_get(reader, ID_FIELDS_OFFSET);
 }
 
 /* Reads the next field. cache_blob_id_visit has already checked the id. */
@@ -181,7 +181,7 @@ static ingot_status_t copy_id(const struct id_view *view, const ingot_allocator_
     }
     made->size = view->size;
     memcpy(made->bytes, view->bytes, view->size);
-    const size_t library_start = ID_MAGIC_SIZE + 4;
+    const size_t library_start = ID_FIELDS_OFFSET;
     digest_of(view->library_end - library_start, made->bytes + library_start, made->library_digest);
     digest_of(view->size - view->program_start, made->bytes + view->program_start, made->program_digest);
     *copy = made;

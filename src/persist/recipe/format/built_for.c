@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "util/id_fields.h"
 #include "util/little_endian.h"
-
-#define ID_START 12u /* after the magic and the version */
-#define ID_DEVICE 3u
 
 struct view {
     size_t size;
@@ -39,7 +37,7 @@ static bool find_device(struct view id, struct view *device)
 {
     struct view tag;
     struct view skipped;
-    if (!take(&id, ID_START, &skipped))
+    if (!take(&id, ID_FIELDS_OFFSET, &skipped))
         return false;
     while (take(&id, sizeof(uint32_t), &tag) && take_framed(&id, device)) {
         if (le_get_u32(tag.bytes) == ID_DEVICE)
