@@ -113,8 +113,10 @@ static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **c
         return 0;
     for (ingot_storage_t each = first; each != NULL && count == 0; each = each->queue.next) {
         count = store_queue_give_up(each, context); /* the storage is not freed while it is in the list */
+        /* if another thread released the last reference, no event can tell of this storage any more; what give_up took
+         * stays, as for any loss, because releasing a program may call the driver */
         if (count != 0 && !retain_if_alive(each))
-            count = 0; /* another thread released the last reference, and stores what waits */
+            count = 0;
         *storage = each;
     }
     process_lock_give(&lock);
