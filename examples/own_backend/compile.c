@@ -62,6 +62,7 @@ static ingot_status_t read_image(int file, uint8_t **image, size_t *size)
     if (pread(file, *image, *size, 0) == status.st_size)
         return INGOT_SUCCESS;
     free(*image);
+    *image = NULL; /* the caller frees what it is given, also after a failure */
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the compiler's output could not be read");
 }
 

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include <sys/types.h>
+
 #include <gtest/gtest.h>
 
 #include <ingot/ingot.hpp>
@@ -19,6 +21,18 @@ extern "C" {
 #include "image.h"
 }
 #include "tinycc.h"
+
+/* The linker redirects calls of pread here. A compiler reads the code that it wrote with this function. */
+static std::atomic<bool> reads_fail{false};
+
+extern "C" {
+ssize_t __real_pread(int file, void *buffer, size_t size, off_t offset);
+ssize_t __wrap_pread(int file, void *buffer, size_t size, off_t offset);
+ssize_t __wrap_pread(int file, void *buffer, size_t size, off_t offset)
+{
+    return reads_fail ? -1 : __real_pread(file, buffer, size, offset);
+}
+}
 
 namespace
 {
@@ -92,6 +106,22 @@ TEST_F(Tinycc, SeesItsLanesAndOptions)
     EXPECT_NE(std::string::npos, refusal(kernel_of("getpid()")).find("getpid")); /* no function of its library */
     EXPECT_THROW(make(0), ingot::error);
     EXPECT_THROW(make(65), ingot::error);
+}
+
+/* The program is destroyed once. */
+TEST_F(Tinycc, FailsIfItsCodeCannotBeRead)
+{
+    const ingot::program_desc desc = describe(kTwice);
+    reads_fail = true;
+    try {
+        ingot::program{desc};
+        ADD_FAILURE() << "it was built";
+    } catch (const ingot::error &caught) {
+        EXPECT_EQ(INGOT_BACKEND_ERROR, caught.status());
+        EXPECT_STREQ("the compiler's output could not be read", caught.detail());
+    }
+    reads_fail = false;
+    EXPECT_EQ(42, call(desc, "twice", 21));
 }
 
 TEST_F(Tinycc, FindsHeadersInDirectoriesAndNoneThatLeaveTheirOwn)
