@@ -117,7 +117,8 @@ INGOT_API ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity,
  * missing, no field is added.
  *
  * @param[in] paths  NULL-terminated.
- * @retval INGOT_BACKEND_ERROR  A file exists but cannot be read, or there are more than 256 files.
+ * @retval INGOT_BACKEND_ERROR  A file exists but cannot be read or is not a regular file, or there are more than 256
+ *                              files.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *name,

@@ -80,20 +80,36 @@ static void get_facts(int file, const struct stat *before, struct os_file_facts 
     facts->tells_changes = is_telling_file_system(file);
 }
 
-static ingot_status_t read_file(const char *path, size_t max_size, struct bytes_writer *content,
-                                struct os_file_facts *facts)
+/* Opens a regular file. Does not wait for a writer if it is a pipe. */
+static ingot_status_t open_file(const char *path, int *file, struct stat *about)
 {
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) {
+    ingot_status_t status = INGOT_SUCCESS;
+    const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (opened < 0) {
         const bool absent = errno == ENOENT || errno == ENOTDIR;
         return ingot_set_error(absent ? INGOT_NOT_FOUND : INGOT_IO_ERROR, errno, "opening %s failed: %s", path,
                                strerror(errno));
     }
-    struct stat about;
-    ingot_status_t status;
-    if (fstat(file, &about) != 0 || !S_ISREG(about.st_mode))
+    if (fstat(opened, about) != 0)
+        status = ingot_set_error(INGOT_IO_ERROR, errno, "reading the state of %s failed: %s", path, strerror(errno));
+    else if (!S_ISREG(about->st_mode))
         status = error_set(INGOT_IO_ERROR, "%s is not a regular file", path);
-    else if ((uint64_t)about.st_size > max_size)
+    if (status == INGOT_SUCCESS)
+        *file = opened;
+    else
+        close(opened);
+    return status;
+}
+
+static ingot_status_t read_file(const char *path, size_t max_size, struct bytes_writer *content,
+                                struct os_file_facts *facts)
+{
+    int file = -1;
+    struct stat about;
+    ingot_status_t status = open_file(path, &file, &about);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if ((uint64_t)about.st_size > max_size)
         status = error_set(INGOT_NO_SPACE, "%s has more than %zu bytes", path, max_size);
     else
         status = read_all(file, path, (size_t)about.st_size, max_size, content);
@@ -121,11 +137,11 @@ static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *us
     _Alignas(64) uint8_t part[PART];
     size_t size = 0;
     ssize_t got = 0;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) {
-        const bool absent = errno == ENOENT || errno == ENOTDIR;
-        return error_set(absent ? INGOT_NOT_FOUND : INGOT_IO_ERROR, "opening %s failed: %s", path, strerror(errno));
-    }
+    int file = -1;
+    struct stat about;
+    ingot_status_t status = open_file(path, &file, &about);
+    if (status != INGOT_SUCCESS)
+        return status;
     do {
         got = read(file, part + size, sizeof(part) - size);
         size += got > 0 ? (size_t)got : 0;
@@ -134,8 +150,8 @@ static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *us
             size = 0;
         }
     } while (got > 0 || (got < 0 && errno == EINTR));
-    const ingot_status_t status =
-        got == 0 ? INGOT_SUCCESS : error_set(INGOT_IO_ERROR, "reading %s failed: %s", path, strerror(errno));
+    if (got != 0)
+        status = ingot_set_error(INGOT_IO_ERROR, errno, "reading %s failed: %s", path, strerror(errno));
     close(file);
     return status;
 }

@@ -57,8 +57,8 @@ bool os_get_current_directory(size_t size, char *path);
  * not a regular file. */
 ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writer *content,
                             struct os_file_facts *facts);
-/* Passes a file's content to `take` in parts of 64 KiB (the last one may be shorter). For files that are too large
- * to hold in memory. */
+/* Passes a regular file's content to `take` in parts of 64 KiB (the last one may be shorter). For files that are too
+ * large to hold in memory. Returns INGOT_NOT_FOUND and INGOT_IO_ERROR as os_read_file does. */
 ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
                                      void *user);
 

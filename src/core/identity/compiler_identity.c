@@ -150,7 +150,8 @@ static ingot_status_t put_content_digest(struct bytes_writer *line, const char *
     bytes_writer_fini(&content);
     if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
         return status;
-    return error_set(INGOT_BACKEND_ERROR, "the driver's library %s has no build-id and could not be read", path);
+    return ingot_set_error(INGOT_BACKEND_ERROR, ingot_last_error_code(),
+                           "the driver's library %s has no build-id and could not be read", path);
 }
 
 static ingot_status_t add_line(struct library_set *set, const struct library *library)

@@ -38,7 +38,8 @@ static ingot_status_t make_line(struct arena *arena, const char *path, char **li
     if (status == INGOT_NOT_FOUND)
         return INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
-        return error_set(INGOT_BACKEND_ERROR, "the compiler's file %s could not be read", path);
+        return ingot_set_error(INGOT_BACKEND_ERROR, ingot_last_error_code(), "the compiler's file %s could not be read",
+                               path);
     char *text = arena_take(arena, room);
     if (text == NULL)
         return error_out_of_memory();

@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -33,6 +34,14 @@ protected:
     {
         bytes_writer_fini(&content_);
         return os_read_file(path.c_str(), max_size, &content_, &facts_);
+    }
+    /* Reads a file in parts. */
+    static ingot_status_t read_parts(const std::string &path, std::string *text)
+    {
+        const auto take = [](void *user, size_t size, const void *bytes) {
+            static_cast<std::string *>(user)->append(static_cast<const char *>(bytes), size);
+        };
+        return os_read_file_in_parts(path.c_str(), take, text);
     }
     std::string text() const { return std::string(reinterpret_cast<const char *>(content_.bytes), content_.size); }
 
@@ -72,6 +81,35 @@ TEST_F(ReadFile, RefusesWhatIsNoRegularFile)
     const std::string pipe = scratch_.path() / "pipe";
     ASSERT_EQ(0, mkfifo(pipe.c_str(), 0600));
     EXPECT_EQ(INGOT_IO_ERROR, read(pipe));
+}
+
+TEST_F(ReadFile, ReadsOnlyRegularFilesInParts)
+{
+    std::string text;
+    const std::string path = scratch_.path() / "file";
+    const std::string content(100000, 'a');
+    std::ofstream(path) << content;
+    EXPECT_EQ(INGOT_SUCCESS, read_parts(path, &text));
+    EXPECT_TRUE(content == text);
+    text.clear();
+    EXPECT_EQ(INGOT_IO_ERROR, read_parts(scratch_.path(), &text));
+    const std::string pipe = scratch_.path() / "pipe";
+    ASSERT_EQ(0, mkfifo(pipe.c_str(), 0600));
+    EXPECT_EQ(INGOT_IO_ERROR, read_parts(pipe, &text));
+    EXPECT_EQ("", text);
+}
+
+TEST_F(ReadFile, ReportsTheErrnoOfAFailure)
+{
+    std::string text;
+    const std::string loop = scratch_.path() / "loop";
+    std::filesystem::create_symlink("loop", loop);
+    EXPECT_EQ(INGOT_IO_ERROR, read(loop));
+    EXPECT_EQ(ELOOP, ingot_last_error_code());
+    EXPECT_EQ(INGOT_NOT_FOUND, read_parts(scratch_.path() / "absent", &text));
+    EXPECT_EQ(ENOENT, ingot_last_error_code());
+    EXPECT_EQ(INGOT_IO_ERROR, read_parts(loop, &text));
+    EXPECT_EQ(ELOOP, ingot_last_error_code());
 }
 
 TEST_F(ReadFile, ReadsNothingOfWhatIsTooLong)
