@@ -335,9 +335,9 @@ static void grow(struct source_graph *graph)
         resolve_all_computed(graph);
         if (known == graph->last)
             break;
-        scan_from(graph, known->next);
         if (round == MAX_ROUNDS)
             graph->limit = "computed includes are nested too deeply";
+        scan_from(graph, known->next); /* does nothing after the limit */
     }
 }
 

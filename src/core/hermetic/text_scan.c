@@ -248,9 +248,8 @@ static struct token guard_name(struct scan *scan, const struct token *directive)
         const bool has_parenthesis = token_is(&name, "(");
         if (!token_is(&token, "defined"))
             return none;
-        if (has_parenthesis)
-            scanner_next(&ahead, &name);
         if (has_parenthesis) {
+            scanner_next(&ahead, &name);
             scanner_next(&ahead, &token);
             if (!token_is(&token, ")"))
                 return none;

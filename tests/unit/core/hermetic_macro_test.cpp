@@ -141,6 +141,22 @@ const char too_many_steps[] = "the computed includes take more than 50000000 ste
 
 /* One limit holds for the whole program, so that many includes cannot exceed it, even if each stays within its own
  * limits. */
+/* Each file is found only after the one before it was read. */
+TEST_F(HermeticMacro, BoundsTheNestingOfComputedIncludes)
+{
+    const auto include = [](int i) {
+        const std::string number = std::to_string(i);
+        return "#define N" + number + " \"" + number + ".h\"\n#include N" + number + "\n";
+    };
+    for (int i = 1; i < 200; ++i)
+        write(std::to_string(i) + ".h", include(i + 1));
+    write("200.h", "");
+    EXPECT_EQ("", resolve(include(1)).reason);
+    write("200.h", include(201));
+    write("201.h", "");
+    EXPECT_EQ("computed includes are nested too deeply", resolve(include(1)).reason);
+}
+
 TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansions)
 {
     std::string few = growing_macros();
