@@ -32,6 +32,10 @@ typedef _Atomic uint64_t stripe_cell;
  * meanwhile. */
 #define CELL_HITS_FULL (CELL_HIT << 13)
 
+/* Added to the count that all threads share while cells are open, so that this count cannot become 0 before the cells'
+ * sum is added to it. */
+#define CENTRAL_BIG (INT64_C(1) << 40)
+
 /* The calling thread's stripe plus 1, or 0 if none is assigned yet. Initial-exec, so that one instruction reads it,
  * even in a shared library. */
 extern _Thread_local unsigned stripe_plus_one __attribute__((tls_model("initial-exec")));

@@ -3,9 +3,6 @@
  */
 #include "core/base/striped_count.h"
 
-/* Added to `central` while cells are open, so that `central` cannot become 0 before the cells' sum is added to it. */
-#define CENTRAL_BIG (INT64_C(1) << 40)
-
 enum { CELLS_SIZE = STRIPE_COUNT * sizeof(struct striped_cell) };
 
 void striped_count_init(struct striped_count *count)

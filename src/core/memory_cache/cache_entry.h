@@ -32,8 +32,6 @@
 /* A chunk, with what malloc adds to it, fills a page. */
 enum { CHUNK_SIZE = 4096, ENTRIES_PER_CHUNK = 44, CHUNK_NUMBERS = 64, CACHE_LINE = 64 };
 
-#define CENTRAL_BIG (INT64_C(1) << 40)
-
 struct cache_cell {
     stripe_cell count;
     _Atomic uint64_t last_used; /* stamp of the latest hit here; see cache_recency.h */
