@@ -425,7 +425,7 @@ void memory_cache_close(struct memory_cache *cache)
     victims_release(&victims, cache, false);
 }
 
-static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool for_good)
+static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool keeps_limits)
 {
     struct cache_victims victims;
 
@@ -436,7 +436,7 @@ static void apply_limits(struct memory_cache *cache, const struct memory_cache_l
     memory_cache_make_room_for_group(cache, NULL, &victims);
     make_room(cache, 0, 0, &victims);
     memory_cache_count_victims(cache, &victims);
-    if (!for_good)
+    if (!keeps_limits)
         cache->limits = own;
     os_mutex_unlock(&cache->lock);
     victims_release(&victims, cache, true);
