@@ -7,7 +7,6 @@
  * milliseconds. If it is not certain which file the driver would load, the library is loaded instead, and stays loaded.
  */
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/arena.h"
@@ -16,6 +15,7 @@
 #include "core/identity/device_identity.h"
 #include "core/identity/library_search.h"
 #include "core/identity/loaded_library.h"
+#include "util/hex.h"
 
 enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
 
@@ -127,11 +127,9 @@ static void add_compilers(struct library_set *set, const char *const *names)
 
 static void put_hex(struct bytes_writer *out, size_t size, const uint8_t *bytes)
 {
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < size; ++i) {
-        const char pair[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
-        bytes_put(out, 2, pair);
-    }
+    char *text = bytes_reserve(out, 2 * size);
+    if (text != NULL)
+        hex_put(text, size, bytes);
 }
 
 static ingot_status_t put_content_digest(struct bytes_writer *line, const char *path)
@@ -178,11 +176,6 @@ static ingot_status_t add_line(struct library_set *set, const struct library *li
     return status;
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static ingot_status_t add_field(struct library_set *set, ingot_identity_t *identity)
 {
     struct bytes_writer text;
@@ -191,7 +184,7 @@ static ingot_status_t add_field(struct library_set *set, ingot_identity_t *ident
         status = add_line(set, &set->libraries[i]);
     if (status != INGOT_SUCCESS)
         return status;
-    qsort(set->lines, set->line_count, sizeof(set->lines[0]), compare_lines);
+    identity_sort(set->line_count, set->lines);
     bytes_writer_init(&text, set->arena.allocator);
     for (size_t i = 0; i < set->line_count; ++i) {
         if (i != 0 && strcmp(set->lines[i], set->lines[i - 1]) == 0)

@@ -3,9 +3,11 @@
  */
 #include "core/identity/device_identity.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "util/hex.h"
 
 struct ingot_identity {
     struct bytes_writer fields;
@@ -14,6 +16,16 @@ struct ingot_identity {
 const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity)
 {
     return identity->fields.allocator;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void identity_sort(size_t count, const char **texts)
+{
+    qsort(texts, count, sizeof(*texts), compare_texts);
 }
 
 static bool name_is_word(const char *name)
@@ -34,17 +46,13 @@ ingot_status_t ingot_identity_add(ingot_identity_t *identity, const char *name, 
 
 ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, const char *name, size_t size, const void *value)
 {
-    static const char digits[] = "0123456789abcdef";
     uint8_t digest[DIGEST_SIZE];
     char text[2 * DIGEST_SIZE];
 
     if (value == NULL && size != 0)
         return error_null_argument("value");
     digest_of(size, value, digest);
-    for (size_t i = 0; i < sizeof(digest); ++i) {
-        text[2 * i] = digits[digest[i] >> 4];
-        text[2 * i + 1] = digits[digest[i] & 15];
-    }
+    hex_put(text, sizeof(digest), digest);
     return ingot_identity_add(identity, name, sizeof(text), text);
 }
 

@@ -21,6 +21,8 @@ ingot_status_t device_identity_create(struct device_identity **identity, const i
                                       const ingot_backend_ops_t *ops, void *state, uint32_t device);
 /* Returns the allocator of an identity to which a backend is adding fields. */
 const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity);
+/* Sorts texts, so that an identity does not depend on the order in which they were found. */
+void identity_sort(size_t count, const char **texts);
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);
 
 #endif

@@ -7,7 +7,6 @@
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/alloc.h"
@@ -57,11 +56,6 @@ static bool is_asked_for(const char *variable, const char *const *names)
     return is_in;
 }
 
-static int compare_variables(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static ingot_status_t find_variables(const char *const *names, const char **found, size_t *count)
 {
     *count = 0;
@@ -73,7 +67,7 @@ static ingot_status_t find_variables(const char *const *names, const char **foun
                              MAX_VARIABLES);
         found[(*count)++] = *variable;
     }
-    qsort(found, *count, sizeof(*found), compare_variables);
+    identity_sort(*count, found);
     return INGOT_SUCCESS;
 }
 

@@ -7,7 +7,6 @@
  */
 #include <ingot/backend.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/arena.h"
@@ -49,16 +48,11 @@ static ingot_status_t make_line(struct arena *arena, const char *path, char **li
     return INGOT_SUCCESS;
 }
 
-static int compare_lines(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Adds a digest of all lines instead of the lines, which would be the longest part of an id. */
 static ingot_status_t add_lines(ingot_identity_t *identity, const char *name, const char **lines, size_t count)
 {
     struct bytes_writer text;
-    qsort(lines, count, sizeof(*lines), compare_lines);
+    identity_sort(count, lines);
     bytes_writer_init(&text, identity_allocator(identity));
     for (size_t i = 0; i < count; ++i)
         bytes_put_text(&text, lines[i]);

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "remote/object/envelope.h"
+#include "util/hex.h"
 #include "util/little_endian.h"
 
 #define DIGEST_SIZE 32u
 
 void object_key_of(const char *name_space, size_t id_size, const uint8_t *id, char key[OBJECT_KEY_CAPACITY])
 {
-    static const char digits[] = "0123456789abcdef";
     static const uint8_t personal[] = {'i', 'n', 'g', 'o', 't', '-', 'r', 'e', 'm', 'o', 't', 'e', '-', 'k', 'e', 'y'};
     crypto_generichash_blake2b_state state;
     uint8_t head[4];
@@ -26,9 +26,6 @@ void object_key_of(const char *name_space, size_t id_size, const uint8_t *id, ch
     (void)crypto_generichash_blake2b_update(&state, (const uint8_t *)name_space, strlen(name_space) + 1);
     (void)crypto_generichash_blake2b_update(&state, id, id_size);
     (void)crypto_generichash_blake2b_final(&state, digest, sizeof(digest));
-    for (size_t i = 0; i < DIGEST_SIZE; ++i) {
-        key[2 * i] = digits[digest[i] >> 4];
-        key[2 * i + 1] = digits[digest[i] & 15];
-    }
+    hex_put(key, sizeof(digest), digest);
     key[OBJECT_KEY_HEX_SIZE] = '\0';
 }
