@@ -39,9 +39,17 @@ enum {
 
 #ifdef OWN_FLAGS
 
+/* True if the path is in /lib or /usr/lib, or in one of their forms for other ABIs, such as /lib64. */
 static bool is_of_system(const char *path)
 {
-    return strncmp(path, "/lib", 4) == 0 || strncmp(path, "/usr/lib", 8) == 0;
+    static const char *const suffixes[] = {"", "32", "64", "x32"};
+    const char *rest = strncmp(path, "/usr/lib", 8) == 0 ? path + 8 : strncmp(path, "/lib", 4) == 0 ? path + 4 : NULL;
+    for (size_t i = 0; rest != NULL && i < sizeof(suffixes) / sizeof(suffixes[0]); ++i) {
+        const size_t size = strlen(suffixes[i]);
+        if (strncmp(rest, suffixes[i], size) == 0 && (rest[size] == '/' || rest[size] == '\0'))
+            return true;
+    }
+    return false;
 }
 
 static void add_directory(struct library_search *search, const char *path, bool is_part)

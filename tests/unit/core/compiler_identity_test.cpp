@@ -18,6 +18,7 @@
 extern "C" {
 #include "core/identity/device_identity.h"
 #include "core/identity/library_file.h"
+#include "core/identity/library_search.h"
 }
 #include "support/child_process.h"
 #include "support/failing_allocator.h"
@@ -139,6 +140,26 @@ TEST(CompilerIdentity, ReadsTheCompilerThatIsFirstInThePath)
     const std::vector<std::string> arguments = {one + "/libidentity_extra.so", "identity_extra", "libidentity_leaf.so"};
     EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 2222\n", identity_in_child(two + ":" + one, arguments));
     EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\n", identity_in_child(one + ":" + two, arguments));
+}
+
+/* Lists the linker's directories in a new process: "named" or "system", a blank and the path. */
+std::string directories_in_child(const std::string &library_path)
+{
+    const std::string output = testing::TempDir() + "ingot_directories_" + std::to_string(getpid());
+    child_process::Child child({"/proc/self/exe", "--directories"}, output, {{"LD_LIBRARY_PATH", library_path}});
+    EXPECT_EQ(0, child.wait());
+    std::ifstream stream(output);
+    std::string text((std::istreambuf_iterator<char>(stream)), {});
+    std::filesystem::remove(output);
+    return text;
+}
+
+TEST(CompilerIdentity, TellsDirectoriesOfTheSystemFromOthers)
+{
+    const std::string directories = directories_in_child("/library/x:/usr/libexec/x:/lib64:/usr/lib/x/y:/lib32/x");
+    for (const char *line : {"named /library/x\n", "named /usr/libexec/x\n", "system /lib64\n", "system /usr/lib/x/y\n",
+                             "system /lib32/x\n"})
+        EXPECT_NE(std::string::npos, directories.find(line)) << line << directories;
 }
 
 /* The libraries that it needs are found through LD_LIBRARY_PATH and its RUNPATH. */
@@ -298,12 +319,30 @@ int print_identity(int argc, char **argv)
     return 0;
 }
 
+int print_directories()
+{
+    arena memory;
+    library_search search;
+    ingot_allocator_t allocator;
+    if (alloc_init(&allocator, nullptr) != INGOT_SUCCESS)
+        return 2;
+    arena_init(&memory, &allocator);
+    library_search_init(&search, &memory);
+    for (size_t i = 0; i < search.directory_count; ++i)
+        printf("%s %s\n", search.directories[i].is_named ? "named" : "system", search.directories[i].path);
+    library_search_fini(&search);
+    arena_fini(&memory);
+    return 0;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
     if (argc > 2 && std::string(argv[1]) == "--identity")
         return print_identity(argc, argv);
+    if (argc == 2 && std::string(argv[1]) == "--directories")
+        return print_directories();
     testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
 }
