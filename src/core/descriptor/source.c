@@ -11,8 +11,7 @@
 
 static bool is_text_kind(ingot_source_kind_t kind)
 {
-    return kind == INGOT_SOURCE_OPENCL_C || kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_PTX ||
-           kind == INGOT_SOURCE_HEADER || (kind >= INGOT_SOURCE_OWN_TEXT && kind < INGOT_SOURCE_OWN_BINARY);
+    return hermetic_kind_has_includes(kind) || kind == INGOT_SOURCE_PTX;
 }
 
 static bool kind_is_known(ingot_source_kind_t kind)
@@ -43,7 +42,7 @@ static ingot_status_t check_settings(const ingot_source_info_t *info)
     const bool has_some = info->header_count != 0 || (info->compile_options != NULL && *info->compile_options != '\0');
     if (info->kind == INGOT_SOURCE_HEADER && has_some)
         return error_set(INGOT_INVALID_ARGUMENTS, "a header cannot have its own options or headers");
-    if (info->header_count != 0 && (!is_text_kind(info->kind) || info->kind == INGOT_SOURCE_PTX))
+    if (info->header_count != 0 && !hermetic_kind_has_includes(info->kind))
         return error_set(INGOT_INVALID_ARGUMENTS, "a source of kind %d cannot have headers", (int)info->kind);
     if (info->header_count != 0 && info->headers == NULL)
         return error_null_argument("info.headers");
@@ -124,7 +123,7 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
         memcpy(made->bytes, known.bytes, known.size);
     made->bytes[known.size] = '\0';
     made->hash = hash128_of(known.size, made->bytes);
-    made->is_text = is_text_kind(known.kind) && known.kind != INGOT_SOURCE_PTX;
+    made->is_text = hermetic_kind_has_includes(known.kind);
     made->may_include = made->is_text && hermetic_concerns(known.size, made->bytes);
     *source = made;
     return INGOT_SUCCESS;

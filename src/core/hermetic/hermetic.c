@@ -75,7 +75,7 @@ static void set_problem(struct graph_text *text, const char *at, const char *nou
     text->problem_line = at != NULL ? text_line(&text->clean, at) : 0;
 }
 
-static bool is_text(ingot_source_kind_t kind)
+bool hermetic_kind_has_includes(ingot_source_kind_t kind)
 {
     return kind == INGOT_SOURCE_OPENCL_C || kind == INGOT_SOURCE_CUDA_CPP || kind == INGOT_SOURCE_HEADER ||
            (kind >= INGOT_SOURCE_OWN_TEXT && kind < INGOT_SOURCE_OWN_BINARY);
@@ -194,7 +194,7 @@ static void note_kinds(struct source_graph *graph)
 {
     for (size_t i = 0; i < graph->input->source_count; ++i) {
         const ingot_source_kind_t kind = graph->input->sources[i].kind;
-        if (!is_text(kind))
+        if (!hermetic_kind_has_includes(kind))
             continue;
         graph->cplusplus = graph->cplusplus && kind == INGOT_SOURCE_CUDA_CPP;
         graph->brings_assert = graph->brings_assert || kind != INGOT_SOURCE_OPENCL_C;
@@ -219,7 +219,7 @@ static void graph_init(struct source_graph *graph, struct witness *witness, cons
     for (size_t i = 0; i < input->header_count; ++i)
         add_view(graph, TEXT_HEADER, &input->headers[i]);
     for (size_t i = 0; i < input->source_count; ++i) {
-        if (is_text(input->sources[i].kind))
+        if (hermetic_kind_has_includes(input->sources[i].kind))
             add_view(graph, TEXT_SOURCE, &input->sources[i]);
     }
 }
@@ -475,7 +475,7 @@ static void walk_sources(struct hermetic *hermetic, struct source_graph *graph, 
 {
     struct graph_text *text = graph->first;
     for (size_t i = 0; i < graph->input->source_count; ++i) {
-        if (is_text(graph->input->sources[i].kind)) {
+        if (hermetic_kind_has_includes(graph->input->sources[i].kind)) {
             while (text != NULL && text->origin != TEXT_SOURCE)
                 text = text->next;
             if (text == NULL)

@@ -33,6 +33,9 @@ struct hermetic {
                                     * NULL */
 };
 
+/* True if sources of this kind are texts in a language with includes. PTX is a text without includes. */
+bool hermetic_kind_has_includes(ingot_source_kind_t kind);
+
 /* True if a text has a directive, or a macro such as __TIME__ or __FILE__, so that it may have to be resolved. May
  * be true for other texts, because it only searches for characters and words. Called once per source. */
 bool hermetic_concerns(size_t size, const char *text);
