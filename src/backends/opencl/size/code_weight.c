@@ -42,7 +42,6 @@ enum item_kind { ITEM_FUNCTION, ITEM_CALL, ITEM_VARIABLE, ITEM_MACRO };
 struct item {
     uint64_t name; /* hash of the name; equal hashes count as equal names */
     const char *start;
-    const char *body; /* of a function or variable: its first brace, or NULL */
     const char *end;
     uint32_t next; /* an earlier item in the same bucket, or NONE */
     struct weight weight;
@@ -66,7 +65,7 @@ struct weighing {
 /* The part of a declaration that has been read so far. */
 struct head {
     const char *start;
-    const char *body;
+    const char *body; /* its first brace, or NULL */
     uint64_t last_name;
     uint64_t name;
     bool has_parameters;
@@ -76,8 +75,8 @@ struct head {
 static void add_item(struct weighing *weighing, enum item_kind kind, const struct head *head, const char *end)
 {
     if (weighing->items != NULL)
-        weighing->items[weighing->count] = (struct item){
-            .name = head->name, .start = head->start, .body = head->body, .end = end, .kind = kind, .next = NONE};
+        weighing->items[weighing->count] =
+            (struct item){.name = head->name, .start = head->start, .end = end, .kind = kind, .next = NONE};
     ++weighing->count;
 }
 
@@ -89,7 +88,7 @@ static void add_macro(struct weighing *weighing, const struct code_token *direct
     if (!code_token_is(&token, "define"))
         return;
     token = code_token_next(&cursor);
-    const struct head head = {.start = token.end, .body = token.end, .name = code_token_hash(&token)};
+    const struct head head = {.start = token.end, .name = code_token_hash(&token)};
     if (token.kind == TOKEN_NAME)
         add_item(weighing, ITEM_MACRO, &head, directive->end);
 }
