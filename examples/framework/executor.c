@@ -232,7 +232,6 @@ void executor_open(struct executor *executor, struct device *device, ingot_stora
     ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
 
     *executor = (struct executor){.device = device, .storage = storage, .counts = counts};
-    executor->max_program_groups = max_shapes;
     info.allocator = &allocator;
     info.max_groups = max_shapes * session_count;
     info.destructor = object_end;

@@ -25,7 +25,6 @@ struct executor {
     ingot_storage_t storage; /* NULL: programs are not stored for other processes */
     ingot_object_cache_t objects;
     struct object_counts *counts;
-    size_t max_program_groups;
     atomic_size_t from_storage;
     atomic_size_t recomputed; /* forward operations whose result was dropped before the backward operation */
 };
