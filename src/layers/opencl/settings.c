@@ -6,7 +6,6 @@
  */
 #include "layers/opencl/settings.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +18,7 @@
 #define MAX_NAME 64u
 #define MAX_PATH 16384u /* a path, followed by the namespace, the backends and the key files */
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 static _Atomic(ingot_storage_t) store;
-static _Atomic(ingot_event_callback_t) listener; /* relaxed, because it is always the same */
 
 bool settings_are_off(void)
 {
@@ -71,7 +68,7 @@ static void name_program(char name[MAX_NAME + 1])
         memcpy(name + size, "_", 2);
 }
 
-static void open_store(void)
+void settings_open_store(ingot_event_callback_t on_event)
 {
     char path[MAX_PATH];
     char name[MAX_NAME + 1];
@@ -81,21 +78,14 @@ static void open_store(void)
     info.name_space = name;
     if (ingot_persist_info_from_environment(&info, sizeof(path), path) == INGOT_SUCCESS &&
         ingot_persist_open(&opened, &info) == INGOT_SUCCESS) {
-        ingot_storage_t with_server = remote_open_behind(opened, atomic_load_explicit(&listener, memory_order_relaxed));
+        ingot_storage_t with_server = remote_open_behind(opened, on_event);
         if (with_server != NULL)
             ingot_storage_release(opened); /* with_server has its own reference */
         atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
     }
 }
 
-ingot_storage_t settings_store(ingot_event_callback_t on_event)
-{
-    atomic_store_explicit(&listener, on_event, memory_order_relaxed);
-    (void)pthread_once(&once, open_store);
-    return settings_open_store();
-}
-
-ingot_storage_t settings_open_store(void)
+ingot_storage_t settings_store(void)
 {
     return atomic_load_explicit(&store, memory_order_acquire);
 }

@@ -11,11 +11,10 @@
 /* True if INGOT_LAYER_DISABLE turns the layer off, or if the process has more rights than its user. */
 bool settings_are_off(void);
 
-/* Returns the user's store, or NULL if there is none; the layer then caches nothing. The first call opens the store,
- * which stays open. If INGOT_PERSIST_REMOTE names a server, it is behind the store, and `on_event`, which must be the
- * same in all calls, receives its events. */
-ingot_storage_t settings_store(ingot_event_callback_t on_event);
-/* Returns the store if it is already open, otherwise NULL. */
-ingot_storage_t settings_open_store(void);
+/* Opens the user's store, if there is one. Called once; the store stays open. If INGOT_PERSIST_REMOTE names a server,
+ * it is behind the store, and `on_event` receives its events. */
+void settings_open_store(ingot_event_callback_t on_event);
+/* Returns the store, or NULL if it is not open; the layer then caches nothing. */
+ingot_storage_t settings_store(void);
 
 #endif

@@ -87,7 +87,7 @@ static void report(void)
 {
     char lines[4 * LINE_ROOM];
     ingot_persist_stats_t stored = INGOT_PERSIST_STATS_INIT;
-    ingot_storage_t store = settings_open_store();
+    ingot_storage_t store = settings_store();
     if (store == NULL || !atomic_load_explicit(&is_counted, memory_order_relaxed) ||
         ingot_persist_get_stats(store, &stored) != INGOT_SUCCESS)
         return;

@@ -4,6 +4,8 @@
  * The driver makes each program, so errors are the driver's own. If there is no store, or if the platform passes
  * through (platforms.h), a shadow would gain nothing, so the application gets the driver's program itself.
  */
+#include <pthread.h>
+
 #include "layers/opencl/calls/extensions.h"
 #include "layers/opencl/program/burial.h"
 #include "layers/opencl/program/contexts.h"
@@ -11,9 +13,22 @@
 #include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void open_store(void)
+{
+    settings_open_store(contexts_tell);
+}
+
+static bool has_store(void)
+{
+    (void)pthread_once(&once, open_store);
+    return settings_store() != NULL;
+}
+
 static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
 {
-    if (native == NULL || settings_store(contexts_tell) == NULL || !platforms_have(native))
+    if (native == NULL || !has_store() || !platforms_have(native))
         return native;
     burial_init();
     burial_try(NULL);

@@ -224,7 +224,7 @@ cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, cons
     cl_program linked = NULL;
     struct link_call call = {.context = context, .device_count = device_count, .devices = devices, .options = options};
     const bool may_be_known = input_count > 0 && inputs != NULL && notify == NULL && user == NULL &&
-                              settings_open_store() != NULL && (options == NULL || are_for_code(options));
+                              settings_store() != NULL && (options == NULL || are_for_code(options));
     if (!may_be_known || !try_link(&call, input_count, inputs, &linked))
         linked = link_native(&call, input_count, inputs, notify, user, &call.error);
     if (error != NULL)

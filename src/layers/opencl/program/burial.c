@@ -82,7 +82,7 @@ static void flush(void)
 {
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
-    ingot_storage_t store = settings_open_store();
+    ingot_storage_t store = settings_store();
     const uint64_t spent_ns = atomic_load_explicit(&flush_ns, memory_order_relaxed);
     if (atomic_load_explicit(&is_ending, memory_order_relaxed) || store == NULL ||
         ingot_persist_get_storing(store, &storing) != INGOT_SUCCESS || storing.exit_time_ms == INGOT_PERSIST_NO_TIME)

@@ -69,12 +69,12 @@ static bool create_ingot(struct layer_context *context)
     if (ingot_opencl_context_create_with(&context->ingot, &layer_target, context->native, context->device_count,
                                          context->devices, NULL) != INGOT_SUCCESS)
         return false;
-    (void)ingot_persist_remember_headers(settings_open_store(), context->ingot);
+    (void)ingot_persist_remember_headers(settings_store(), context->ingot);
     if (context->device_count != 1 || has_options_of_environment())
         return true;
     if (piece_create_object_context(&context->objects, context->ingot, context->native, context->devices[0]) ==
         INGOT_SUCCESS)
-        (void)ingot_persist_remember_headers(settings_open_store(), context->objects);
+        (void)ingot_persist_remember_headers(settings_store(), context->objects);
     (void)piece_create_link_context(&context->links, context->ingot, context->native, context->devices[0]);
     return true;
 }

@@ -11,14 +11,14 @@
 
 void recordings_add_refused(const_ingot_program_desc_t desc)
 {
-    ingot_storage_t store = settings_open_store();
+    ingot_storage_t store = settings_store();
     if (store != NULL)
         (void)ingot_persist_record_program(store, desc, NULL);
 }
 
 void recordings_add_link(const_ingot_program_desc_t desc, const struct link_call *call, const_ingot_program_t program)
 {
-    ingot_storage_t store = settings_open_store();
+    ingot_storage_t store = settings_store();
     const_ingot_program_desc_t *objects = store != NULL ? calloc(call->object_count, sizeof(*objects)) : NULL;
     if (objects == NULL)
         return;
@@ -30,7 +30,7 @@ void recordings_add_link(const_ingot_program_desc_t desc, const struct link_call
 
 void recordings_add_kernel(const_ingot_program_desc_t desc, const char *name)
 {
-    ingot_storage_t store = settings_open_store();
+    ingot_storage_t store = settings_store();
     if (store != NULL)
         (void)ingot_persist_record_kernel(store, desc, name);
 }

@@ -42,7 +42,7 @@ static void note(uint64_t hash, bool is_to_be_known)
 static bool is_stored(size_t id_size, const uint8_t *id)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    if (ingot_storage_load(settings_open_store(), id_size, id, &blob) != INGOT_SUCCESS)
+    if (ingot_storage_load(settings_store(), id_size, id, &blob) != INGOT_SUCCESS)
         return false;
     if (blob.release != NULL)
         blob.release(&blob);
@@ -60,7 +60,7 @@ ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_de
     const uint64_t hash = hash_id(size, id);
     if (is_known(hash) && !is_stored(size, id))
         return ingot_program_build(program, desc);
-    status = ingot_persist_program_create(program, desc, settings_open_store(), &origin);
+    status = ingot_persist_program_create(program, desc, settings_store(), &origin);
     if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD)
         note(hash, true);
     return status;
@@ -72,6 +72,6 @@ void repeats_remove(ingot_program_desc_t desc)
     const uint8_t *id = NULL;
     if (ingot_program_desc_get_cache_blob_id(desc, &size, &id) != INGOT_SUCCESS)
         return;
-    (void)ingot_storage_remove(settings_open_store(), size, id);
+    (void)ingot_storage_remove(settings_store(), size, id);
     note(hash_id(size, id), false);
 }
