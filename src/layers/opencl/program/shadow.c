@@ -13,7 +13,8 @@
 #include "layers/opencl/lock.h"
 #include "util/cancellation.h"
 
-static atomic_size_t result_count; /* number of shadows whose is_counted is true */
+/* The number of shadows whose is_counted is true. Written under the lock, and read without it. */
+static atomic_size_t result_count;
 
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
 {
@@ -50,9 +51,9 @@ struct shadow *shadow_create_linked(cl_program native, struct result *result, st
     shadow->waiting_desc = waiting_desc;
     shadow->references = 1;
     shadow->is_counted = true;
-    (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
     shadow->result = result;
     lock_take();
+    (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
     handles_add(&shadow->by_shadow, shadow, shadow);
     handles_add(native != NULL ? &shadow->by_native : &shadow->by_result, known, shadow);
     lock_release();
