@@ -85,7 +85,7 @@ static ingot_status_t add_device(const struct level_zero_state *state, uint32_t 
 {
     struct ip_version ip = {.stype = STRUCTURE_TYPE_IP_VERSION};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
-                                         .pNext = state->tells_ip_version ? &ip : NULL};
+                                         .pNext = state->reports_ip_version ? &ip : NULL};
     ingot_status_t status = level_zero_device_properties(state, device_index, &properties);
     if (status != INGOT_SUCCESS)
         return status;
@@ -105,7 +105,7 @@ static ingot_status_t add_device(const struct level_zero_state *state, uint32_t 
         ingot_identity_add(identity, "device_name", strnlen(properties.name, sizeof(properties.name)), properties.name);
     if (status != INGOT_SUCCESS)
         return status;
-    return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]) - (state->tells_ip_version ? 0 : 1), numbers);
+    return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]) - (state->reports_ip_version ? 0 : 1), numbers);
 }
 
 /* Adds the UUID of the format of native binaries. It is zero if the driver does not report one. */
@@ -167,12 +167,12 @@ static ingot_status_t add_compiler(const struct level_zero_state *state, ingot_i
 
 static ingot_status_t add_settings(ingot_identity_t *identity)
 {
-    bool hears_keys = false;
+    bool reads_keys = false;
     for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); ++i)
-        hears_keys = hears_keys || getenv(switches[i]) != NULL;
+        reads_keys = reads_keys || getenv(switches[i]) != NULL;
     const ingot_status_t status =
-        ingot_identity_add_environment(identity, hears_keys ? code_variables_and_keys : code_variables);
-    return status == INGOT_SUCCESS && hears_keys ? ingot_identity_add_files(identity, "settings", settings) : status;
+        ingot_identity_add_environment(identity, reads_keys ? code_variables_and_keys : code_variables);
+    return status == INGOT_SUCCESS && reads_keys ? ingot_identity_add_files(identity, "settings", settings) : status;
 }
 
 ingot_status_t level_zero_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)

@@ -44,7 +44,7 @@ ingot_status_t level_zero_learn_extensions(struct level_zero_state *state)
         if (strcmp(extensions[i].name, MODULE_PROGRAM_EXTENSION) == 0)
             state->links_programs = true;
         else if (strcmp(extensions[i].name, IP_VERSION_EXTENSION) == 0)
-            state->tells_ip_version = true;
+            state->reports_ip_version = true;
     }
     ingot_deallocate(&state->allocator, extensions, size);
     return result == ZE_RESULT_SUCCESS ? INGOT_SUCCESS

@@ -18,8 +18,8 @@ struct level_zero_state {
     ingot_allocator_t allocator;
     ze_driver_handle_t driver;
     ze_context_handle_t context;
-    bool links_programs; /* the driver accepts several modules in one zeModuleCreate */
-    bool tells_ip_version;
+    bool links_programs;     /* the driver accepts several modules in one zeModuleCreate */
+    bool reports_ip_version; /* the driver reports devices' IP versions */
     uint32_t device_count;
     ze_device_handle_t *devices;
 };

@@ -104,11 +104,11 @@ const char *const *opencl_vendor_compilers(const char *platform_name)
 
 ingot_status_t opencl_vendor_add_settings(enum opencl_vendor vendor, ingot_identity_t *identity)
 {
-    bool hears_keys = false;
+    bool reads_keys = false;
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < sizeof(intel_switches) / sizeof(intel_switches[0]); ++i)
-        hears_keys = hears_keys || getenv(intel_switches[i]) != NULL;
-    if (vendor != OPENCL_INTEL_GPU || !hears_keys)
+        reads_keys = reads_keys || getenv(intel_switches[i]) != NULL;
+    if (vendor != OPENCL_INTEL_GPU || !reads_keys)
         return ingot_identity_add_environment(identity, code_variables);
     status = ingot_identity_add_environment(identity, code_variables_and_keys);
     return status == INGOT_SUCCESS ? ingot_identity_add_files(identity, "settings", intel_settings) : status;

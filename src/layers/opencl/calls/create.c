@@ -17,7 +17,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_store(void)
 {
-    settings_open_store(contexts_tell);
+    settings_open_store(contexts_report);
 }
 
 static bool has_store(void)

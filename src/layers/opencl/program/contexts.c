@@ -80,7 +80,7 @@ static bool create_ingot(struct layer_context *context)
 }
 
 /* Reports the event that waited for a context. */
-static void tell_waiting(const struct layer_context *context)
+static void report_waiting(const struct layer_context *context)
 {
     char reason[REASON_CAPACITY];
     ingot_event_t event = INGOT_EVENT_INIT;
@@ -96,7 +96,7 @@ static void tell_waiting(const struct layer_context *context)
     ingot_context_emit_event(context->ingot, &event);
 }
 
-void contexts_tell(const ingot_event_t *event, void *unused)
+void contexts_report(const ingot_event_t *event, void *unused)
 {
     (void)unused;
     lock_take();
@@ -134,7 +134,7 @@ struct layer_context *contexts_acquire(cl_program program)
         made = NULL;
     }
     lock_release();
-    tell_waiting(found);
+    report_waiting(found);
 end:
     destroy(made);
     return found;

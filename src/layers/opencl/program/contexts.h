@@ -25,7 +25,7 @@ struct layer_context {
 struct layer_context *contexts_acquire(cl_program native);
 /* Reports an event that does not belong to a program. Uses any context or, if there is none, the next one that is
  * created. */
-void contexts_tell(const ingot_event_t *event, void *unused);
+void contexts_report(const ingot_event_t *event, void *unused);
 /* Drops a reference. Does nothing if context is NULL. */
 void contexts_release(struct layer_context *context);
 

@@ -40,11 +40,11 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static void say_once(cl_program native, const char *name)
+static void report_once(cl_program native, const char *name)
 {
-    static atomic_bool is_said;
+    static atomic_bool is_reported;
     char reason[MAX_NAME + 128];
-    if (atomic_exchange_explicit(&is_said, true, memory_order_relaxed))
+    if (atomic_exchange_explicit(&is_reported, true, memory_order_relaxed))
         return;
     (void)snprintf(reason, sizeof(reason),
                    "the platform %s passes through: the layer was not compared with its driver, and "
@@ -62,6 +62,6 @@ bool platforms_have(cl_program native)
     if (has_word(wanted != NULL && *wanted != '\0' ? wanted : COMPARED, name))
         return true;
     statistics_add(STATISTIC_PASSED, 1);
-    say_once(native, name);
+    report_once(native, name);
     return false;
 }

@@ -75,7 +75,7 @@ static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t loca
     return status;
 }
 
-static void tell_failure(ingot_event_callback_t on_event, ingot_status_t status)
+static void report_failure(ingot_event_callback_t on_event, ingot_status_t status)
 {
     char reason[REASON_CAPACITY];
     ingot_event_t event = INGOT_EVENT_INIT;
@@ -95,6 +95,6 @@ ingot_storage_t remote_open_behind(ingot_storage_t local, ingot_event_callback_t
         return NULL;
     const ingot_status_t status = open_remote(&storage, local, on_event);
     if (status != INGOT_SUCCESS)
-        tell_failure(on_event, status);
+        report_failure(on_event, status);
     return status == INGOT_SUCCESS ? storage : NULL;
 }
