@@ -54,6 +54,19 @@ static void library_suffix(const char *device_name, size_t size, char *suffix)
     }
 }
 
+static ingot_status_t add_file(struct file_list *list, const char *directory, const char *name)
+{
+    if (list->count == MAX_FILES)
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s has too many files", directory);
+    const int length = snprintf(list->texts[list->count], PATH_ROOM, "%s/%s", directory, name);
+    if (length < 0 || length >= (int)PATH_ROOM)
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's file %s/%s has a path of more than %u bytes",
+                                      directory, name, PATH_ROOM - 1);
+    list->paths[list->count] = list->texts[list->count];
+    ++list->count;
+    return INGOT_SUCCESS;
+}
+
 static ingot_status_t add_directory(struct file_list *list, const char *directory, const char *suffix)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -61,17 +74,8 @@ static ingot_status_t add_directory(struct file_list *list, const char *director
     if (opened == NULL)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s could not be opened", directory);
     for (const struct dirent *entry; status == INGOT_SUCCESS && (entry = readdir(opened)) != NULL;) {
-        if (entry->d_name[0] == '.' || !has_suffix(entry->d_name, suffix))
-            continue;
-        const int length = list->count == MAX_FILES
-                               ? -1
-                               : snprintf(list->texts[list->count], PATH_ROOM, "%s/%s", directory, entry->d_name);
-        if (length < 0 || length >= (int)PATH_ROOM) {
-            status = ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s has too many files", directory);
-        } else {
-            list->paths[list->count] = list->texts[list->count];
-            ++list->count;
-        }
+        if (entry->d_name[0] != '.' && has_suffix(entry->d_name, suffix))
+            status = add_file(list, directory, entry->d_name);
     }
     (void)closedir(opened);
     return status;
