@@ -165,7 +165,7 @@ INGOT_API ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_con
  * @param[in,out] progress  May be NULL; otherwise the caller sets struct_size.
  * @retval INGOT_BUSY  An event callback in one of the prewarm's threads made the call, which did not wait. Or a builder
  *                     made the call, and a callback in one of the prewarm's threads requested that builder's program.
- * @retval INGOT_INVALID_ARGUMENTS
+ * @retval INGOT_INVALID_ARGUMENTS  @p prewarm is NULL, or @p progress has no struct_size. The call did not wait.
  */
 INGOT_API ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress);
 

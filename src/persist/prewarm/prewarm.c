@@ -316,6 +316,8 @@ ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progres
 {
     if (prewarm == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm is NULL");
+    if (progress != NULL && !STRUCT_IS_SET(progress))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of progress is not set");
     return end(prewarm, false, progress);
 }
 

@@ -45,7 +45,8 @@ protected:
     {
         ingot_allocator_t allocator;
         EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
-        EXPECT_EQ(INGOT_BACKEND_ERROR, pocl_add_files(&allocator, "basic", dlsym(library_, "clGetPlatformIDs"), nullptr));
+        EXPECT_EQ(INGOT_BACKEND_ERROR,
+                  pocl_add_files(&allocator, "basic", dlsym(library_, "clGetPlatformIDs"), nullptr));
         return ingot_last_error_detail();
     }
 

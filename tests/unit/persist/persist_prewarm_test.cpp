@@ -588,5 +588,10 @@ TEST_F(PersistPrewarm, RefusesMalformedArguments)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_wait(nullptr, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_cancel(nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_get_progress(nullptr, nullptr));
+    const Prewarm running = start(session, info());
+    ingot_prewarm_progress_t unset{};
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_wait(running.get(), &unset));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_get_progress(running.get(), &unset));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(running.get(), nullptr));
     ingot_prewarm_release(nullptr);
 }
