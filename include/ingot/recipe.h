@@ -102,8 +102,8 @@ typedef enum ingot_recipe_kind {
     INGOT_RECIPE_PROGRAM = 1,
     /** Compiled by clCompileProgram under the OpenCL layer; linked programs refer to it. */
     INGOT_RECIPE_OBJECT = 2,
-    INGOT_RECIPE_LINK = 3,       /**< Linked by clLinkProgram under the OpenCL layer, from objects of the recipe. */
-    INGOT_RECIPE_UNRECORDED = 4, /**< Requested, but cannot be built from a recipe; the field reason says why. */
+    INGOT_RECIPE_LINK = 3,      /**< Linked by clLinkProgram under the OpenCL layer, from objects of the recipe. */
+    INGOT_RECIPE_UNRECORDED = 4 /**< Requested, but cannot be built from a recipe; the field reason says why. */
 } ingot_recipe_kind_t;
 /** Returns "program", "object", "link" or "unrecorded"; "unknown kind" for any other value. Never returns NULL. */
 INGOT_API const char *ingot_recipe_kind_name(ingot_recipe_kind_t kind);
