@@ -164,8 +164,9 @@ static ingot_status_t write_index(struct writing *writing)
     memory_free(&writing->allocator, index, size + 1);
     if (status != INGOT_SUCCESS)
         return status;
-    if (size == 0 && files_truncate(writing->replacement.fd, offset) < 0)
-        return ingot_set_error_detail(INGOT_IO_ERROR, "the size of the bundle's file could not be set");
+    const int result = size == 0 ? files_truncate(writing->replacement.fd, offset) : 0;
+    if (result < 0)
+        return files_write_failed(result, "setting the size of", writing->replacement.new_name);
     bundle_file_encode_header(header, writing->count, offset, files_wall_clock_ns(), &checksum);
     return replacement_write(&writing->replacement, 0, sizeof(header), header);
 }

@@ -97,8 +97,8 @@ static ingot_status_t check_readable(const char *what, const char *path)
 {
     if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0) /* checks the effective user, as open() does */
         return INGOT_SUCCESS;
-    return ingot_set_error_detail(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, "%s: opening %s: %s", what, path,
-                                  strerror(errno));
+    return ingot_set_error(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, errno, "%s: opening %s: %s", what, path,
+                           strerror(errno));
 }
 
 static ingot_status_t refuse_file(const char *what, const char *path)

@@ -15,7 +15,7 @@ static ingot_status_t check_open(const char *what, const char *path, int fd)
 {
     struct stat found;
     if (fstat(fd, &found) != 0)
-        return ingot_set_error_detail(INGOT_IO_ERROR, "%s: reading the state of %s: %s", what, path, strerror(errno));
+        return ingot_set_error(INGOT_IO_ERROR, errno, "%s: reading the state of %s: %s", what, path, strerror(errno));
     if (!S_ISREG(found.st_mode))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s: %s is not a plain file", what, path);
     if (found.st_uid != geteuid() && found.st_uid != 0)
@@ -31,8 +31,8 @@ static ingot_status_t open_checked(const char *what, const char *path, int *fd)
 {
     const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (opened < 0)
-        return ingot_set_error_detail(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, "%s: opening %s: %s", what,
-                                      path, strerror(errno));
+        return ingot_set_error(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, errno, "%s: opening %s: %s", what,
+                               path, strerror(errno));
     const ingot_status_t status = check_open(what, path, opened);
     if (status == INGOT_SUCCESS)
         *fd = opened;
@@ -82,7 +82,7 @@ ingot_status_t secret_file_read(const char *what, const char *path, char secret[
             size += (size_t)count;
     }
     if (count < 0)
-        status = ingot_set_error_detail(INGOT_IO_ERROR, "%s: reading %s: %s", what, path, strerror(errno));
+        status = ingot_set_error(INGOT_IO_ERROR, errno, "%s: reading %s: %s", what, path, strerror(errno));
     (void)close(fd);
     if (status == INGOT_SUCCESS)
         status = take_line(what, path, size, secret);

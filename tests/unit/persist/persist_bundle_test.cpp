@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -41,6 +42,7 @@ ingot_status_t __wrap_files_read_all(int fd, const char *name, uint64_t offset, 
 
 namespace
 {
+bool sizes_fail = false; /* true: the size of a file cannot be set, except to empty it */
 
 Bytes numbered_id(unsigned number)
 {
@@ -86,6 +88,17 @@ private:
 
 } // namespace
 
+/* The linker redirects the library's calls to this function. */
+extern "C" {
+int __real_files_truncate(int fd, uint64_t size_bytes);
+int __wrap_files_truncate(int fd, uint64_t size_bytes);
+
+int __wrap_files_truncate(int fd, uint64_t size_bytes)
+{
+    return sizes_fail && size_bytes != 0 ? -EIO : __real_files_truncate(fd, size_bytes);
+}
+}
+
 TEST_F(PersistBundle, GivesWhatTheStoreHad)
 {
     ASSERT_NO_FATAL_FAILURE(make(100));
@@ -112,6 +125,19 @@ TEST_F(PersistBundle, AnEmptyOneIsWholeToo)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
     EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, numbered_id(0)));
     ingot_storage_release(bundle);
+}
+
+TEST_F(PersistBundle, ReportsTheErrnoIfItsSizeCannotBeSet)
+{
+    const Store store(root());
+    sizes_fail = true;
+    const ingot_status_t status = ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, nullptr);
+    sizes_fail = false;
+    EXPECT_EQ(INGOT_IO_ERROR, status);
+    EXPECT_EQ(EIO, ingot_last_error_code());
+    EXPECT_EQ(0u, std::string(ingot_last_error_detail()).find("setting the size of programs.ingot.new"))
+        << ingot_last_error_detail();
+    EXPECT_FALSE(fs::exists(path()));
 }
 
 TEST_F(PersistBundle, ABlobOutlivesItsStorageAndTheFile)

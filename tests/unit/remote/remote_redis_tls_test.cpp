@@ -3,6 +3,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <fstream>
 #include <memory>
 
@@ -217,6 +218,7 @@ TEST_F(RemoteRedisTls, ChecksFilesWhenItIsOpened)
 {
     const auto open_with = [](const std::string &rest) { return Tier("rediss://127.0.0.1" + rest).status(); };
     EXPECT_EQ(INGOT_NOT_FOUND, open_with("?ca=" + files_->at("nothing")));
+    EXPECT_EQ(ENOENT, ingot_last_error_code());
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with("?ca=" + files_->at("client.key")));
     EXPECT_EQ(INGOT_NOT_FOUND, open_with("?cert=" + files_->at("nothing") + "&key=" + files_->at("client.key")));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS,

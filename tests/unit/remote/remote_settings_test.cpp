@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <fstream>
 #include <functional>
 
@@ -182,6 +183,7 @@ TEST_F(RemoteSettings, RefusesSecretsThatOthersCanAccess)
 TEST_F(RemoteSettings, RefusesSecretsThatAreNotText)
 {
     EXPECT_EQ(INGOT_NOT_FOUND, secret_file_read("it", (scratch_.path() / "none").c_str(), secret_));
+    EXPECT_EQ(ENOENT, ingot_last_error_code());
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write("").c_str(), secret_));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write("\nx").c_str(), secret_));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write(std::string("a\0b", 3)).c_str(), secret_));

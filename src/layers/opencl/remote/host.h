@@ -18,7 +18,7 @@
 struct remote_host {
     size_t struct_size;
     uint32_t version; /* REMOTE_HOST_VERSION of the layer */
-    ingot_status_t (*set_error_detail)(ingot_status_t status, const char *format, ...);
+    ingot_status_t (*set_error)(ingot_status_t status, int64_t code, const char *format, ...);
     const char *(*last_error_detail)(void);
     ingot_status_t (*storage_create)(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
     ingot_status_t (*storage_set_leases)(ingot_storage_t storage, const ingot_lease_ops_t *ops);

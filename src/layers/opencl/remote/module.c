@@ -23,7 +23,17 @@ ingot_status_t ingot_set_error_detail(ingot_status_t status, const char *format,
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    return host->set_error_detail(status, "%s", text);
+    return host->set_error(status, 0, "%s", text);
+}
+
+ingot_status_t ingot_set_error(ingot_status_t status, int64_t code, const char *format, ...)
+{
+    char text[DETAIL_CAPACITY];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return host->set_error(status, code, "%s", text);
 }
 
 const char *ingot_last_error_detail(void)

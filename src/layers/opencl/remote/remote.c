@@ -57,7 +57,7 @@ static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t loca
     static const struct remote_host host = {
         .struct_size = sizeof(host),
         .version = REMOTE_HOST_VERSION,
-        .set_error_detail = ingot_set_error_detail,
+        .set_error = ingot_set_error,
         .last_error_detail = ingot_last_error_detail,
         .storage_create = ingot_storage_create,
         .storage_set_leases = ingot_storage_set_leases,
