@@ -222,7 +222,7 @@ TEST(CacheBlobId, ReadsNoMoreThanThereIs)
     }
 }
 
-TEST(CacheBlobId, IsAskedOfTheDeviceOnce)
+TEST(CacheBlobId, IdentifiesTheDeviceOnceForAllIds)
 {
     ReferenceDevice device;
     const Context context = device.make();

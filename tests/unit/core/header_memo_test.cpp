@@ -606,7 +606,7 @@ TEST_F(HeaderMemoOfContext, TellsProgramsApart)
     }
 }
 
-TEST_F(HeaderMemoOfContext, GoesOnInAnother)
+TEST_F(HeaderMemoOfContext, IsUsedByAContextThatGetsItsBytes)
 {
     const Context one = device_.make();
     const auto id = id_of(header_.program().make(one));
@@ -619,7 +619,7 @@ TEST_F(HeaderMemoOfContext, GoesOnInAnother)
     EXPECT_EQ(bytes, bytes_of(memo));
 }
 
-TEST_F(HeaderMemoOfContext, OutlivesIt)
+TEST_F(HeaderMemoOfContext, StaysReadableAfterItsContextEnds)
 {
     Context context = device_.make();
     (void)header_.program().make(context);

@@ -131,7 +131,7 @@ TEST(Spirv, TakesABooleanConstantAsOneByte)
     EXPECT_EQ(INGOT_BUILD_FAILED, check({module}, {5}, 4).status);
 }
 
-TEST(Spirv, TakesThePartsOfADamagedModuleForWhatTheyAre)
+TEST(Spirv, ReadsNothingOutsideAModuleWithADamagedWord)
 {
     const Words sound = spirv_module::specialized();
     for (size_t at = 0; at < sound.size(); ++at) {
