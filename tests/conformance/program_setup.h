@@ -59,9 +59,9 @@ private:
 };
 
 /* Builds both programs, one process after the other, with one store. Each program must be what the compiler alone
- * makes, or not cacheable. With `must_differ`, the two programs must differ, because otherwise the test shows nothing.
- */
-void expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, bool must_differ = true);
+ * makes. With `must_differ`, the two programs must differ, because otherwise the test shows nothing. Returns true if
+ * both are cacheable; a program that is not can never be stale. */
+bool expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, bool must_differ = true);
 /* Builds twice with one store: the program must be the compiler's, or not cacheable. Returns true if it is cacheable;
  * then the second process loads it. */
 bool expect_like_native(const ProgramSetup &setup);

@@ -56,13 +56,13 @@ size_t files_in(const std::string &directory)
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(directory), {}));
 }
 
-/* Expects that a program is not stale after the file at `path` was changed. */
-void expect_seen(ProgramSetup setup, const std::string &path)
+/* Expects that a program is not stale after the file at `path` was changed. Returns true if it is cacheable. */
+bool expect_seen(ProgramSetup setup, const std::string &path)
 {
     ProgramSetup second = setup;
     setup.files.emplace_back(path, named("before"));
     second.files.emplace_back(path, named("after"));
-    expect_not_stale(setup, second);
+    return expect_not_stale(setup, second);
 }
 
 /* Tests two option strings in both orders. Some versions of the compiler read them differently: PoCL 5 and NVIDIA's
@@ -73,8 +73,8 @@ void expect_told_apart(ProgramSetup setup, const std::string &one, const std::st
     setup.options = one;
     second.options = other;
     SCOPED_TRACE(one + " | " + other);
-    expect_not_stale(setup, second, is_known_to_differ());
-    expect_not_stale(second, setup, is_known_to_differ());
+    (void)expect_not_stale(setup, second, is_known_to_differ());
+    (void)expect_not_stale(second, setup, is_known_to_differ());
 }
 
 } // namespace
@@ -93,31 +93,33 @@ TEST(Stale, ByQuotesAroundADirectory)
  */
 TEST(Stale, ByAnEmptyDirectory)
 {
+    if (!is_intel())
+        GTEST_SKIP() << "this is about Intel's driver";
     const ProgramSetup setup{"#ifdef X\n#define NAME x\n#else\n#define NAME none\n#endif\n" + std::string(kKernel)};
-    if (is_intel())
-        expect_told_apart(setup, "-I \"\" -DX=1", "-DX=1");
+    expect_told_apart(setup, "-I \"\" -DX=1", "-DX=1");
     for (const char *space : {"\n", "\v", "\f", "\r"})
-        if (is_intel())
-            expect_told_apart(setup, std::string("-Id1") + space + "-DX=1", "-DX=1");
+        expect_told_apart(setup, std::string("-Id1") + space + "-DX=1", "-DX=1");
 }
 
 /* Intel's compiler always searches ./include. */
 TEST(Stale, ByAnEditInADirectoryOfTheCompiler)
 {
-    if (is_intel())
-        expect_seen({"#ifdef __OPENCL_VERSION__\n#include \"config.h\"\n#endif\n" + std::string(kKernel)},
-                    "include/config.h");
+    if (!is_intel())
+        GTEST_SKIP() << "this is about Intel's driver";
+    (void)expect_seen({"#ifdef __OPENCL_VERSION__\n#include \"config.h\"\n#endif\n" + std::string(kKernel)},
+                      "include/config.h");
 }
 
 /* U+00A0 and U+3000 are white space for clang. */
 TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
 {
+    if (!is_intel())
+        GTEST_SKIP() << "this is about Intel's driver";
     for (const std::string blank : {"\xc2\xa0", "\xe3\x80\x80"}) {
         for (const std::string &line :
              {blank + "#include \"k.h\"\n", "#" + blank + "include \"k.h\"\n", "#include" + blank + "\"k.h\"\n"}) {
             SCOPED_TRACE(line);
-            if (is_intel())
-                expect_seen({line + kKernel}, "k.h");
+            (void)expect_seen({line + kKernel}, "k.h");
         }
     }
 }
@@ -125,12 +127,13 @@ TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
 /* The same with a definition: the #include means another file than the text seems to say. */
 TEST(Stale, ByADefinitionBehindANonAsciiBlank)
 {
+    if (!is_intel())
+        GTEST_SKIP() << "this is about Intel's driver";
     const std::string blank = "\xc2\xa0";
     for (const std::string &lines : {"#define H \"a.h\"\n#undef H\n#define H" + blank + "\"b.h\"\n",
                                      "#define H \"a.h\"\n#undef" + blank + "H\n" + blank + "#define H \"b.h\"\n"}) {
         SCOPED_TRACE(lines);
-        if (is_intel())
-            expect_seen({lines + "#include H\n" + kKernel, "", {{"a.h", named("a")}}}, "b.h");
+        (void)expect_seen({lines + "#include H\n" + kKernel, "", {{"a.h", named("a")}}}, "b.h");
     }
 }
 
@@ -145,15 +148,15 @@ TEST(Stale, ByATimeBehindANonAsciiBlank)
 /* The driver's own cache looks for includes in a simpler way, so it may return its old binary. */
 TEST(Stale, ByTheDriversOwnCache)
 {
+    if (!is_intel())
+        GTEST_SKIP() << "this is about Intel's driver";
     for (const char *line : {"# include \"k.h\"\n", "%:include \"k.h\"\n", "#/**/include \"k.h\"\n",
                              "#import \"k.h\"\n", "#include \"k.h\"\n"}) {
         SCOPED_TRACE(line);
-        if (!is_intel())
-            continue;
         ProgramSetup setup{std::string(line) + kKernel};
         setup.environment = {{"NEO_CACHE_PERSISTENT", "1"}};
         setup.files = {{"cl_cache/here", ""}};
-        expect_seen(setup, "k.h");
+        EXPECT_EQ(std::string(line).find("import") == std::string::npos, expect_seen(setup, "k.h"));
         const Workplace workplace; /* shows that the driver does write to its cache */
         setup.files.emplace_back("k.h", named("before"));
         EXPECT_EQ("built", workplace.build(setup).origin);
@@ -174,7 +177,7 @@ TEST(Stale, ByPoclsDeviceLibrary)
     first.files = {{header, text_of(header)}};
     ProgramSetup second = first;
     second.files = {{header, text_of(header) + "#define UPDATED\n"}};
-    expect_not_stale(first, second);
+    EXPECT_TRUE(expect_not_stale(first, second));
 
     const Workplace workplace;
     EXPECT_EQ("built", workplace.build(first).origin);
@@ -192,21 +195,22 @@ TEST(Stale, ByOptionsOfAVariable)
         GTEST_SKIP() << "this is about PoCL";
     ProgramSetup setup{"#ifdef __OPENCL_VERSION__\n#include \"k.h\"\n#endif\n" + std::string(kKernel)};
     setup.environment = {{"POCL_EXTRA_BUILD_FLAGS", "-Ideep"}};
-    expect_seen(setup, "deep/k.h");
+    (void)expect_seen(setup, "deep/k.h");
     setup.files = {{"ops/OP.h", named("other")}};
     setup.source = "#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel);
     setup.environment = {{"POCL_EXTRA_BUILD_FLAGS", "-DOP=max_of_two"}};
-    expect_seen(setup, "ops/max_of_two.h");
+    (void)expect_seen(setup, "ops/max_of_two.h");
 }
 
 /* PoCL defines max as _cl_max. */
 TEST(Stale, ByABuiltInThatIsAMacro)
 {
-    if (is_pocl())
-        expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel),
-                     "-DOP=max",
-                     {{"ops/max.h", named("other")}}},
-                    "ops/_cl_max.h");
+    if (!is_pocl())
+        GTEST_SKIP() << "this is about PoCL";
+    (void)expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel),
+                       "-DOP=max",
+                       {{"ops/max.h", named("other")}}},
+                      "ops/_cl_max.h");
 }
 
 /* A link is the same file, but a copy is not. */
@@ -242,8 +246,8 @@ TEST(Stale, ByAKeyOfTheDriver)
     ProgramSetup without{source + kKernel};
     ProgramSetup with = without;
     with.environment = {{"InjectInternalBuildOptions", "-DKEY"}};
-    expect_not_stale(without, with);
-    expect_not_stale(with, without);
+    EXPECT_TRUE(expect_not_stale(without, with));
+    EXPECT_TRUE(expect_not_stale(with, without));
     /* The keys below change the code, but no kernel's name. */
     const Workplace workplace;
     EXPECT_EQ("built", workplace.build(without).origin);
@@ -265,8 +269,8 @@ TEST(Stale, ByTheDriversConfiguration)
     const std::string device = "SetCommandStreamReceiver = 1\nProductFamilyOverride = tgllp\n";
     without.files = {{"igdrcl.config", device}};
     with.files = {{"igdrcl.config", device + "InjectInternalBuildOptions = -DKEY\n"}};
-    expect_not_stale(without, with);
-    expect_not_stale(with, without);
+    EXPECT_TRUE(expect_not_stale(without, with));
+    EXPECT_TRUE(expect_not_stale(with, without));
 }
 
 /* The compiler prefers the file to the embedded header of that name. */
@@ -289,6 +293,8 @@ TEST(Stale, ByAHeaderWithAnAbsoluteName)
 
 TEST(Stale, ByAFileBesideAHeaderWithAnAbsoluteName)
 {
+    if (!is_intel())
+        GTEST_SKIP() << "this is about Intel's driver";
     const Workplace workplace;
     const std::string path = workplace.path() + "/k.h";
     ProgramSetup setup{
@@ -296,8 +302,6 @@ TEST(Stale, ByAFileBesideAHeaderWithAnAbsoluteName)
     /* In these processes, the leak checker itself crashes in memory that Intel's compiler leaves behind. */
     setup.environment = {{"ASAN_OPTIONS", "detect_leaks=0:new_delete_type_mismatch=0"}};
     for (const char *name : {"before", "after"}) {
-        if (!is_intel())
-            continue;
         workplace.write("x.h", named(name));
         const BuildResult built = workplace.build(setup);
         const BuildResult native = workplace.build_natively(setup);
@@ -310,11 +314,12 @@ TEST(Stale, ByAFileBesideAHeaderWithAnAbsoluteName)
 /* A backslash does not protect the blank after it, so -DOP is an option. */
 TEST(Stale, ByABackslashBeforeABlank)
 {
-    if (is_pocl())
-        expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel),
-                     "-DX\\ -DOP=inner",
-                     {{"ops/OP.h", named("other")}}},
-                    "ops/inner.h");
+    if (!is_pocl())
+        GTEST_SKIP() << "this is about PoCL";
+    (void)expect_seen({"#define XS(x) #x\n#define S(x) XS(x)\n#include S(ops/OP.h)\n" + std::string(kKernel),
+                       "-DX\\ -DOP=inner",
+                       {{"ops/OP.h", named("other")}}},
+                      "ops/inner.h");
 }
 
 /* The opposite direction: headers that only a host includes, and no device, do not make a program uncacheable. */
