@@ -3,6 +3,8 @@
  */
 #include "layer/comparison.h"
 
+#include <regex>
+
 namespace layer
 {
 
@@ -39,12 +41,24 @@ bool is_by_design(const std::string &line)
     return false;
 }
 
+/* Removes messages about other programs from a log. When PoCL reports that a program does not link, it adds what LLVM
+ * said about programs for which it generated code since the last such report. With the layer, these are other ones. */
+std::string without_messages_of_others(const std::string &line)
+{
+    static const std::regex messages("ignoring debug info with an invalid version \\(\\d+\\) in (/[^ ]*?program\\.bc)?"
+                                     "|<unknown>:0:0: \\d+ instructions in function");
+    static const std::regex sizes("size \\d+( wrote \\d+)?");
+    if (line.find("Error(s) while linking") == std::string::npos)
+        return line;
+    return std::regex_replace(std::regex_replace(line, messages, ""), sizes, "size N");
+}
+
 std::vector<std::string> compared_lines(const Block &block)
 {
     std::vector<std::string> result;
     for (const std::string &line : block.lines)
         if (!is_by_design(line))
-            result.push_back(line);
+            result.push_back(without_messages_of_others(line));
     return result;
 }
 

@@ -4,7 +4,9 @@
 #include "layer/sequence.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace layer
 {
@@ -313,6 +315,18 @@ void Sequence::program_of_kernel()
         log("clReleaseProgram: " + number(clReleaseProgram(handle)));
 }
 
+/* Waits until the driver has dropped its references to a launched kernel, which may happen after the launch has
+ * ended. */
+void Sequence::wait_for_references(cl_kernel kernel, cl_uint expected)
+{
+    cl_uint count = 0;
+    for (int i = 0; i < 1000 && count != expected; ++i) {
+        if (i != 0)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        (void)clGetKernelInfo(kernel, CL_KERNEL_REFERENCE_COUNT, sizeof(count), &count, nullptr);
+    }
+}
+
 void Sequence::launch()
 {
     Kernel *kernel = any_kernel(0);
@@ -329,8 +343,11 @@ void Sequence::launch()
     log("launch " + kernel->name + " on " + out_.of(device) + ": " + number(error));
     if (queue == nullptr)
         return;
+    cl_uint references = 0;
+    (void)clGetKernelInfo(kernel->handle, CL_KERNEL_REFERENCE_COUNT, sizeof(references), &references, nullptr);
     read_result(context, queue, kernel);
     (void)clReleaseCommandQueue(queue);
+    wait_for_references(kernel->handle, references);
 }
 
 void Sequence::read_result(Context *context, cl_command_queue queue, Kernel *kernel)

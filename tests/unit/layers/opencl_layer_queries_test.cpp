@@ -50,6 +50,29 @@ TEST(Layer, ReportsTheBlanksInOptionsAsTheDriverDoes)
     }
 }
 
+TEST(Layer, BuildsALibraryAsTheDriverDoes)
+{
+    compare([](Session &session) {
+        cl_program program = session.source(kTwo);
+        session.build(program, "-create-library");
+        session.query_program(program);
+        session.tell("release", session.cl.clReleaseProgram(program));
+    });
+}
+
+TEST(Layer, KeepsABuildIfTheDriverRefusesACompilation)
+{
+    compare([](Session &session) {
+        const cl_icd_dispatch &cl = session.cl;
+        cl_program program = session.source(kTwo);
+        session.build(program, "-cl-mad-enable");
+        session.tell("compile",
+                     cl.clCompileProgram(program, 0, nullptr, "-cl-std=CL9.9", 0, nullptr, nullptr, nullptr, nullptr));
+        session.query_program(program);
+        session.tell("release", cl.clReleaseProgram(program));
+    });
+}
+
 TEST(Layer, AnswersAboutKernelsAsTheDriverDoes)
 {
     for (const char *options : {static_cast<const char *>(nullptr), "", "-cl-kernel-arg-info"}) {

@@ -195,5 +195,7 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
         return CL_SUCCESS;
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
+    if (!are_wrong(shadow, &asked))
+        (void)shadow_build_native(shadow); /* restores what the driver keeps if it refuses the compilation */
     return compile_native(shadow, &asked);
 }

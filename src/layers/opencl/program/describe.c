@@ -72,14 +72,24 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* True if the options contain -g: a debugger needs what the driver keeps from such a build. */
-static bool wants_debugger(const char *options)
+static bool has_option(const char *options, const char *option)
 {
-    for (const char *found = options; (found = strstr(found, "-g")) != NULL; ++found) {
-        if ((found == options || is_blank(found[-1])) && (found[2] == '\0' || is_blank(found[2])))
+    const size_t size = strlen(option);
+    for (const char *found = options; (found = strstr(found, option)) != NULL; ++found) {
+        if ((found == options || is_blank(found[-1])) && (found[size] == '\0' || is_blank(found[size])))
             return true;
     }
     return false;
+}
+
+/* Returns the reason why the driver must do a build or compilation with these options, or NULL. */
+static const char *why_not_with(const char *options)
+{
+    if (has_option(options, "-g"))
+        return "a debugger needs what the driver keeps from a build with -g";
+    if (has_option(options, "-create-library"))
+        return "-create-library makes a library, not a program";
+    return NULL;
 }
 
 static ingot_status_t create_source(const ingot_source_view_t *view, ingot_source_t *source)
@@ -141,12 +151,13 @@ static ingot_status_t describe(ingot_context_t context, const struct shadow *sha
                                const char *link_options, const struct object_headers *headers,
                                ingot_program_desc_t *out)
 {
-    const char *reason = "";
+    const char *reason = NULL;
     struct input input = {0, NULL};
     ingot_program_desc_t desc = NULL;
     ingot_status_t status = INGOT_SUCCESS;
-    if (options != NULL && wants_debugger(options))
-        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the option -g is for a debugger");
+    reason = options != NULL ? why_not_with(options) : NULL;
+    if (reason != NULL)
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
     status = read_input(shadow, &input);
     if (status == INGOT_SUCCESS)
         status = create_desc(context, shadow, &input, options, link_options, headers, &desc);
