@@ -34,6 +34,7 @@
 #define PAUSE_NS 500000u
 #define MAX_LOCK_WAIT_NS NS_PER_SECOND
 #define MAX_TELLING_NS NS_PER_SECOND
+#define MAX_STORE_WAIT_NS (NS_PER_SECOND / 5)
 
 static struct process_lock lock;
 static ingot_storage_t first; /* under lock */
@@ -73,6 +74,17 @@ static bool is_any_hurrying(void)
         is_hurrying = store_flush_is_hurrying(storage);
     process_lock_give(&lock);
     return is_hurrying;
+}
+
+static bool is_any_active(void)
+{
+    bool is_active = false;
+    if (!try_lock(files_steady_clock_ns()))
+        return false;
+    for (ingot_storage_t storage = first; storage != NULL && !is_active; storage = storage->queue.next)
+        is_active = store_queue_is_active(storage);
+    process_lock_give(&lock);
+    return is_active;
 }
 
 /* Makes each storage's thread store waiting items, for as long as the storage may delay the end of the process. Waits
@@ -136,8 +148,12 @@ static void *tell(void *user)
 {
     ingot_storage_t storage = NULL;
     const struct ingot_context *context = NULL;
+    const uint64_t began_ns = files_steady_clock_ns();
     size_t count;
     (void)user;
+    /* a blob that the driver has just provided is about to be stored */
+    while (is_any_active() && files_steady_clock_ns() - began_ns < MAX_STORE_WAIT_NS)
+        files_pause_ns(PAUSE_NS);
     while ((count = find_loss(&storage, &context)) != 0) {
         char reason[160];
         (void)snprintf(reason, sizeof(reason), "%zu %s before the process ended (limit: %llu ms); %s", count,

@@ -211,11 +211,12 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     --work_depth;
     cancellation_allow(cancellation);
     store_queue_lock(queue);
-    if (is_done)
+    if (is_done) {
         count_outcome(queue, &outcome, build_ns);
-    else /* any list will do, because the process is ending: only a flush still frees items, and it looks at all lists
-          */
+    } else { /* any list will do: the process is ending, so only a flush still frees items, and it looks at all lists */
+        item->is_settled = item->is_settled || outcome.status == INGOT_SUCCESS || outcome.status == INGOT_NOT_CACHEABLE;
         store_list_append(&queue->lists[STORE_QUEUE_SOON], item);
+    }
     queue->active_count -= queue->active_count != 0;
     pthread_cond_broadcast(&queue->is_done);
     return is_done;
@@ -456,6 +457,16 @@ void store_queue_fini(ingot_storage_t storage)
     process_lock_fini(&queue->lock);
 }
 
+bool store_queue_is_active(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    if (!store_queue_try_lock(queue))
+        return true;
+    const bool is_active = queue->active_count != 0;
+    store_queue_unlock(queue);
+    return is_active;
+}
+
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context)
 {
     struct store_queue *queue = &storage->queue;
@@ -465,12 +476,12 @@ size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context *
     for (int when = 0; when <= STORE_QUEUE_LISTS; ++when) {
         struct store_queue_list *list = when < STORE_QUEUE_LISTS ? &queue->lists[when] : &queue->active;
         for (struct store_queue_item *item = list->first; item != NULL; item = item->next) {
-            if (item->is_given_up || (count != 0 && item->context != *context))
+            if (item->is_settled || (count != 0 && item->context != *context))
                 continue;
             if (count == 0 && item->program != NULL)
                 (void)ingot_program_retain(item->program); /* this also retains the context */
             *context = item->context;
-            item->is_given_up = true;
+            item->is_settled = true;
             ++count;
         }
     }

@@ -48,7 +48,11 @@ void store_queue_note_made(ingot_storage_t storage);
 /* Returns how many programs wait, including those that are being stored. */
 uint64_t store_queue_count(ingot_storage_t storage);
 
-/* Marks all unstored programs of one context as given up, or all blobs to promote, and returns their number. Sets
+/* True if an item is being stored. For the end of the process: does not wait for the queue's lock, and returns true if
+ * it is not available. */
+bool store_queue_is_active(ingot_storage_t storage);
+
+/* Marks all unstored programs of one context as settled, or all blobs to promote, and returns their number. Sets
  * *context to that context, which is never freed, or to NULL for blobs. The next call finds another context. For the
  * end of the process: does not wait for the queue's lock, and returns 0 if it is not available. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);

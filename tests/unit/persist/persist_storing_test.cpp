@@ -598,6 +598,26 @@ TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsLost)
     EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;
 }
 
+/* exit() waits for the driver's call that is under way when the time ends, and the blob of that call is stored. */
+TEST(PersistStoring, AnExitDoesNotReportAProgramAsLostThatItStoresAfterTheTimeHasEnded)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Shared shared;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  Session *session = session_that_tells(shared.text);
+                  session->hook = [](const char *operation) {
+                      if (strcmp(operation, "get_binary") == 0)
+                          spin(std::chrono::milliseconds(400));
+                      return INGOT_SUCCESS;
+                  };
+                  leave_three(session, open_for_good(root), 100);
+                  std::exit(7);
+              }));
+    EXPECT_EQ(1u, entries_of(root).size());
+    EXPECT_EQ(0, strncmp(shared.text, "2 programs were not stored", 26)) << shared.text;
+}
+
 /* Called in a child. Makes a chain whose second tier has a blob, which a flush would promote to the first tier. */
 void leave_a_promotion(const fs::path &scratch, char *told, uint32_t exit_time_ms)
 {

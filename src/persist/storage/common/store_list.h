@@ -13,7 +13,7 @@ struct store_queue_item {
     ingot_program_t program; /* a reference, which keeps its context alive; NULL: the item is a blob to promote */
     const struct ingot_context *context; /* the program's; NULL for a blob */
     uint64_t build_ns;
-    bool is_given_up;  /* true: an event has reported that it was not stored in time */
+    bool is_settled;   /* true: it was stored, or an event has reported that it was not */
     bool is_cancelled; /* true: the blob was removed or replaced while it was being promoted */
     size_t tier_count; /* number of a chain's first tiers that the blob is promoted to */
     size_t blob_size;  /* 0 if the item is a program */
