@@ -46,7 +46,7 @@ bool is_by_design(const std::string &line)
 std::string without_messages_of_others(const std::string &line)
 {
     static const std::regex messages("ignoring debug info with an invalid version \\(\\d+\\) in (/[^ ]*?program\\.bc)?"
-                                     "|<unknown>:0:0: \\d+ instructions in function");
+                                     "|<unknown>:0:0: [^<]*?(?=<unknown>|ignoring debug|Device )");
     static const std::regex sizes("size \\d+( wrote \\d+)?");
     if (line.find("Error(s) while linking") == std::string::npos)
         return line;

@@ -125,7 +125,7 @@ private:
     std::string shown(const DeviceList &list) const;
     void compile_one(Program *program, const std::vector<Program *> &headers);
     Program *link_these(size_t context, const std::vector<Program *> &inputs);
-    void await(Notice *notice, cl_int error);
+    void await(Notice *notice, cl_int error, bool has_program = true);
 
     /* sequence_queries.cpp */
     void query_program();

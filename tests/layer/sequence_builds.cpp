@@ -73,12 +73,13 @@ std::string Sequence::shown(const DeviceList &list) const
 }
 
 /* Waits for the callback, which must be called after a success. */
-void Sequence::await(Notice *notice, cl_int error)
+void Sequence::await(Notice *notice, cl_int error, bool has_program)
 {
     std::unique_lock<std::mutex> lock(notice->mutex);
     if (error == CL_SUCCESS)
         (void)notice->called.wait_for(lock, kPatience, [&] { return notice->calls > 0; });
-    log("called back " + number(notice->calls) + " times with " + out_.of(notice->program));
+    log("called back " + number(notice->calls) + " times with " +
+        (has_program ? out_.of(notice->program) : "a program that the application does not get"));
 }
 
 void Sequence::build()
@@ -178,7 +179,7 @@ Program *Sequence::link_these(size_t context, const std::vector<Program *> &inpu
     log(program_name(program) + " = clLinkProgram " + contexts_[context].name + " " + shown(devices) + " " +
         quoted(options) + list + ": " + number(error));
     if (notice != nullptr)
-        await(notice, error);
+        await(notice, error, handle != nullptr); /* a failed link's program may have the address of an ended one */
     return program;
 }
 

@@ -3,6 +3,8 @@
  */
 #include "layer/transcript.h"
 
+#include <algorithm>
+
 #include <stdexcept>
 
 namespace layer
@@ -16,10 +18,10 @@ bool is_of_file_name(char c)
     return c > ' ' && c != '"' && c != '\'' && c != ':' && c != '<';
 }
 
-/* Removes names such as "/a/tempfile_AbCdEf.cl", which are different in each build. */
+/* Removes names such as "/a/tempfile_AbCdEf.cl" and "/a/tempdir_AbCdEf/b.h", which are different in each build. */
 std::string without_temporary_files(std::string text)
 {
-    for (size_t at = 0; (at = text.find("tempfile", at)) != std::string::npos;) {
+    for (size_t at = 0; (at = std::min(text.find("tempfile", at), text.find("tempdir_", at))) != std::string::npos;) {
         size_t begin = at;
         while (begin > 0 && is_of_file_name(text[begin - 1]))
             --begin;

@@ -60,7 +60,7 @@ TEST(Layer, BuildsALibraryAsTheDriverDoes)
     });
 }
 
-TEST(Layer, KeepsABuildIfTheDriverRefusesACompilation)
+TEST(Layer, KeepsABuildIfTheDriverRefusesTheNext)
 {
     compare([](Session &session) {
         const cl_icd_dispatch &cl = session.cl;

@@ -44,19 +44,23 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const char *option
     return status;
 }
 
-/* Builds through Ingot. Returns false if the driver must build. Sets *error to CL_INVALID_OPERATION if the result has
- * kernels, because another thread may just have built the program and created a kernel from it. */
+/* Builds through Ingot. Returns false if the driver must build; an earlier result is then still the shadow's. Sets
+ * *error to CL_INVALID_OPERATION if the result has kernels, because another thread may just have built the program and
+ * created a kernel from it. */
 static bool build_cached(struct shadow *shadow, const char *options, cl_int *error)
 {
     ingot_status_t status = INGOT_SUCCESS;
     shadow_begin_work(shadow, true);
     *error = shadow_has_kernels_of_result(shadow) ? CL_INVALID_OPERATION : CL_SUCCESS;
     if (*error == CL_SUCCESS) {
-        result_release(shadow_take_result(shadow));
-        shadow->is_native_built = false;
+        struct result *before = shadow_take_result(shadow);
         status = build_with_ingot(shadow, options);
-        if (status != INGOT_SUCCESS)
+        if (status == INGOT_SUCCESS)
+            shadow->is_native_built = false;
+        else
             trace_passed(shadow->native, status, ingot_last_error_detail());
+        if (status == INGOT_SUCCESS || before == NULL || !shadow_set_result(shadow, before))
+            result_release(before);
     }
     shadow_end_work(shadow);
     return status == INGOT_SUCCESS;
