@@ -97,8 +97,8 @@ private:
         session.hook = [&](const char *operation) {
             if (std::string(operation) == "build") {
                 pid_t none = 0;
+                ++board_->compilers; /* before `first`, after which this process may be killed */
                 board_->first.compare_exchange_strong(none, getpid());
-                ++board_->compilers;
                 compile();
             }
             return INGOT_SUCCESS;

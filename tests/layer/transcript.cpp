@@ -4,7 +4,6 @@
 #include "layer/transcript.h"
 
 #include <algorithm>
-
 #include <stdexcept>
 
 namespace layer

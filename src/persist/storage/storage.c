@@ -116,7 +116,7 @@ static void destroy_parts(struct ingot_storage *storage)
 {
     for (size_t i = 0; i < STORAGE_PART_COUNT; ++i) {
         void *part = atomic_load_explicit(&storage->parts[i], memory_order_acquire);
-        if (part != NULL)
+        if (part != NULL && storage->destroy_parts[i] != NULL) /* NULL in a child that was forked as it was added */
             storage->destroy_parts[i](part);
     }
 }

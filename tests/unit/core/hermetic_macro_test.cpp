@@ -139,8 +139,6 @@ TEST_F(HermeticMacro, EndsWithMacrosThatGrow)
 
 const char too_many_steps[] = "the computed includes take more than 50000000 steps to expand";
 
-/* One limit holds for the whole program, so that many includes cannot exceed it, even if each stays within its own
- * limits. */
 /* Each file is found only after the one before it was read. */
 TEST_F(HermeticMacro, BoundsTheNestingOfComputedIncludes)
 {
@@ -157,6 +155,8 @@ TEST_F(HermeticMacro, BoundsTheNestingOfComputedIncludes)
     EXPECT_EQ("computed includes are nested too deeply", resolve(include(1)).reason);
 }
 
+/* One limit holds for the whole program, so that many includes cannot exceed it, even if each stays within its own
+ * limits. */
 TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansions)
 {
     std::string few = growing_macros();

@@ -29,9 +29,9 @@ static ingot_status_t replaced(const char *path)
  * this inode is gone, or another one has its name. The caller closes pinned->at. */
 static ingot_status_t pin(const struct entry_place *place, uint64_t inode, struct entry_place *pinned)
 {
-    struct file_facts facts;
+    struct file_facts facts = {0};
     ingot_status_t status = entry_examine(place, &facts);
-    if (status == INGOT_SUCCESS && facts.inode != inode)
+    if (facts.inode != 0 && facts.inode != inode) /* what is wrong with another entry does not matter */
         status = replaced(place->path);
     if (status == INGOT_SUCCESS)
         status = entry_pin(place, pinned);
