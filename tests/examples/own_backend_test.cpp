@@ -27,7 +27,8 @@ static std::atomic<bool> reads_fail{false};
 
 extern "C" {
 ssize_t __real_pread(int file, void *buffer, size_t size, off_t offset);
-ssize_t __wrap_pread(int file, void *buffer, size_t size, off_t offset);
+/* visible, because a sanitizer's library calls pread, too */
+__attribute__((visibility("default"))) ssize_t __wrap_pread(int file, void *buffer, size_t size, off_t offset);
 ssize_t __wrap_pread(int file, void *buffer, size_t size, off_t offset)
 {
     return reads_fail ? -1 : __real_pread(file, buffer, size, offset);
