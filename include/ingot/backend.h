@@ -112,9 +112,9 @@ INGOT_API ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity,
                                                      const char *const *compiler_libraries);
 
 /**
- * Adds the field @p name for a compiler's data files (device libraries, headers, settings). It is one digest of the
- * file names, without directories, and of a 128-bit hash of each file's content. Missing files are skipped. If all are
- * missing, no field is added.
+ * Adds the field @p name for a compiler's data files (device libraries, headers, settings). The field's value is one
+ * digest of the file names, without directories, and of a 128-bit hash of each file's content. Missing files are
+ * skipped. If all are missing, no field is added.
  *
  * @param[in] paths  NULL-terminated.
  * @retval INGOT_BACKEND_ERROR  A file exists but cannot be read or is not a regular file, or there are more than 256
@@ -161,13 +161,13 @@ typedef struct ingot_build_request {
     size_t header_count;
     /** The descriptor's options and the environment's, joined; never NULL. */
     const char *compile_options;
-    const char *link_options;                    /**< Likewise. */
+    const char *link_options;                    /**< The same for the link options; never NULL. */
     const ingot_spec_constant_t *spec_constants; /**< Sorted by id. */
     size_t spec_constant_count;
     const char *const *name_expressions; /**< Sorted bytewise; only for a backend with takes_name_expressions. */
     size_t name_expression_count;
-    /** One per source, if any source has its own options or headers; only for a backend with takes_source_settings.
-     *  NULL: the options and headers above apply to all sources. */
+    /** The settings of the sources, one element per source, if any source has its own options or headers. Only for a
+     *  backend with takes_source_settings. NULL: the options and headers above apply to all sources. */
     const ingot_source_settings_t *source_settings;
 } ingot_build_request_t;
 
@@ -206,7 +206,7 @@ typedef enum ingot_option_quotes {
     /** Unknown, or quotes and backslashes are ordinary characters: blanks separate words. Ingot understands a word only
      *  if every known compiler reads it in the same way. */
     INGOT_QUOTES_UNKNOWN = 0,
-    /** The same, but double quotes group the text between them and are removed. */
+    /** Like INGOT_QUOTES_UNKNOWN, but double quotes group the text between them and are removed. */
     INGOT_QUOTES_DOUBLE = 1,
     /** Double and single quotes group text, a backslash escapes the next character, and white space separates words. */
     INGOT_QUOTES_SHELL = 2
@@ -230,20 +230,20 @@ typedef struct ingot_text_rules {
     size_t struct_size;
     ingot_option_quotes_t option_quotes;
     ingot_current_directory_t current_directory;
-    /** The compiler looks for a source's "x.h" in the directory of the source's name, not in the current directory. */
+    /** Not 0: the compiler looks for a source's "x.h" in the directory of the source's name, not in the current one. */
     int searches_beside_source;
-    int knows_all_directories; /**< The compiler looks only in the places named here. */
-    /** The name of an unnamed source in messages, if the compiler accepts line markers with names; NULL: it reads
-     *  `# 2 "" 2` as the return to the including text. */
+    int knows_all_directories; /**< Not 0: the compiler looks only in the places that these rules name. */
+    /** The name that the compiler's messages give to an unnamed source. NULL: the compiler does not accept it in line
+     *  markers, and reads `# 2 "" 2` as the return to the including text. */
     const char *unnamed_source;
     const char *const *options; /**< NULL-terminated: options known to read no file, such as `-w`, `-cl-*`. Ingot knows
                                  *   -I, -D and -U. NULL: the options that compilers have in common. */
-    /** NULL-terminated: options that read no file and whose value is the next word. Or NULL. */
+    /** NULL-terminated: options that read no file and whose value is the next word. NULL: none. */
     const char *const *options_with_value;
     /** NULL-terminated: directories that the compiler searches by itself, after all others. If -I names one of them,
-     *  the compiler searches it here and not at the position of -I. Or NULL. */
+     *  the compiler searches it here and not at the position of -I. NULL: none. */
     const char *const *late_directories;
-    /** NULL-terminated: environment variables whose value the compiler reads as more options. Or NULL. */
+    /** NULL-terminated: environment variables whose values the compiler reads as more options. NULL: none. */
     const char *const *option_variables;
 } ingot_text_rules_t;
 
@@ -262,7 +262,7 @@ typedef struct ingot_backend_ops {
      *  ordinals or times. Devices with equal identities share binaries. Called when the identity is first needed,
      *  perhaps by several threads at once. Required. */
     ingot_status_t (*identify_device)(void *state, uint32_t device_index, ingot_identity_t *identity);
-    /** Fills in @p info, which has struct_size and zeros. NULL: all zeros. */
+    /** Fills in @p info, in which Ingot has set struct_size and zeroed the other fields. NULL: they stay zero. */
     ingot_status_t (*get_device_info)(void *state, uint32_t device_index, ingot_device_info_t *info);
     /** Returns nonzero if the backend can build sources of this kind. Required. */
     int (*accepts)(void *state, ingot_source_kind_t kind);
@@ -299,15 +299,15 @@ typedef struct ingot_backend_ops {
 
     /** Returns nonzero if programs may have name expressions. Then get_kernel_names also lists kernels by their
      *  expressions, and create_kernel accepts expressions. Both must also work after a load, so get_binary includes the
-     *  necessary data. NULL: no. */
+     *  necessary data. NULL: they may not. */
     int (*takes_name_expressions)(void *state);
 
-    /** Describes how the compiler of text sources reads options and finds files. @p rules has struct_size and zeros.
-     *  Called once, when the context is created. NULL: all zeros. */
+    /** Describes how the compiler of text sources reads options and finds files. Ingot has set struct_size in @p rules
+     *  and zeroed the other fields. Called once, when the context is created. NULL: the fields stay zero. */
     void (*get_text_rules)(void *state, ingot_text_rules_t *rules);
 
     /** Returns nonzero if sources may have their own options and headers. Then build gets each source's settings from
-     *  ingot_build_request_get_settings. NULL: no. */
+     *  ingot_build_request_get_settings. NULL: they may not. */
     int (*takes_source_settings)(void *state);
 } ingot_backend_ops_t;
 
@@ -328,7 +328,7 @@ INGOT_API void *ingot_context_get_backend_state(const_ingot_context_t context, c
 /** Returns the program that ops->build or ops->load created, or NULL if the context does not have these operations.
  *  Valid as long as @p program is held. */
 INGOT_API void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops);
-/** Receives a request, which is valid during the call. A failure is returned to the caller. */
+/** Receives a request, which is valid during the call. ingot_program_desc_visit_request returns its failure. */
 typedef ingot_status_t (*ingot_build_request_visitor_t)(void *user, const ingot_build_request_t *request);
 
 /**

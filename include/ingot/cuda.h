@@ -9,8 +9,8 @@
  * If all sources are PTX, nvJitLink gets both. Option strings are split at blanks; quotes and backslashes work as in a
  * shell. The architecture is the device's, unless an option names another (--gpu-architecture=sm_90a).
  *
- * Name expressions are resolved in the first CUDA C++ source. Kernels can then be requested by expression and by
- * lowered name.
+ * Name expressions are resolved in the first CUDA C++ source. Kernels can then be requested by their expressions and by
+ * their lowered (mangled) names.
  *
  * The library is not linked with CUDA. It opens libcuda.so.1 when a context is created, and libnvrtc and libnvJitLink
  * when a program is built or an id is requested: the newest of version 12 or later whose major version is at most the
@@ -30,7 +30,7 @@ extern "C" {
 /**
  * Creates a context over CUDA contexts. Each of them becomes a device of the new context. They must live until the last
  * object of the new context is released, because CUDA does not count references. CUDA contexts of the same GPU, or of
- * equal GPUs, share binaries.
+ * identical GPUs, share binaries.
  *
  * No Ingot call changes the thread's current CUDA context.
  *
@@ -66,8 +66,8 @@ INGOT_API ingot_status_t ingot_cuda_program_get_lowered_name(const_ingot_program
 
 /**
  * Returns the native kernel. It is borrowed: valid as long as @p kernel is held. Launches do not change it, so they
- * need no lock even if the kernel is shared; cuFuncSetAttribute does. CUDA has one object per entry point, so
- * ingot_kernel_clone returns INGOT_UNIMPLEMENTED.
+ * need no lock even if the kernel is shared. cuFuncSetAttribute changes it, so it needs the lock (ingot_kernel_lock).
+ * CUDA has one object per entry point, so ingot_kernel_clone returns INGOT_UNIMPLEMENTED.
  *
  * @retval INGOT_INVALID_ARGUMENTS  @p kernel belongs to another backend.
  */

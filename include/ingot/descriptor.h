@@ -31,10 +31,11 @@ INGOT_API ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t 
 INGOT_API ingot_status_t ingot_source_get_info(const_ingot_source_t source, ingot_source_info_t *info);
 
 /**
- * Returns why a program was compiled with the files that its compiler finds by itself (INGOT_EVENT_NATIVE_BUILD), so
- * that no id can vouch for it.
+ * Returns why a program was compiled with the files that its compiler finds by itself (INGOT_EVENT_NATIVE_BUILD). Such
+ * a program has no cache blob.
  *
- * @param[out] reason  Valid as long as the program. NULL if it was compiled as its id says, or loaded.
+ * @param[out] reason  Valid as long as the program. NULL if the program was loaded, or was compiled from exactly what
+ *                     its id identifies.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_program_get_native_reason(const_ingot_program_t program, const char **reason);
@@ -48,7 +49,8 @@ typedef struct ingot_includes_info {
     const ingot_source_t *files; /**< Of kind INGOT_SOURCE_HEADER, with the paths by which they were found. */
     size_t file_count;           /**< At most 10000. */
     /** For each file, the number of the first file that is the same file under another name, or the file's own number.
-     *  After these, the answer to each search for an include, in order. doc/recipe-format.md lists the answers. */
+     *  These numbers are followed by the answer to each search for an include, in order. doc/recipe-format.md lists the
+     *  answers. */
     const uint32_t *numbers;
     size_t number_count;
     /** Not 0: the names of sources, headers and files affect the result, so the id contains them (`__FILE__`). */

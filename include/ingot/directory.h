@@ -30,7 +30,7 @@ typedef struct ingot_persist_entry {
     const char *reason;   /**< "" with INGOT_SUCCESS. */
     uint64_t identity;    /**< Changes when another entry replaces this one. */
     uint64_t bytes;       /**< Size of all its files. */
-    size_t blob_size;     /**< This and all fields below are 0 or NULL if the header is damaged. */
+    size_t blob_size;     /**< Size of the blob. This and all fields below are 0 or NULL if the header is damaged. */
     uint64_t created_ns;  /**< Since 1970-01-01 00:00 UTC. */
     uint64_t last_use_ns; /**< created_ns if no use was noted. */
     size_t id_size;
@@ -52,14 +52,16 @@ INGOT_API ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_p
 
 /** Loads and verifies the blob of exactly this entry, without counting a hit or noting a use.
  *  @retval INGOT_NOT_FOUND  The entry is gone or was replaced.
- *  @retval INGOT_UNTRUSTED  Also if the storage's policy refuses its seal. Other statuses as the entry's. */
+ *  @retval INGOT_UNTRUSTED  Also if the storage's policy refuses the blob's seal. Other statuses as in the entry's
+ *                           field status. */
 INGOT_API ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
                                                   ingot_buffer_t *blob);
-/** Does the same, but returns the blob in its seal, if it has one. ingot_persist_store_sealed copies it into
- *  another storage. */
+/** Loads the blob as ingot_persist_load_entry does, but returns it with its seal, if it has one.
+ *  ingot_persist_store_sealed copies it into another storage. */
 INGOT_API ingot_status_t ingot_persist_load_sealed_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
                                                          ingot_buffer_t *blob);
-/** Removes exactly this entry. @retval INGOT_NOT_FOUND  As above. Other statuses as ingot_storage_remove. */
+/** Removes exactly this entry. @retval INGOT_NOT_FOUND  The entry is gone or was replaced. Other statuses as
+ *  ingot_storage_remove. */
 INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry);
 
 /** The result of a verification. */
@@ -70,8 +72,9 @@ typedef struct ingot_persist_verification {
     uint64_t done_bytes;
     uint64_t bad_count;      /**< Truncated or corrupt. */
     uint64_t removed_count;  /**< Bad entries that were removed. */
-    uint64_t foreign_count;  /**< Of another format version, or not trusted (also by its seal): not touched. */
-    uint64_t unread_count;   /**< Could not be read: the operating system failed, or memory was short. */
+    uint64_t foreign_count;  /**< Entries of another format version, or not trusted (also because of a seal); left as
+                              *   they are. */
+    uint64_t unread_count;   /**< Entries that could not be read: the operating system failed, or memory ran out. */
     uint64_t leftover_count; /**< Leftovers of killed processes in tmp; repair removes them. */
     uint64_t leftover_bytes; /**< Size of the leftover files. */
 } ingot_persist_verification_t;
@@ -87,7 +90,7 @@ typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_f
 
 /**
  * Reads every entry and verifies all checksums, that the entry's bucket matches its id, and the blob's seal by the
- * storage's policy. A refused seal is the entry's status INGOT_UNTRUSTED.
+ * storage's policy. An entry whose seal is refused has the status INGOT_UNTRUSTED.
  *
  * @param repair    Not 0: removes bad entries and leftovers of killed processes, and corrects size.txt.
  * @param progress  NULL: none.
@@ -104,7 +107,7 @@ INGOT_API ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repai
 typedef struct ingot_persist_upkeep_progress {
     size_t struct_size;
     uint64_t entry_count; /**< Found so far. */
-    uint64_t bytes;       /**< Of these. */
+    uint64_t bytes;       /**< Size of these entries. */
     uint64_t removed_count;
     uint64_t removed_bytes;
 } ingot_persist_upkeep_progress_t;
@@ -116,13 +119,13 @@ typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progre
 /** The limits that a store is reduced to. */
 typedef struct ingot_persist_limits {
     size_t struct_size;
-    /** UINT64_MAX in any field means no limit; INGOT_PERSIST_LIMITS_INIT sets all fields to it. For
-     * ingot_persist_evict, unlike in other structures, zero is a limit: nothing remains. For
-     * ingot_persist_set_limits, it means the default. */
+    /** The maximum size of all files. In this field and the next two, UINT64_MAX means no limit;
+     * INGOT_PERSIST_LIMITS_INIT sets all three to it. For ingot_persist_evict, unlike in other structures, 0 is a
+     * limit: nothing remains. For ingot_persist_set_limits, 0 means the default. */
     uint64_t max_bytes;
     uint64_t max_entries;
     uint64_t max_age_seconds; /**< Since creation or since the last use, depending on the eviction order. */
-    /** Only for ingot_persist_evict. NULL: none. */
+    /** Receives the progress of ingot_persist_evict; used only there. NULL: none. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
 } ingot_persist_limits_t;
@@ -144,8 +147,8 @@ INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingo
 
 /** Removes every entry of the store (of its namespace, if it has one), the recipes that it keeps, and the leftovers of
  * killed processes. The counts of ingot_persist_count_t are kept, and so is what was learned about included files.
- * Statuses as ingot_persist_evict. With max_entries 0, that function also removes all entries and reports progress, but
- * keeps recipes. */
+ * Statuses as ingot_persist_evict. ingot_persist_evict with max_entries 0 also removes all entries, and reports
+ * progress, but keeps the recipes. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** The result of a recount. */
@@ -168,15 +171,16 @@ typedef struct ingot_persist_count {
         sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL, 0, 0, 0                                                 \
     }
 
-/** Counts the store and corrects its index and size.txt. A read-only store is only counted. @param[in,out] count
- *   Statuses as ingot_persist_evict. */
+/** Counts the store's entries, and corrects its index and size.txt. In a read-only store, only counts.
+ *  @param[in,out] count  The caller sets struct_size and on_progress. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
 /**
  * Sets the limits of an open directory store: max_bytes, max_entries and max_age_seconds. 0 stands for the default, as
- * in ingot_persist_info_t, and UINT64_MAX for no limit. The next stores evict the entries that exceed the limits. Each
- * store evicts at most 79 entries more than its own entry needs, so that none takes long. ingot_persist_evict evicts
- * all of them at once. Other processes that have the store open use their own limits.
+ * in ingot_persist_info_t, and UINT64_MAX for no limit. The entries that exceed the limits are evicted while the next
+ * blobs are stored. Storing a blob evicts at most 79 entries more than the blob needs, so that it does not take long.
+ * ingot_persist_evict evicts all of these entries at once. Other processes that have the store open use their own
+ * limits.
  *
  * @par Threads  Any number at once, during any use of the store.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store.

@@ -21,7 +21,7 @@
 namespace ingot
 {
 
-/** A status other than INGOT_SUCCESS, with the failing thread's sentence. Copying never throws. */
+/** A status other than INGOT_SUCCESS, with the error message of the failing thread. Copying never throws. */
 class error : public std::runtime_error
 {
 public:
@@ -33,7 +33,8 @@ public:
 
     /** Returns the status, which is not INGOT_SUCCESS. */
     ingot_status_t status() const noexcept { return status_; }
-    /** Returns the sentence, with the driver's code or the build log. what() prefixes it with the status's name. */
+    /** Returns the error message, with the driver's code or the build log. what() prefixes it with the status's
+     *  name. */
     const char *detail() const noexcept { return what() + std::strlen(ingot_status_name(status_)) + 2; }
     /** Returns the driver's code, as ingot_last_error_code does; 0: none. */
     std::int64_t code() const noexcept { return code_; }
@@ -53,7 +54,7 @@ namespace detail
 
 } // namespace detail
 
-/** Throws ingot::error with the thread's sentence unless @p status is INGOT_SUCCESS. For calls of the C interface. */
+/** Throws ingot::error with the thread's error message unless @p status is INGOT_SUCCESS. For calls to C functions. */
 inline void check(ingot_status_t status)
 {
     if (status != INGOT_SUCCESS)
@@ -127,7 +128,7 @@ private:
     Handle handle_ = nullptr;
 };
 
-/* Calls get(size, buffer) twice for the size protocol, and again if the size grew in between. */
+/* Calls get(size, buffer) for the size, then for the content, and again if the size has grown meanwhile. */
 template <typename Container, typename Get> Container copy_out(Get get)
 {
     Container out;

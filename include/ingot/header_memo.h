@@ -28,9 +28,11 @@ INGOT_API ingot_status_t ingot_header_memo_retain(ingot_header_memo_t memo);
 INGOT_API void ingot_header_memo_release(ingot_header_memo_t memo);
 
 /**
- * Copies the memo to @p bytes, in the format of doc/memo-format.md; size protocol. It has at most 8 MiB and a header.
- * Another thread may add to the memo between the size query and the copy, which then returns INGOT_BUFFER_TOO_SMALL.
- * @retval INGOT_UNIMPLEMENTED  The library has no build-id, so no other process could tell which build wrote the memo.
+ * Copies the memo to @p bytes, in the format of doc/memo-format.md; size protocol. It is at most 8 MiB long, plus a
+ * header. Another thread may add to the memo between the size query and the copy, which then returns
+ * INGOT_BUFFER_TOO_SMALL.
+ * @retval INGOT_UNIMPLEMENTED  The library has no build-id, so another process could not recognize which build wrote
+ * the memo.
  * @retval INGOT_BUFFER_TOO_SMALL, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  * @par Threads  Any number at once, as for all functions of a memo.
  */
@@ -40,7 +42,8 @@ INGOT_API ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, s
  * decides which programs are found, so take them only from a place that no other user can write.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not a memo that this library can read.
  * @retval INGOT_BLOB_STALE     Another build of the library wrote it.
- * @retval INGOT_UNIMPLEMENTED  As above. After any failure except INGOT_OUT_OF_MEMORY, the memo is unchanged.
+ * @retval INGOT_UNIMPLEMENTED  The library has no build-id. After any failure except INGOT_OUT_OF_MEMORY, the memo is
+ *                              unchanged.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_header_memo_add_bytes(ingot_header_memo_t memo, size_t size, const uint8_t *bytes);

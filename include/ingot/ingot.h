@@ -9,7 +9,7 @@
  * storages).
  *
  * @par Conventions
- *  - Every function that can fail returns an ingot_status_t; ingot_last_error_detail() returns a sentence about it.
+ *  - Every function that can fail returns an ingot_status_t; ingot_last_error_detail() returns the error message.
  *  - The created object is the first parameter. It is written on success only.
  *  - Functions that copy bytes to the caller follow the size protocol. If the buffer is NULL, they set *size to the
  *    required size and succeed. If *size is too small, they set it to the required size, leave the buffer unchanged,
@@ -129,7 +129,7 @@ typedef struct ingot_context_info {
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     ingot_event_callback_t on_event;    /**< NULL: none. */
     void *on_event_user;
-    const ingot_cache_capacity_t *cache_capacity; /**< NULL: the environment's, otherwise the defaults. */
+    const ingot_cache_capacity_t *cache_capacity; /**< NULL: the limits in the environment, or else the defaults. */
     uint32_t flags;                               /**< ingot_context_flags_t */
 } ingot_context_info_t;
 #define INGOT_CONTEXT_INFO_INIT                                                                                        \
@@ -196,13 +196,13 @@ typedef enum ingot_source_kind {
 typedef struct ingot_source_info {
     size_t struct_size;
     ingot_source_kind_t kind;
-    const void *bytes; /**< Text need not end in NUL and must not contain it. */
+    const void *bytes; /**< Text need not end with a NUL, and must not contain one. */
     size_t size;       /**< Bytes; at least 1 except for a header. */
     /** The name in messages and in lists of stored programs. For a header, the name in the #include. NULL: none. */
     const char *name;
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
-    /** Options for this source only, after the program's. For backends that compile each source separately. A header
-     *  cannot have any. Copied. NULL: none. */
+    /** Options for this source only, which follow the program's options. For backends that compile each source
+     *  separately. A header cannot have any. Copied. NULL: none. */
     const char *compile_options;
     /** Embedded headers for this source only, in addition to the program's. Each is an INGOT_SOURCE_HEADER, whose name
      *  must differ from those of all others and of the program's. Ingot takes references. */
@@ -290,11 +290,12 @@ INGOT_API ingot_status_t ingot_program_desc_get_devices(const_ingot_program_desc
                                                         const uint32_t **indices);
 
 /**
- * Checks whether an id can vouch for the program, which means that equal ids always stand for the same result.
+ * Checks whether the program is cacheable, that is, whether it can have an id. Equal ids must always stand for the same
+ * build result.
  *
  * @param[out] reason  Why the program is not cacheable, or "" on success. Valid as long as the descriptor. May be NULL.
- * @retval INGOT_SUCCESS        An id can vouch for it, if the program builds with the includes that Ingot resolved. If
- *                              the program does not build with them, ingot_program_get_cache_blob fails.
+ * @retval INGOT_SUCCESS        The program is cacheable, unless it turns out not to build with the includes that Ingot
+ *                              resolved. ingot_program_get_cache_blob fails then.
  * @retval INGOT_NOT_CACHEABLE  An option may read a file, the program uses __DATE__, __TIME__ or __TIMESTAMP__, or
  *                              compilers read one of its texts differently (doc/hermetic-builds.md). The program still
  *                              builds.
@@ -329,14 +330,15 @@ INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_progra
  * @param[in,out] size        In: capacity of @p cache_blob in bytes. Out: the blob's size in bytes.
  * @param[out]    cache_blob  The destination, or NULL to query the size.
  * @retval INGOT_BUFFER_TOO_SMALL  @p size is set, @p cache_blob is unchanged.
- * @retval INGOT_NOT_CACHEABLE     No id can vouch for this program.
+ * @retval INGOT_NOT_CACHEABLE     The program is not cacheable (ingot_program_desc_is_cacheable), or was compiled with
+ *                                 files that its compiler found by itself.
  * @retval INGOT_UNIMPLEMENTED     The driver does not provide binaries.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t program, size_t *size, uint8_t *cache_blob);
 
 /**
- * Creates the program of @p desc from a blob, without compiling. Compiles only for devices that the blob lacks.
+ * Creates the program of @p desc from a blob. Compiles nothing, except for devices that the blob has no binary for.
  *
  * If an equal program is already in the in-memory cache, returns it and ignores the blob. A rejected blob leaves
  * nothing behind and does not affect other callers; call ingot_program_create then. Ingot verifies the whole blob
@@ -344,7 +346,7 @@ INGOT_API ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t prog
  *
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION, INGOT_BLOB_MISMATCH, INGOT_BLOB_STALE,
  *         INGOT_BLOB_REJECTED  The blob was rejected. Treat each as a miss and build.
- * @retval INGOT_NOT_CACHEABLE  No id can vouch for @p desc.
+ * @retval INGOT_NOT_CACHEABLE  @p desc is not cacheable.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *program, const_ingot_program_desc_t desc,
@@ -394,12 +396,12 @@ typedef ingot_status_t (*ingot_program_builder_t)(ingot_program_t *program, cons
                                                   void *user);
 
 /**
- * Works like ingot_program_create, but creates the program with a custom builder. Only one builder runs per key,
+ * Works like ingot_program_create, but creates the program with a custom builder. Only one builder runs per program,
  * however many threads ask. If it returns INGOT_BUILD_FAILED, every waiting thread gets this status and its detail. If
  * it returns INGOT_OUT_OF_MEMORY, the cache is emptied and the builder is called once more; if that fails too, every
  * waiting thread gets the status. After any other failure, one waiting thread retries once, with its own builder.
  *
- * @retval INGOT_INVALID_ARGUMENTS  Also if the builder of the same key makes the request.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the request comes from the builder that is creating the same program.
  * @return Otherwise the status of the builder.
  */
 INGOT_API ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
@@ -407,9 +409,9 @@ INGOT_API ingot_status_t ingot_program_get_or_create(ingot_program_t *program, c
 
 /**
  * Work that one thread does and that other threads wait for outside of Ingot, such as a load that a builder passes to a
- * thread pool. Ingot rejects a request that would deadlock, because the builder that it would wait for waits for the
- * requesting thread, directly or through other builders. With the next four functions, Ingot also detects deadlocks
- * through such work. Zero the structure before its first use. Its content belongs to Ingot.
+ * thread pool. A request would deadlock if it waited for a builder that itself waits for the requesting thread,
+ * directly or through other builders. Ingot rejects such a request. With the next four functions, Ingot also detects
+ * deadlocks through such work. Zero the structure before its first use. Its content belongs to Ingot.
  */
 typedef struct ingot_work {
     struct ingot_worker *worker;
@@ -421,8 +423,8 @@ INGOT_API void ingot_work_begin(ingot_work_t *work);
  *  NULL. */
 INGOT_API void ingot_work_end(ingot_work_t *work);
 /**
- * Notes that the calling thread waits for @p work until it calls ingot_work_end_wait. In between, it must not call
- * Ingot, and the memory of @p work must stay valid. A thread waits for only one work at a time.
+ * Notes that the calling thread waits for @p work until it calls ingot_work_end_wait. While it waits, the thread must
+ * not call Ingot, and the memory of @p work must stay valid. A thread waits for only one work at a time.
  *
  * @retval INGOT_INVALID_ARGUMENTS  @p work waits for the calling thread, or is the thread's own work. The thread must
  *                                  not wait, and no wait was noted. Also if @p work is NULL.
@@ -447,7 +449,8 @@ INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingo
  *                   created from an id alone.
  * @retval INGOT_BLOB_MISMATCH  Their ids differ.
  * @retval INGOT_NOT_FOUND      @p other was not made for one of the devices.
- * @retval INGOT_NOT_CACHEABLE  No id can vouch for @p desc, or for the input that @p other was compiled from.
+ * @retval INGOT_NOT_CACHEABLE  @p desc is not cacheable, or @p other was compiled with files that its compiler found by
+ *                              itself.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program_desc_t desc,
@@ -470,7 +473,7 @@ INGOT_API ingot_status_t ingot_program_forget(ingot_program_t program);
 INGOT_API int ingot_program_is_from_cache_blob(const_ingot_program_t program);
 
 /**
- * Returns how long compiling the program took, in nanoseconds: the time spent in calls of the compiler, for all of the
+ * Returns how long compiling the program took, in nanoseconds: the time spent in calls to the compiler, for all of the
  * program's devices together. A blob contains this time. For a loaded program, it is the time in the blob.
  *
  * @param[out] ns  0: unknown, because an earlier version of Ingot wrote the blob.
@@ -492,7 +495,7 @@ INGOT_API ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t pr
  * Returns a kernel of a program. All callers share it, and each caller releases its reference. The kernel holds a
  * reference to the program. The first request creates the native kernel; concurrent requests for it wait.
  *
- * @param[in] device_index  The index in the context of one of the program's devices.
+ * @param[in] device_index  One of the program's devices, by its index in the context.
  * @retval INGOT_NOT_FOUND          The program has no such kernel.
  * @retval INGOT_INVALID_ARGUMENTS  Also if the program was not made for the device.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
@@ -568,11 +571,11 @@ typedef struct ingot_cache_stats {
     uint64_t loads;            /**< Programs created from blobs. */
     uint64_t load_failures;    /**< Rejected blobs. */
     uint64_t blobs_taken;      /**< Times the driver was asked for binaries. */
-    uint64_t evictions_count;  /**< Evicted because of max_programs, ... */
-    uint64_t evictions_bytes;  /**< ... max_bytes, ... */
-    uint64_t evictions_groups; /**< ... max_groups, ... */
-    uint64_t evictions_clear;  /**< ... a call to clear, ... */
-    uint64_t evictions_memory; /**< ... or because memory ran out. */
+    uint64_t evictions_count;  /**< Programs evicted because of max_programs. */
+    uint64_t evictions_bytes;  /**< Programs evicted because of max_bytes. */
+    uint64_t evictions_groups; /**< Programs evicted because of max_groups. */
+    uint64_t evictions_clear;  /**< Programs dropped by ingot_context_clear_cache or ingot_program_forget. */
+    uint64_t evictions_memory; /**< Programs evicted because memory ran out. */
     size_t programs;           /**< Now in the cache. */
     size_t bytes;              /**< The bytes of these programs. */
     size_t groups;             /**< The groups of these programs. */
@@ -581,7 +584,7 @@ typedef struct ingot_cache_stats {
     {                                                                                                                  \
         sizeof(ingot_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                    \
     }
-/** Returns the counts. They are exact if no other thread is in a call.
+/** Returns the counts. They are exact if no other thread is using the context.
  *  @param[in,out] stats  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats);
 

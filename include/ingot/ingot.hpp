@@ -179,7 +179,7 @@ public:
         return made;
     }
 
-    /** True if an id can vouch for the program. @param[out] reason  May be NULL; valid as long as the descriptor. */
+    /** True if the program can have an id. @param[out] reason  May be NULL; valid as long as the descriptor. */
     bool is_cacheable(const char **reason = nullptr) const
     {
         const ingot_status_t status = ingot_program_desc_is_cacheable(get(), reason);

@@ -75,8 +75,8 @@ typedef struct ingot_object_cache_info {
     void *user;                           /**< For destructors and size_of. */
     const ingot_object_cache_limits_t
         *limits;                 /**< NULL: max_groups is the only limit. Otherwise max_groups is ignored. */
-    ingot_object_size_t size_of; /**< NULL: only the cache's own memory counts. */
-    /** NULL: none. Receives INGOT_EVENT_HIT, _MISS, _WAIT and _EVICT, with session, group and name. */
+    ingot_object_size_t size_of; /**< Returns an object's size. NULL: only the cache's own memory counts. */
+    /** Receives INGOT_EVENT_HIT, _MISS, _WAIT and _EVICT, with session, group and name. NULL: none. */
     ingot_event_callback_t on_event;
     void *on_event_user;
 } ingot_object_cache_info_t;
@@ -201,23 +201,24 @@ INGOT_API ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_
 typedef struct ingot_object_cache_stats {
     size_t struct_size;
     uint64_t hits;                     /**< Requests that found their object, including takes. */
-    uint64_t misses;                   /**< Requests that did not, including those that ran a creator. */
+    uint64_t misses;                   /**< Requests that did not find their object, including those that ran a
+                                        *   creator. */
     uint64_t waits;                    /**< Requests that waited for another thread's creator. */
-    uint64_t replaced;                 /**< Objects that were replaced by a set, ... */
-    uint64_t taken;                    /**< ... that were taken, ... */
-    uint64_t evictions_groups;         /**< ... dropped because of max_groups, ... */
-    uint64_t evictions_clear;          /**< ... or dropped by a call to clear. */
+    uint64_t replaced;                 /**< Objects that were replaced by a set. */
+    uint64_t taken;                    /**< Objects that were taken. */
+    uint64_t evictions_groups;         /**< Objects dropped because of max_groups. */
+    uint64_t evictions_clear;          /**< Objects dropped by a call to clear. */
     size_t objects;                    /**< Now in the cache. */
     size_t groups;                     /**< The groups of these objects. */
-    uint64_t evictions_session_groups; /**< Objects dropped because of max_session_groups, ... */
-    uint64_t evictions_bytes;          /**< ... or because of max_bytes. */
+    uint64_t evictions_session_groups; /**< Objects dropped because of max_session_groups. */
+    uint64_t evictions_bytes;          /**< Objects dropped because of max_bytes. */
     size_t bytes;                      /**< The bytes of the objects in the cache. */
 } ingot_object_cache_stats_t;
 #define INGOT_OBJECT_CACHE_STATS_INIT                                                                                  \
     {                                                                                                                  \
         sizeof(ingot_object_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                         \
     }
-/** Returns the counts. They are exact if no other thread is in a call.
+/** Returns the counts. They are exact if no other thread is using the cache.
  *  @param[in,out] stats  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache,
                                                       ingot_object_cache_stats_t *stats);

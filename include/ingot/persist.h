@@ -69,13 +69,13 @@ typedef struct ingot_persist_info {
     uint32_t lock_timeout_ms;           /**< How long accounting may wait for another process; 0: 200 ms. */
     uint32_t flags;                     /**< ingot_persist_flags_t */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
-    /** NULL: none. ingot_persist_program_create also calls the context's callback. */
+    /** Receives the store's events. NULL: none. ingot_persist_program_create also calls the context's callback. */
     ingot_event_callback_t on_event;
     void *on_event_user;
     /** The maximum number of entries in the namespace; 0: no limit. */
     uint64_t max_entries;
-    /** Older entries are misses and are removed, some when the store is opened and some with each store. Age counts
-     * from creation, or with LRU from the last load; 0: no limit. */
+    /** Older entries are misses and are removed, some when the store is opened and some each time a blob is stored. Age
+     * counts from creation, or with LRU from the last load; 0: no limit. */
     uint64_t max_age_seconds;
     uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
@@ -132,10 +132,10 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
  * Opens a directory store.
  *
  * A relative path is relative to the current working directory. The store stays in the opened directory even if that
- * directory is moved. If the directory is deleted, the next miss or store opens or creates the directory at the path
- * and emits an INGOT_EVENT_STORAGE_DEGRADED.
+ * directory is moved. If the directory is deleted, the next miss, or the next attempt to store a blob, opens or creates
+ * the directory at the path and emits an INGOT_EVENT_STORAGE_DEGRADED.
  *
- * @retval INGOT_INVALID_ARGUMENTS  A malformed info.
+ * @retval INGOT_INVALID_ARGUMENTS  @p info is malformed.
  * @retval INGOT_UNTRUSTED          The root is a link, is not a directory, belongs to another user (a store that is
  *                                  opened read-only may also belong to root, and with required seals to any user), or
  *                                  is writable by others; or one of these applies to a key file
@@ -155,8 +155,8 @@ INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingo
  *
  * Adds what earlier processes learned to the context's memo. What this process learns is saved by a flush, by the last
  * release of the storage, and occasionally when a program is created. The file is headers.memo in the store's root. A
- * file that is damaged, or that another build of Ingot wrote, is replaced. It is neither read nor written while the
- * storage is off (ingot_persist_set_enabled). Does nothing if the context's memo is off.
+ * file that is damaged, or that another build of Ingot wrote, is replaced. The file is neither read nor written while
+ * the storage is off (ingot_persist_set_enabled). Does nothing if the context's memo is off.
  *
  * @param[in] storage  A directory store, or a chain that stores to one. It holds a reference to the memo of @p context,
  *                     not to the context; the context's allocator must work until the storage is released.
@@ -193,10 +193,10 @@ INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
  * This function does not wait for threads of this process that compile the program for another context, or that have
  * compiled it with INGOT_PROGRAM_NO_MEMORY_CACHE and are storing it. It does not wait in a thread that is compiling
  * another program. It waits only where programs are stored right after their build. So it does not wait for devices
- * that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. A chain or a switch uses its first
- * writable directory store. Processes do not wait for a store that is read-only or has INGOT_PERSIST_NO_BUILD_WAIT. If
- * a storage behind that store gives leases (ingot_storage_set_leases), this function waits for other machines in the
- * same way, and for the same time.
+ * that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. In a chain or a switch, its first
+ * writable directory store decides this. Processes do not wait if the store is read-only or has
+ * INGOT_PERSIST_NO_BUILD_WAIT. If a storage behind that store gives leases (ingot_storage_set_leases), this function
+ * waits for other machines in the same way, and for the same time.
  *
  * @param[out] origin  May be NULL.
  * Statuses as ingot_program_create.
@@ -216,7 +216,7 @@ INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, 
  * compiles. Existing references to programs and kernels stay valid. Programs that this process compiled are not
  * compiled again.
  *
- * @param[in]  device_index  The index in the context of one of the program's devices.
+ * @param[in]  device_index  One of the program's devices, by its index in the context.
  * @param[out] origin        The program's origin; INGOT_ORIGIN_BUILD also if its blob was rejected. May be NULL.
  * @retval INGOT_NOT_FOUND   The program has no such kernel.
  * Other statuses as ingot_persist_program_create and ingot_kernel_create.
@@ -248,7 +248,7 @@ typedef struct ingot_persist_storing {
     }
 
 /**
- * Sets when a storage of any kind stores programs that are created from then on. The times also apply to waiting
+ * Sets when a storage of any kind stores the programs that are created from now on. The times also apply to waiting
  * programs. For a chain, INGOT_PERSIST_STORE_AUTO or 0 means the setting of its first writable tier: if that tier
  * stores at once, so does the chain.
  *
@@ -260,16 +260,16 @@ INGOT_API ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, cons
 INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_storing_t *storing);
 
 /**
- * Takes and stores all waiting blobs, and returns after the storage's thread has also finished its current one. If the
- * storage records requests (ingot/prewarm.h), saves the record as well. Adds to the counts of a directory store
- * (ingot_persist_count_t).
+ * Takes and stores all waiting blobs, and returns after the storage's thread has also finished the blob that it is
+ * storing. If the storage records requests (ingot/prewarm.h), saves the record as well. Adds to the counts of a
+ * directory store (ingot_persist_count_t).
  *
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
  * the context's event callback. The queue holds at most 256 items (programs, and blobs that a chain promotes) and 64
- * MiB of such blobs and of ids. A thread that adds one more stores the oldest first. Among programs that wait for a
- * quiet time, the one with the fastest build is dropped instead, and an event reports it. After fork, the child's queue
- * is empty. If a storage's event callback calls this function, it does not wait for the operation that called the
- * callback. Such a callback must not release the last reference.
+ * MiB of such blobs and of ids. A thread whose item would exceed this limit first stores the oldest items. Among
+ * programs that wait for a quiet time, the one with the fastest build is dropped instead, and an event reports it.
+ * After fork, the child's queue is empty. If a storage's event callback calls this function, this function does not
+ * wait for the operation that called the callback. Such a callback must not release the last reference to the storage.
  *
  * @par exit()
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
@@ -278,11 +278,11 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * are taken. This function then returns INGOT_BUSY if programs still wait. A thread of Ingot emits an
  * INGOT_EVENT_STORAGE_DEGRADED with the number of lost programs. Everything that event callbacks and custom storages
  * use must therefore live until exit() has run all handlers that were registered after the context was created. A
- * longer driver call may crash the process, because the driver shuts down during the call. Nothing is stored if the
- * process is killed or ends by _exit() or quick_exit().
+ * driver call that takes even longer may crash the process, because the driver shuts down during the call. Nothing is
+ * stored if the process is killed or ends by _exit() or quick_exit().
  *
- * @return The first failure since the last flush. A failure does not stop the others. A program that turned out to be
- *         not cacheable when it was built is not a failure; its INGOT_EVENT_STORAGE_STORE reports it.
+ * @return The first failure since the last flush. A failure does not stop the rest of the flush. A program that turned
+ *         out to be not cacheable when it was built is not a failure; its INGOT_EVENT_STORAGE_STORE reports it.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
 
@@ -340,7 +340,8 @@ typedef struct ingot_persist_stats {
     uint64_t hits, misses, stores;
     uint64_t refused; /**< Bad entries found. Only a directory store counts these and evictions. */
     uint64_t evictions;
-    uint64_t failures; /**< Loads and stores that failed, except misses; by reason below. */
+    uint64_t failures; /**< Loads and stores that failed, except misses; read_only to out_of_memory count them by
+                        *   reason. */
     uint64_t bytes;    /**< Size of a directory store's namespace according to size.txt; 0 for other storages. */
     uint64_t read_only, no_space, lock_timeouts, untrusted, corrupt, other_versions, io_errors, out_of_memory;
     uint64_t not_kept;  /**< Blobs outside the range of min_blob_bytes and max_blob_bytes. */
@@ -446,9 +447,9 @@ INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, con
  * Creates a storage that forwards to a target storage, which can be exchanged while in use. An application creates it
  * once, and makes it forward to another store, or to none, when its user changes the setting.
  *
- * It uses the target's current store mode and times unless it has its own setting. Waiting programs are stored in
- * whatever target it has when their turn comes. It has its own statistics. Functions that inspect a directory store
- * accept only the target, not the switch.
+ * The switch uses the target's current store mode and times unless it has its own setting. Waiting programs are stored
+ * in the target that the switch has when their turn comes. The switch has its own statistics. Functions that inspect a
+ * directory store accept only the target, not the switch.
  *
  * @param target  A reference is taken. NULL: none, and the storage is off.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
@@ -468,15 +469,15 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
 
 /**
  * Creates a chain: a storage that consists of several storages, its tiers, in order. A load returns the blob of the
- * first tier that has it and stores it in the writable tiers before that one. A store goes to the first writable tier.
- * A remove goes to all writable tiers; it returns INGOT_READ_ONLY if a read-only tier before all writable ones also has
- * the blob.
+ * first tier that has it and stores it in the writable tiers before that one. The chain stores a new blob in the first
+ * writable tier. It removes a blob from all writable tiers, and returns INGOT_READ_ONLY if a read-only tier before all
+ * of these also has the blob.
  *
  * With INGOT_PERSIST_STORE_NOW, the load itself stores the blob in these tiers. With INGOT_PERSIST_STORE_ON_FLUSH, a
  * copy waits for a flush, and with the other modes for the chain's thread, as programs do (ingot_persist_flush). A
- * flush and exit() wait for it. If storing it fails, or the process ends earlier, the chain's first tier with an event
- * callback gets an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does not return the failure. A
- * chain behind a switch or in another chain has its own queue: flush it directly.
+ * flush and exit() wait for this copy. If storing it fails, or the process ends earlier, the chain's first tier with an
+ * event callback gets an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does not return the
+ * failure. A chain behind a switch or in another chain has its own queue: flush it directly.
  *
  * @param tier_count  1 to 16.
  * @param tiers       The chain takes a reference to each.
@@ -485,10 +486,11 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
 INGOT_API ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
 
 /**
- * Makes each chain that contains a storage pass every store to it, even if the store goes to an earlier tier. Used for
- * tiers that machines share (ingot/remote.h). If such a store fails with a status other than INGOT_READ_ONLY, the
- * chain's first tier with an event callback gets an INGOT_EVENT_STORAGE_DEGRADED. The chain's store returns only the
- * status of its first writable tier. Blobs that the chain promotes are not passed on.
+ * Makes each chain that contains @p storage store every blob in it, too, even if an earlier tier takes the blob. Used
+ * for tiers that machines share (ingot/remote.h). If storing the blob there fails with a status other than
+ * INGOT_READ_ONLY, the chain's first tier with an event callback gets an INGOT_EVENT_STORAGE_DEGRADED. The chain
+ * returns only the status of its first writable tier. Blobs that a load copies from one tier to another are not stored
+ * there.
  *
  * @param is_on  0: off, as for a new storage.
  * @par Threads  Any number at once.

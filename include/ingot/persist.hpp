@@ -22,7 +22,7 @@ class buffer
 {
 public:
     buffer() noexcept = default;
-    /** Takes ownership. */
+    /** Takes ownership of the bytes. */
     explicit buffer(const ingot_buffer_t &bytes) noexcept : bytes_(bytes) {}
     buffer(buffer &&other) noexcept : bytes_(std::exchange(other.bytes_, INGOT_BUFFER_INIT)) {}
     buffer &operator=(buffer &&other) noexcept
@@ -147,7 +147,7 @@ inline program create_program(const program_desc &desc, const storage &storage, 
 /**
  * Returns a kernel of the program of @p desc. If the driver rejects the kernel of a stored program, compiles it again.
  *
- * @param[out] origin  The program's. May be NULL.
+ * @param[out] origin  The program's origin. May be NULL.
  * @throws error  As create_program and ingot::kernel.
  */
 inline kernel create_kernel(const program_desc &desc, const storage &storage, const char *name,

@@ -30,7 +30,7 @@ typedef struct ingot_persist_record_info {
     /** Drops a program after more than this many runs in a row without a request for it; 0: 8. */
     uint32_t keep_runs;
     uint64_t max_bytes; /**< Size of the file; 0: 4 MiB. At most 64 MiB. */
-    /** NULL: none. Receives events about what is saved, and what is left out and why. */
+    /** Receives events about what is saved, and what is left out and why. NULL: none. */
     ingot_event_callback_t on_event;
     void *on_event_user;
 } ingot_persist_record_info_t;
@@ -41,7 +41,7 @@ typedef struct ingot_persist_record_info {
 
 /**
  * Starts recording the programs that ingot_persist_program_create loads or compiles with this storage, each once. A
- * program that is found in memory was already recorded when it was loaded or compiled, unless another function than
+ * program that is found in memory was already recorded when it was loaded or compiled, unless a function other than
  * ingot_persist_program_create, or another storage, brought it into memory.
  *
  * The manifest is written by ingot_persist_record_save, ingot_persist_flush, or the storage's last release. If a

@@ -50,7 +50,7 @@ INGOT_API ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *p
  *
  * @param trust  NULL: INGOT_PERSIST_TRUST_NONE, which ignores seals.
  * @retval INGOT_UNTRUSTED  Also if the policy refuses the recipe.
- * @retval INGOT_NO_SPACE   Also if the records that a seal covers have more than 1 GiB, uncompressed.
+ * @retval INGOT_NO_SPACE   Also if the records that a seal covers exceed 1 GiB, uncompressed.
  * @return Otherwise as ingot_recipe_open, and for the keys as ingot_persist_set_trust.
  */
 INGOT_API ingot_status_t ingot_recipe_open_trusted(ingot_recipe_t *recipe, const char *path,
@@ -90,7 +90,8 @@ typedef struct ingot_recipe_text {
      *  Names are not sanitized: they may have slashes, "..", and control characters. */
     const char *name;
     const char *compile_options;             /**< For this source only; "" if it has none. */
-    size_t text;                             /**< For ingot_recipe_get_text; SIZE_MAX if the recipe lacks the text. */
+    size_t text;                             /**< Its number, for ingot_recipe_get_text; SIZE_MAX if the recipe lacks
+                                              *   it. */
     uint64_t size;                           /**< Bytes, uncompressed. */
     const struct ingot_recipe_text *headers; /**< For this source only. */
     size_t header_count;
@@ -113,14 +114,14 @@ typedef struct ingot_recipe_program {
     size_t struct_size;
     ingot_recipe_kind_t kind;
     /** INGOT_SUCCESS; INGOT_NOT_CACHEABLE for INGOT_RECIPE_UNRECORDED; INGOT_NOT_FOUND if the recipe lacks a text or
-     *  an object of the program; INGOT_NO_SPACE if its texts have more than 256 MiB, each counted as often as the
+     *  an object of the program; INGOT_NO_SPACE if its texts together exceed 256 MiB, each counted as often as the
      *  program names it. Texts are verified only when they are read. */
     ingot_status_t status;
     const char *reason;    /**< "" with INGOT_SUCCESS. */
     const uint8_t *key;    /**< INGOT_RECIPE_KEY_SIZE bytes. Equal programs have equal keys in all recipes. */
     const char *backend;   /**< "opencl" (also of objects and linked programs), "level_zero", "cuda" or a custom one. */
-    const char *name;      /**< The first source's, without directories; "" if it has none. */
-    const char *group;     /**< The first request's; "" if none. */
+    const char *name;      /**< The name of the first source, without directories; "" if the source has none. */
+    const char *group;     /**< The group of the first request; "" if it had none. */
     const char *built_for; /**< The device and driver of the first request, for display; "" if unknown. */
     uint64_t build_time_ns; /**< The compile time on that device; 0: unknown. */
     const ingot_recipe_text_t *sources;
@@ -131,8 +132,8 @@ typedef struct ingot_recipe_program {
     const ingot_recipe_text_t *files;
     size_t file_count;
     const char *compile_options; /**< Without INGOT_COMPILE_OPTIONS of the environment. */
-    const char *link_options;    /**< Likewise without INGOT_LINK_OPTIONS. */
-    /** 0: an object was compiled, or a program linked, with NULL for options. PoCL distinguishes this from "". */
+    const char *link_options;    /**< Without INGOT_LINK_OPTIONS of the environment. */
+    /** 0: clCompileProgram or clLinkProgram got NULL for the options. PoCL distinguishes NULL from "". */
     int has_options;
     const ingot_spec_constant_t *spec_constants;
     size_t spec_constant_count;
@@ -184,8 +185,10 @@ INGOT_API ingot_status_t ingot_recipe_get_text(ingot_recipe_t recipe, size_t tex
  * Creates a descriptor of a program of the recipe. In a context with the same environment, its id is the one that the
  * application's own descriptor has for the same devices.
  *
- * @param[in] index           A program of kind INGOT_RECIPE_PROGRAM, or in the OpenCL layer of INGOT_RECIPE_OBJECT.
- * @param[in] context         Its backend must have the name in the program, or be the layer's backend for objects.
+ * @param[in] index           A program of kind INGOT_RECIPE_PROGRAM; in the OpenCL layer, also one of kind
+ *                            INGOT_RECIPE_OBJECT.
+ * @param[in] context         Its backend must have the name that the program states, or, for an object, be the OpenCL
+ *                            layer's backend.
  * @param[in] device_count    0: all devices of the context.
  * @param[in] device_indices  As in ingot_program_info_t.
  * @retval INGOT_NOT_CACHEABLE  The program cannot be built from the recipe; the detail says why.
@@ -212,7 +215,7 @@ typedef struct ingot_recipe_writer_info {
     uint64_t max_bytes; /**< Size of the file; 0: 256 MiB. At most 1 GiB. */
     /** How long an addition may wait while another process appends; 0: 200 ms. */
     uint32_t lock_timeout_ms;
-    /** NULL: none. Receives an event if a recording storage could not record a program, with the reason. */
+    /** Receives an event with the reason if a recording storage could not record a program. NULL: none. */
     ingot_event_callback_t on_event;
     void *on_event_user;
 } ingot_recipe_writer_info_t;
@@ -222,8 +225,8 @@ typedef struct ingot_recipe_writer_info {
     }
 
 /**
- * Opens a recipe file for appending. The next addition overwrites a record at its end that a killed process did not
- * finish.
+ * Opens a recipe file for appending. If a killed process left an unfinished record at its end, the next addition
+ * overwrites that record.
  *
  * @retval INGOT_UNTRUSTED  Not a plain file, or owned by another user, or writable by others.
  * @retval INGOT_NOT_FOUND  The directory is missing.
@@ -260,8 +263,8 @@ INGOT_API ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, c
  * @retval INGOT_SUCCESS    The file has the kernel now. If the file was replaced or removed since this writer found the
  *                          kernel, the writer notices that when the next program is added.
  * @retval INGOT_NOT_FOUND  The file does not have the program, or it cannot be built from the file.
- * @retval INGOT_NO_SPACE   Also if the names of all kernels would have more than 16 MiB.
- * @retval INGOT_INVALID_ARGUMENTS  Also a name that is empty or has more than 4096 bytes.
+ * @retval INGOT_NO_SPACE   Also if the names of all kernels together would exceed 16 MiB.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the name is empty or longer than 4096 bytes.
  * @return Otherwise as ingot_recipe_writer_add.
  */
 INGOT_API ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
@@ -271,7 +274,7 @@ INGOT_API ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t wr
  * Adds a program that clLinkProgram made from objects, and its objects. For the OpenCL layer.
  *
  * @param[in] link     The linked program's descriptor, which provides its devices.
- * @param[in] options  As in the call; NULL: none.
+ * @param[in] options  The options of the call to clLinkProgram; NULL: none.
  * @param[in] objects  The objects' descriptors, in order.
  * @param[in] program  As in ingot_recipe_writer_add, with the same statuses.
  */
@@ -302,7 +305,8 @@ INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, 
  * @param[out] is_new  1 if a seal was added, 0 if the file had it. May be NULL.
  * @retval INGOT_READ_ONLY     None of the keys can seal, or the file cannot be written.
  * @retval INGOT_BLOB_CORRUPT  A record, a text or the seal itself is damaged: copy what is intact into a new file.
- * @retval INGOT_NO_SPACE      The file has 64 seals, or too much for a seal (doc/recipe-format.md), or exceeds a limit.
+ * @retval INGOT_NO_SPACE      The file has 64 seals, or more content than a seal can cover (doc/recipe-format.md), or
+ *                             exceeds a limit.
  * @retval INGOT_BUSY          Other processes appended the whole time, or replaced the file.
  * @return Otherwise as ingot_recipe_writer_open and ingot_persist_set_trust.
  */
@@ -316,8 +320,8 @@ INGOT_API ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist
  *
  * Recording never makes a request fail. If a program cannot be recorded, the writer's on_event receives an
  * INGOT_EVENT_STORAGE_DEGRADED with the status and the reason, once per status. A storage that was opened with
- * INGOT_PERSIST_RECORD in the environment (doc/environment.md) records already. If a chain does not record, the
- * tier that it stores to records what is requested from the chain.
+ * INGOT_PERSIST_RECORD in the environment (doc/environment.md) records already. If a chain does not record, the tier in
+ * which it stores records what is requested from the chain.
  *
  * @param[in] writer  Referenced by the storage. NULL: ends recording.
  * @par Threads  Any number at once.
@@ -350,7 +354,7 @@ INGOT_API ingot_status_t ingot_persist_record_link(ingot_storage_t storage, cons
                                                    const_ingot_program_t program);
 
 /** Records that a kernel was requested from a recorded program. ingot_persist_kernel_create does this by itself.
- *  Does nothing if the storage does not record, or if the name is empty or has more than 4096 bytes.
+ *  Does nothing if the storage does not record, or if the name is empty or longer than 4096 bytes.
  *  @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_persist_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc,
                                                      const char *name);
@@ -363,7 +367,8 @@ INGOT_API ingot_status_t ingot_persist_record_kernel(ingot_storage_t storage, co
  *
  * ingot_recipe_find_id finds the program of each of the store's entries (ingot_persist_for_each).
  *
- * @param[in] name_space  Need not be the store's own. NULL or "": the entries outside of all namespaces.
+ * @param[in] name_space  A namespace, which need not be the store's own. NULL or "": the entries outside of all
+ *                        namespaces.
  * @retval INGOT_NOT_FOUND      The namespace has no recipe.
  * @retval INGOT_UNTRUSTED      Not a plain file, or a user other than the store's owner owns it or may write it.
  * @retval INGOT_UNIMPLEMENTED  Not a directory store.

@@ -80,8 +80,8 @@ typedef struct ingot_remote_info {
  *
  * A load asks the server in the calling thread. Any number of threads may load at once, each on its own connection. A
  * store returns at once; a thread of the tier uploads the blob, and until then loads return it. If more blobs wait than
- * the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports that. That thread also does
- * removals; until one is done, loads of its id are misses.
+ * the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports that. That thread also removes
+ * blobs; until it has removed a blob, loads of the blob's id are misses.
  *
  * A request that fails returns INGOT_IO_ERROR, or a status such as INGOT_BLOB_CORRUPT if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
@@ -89,9 +89,9 @@ typedef struct ingot_remote_info {
  * (INGOT_NOT_FOUND), and uploads wait. After a pause, the tier's thread probes the server, and asks it again once a
  * probe succeeds. Events report when it stops and when it resumes.
  *
- * Requests that fail, and those that take longer than slow_ms (and a second for each 16 MiB), take from the lost time.
- * A load fails if it takes more than a quarter of the lost time that is left, so the total never exceeds the limit. The
- * lost time is refilled within 24 hours.
+ * lost_time_ms is a budget. Requests that fail, and those that take longer than slow_ms (and a second for each 16 MiB),
+ * use it up. A load fails if it takes more than a quarter of what is left, so the budget is never exceeded. The budget
+ * is refilled within 24 hours.
  *
  * Put a remote tier behind a directory store in a chain, and have the chain write to both
  * (ingot_persist_set_write_through). Loads then ask the directory first, and store in it what they find on the server.
@@ -103,15 +103,16 @@ typedef struct ingot_remote_info {
  * stored blob. They wait at most build_wait_ms of the directory store (ingot_persist_info_t) and then compile as well.
  * The lease runs out lease_time_ms after its holder has died or was stopped, and a waiting process takes it. Leases
  * need a writable directory store without INGOT_PERSIST_NO_BUILD_WAIT in front of the tier in a chain, a tier that is
- * not read-only and gets every store, and a server that allows scripts. HTTP and S3 have none.
+ * not read-only and in which the chain stores every blob, and a server that allows scripts. HTTP and S3 servers have no
+ * leases.
  *
  * After fork, the tier is off in the child. Open another tier there.
  *
  * @param[in] info  Copied.
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info or URL.
  * @retval INGOT_UNTRUSTED          Another user can access the file with the credentials. The detail has the remedy.
- * @retval INGOT_NOT_FOUND          There is no such file.
- * @retval INGOT_IO_ERROR           It cannot be read.
+ * @retval INGOT_NOT_FOUND          A file that the URL names does not exist.
+ * @retval INGOT_IO_ERROR           A file that the URL names, or the system's certificates, cannot be read.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info);
@@ -178,7 +179,7 @@ typedef struct ingot_remote_report {
 INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_report_t *report);
 
 /**
- * Asks whether a server has the blob of an id, without loading it. A blob that waits to be uploaded counts.
+ * Asks whether a server has the blob of an id, without loading it. A blob that waits to be uploaded counts as present.
  *
  * @par Threads  Any number at once.
  * @retval INGOT_SUCCESS        It has a blob, which may still turn out to be unusable.

@@ -22,7 +22,7 @@ typedef struct ingot_buffer {
     size_t size;
     const uint8_t *bytes;
     void (*release)(struct ingot_buffer *buffer);
-    void *owner; /**< For release. */
+    void *owner; /**< For use by release. */
 } ingot_buffer_t;
 #define INGOT_BUFFER_INIT                                                                                              \
     {                                                                                                                  \
@@ -111,15 +111,15 @@ typedef struct ingot_lease_ops {
      * dies, another machine can get it soon afterwards. If @p is_blob_useless is not 0, ignores a stored blob. For
      * INGOT_LEASE_TAKEN, sets @p lease to a value other than NULL; otherwise leaves it unchanged. */
     ingot_lease_answer_t (*take)(void *self, size_t id_size, const uint8_t *id, int is_blob_useless, void **lease);
-    /** Ends a lease from take, once a blob that was stored in the meantime is available to the other machines. Does
-     * not wait for that. If no blob was stored, another machine may take the lease. If @p may_others_take is 0, all
-     * machines get INGOT_LEASE_NONE for some time instead. */
+    /** Ends a lease that take returned. If a blob was stored in the meantime, the lease ends once the blob is available
+     * to the other machines; this function does not wait for that. If no blob was stored, another machine may take the
+     * lease. If @p may_others_take is 0, all machines get INGOT_LEASE_NONE for some time instead. */
     void (*end)(void *self, void *lease, int may_others_take);
 } ingot_lease_ops_t;
 
 /**
- * Makes a storage give leases. ingot_persist_program_create asks for one if the storage belongs to a chain that passes
- * every store to it (ingot_persist_set_write_through).
+ * Makes a storage give leases. ingot_persist_program_create asks for one if the storage belongs to a chain that stores
+ * every blob in it (ingot_persist_set_write_through).
  *
  * @param ops  Copied; both functions are required.
  * @par Threads  Call it before any thread uses the storage.

@@ -61,17 +61,17 @@ typedef ingot_status_t (*ingot_persist_key_callback_t)(size_t index, ingot_persi
 /**
  * A policy and its keys.
  *
- * The first key that can seal seals what is stored; all keys verify. To replace a key, first add the new one after the
- * old one everywhere. Then put the new one first. Remove the old one when no blob needs it anymore.
+ * Blobs are sealed with the first key that can seal, and verified with any of the keys. To replace a key, first add the
+ * new one after the old one everywhere. Then put the new one first. Remove the old one when no blob needs it anymore.
  */
 typedef struct ingot_persist_trust {
     size_t struct_size;
     ingot_persist_trust_policy_t policy;
-    /** Key files, with colons between. NULL or "": none. A file with a secret key must be owned by the effective user
-     * and be readable by no other user. A file with a public key may also be owned by root, and others may read it but
-     * not write it. No file may be a link. Other users must not be able to write the directories above it, because they
-     * could replace it with another key file of the user or of root. A secret that an orchestrator mounts as a link, or
-     * as a file of root, is refused; supply it with next_key. */
+    /** Paths of key files, separated by colons. NULL or "": none. A file with a secret key must be owned by the
+     * effective user and be readable by no other user. A file with a public key may also be owned by root, and others
+     * may read it but not write it. No file may be a link. Other users must not be able to write the directories above
+     * it, because they could replace it with another key file of the user or of root. A secret that an orchestrator
+     * mounts as a link, or as a file of root, is refused; supply it with next_key. */
     const char *key_files;
     ingot_persist_key_callback_t next_key; /**< Keys that follow those of the files. NULL: none. */
     void *user;
@@ -95,19 +95,21 @@ typedef struct ingot_persist_trust {
  * the blob. The event callbacks of the storage and the context get an INGOT_EVENT_STORAGE_DEGRADED with the reason, and
  * ingot_persist_stats_t counts it as distrusted. In a chain the next tier is asked.
  *
- * A store seals a blob with the first key that can seal. If the policy is INGOT_PERSIST_TRUST_REQUIRE and no key can,
- * the store returns INGOT_READ_ONLY. A blob that is already sealed is stored as it is, if its seal is accepted. A chain
- * that copies a blob to a higher tier copies it with its seal and never adds one. A chain and its tiers, or a switch
- * and its target, have separate policies. All of them apply to what a tier returns, before a chain copies it.
+ * When a blob is stored, it is sealed with the first key that can seal. If the policy is INGOT_PERSIST_TRUST_REQUIRE
+ * and no key can seal, storing returns INGOT_READ_ONLY. A blob that is already sealed is stored as it is, if its seal
+ * is accepted. A chain that copies a blob to a higher tier copies it with its seal and never adds one. A chain and its
+ * tiers, or a switch and its target, have separate policies. All of them apply to what a tier returns, before a chain
+ * copies it.
  *
  * @param trust  NULL: INGOT_PERSIST_TRUST_NONE. For this policy no key is read.
  * @par Threads  Any number at once, during any use of the storage.
- * @retval INGOT_INVALID_ARGUMENTS  A malformed trust, no key, more than 16 keys, or a storage that was opened for any
- *                                  owner and would no longer require seals.
- * @retval INGOT_UNTRUSTED          A key file is a link, not a file, of another user, or open to other users.
+ * @retval INGOT_INVALID_ARGUMENTS  @p trust is malformed, or has no key or more than 16 keys, or the storage was opened
+ *                                  for any owner and would no longer require seals.
+ * @retval INGOT_UNTRUSTED          A key file is a link or not a file, belongs to another user, or is open to other
+ *                                  users.
  * @retval INGOT_NOT_FOUND          A key file is missing.
  * @retval INGOT_BLOB_CORRUPT       A file is not a key file.
- * @retval INGOT_BLOB_VERSION       A key file of a version that this library does not read.
+ * @retval INGOT_BLOB_VERSION       A key file has a version that this library does not read.
  * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_persist_trust_t *trust);
@@ -144,8 +146,8 @@ INGOT_API ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storag
 typedef struct ingot_persist_key_info {
     size_t struct_size;
     ingot_persist_key_kind_t kind;
-    uint8_t id[INGOT_PERSIST_KEY_ID_SIZE];      /**< Seals name their key by it. Both keys of a pair have the same. */
-    uint8_t public_key[INGOT_PERSIST_KEY_SIZE]; /**< Of a pair; zeros for INGOT_PERSIST_KEY_BLAKE2B. */
+    uint8_t id[INGOT_PERSIST_KEY_ID_SIZE];      /**< Seals name their key by this id. Both keys of a pair have it. */
+    uint8_t public_key[INGOT_PERSIST_KEY_SIZE]; /**< The public key of a pair; zeros for INGOT_PERSIST_KEY_BLAKE2B. */
 } ingot_persist_key_info_t;
 #define INGOT_PERSIST_KEY_INFO_INIT                                                                                    \
     {                                                                                                                  \

@@ -1,7 +1,8 @@
 /*
  * hex.h - writes bytes as hexadecimal digits, as ids, object names and texts for users contain them.
  *
- * The time depends on the bytes through the processor's cache, so secret keys are written with sodium_bin2hex.
+ * How long this takes depends on the bytes, because it looks them up in a table. So secret keys are written with
+ * sodium_bin2hex.
  */
 #ifndef INGOT_UTIL_HEX_H
 #define INGOT_UTIL_HEX_H

@@ -1,5 +1,5 @@
 /*
- * id_fields.h - states how an id begins, and the tags of its fields; see doc/blob-format.md.
+ * id_fields.h - defines how an id begins, and the tags of its fields; see doc/blob-format.md.
  *
  * core writes and reads ids (core/descriptor/cache_blob_id_format.h); persist finds single fields in them.
  */

@@ -21,8 +21,8 @@ struct library_symbol {
     size_t offset;
 };
 
-/* Opens the library and fills the table. Returns NULL on success. Otherwise returns a text that says what is missing,
- * which is valid until the thread's next call of dlopen. */
+/* Opens the library and fills the table. Returns NULL on success. Otherwise returns a text that says what is missing.
+ * The text is valid until the thread's next call to dlopen or another function of dlfcn.h. */
 static inline const char *library_open(const char *name, size_t symbol_count, const struct library_symbol *symbols,
                                        void *table)
 {

@@ -1,5 +1,5 @@
 /*
- * nanoseconds.h - states how many nanoseconds other units of time have.
+ * nanoseconds.h - defines other units of time in nanoseconds.
  */
 #ifndef INGOT_UTIL_NANOSECONDS_H
 #define INGOT_UTIL_NANOSECONDS_H

@@ -1,8 +1,8 @@
 /*
- * recipe_call.h - declares the function of the OpenCL layer that `ingot build` calls.
+ * recipe_call.h - declares a function of the OpenCL layer, which the tool calls for its command `ingot build`.
  *
- * clGetExtensionFunctionAddressForPlatform returns the function for its name if the layer is loaded, and NULL
- * otherwise. If the signature changes, the name must change too, because the tool and the layer may be of different
+ * The tool gets the function from clGetExtensionFunctionAddressForPlatform, by name. It gets NULL if the layer is not
+ * loaded. If the signature changes, the name must change too, because the tool and the layer may be of different
  * versions.
  */
 #ifndef INGOT_UTIL_RECIPE_CALL_H
@@ -13,10 +13,10 @@
 
 #define RECIPE_CALL_NAME "clCreateProgramOfRecipe1INGOT"
 
-/* Creates an object of a recipe, for clLinkProgram: loads it from the store, or compiles it. Included files come from
- * the recipe only, and no file of this machine is read. Returns a cl_program, which the caller releases. On failure,
- * for example if the layer does not cache programs of the context's platform, returns NULL and writes a sentence to
- * `reason`. */
+/* Creates an object of a recipe, which the caller can pass to clLinkProgram: loads it from the store, or compiles it.
+ * Included files come from the recipe only, and no file of this machine is read. Returns a cl_program, which the caller
+ * releases. On failure, for example if the layer does not cache programs of the context's platform, returns NULL and
+ * writes a sentence to `reason`. */
 typedef void *(*recipe_call_t)(void *context, const char *path, const uint8_t *key, size_t reason_size, char *reason);
 
 #endif

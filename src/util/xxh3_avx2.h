@@ -3,9 +3,9 @@
  *
  * A distribution builds xxHash for the oldest processor that it supports. With that build, checking a blob of megabytes
  * takes as long as the driver takes to load it. xxHash can choose instructions at run time, but then prefers AVX-512.
- * That is a third faster than AVX2 in a loop, but four times slower in a load, because the processor slows down when
- * wide instructions follow others. On a Xeon, hashing 12 KB between calls to CUDA's driver took 1.05 us with AVX-512
- * and 0.26 us with AVX2.
+ * That is a third faster than AVX2 in a loop, but four times slower while a program is loaded, because the processor
+ * slows down when wide instructions follow others. On a Xeon, hashing 12 KB between calls to CUDA's driver took 1.05 us
+ * with AVX-512 and 0.26 us with AVX2.
  *
  * Each library that hashes compiles xxh3_avx2.c with ingot_compile_for_avx2, and calls xxh3_128_of and xxh3_64_of.
  */

@@ -23,7 +23,8 @@ struct arena {
 };
 
 void arena_init(struct arena *arena, const ingot_allocator_t *allocator);
-/* Uses the caller's memory before it allocates any. The memory must be aligned like malloc's. */
+/* Makes the arena use the caller's memory before it allocates any. The caller's memory must be aligned like
+ * malloc's. */
 void arena_init_with(struct arena *arena, const ingot_allocator_t *allocator, size_t size, void *memory);
 void arena_fini(struct arena *arena);
 /* Returns zeroed memory, or NULL if out of memory. */

@@ -1,5 +1,5 @@
 /*
- * error.c - keeps the sentence about each thread's last failure; see error.h.
+ * error.c - keeps the error message of each thread's last failure; see error.h.
  */
 #include "core/base/error.h"
 
@@ -20,7 +20,7 @@ const char *ingot_last_error_detail(void)
     return detail != NULL ? detail : "out of memory while recording why a call failed";
 }
 
-/* Stores the sentence, which must fit in the buffer with its NUL. */
+/* Stores the error message, which must fit in the buffer with its NUL. */
 static void set_detail(const char *text)
 {
     char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
@@ -85,7 +85,7 @@ void error_restore(const struct error_detail *saved)
     last_code = saved->code;
 }
 
-/* Not inlined into error_keep, so that threads without a sentence need no stack space for its copy. */
+/* Not inlined into error_keep, so that threads without an error message need no stack space for a copy of it. */
 __attribute__((noinline)) static void keep_sentence(void (*action)(void *a, void *b), void *a, void *b)
 {
     struct error_detail kept;

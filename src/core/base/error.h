@@ -1,10 +1,10 @@
 /*
- * error.h - keeps a sentence about each thread's last failure.
+ * error.h - keeps the error message of each thread's last failure.
  *
- * The sentence is in a buffer that the thread's first failure allocates and that is freed when the thread ends. The
- * buffer is not a thread-local variable: a running program can load a library with initial-exec variables (stripe.h)
- * only if all its thread-local variables fit in a few hundred bytes. A build log that does not fit loses its end,
- * because its first lines matter most.
+ * The thread's first failure allocates a buffer for the message, which is freed when the thread ends. The buffer is not
+ * a thread-local variable: a running program can load a library with initial-exec variables (stripe.h) only if all its
+ * thread-local variables fit in a few hundred bytes. A build log that does not fit loses its end, because its first
+ * lines matter most.
  */
 #ifndef INGOT_CORE_BASE_ERROR_H
 #define INGOT_CORE_BASE_ERROR_H
@@ -17,7 +17,7 @@
 
 enum { ERROR_DETAIL_CAPACITY = ERROR_TEXT_CAPACITY };
 
-/* A copy of the thread's sentence, made before code that may call Ingot runs, to restore the sentence afterwards. */
+/* A copy of the thread's error message. It is made before code runs that may call Ingot, and restored afterwards. */
 struct error_detail {
     bool has_failed;
     int64_t code;
@@ -25,11 +25,11 @@ struct error_detail {
 };
 void error_save(struct error_detail *detail);
 void error_restore(const struct error_detail *detail);
-/* Calls action(a, b) and then restores the thread's sentence. For releases, which run code of backends and
+/* Calls action(a, b) and then restores the thread's error message. For releases, which run code of backends and
  * applications. */
 void error_keep(void (*action)(void *a, void *b), void *a, void *b);
 
-/* Sets the sentence and returns status, so that `return error_set(...)` reads as one step. */
+/* Sets the error message and returns status, so that `return error_set(...)` reads as one step. */
 #define error_set ingot_set_error_detail
 
 ingot_status_t error_null_argument(const char *name);

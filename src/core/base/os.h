@@ -42,8 +42,8 @@ uint64_t os_now_ns(void); /* monotonic clock */
 /* Returns the value of an environment variable. Returns NULL if it is not set, or if the process has more rights
  * than its user (setuid). Called only while a context is created. */
 const char *os_environment(const char *name);
-/* Returns the value of a driver's or compiler's variable, also in a setuid process, because drivers read it there,
- * too. */
+/* Returns the value of an environment variable that a driver or compiler reads. Works in a setuid process, too, because
+ * drivers also read their variables there. */
 const char *os_environment_of_others(const char *name);
 /* Calls visit with the name of each environment variable. In a setuid process, where os_environment returns NULL, it
  * does nothing. */

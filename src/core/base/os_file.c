@@ -80,7 +80,7 @@ static void get_facts(int file, const struct stat *before, struct os_file_facts 
     facts->tells_changes = is_telling_file_system(file);
 }
 
-/* Opens a regular file. Does not wait for a writer if it is a pipe. */
+/* Opens a regular file. If the path leads to a pipe, fails without waiting for a writer. */
 static ingot_status_t open_file(const char *path, int *file, struct stat *about)
 {
     ingot_status_t status = INGOT_SUCCESS;

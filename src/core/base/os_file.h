@@ -38,7 +38,7 @@ struct os_file_facts {
 };
 
 /* Gets a file's state. Returns INGOT_NOT_FOUND if the file or a directory in its path does not exist, and
- * INGOT_IO_ERROR for any other failure or if it is not a regular file. Sets no error sentence. */
+ * INGOT_IO_ERROR for any other failure or if it is not a regular file. Sets no error message. */
 ingot_status_t os_get_file_state(const char *path, struct os_file_state *state);
 /* Returns a time in nanoseconds since 1970, which is not later than the change time of any file that is changed from
  * now on. */

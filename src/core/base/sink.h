@@ -1,5 +1,5 @@
 /*
- * sink.h - defines the sink, which is a bytes writer that backends write to.
+ * sink.h - defines the sink: a bytes writer (bytes.h) that a backend fills.
  */
 #ifndef INGOT_CORE_BASE_SINK_H
 #define INGOT_CORE_BASE_SINK_H

@@ -6,9 +6,9 @@
  * slower but correct. Only the sum of all cells is meaningful, because one thread may drop a reference that another
  * took.
  *
- * A cell is open or closed. A change counts if the cell was open at that moment. A change of a closed cell has no
- * effect, because opening the cell overwrites its content; the thread then changes a count that all threads share. So a
- * thread changes the cell first and checks afterwards whether it was open, which takes only one atomic instruction.
+ * A cell is open or closed. A change of an open cell takes effect. A change of a closed cell has no effect, because
+ * opening the cell overwrites its content. In that case, the thread changes a count that all threads share. So a thread
+ * changes the cell first and checks afterwards whether it was open, which takes only one atomic instruction.
  */
 #ifndef INGOT_CORE_BASE_STRIPE_H
 #define INGOT_CORE_BASE_STRIPE_H
@@ -22,13 +22,13 @@ enum { STRIPE_COUNT = 16, STRIPE_LINE = 128 }; /* processors fetch pairs of 64-b
 typedef _Atomic uint64_t stripe_cell;
 
 /* The lower 50 bits of a cell hold the open bit and the references, the upper 14 count hits. The references have a
- * range of 2^48. It would take months to exhaust it, even if a cell is closed, or if its references are only taken
- * or only dropped. */
+ * range of 2^48. Exhausting this range would take months, even if the cell is closed, or if references are only taken
+ * or only dropped in it. */
 #define CELL_HIT (UINT64_C(1) << 50)
 #define CELL_OPEN_BIT (UINT64_C(1) << 49)
 #define CELL_CLOSED (UINT64_C(1) << 48) /* halfway through the values without CELL_OPEN_BIT */
 #define CELL_OPEN (CELL_CLOSED | CELL_OPEN_BIT)
-/* From this many hits on, they are moved out of the cell. The other half of the range is for threads that add hits
+/* When a cell has this many hits, they are moved out of it. The other half of the range is for hits that threads add
  * meanwhile. */
 #define CELL_HITS_FULL (CELL_HIT << 13)
 

@@ -6,8 +6,8 @@
  * counted from then on. Only then is the number of references known and can become zero. An object without cells counts
  * in `central` alone.
  *
- * The owner may be a group of holders with their own count. Then the first holder spreads the count over cells, and the
- * last one gathers it.
+ * The owner may be a group of holders with their own count. In this case, the last holder that releases the object
+ * gathers the count.
  */
 #ifndef INGOT_CORE_BASE_STRIPED_COUNT_H
 #define INGOT_CORE_BASE_STRIPED_COUNT_H

@@ -79,8 +79,8 @@ static void write_line(int file, const ingot_event_t *event)
     cancellation_allow(before);
 }
 
-/* Calls the callback. The callback may call Ingot and so overwrite the thread's error sentence, so the sentence is
- * restored afterwards. An event's reason is often that sentence; it then points to the saved copy. */
+/* Calls the callback. The callback may call Ingot and overwrite the thread's error message, so the message is restored
+ * afterwards. If an event's reason is that message, the reason points to the saved copy during the callback. */
 static void call_back(const struct trace *trace, const ingot_event_t *event)
 {
     struct error_detail kept;

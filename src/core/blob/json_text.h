@@ -14,8 +14,8 @@
  * bytes_writer_fini. */
 void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator);
 
-/* Writes a JSON string. The bytes are text, which need not be valid UTF-8, or, if is_text is false, are written as
- * hexadecimal digits. */
+/* Writes a JSON string. If is_text is true, the bytes are text, which need not be valid UTF-8. Otherwise, they are
+ * written as hexadecimal digits. */
 void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *value, bool is_text);
 void json_put_text(struct bytes_writer *json, const char *text);
 

@@ -54,8 +54,8 @@ struct ingot_context {
     os_mutex kernel_lock;             /* guards the kernels that are being made, as kernel_table.h describes */
     os_condition kernel_changed;
     struct kernel_making *kernels_in_making; /* guarded by kernel_lock, like the next field */
-    unsigned kernel_process;                 /* the process that made that list, which forked children forget; see
-                                              * wait_graph_process */
+    unsigned kernel_process;                 /* the wait_graph_process that made kernels_in_making, which forked
+                                              * children forget */
     _Atomic uint64_t next_desc_serial;
 };
 
@@ -73,8 +73,8 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
 /* Converts a capacity to limits. Returns INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
 
-/* Empties the cache if `status` is INGOT_OUT_OF_MEMORY. True if the caller should then retry. True at most once per
- * request. */
+/* If `status` is INGOT_OUT_OF_MEMORY, empties the cache, but at most once per request. Returns true if it did so, and
+ * the caller should then retry. */
 bool context_make_room(struct ingot_context *context, ingot_status_t status);
 
 static inline void context_count(_Atomic uint64_t *counter)

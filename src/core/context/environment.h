@@ -16,8 +16,8 @@ struct environment {
 };
 
 /* Reads the variables, or sets the defaults if `ignore` is true. Reads the cache's limits only if uses_limits is
- * true. If a value that would be used is malformed, returns INGOT_INVALID_ARGUMENTS with a sentence that names the
- * variable. */
+ * true. If a value that would be used is malformed, returns INGOT_INVALID_ARGUMENTS with an error message that names
+ * the variable. */
 ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits);
 
 /* Emits an event for each INGOT_* variable that Ingot does not know. The event suggests the most similar known name. */

@@ -40,7 +40,7 @@ struct hermetic_request {
     ingot_build_request_t request;
     bool is_begun; /* false for most loads, which do not need texts */
     bool is_there;
-    /* why there is no such request although it is needed, or NULL; valid as long as this structure */
+    /* why the request could not be made although it is needed, or NULL; valid as long as this structure */
     const char *refusal;
 };
 

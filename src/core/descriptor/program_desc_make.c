@@ -1,5 +1,5 @@
 /*
- * program_desc_make.c - makes descriptors from their info, and frees them; see program_desc.h.
+ * program_desc_make.c - creates program descriptors from an ingot_program_info_t, and frees them; see program_desc.h.
  *
  * A descriptor is one block of memory, because every lookup by content makes a descriptor, and several allocations
  * would be most of the cost.
@@ -26,7 +26,7 @@ static size_t text_size(const char *text)
  *
  * A key never leaves the process, so its numbers are in the processor's byte order. */
 
-/* A smaller number takes one byte; any other follows a byte with this value. */
+/* A number below this value takes one byte. A byte with this value precedes any other number. */
 #define LONG_NUMBER 0xff
 
 static size_t framed_size(size_t size)

@@ -42,7 +42,7 @@ void include_record_init(struct include_record *record, const ingot_allocator_t 
 void include_record_fini(struct include_record *record);
 bool include_record_has_failed(const struct include_record *record);
 
-/* The error sentence if the answers do not fit the sources. */
+/* The error message if the answers do not fit the sources. */
 extern const char include_replay_misfit[];
 
 #endif

@@ -60,7 +60,8 @@ void option_survey_and_keep(struct option_survey *survey, struct bytes_writer *k
 void option_survey_join(struct option_survey *survey, const struct option_survey *other);
 /* True if the option asks for debug information. */
 bool option_keeps_names(const struct option *option);
-/* True if the option may define a macro as assert. If a compiler predefines assert, its message contains __FILE__. */
+/* True if the option is a -D whose value contains "assert". If a compiler predefines assert, the message of assert
+ * contains __FILE__. */
 bool option_has_assert(const struct option *option);
 
 /* Appends the options without -I, or unchanged if there is none. */

@@ -102,7 +102,7 @@ struct graph_text {
     bool has_once;
     struct graph_text *once_owner; /* the first text that is the same file; such texts share the macro that replaces
                                     * #pragma once */
-    /* the rest is set by the walk and the record */
+    /* the walk (inline_walk.c) and the record (include_answers.c) set the fields below */
     size_t number;        /* number of the text in the order of visits, from 1; 0 if it was not visited */
     size_t assumed;       /* number of current assumptions that the text has already been included */
     size_t record_number; /* a file's number among the recorded ones, from 1; 0 if it was not recorded */
@@ -126,11 +126,12 @@ struct source_graph {
     struct graph_text **buckets;
     size_t file_count;
     size_t expansions;      /* number of expansions of computed includes so far */
-    size_t expansion_steps; /* their steps, and those of the program's earlier inputs */
+    size_t expansion_steps; /* steps of these expansions and of those of the program's earlier inputs */
     uint64_t total_bytes;
     bool cplusplus;             /* true if every source is C++ with raw strings */
     bool brings_assert;         /* true if a compiler may predefine assert, whose message contains __FILE__ */
-    bool renames_files;         /* true if the compiler may be clang, which names a file as it last found it */
+    bool renames_files;         /* true if the compiler may be clang, for which __FILE__ is the name under which it last
+                                 * found the file */
     bool names_matter;          /* true if names of files affect the result: through __FILE__, debug information or
                                  * the like */
     bool has_debug_information; /* true if the result contains debug information, which names the current directory */

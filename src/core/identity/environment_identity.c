@@ -2,8 +2,8 @@
  * environment_identity.c - adds to an identity the environment variables that affect the code that a compiler
  * generates.
  *
- * They are read when a device is identified, once per context. (The driver itself reads some of them only once per
- * process.)
+ * The variables are read when a device is identified, once per context. (The driver itself reads some of them only once
+ * per process.)
  */
 #include <ingot/backend.h>
 #include <stdbool.h>

@@ -19,7 +19,7 @@ struct known_file {
     struct bytes_writer content;
     uint8_t digest[DIGEST_SIZE];
     struct arena arena; /* holds what `scan` points to */
-    const void *scan;   /* the result of the scan; NULL until then */
+    const void *scan;   /* the result of the scan; NULL before the scan */
 };
 
 /* The files that programs share. */

@@ -5,7 +5,7 @@
  * the program and of the answers, and a remembered result is valid as long as asking again gives the same answers. The
  * answers are:
  * - a path leads to no file, or to a file with a certain device, inode, size, time of modification and time of change;
- * - a path leads to no directory, or to a certain one;
+ * - a path leads to no directory, or to one with a certain device and inode;
  * - the current directory has a certain path.
  *
  * In three cases, a file's content may change while its state stays the same. Then the answer is not lasting, and

@@ -57,8 +57,8 @@ struct cache_entry {
     size_t bytes;
     struct cache_member *members;
     uint32_t heap_index;
-    /* part of the hash of the first member's group, 0 if there is none; relaxed, because it only saves taking the
-     * lock */
+    /* part of the hash of the first member's group, 0 if there is none; relaxed, because it is only used to avoid
+     * taking the lock */
     _Atomic uint32_t group_hash;
     atomic_bool is_ungrouped; /* true if also requested without a group, so that it outlives its groups; relaxed */
     bool is_kept;             /* true if the entry is in the cache; guarded by cache->lock */
@@ -126,8 +126,8 @@ void entry_publish(struct cache_entry *entry, uint64_t serial);
 uint64_t entry_withdraw(struct cache_entry *entry);
 /* Returns the number of hits in a cached entry's cells. Requires cache->lock. */
 uint64_t entry_hits(const struct cache_entry *entry);
-/* Retains a cached entry and counts a hit. Returns the stripe's cell, or NULL if it cannot be allocated; the hit is
- * counted then, too. Requires cache->lock. */
+/* Retains a cached entry and counts a hit. Returns the stripe's cell, or NULL if the cell cannot be allocated; even
+ * then, the hit is counted. Requires cache->lock. */
 struct cache_cell *entry_hit_locked(struct cache_entry *entry, unsigned stripe);
 /* Undoes entry_try_hit if the entry that was hit turned out to have another key. */
 void entry_undo_hit(struct cache_entry *entry, unsigned stripe);

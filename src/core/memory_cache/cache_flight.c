@@ -131,7 +131,7 @@ void flight_land(struct cache_flights *flights, struct cache_flight *flight)
     struct cache_flight **link = &flights->first;
     while (*link != NULL && *link != flight)
         link = &(*link)->next;
-    if (*link != NULL) /* otherwise it was forgotten because this thread forked */
+    if (*link != NULL) /* NULL if a forked child has forgotten the flight */
         *link = flight->next;
 
     flight->landed = true;

@@ -27,25 +27,25 @@ struct cache_passenger {
 };
 
 struct cache_flight {
-    const struct cache_request *request; /* the pilot's */
+    const struct cache_request *request; /* the pilot's request */
     ingot_work_t making;                 /* the pilot's work in the wait graph */
     struct cache_flight *next;
     struct cache_passenger *passengers; /* the threads that still wait, in the order of their arrival */
     os_condition changed;
-    size_t references; /* the pilot's and the passengers' */
+    size_t references; /* one of the pilot, and one of each passenger */
     bool is_second_try;
     bool discard; /* true if the cache was cleared or closed during the flight, so that the result is not kept */
     bool landed;
 
     ingot_status_t result;
     struct cache_entry *entry; /* holds a reference; NULL if no thread waited, or on failure */
-    char *detail;              /* a failure's error sentence; NULL if there was no memory for it */
+    char *detail;              /* a failure's error message; NULL if there was no memory for it */
     int64_t code;              /* a failure's code, as ingot_last_error_code returns it */
 };
 
 struct cache_flights {
     struct cache_flight *first;
-    unsigned process; /* the process that made this list, which forked children forget; see wait_graph_process */
+    unsigned process; /* the wait_graph_process that made this list, which forked children forget */
 };
 
 /* Which of the waiting threads a failure affects. */

@@ -42,9 +42,9 @@ struct memory_cache_ops {
     void (*destroy)(void *user, void *value);
     /* Reports an eviction. The entry is still held. Called without any lock. May be NULL. */
     void (*evicted)(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason);
-    /* True if two keys whose hashes are equal are equal, too. Both keys are of requests in progress. Called under
-     * the same conditions as matches. If NULL, keys with equal hashes count as equal while no value exists that
-     * could be compared. */
+    /* Compares two keys whose hashes are equal. Returns true if the keys are equal. Both belong to requests in
+     * progress. Called under the same conditions as matches. If NULL, keys with equal hashes count as equal while no
+     * value exists that could be compared. */
     bool (*same_key)(const void *key, const void *other);
     /* True if values cannot be made again, so nothing is evicted when memory runs out. */
     bool cannot_remake;

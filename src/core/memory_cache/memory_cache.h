@@ -47,7 +47,7 @@ typedef ingot_status_t (*cache_maker)(struct cache_entry **entry, size_t *bytes,
  * Only one maker runs per key at a time.
  *
  * If a maker fails, what the waiting threads get depends on the failure. After INGOT_BUILD_FAILED or
- * INGOT_OUT_OF_MEMORY, all get the same failure with its detail sentence. After INGOT_INVALID_ARGUMENTS,
+ * INGOT_OUT_OF_MEMORY, all get the same failure with its error message. After INGOT_INVALID_ARGUMENTS,
  * INGOT_NOT_CACHEABLE or any INGOT_BLOB_*, which that maker's arguments caused, each starts over. After any other
  * failure, one of them tries once more; if that fails too, the others get that failure.
  *

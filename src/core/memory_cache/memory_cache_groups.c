@@ -63,7 +63,7 @@ static size_t count_groups(const struct memory_cache *cache, const char *family,
     return count;
 }
 
-/* Drops groups, of a family or of all, until `more` further ones fit the limit. Requires the lock. */
+/* Drops groups, of one family or of any, until `more` new groups fit the limit. Requires the lock. */
 static void keep_limit(struct memory_cache *cache, const char *family, size_t limit, size_t more,
                        enum eviction_reason reason, struct cache_victims *victims)
 {

@@ -17,8 +17,8 @@
 
 struct ingot_worker;
 
-/* Must be called before the first work begins. Returns false if the handler that forked children need cannot be
- * registered for lack of memory. */
+/* Must be called before the first work begins. Registers the function that each forked child runs. Returns false if
+ * there is not enough memory for that. */
 bool wait_graph_prepare(void);
 /* Returns the calling thread's node in the graph, which is valid as long as the thread lives. */
 struct ingot_worker *wait_graph_self(void);

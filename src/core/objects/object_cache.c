@@ -265,7 +265,7 @@ static size_t bytes_of(const struct object *object)
     return size <= SIZE_MAX - own ? own + size : SIZE_MAX;
 }
 
-/* Sets the sentence that says why an object is not kept. */
+/* Sets the error message that says why an object is not kept. */
 static ingot_status_t explain_not_kept(const struct ingot_object_cache *cache, size_t bytes)
 {
     if (memory_cache_is_too_large(cache->objects, bytes))

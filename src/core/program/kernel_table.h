@@ -4,8 +4,8 @@
  * A shared kernel belongs to its program. The first request makes it while other threads that request it wait. It lives
  * as long as the program, and a reference to it is a reference to the program, so it needs no count. A clone has its
  * own count.
- * Locks: context->kernel_lock guards the list of kernels that are being made. The wait graph's lock is taken while it
- * is held; the backend is not called under it.
+ * Locks: context->kernel_lock guards the list of kernels that are being made. While this lock is held, the wait graph's
+ * lock may be taken, but the backend is not called.
  */
 #ifndef INGOT_CORE_PROGRAM_KERNEL_TABLE_H
 #define INGOT_CORE_PROGRAM_KERNEL_TABLE_H
@@ -23,7 +23,8 @@ struct ingot_kernel {
     char name[];
 };
 
-/* The shared kernels of a program. In memory, the offsets of the kernels' names in the body follow. */
+/* The shared kernels of a program. An array follows in memory: the offset of each kernel's name in the `names` of the
+ * program's body. */
 struct kernel_table {
     size_t count;
     _Atomic(struct ingot_kernel *) made[]; /* one per device position and name position, in this order; NULL until

@@ -65,8 +65,7 @@ static void workshop_fini(struct workshop *shop)
     arena_fini(&shop->arena);
 }
 
-/* If compiling failed, replaces the thread's error sentence with the compiler's log, which says more than the
- * driver. */
+/* If compiling failed, replaces the thread's error message with the compiler's log, which says more than the driver. */
 static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t status)
 {
     if (status == INGOT_BUILD_FAILED && shop->log.writer.size != 0) {
@@ -107,8 +106,7 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
     ingot_status_t status = run_compiler(shop, &hermetic->request, device_count, devices, native);
     if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
         return status;
-    if (shop->desc->includes != NULL) /* not natively, because the compiler would use files of this machine instead
-                                       * of the given includes */
+    if (shop->desc->includes != NULL) /* a native build would use files of this machine instead of the given includes */
         return status;
     native_builds_add(&shop->context->native_builds, &shop->context->allocator, shop->desc->key_hash);
     shop->log.writer.size = log_start;
@@ -177,7 +175,7 @@ static ingot_status_t compile_missing(struct workshop *shop)
     return status;
 }
 
-/* Makes the native program by loading its class's binary for each device. */
+/* Makes the native program: for each device, loads the binary of the device's class. */
 static ingot_status_t load_binaries(struct workshop *shop, void **native)
 {
     const struct ingot_program_desc *desc = shop->desc;
@@ -318,8 +316,8 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     return status;
 }
 
-/* Passes the request that is compiled first to the visitor: with the hermetic texts, if there are any, otherwise
- * with the program's own texts. */
+/* Passes to the visitor the request that a build would compile first: the one with the hermetic texts, if there are
+ * any, or else the one with the program's own texts. */
 static ingot_status_t visit_request(const struct workshop *shop, ingot_build_request_visitor_t visit, void *user)
 {
     const struct hermetic_request *hermetic = &shop->hermetic;

@@ -2,7 +2,8 @@
  * program_share.c - makes a program for one descriptor from a program of another descriptor with an equal id.
  *
  * Equal ids mean equal build results, so both programs can use the same native program. The new program holds a
- * reference to the program that owns the native one. It never refers to another sharer, so there are no chains.
+ * reference to the program that owns the native one. That program is never itself a program made by sharing, so there
+ * are no chains.
  */
 #include <string.h>
 

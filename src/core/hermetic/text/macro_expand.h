@@ -1,10 +1,10 @@
 /*
  * macro_expand.h - expands the operand of a computed include with the definitions in the texts and options.
  *
- * Which definitions are active at the include is not known; it is only known that there are no others. So the result
- * has checks for the compiler: the macros that were expanded must be defined at the include, and the names that were
- * kept must not be. A question that such a check cannot decide, such as which of two definitions is active, makes the
- * result doubtful.
+ * It is not known which of these definitions are active at the include; it is only known that there are no others. So
+ * the result has checks for the compiler: the macros that were expanded must be defined at the include, and the names
+ * that were kept must not be. A question that such a check cannot decide, such as which of two definitions is active,
+ * makes the result doubtful.
  */
 #ifndef INGOT_CORE_HERMETIC_TEXT_MACRO_EXPAND_H
 #define INGOT_CORE_HERMETIC_TEXT_MACRO_EXPAND_H

@@ -40,7 +40,7 @@ struct token {
     size_t size;
 };
 
-/* The part of a line after a quote that is not closed. NULL if there is none. */
+/* The part of a line after a quote that is not closed. Both pointers are NULL if there is none. */
 struct open_quotes {
     const char *from;
     const char *to;
