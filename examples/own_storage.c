@@ -39,7 +39,7 @@ static int succeeded(ingot_status_t status, const char *doing)
     return status == INGOT_SUCCESS;
 }
 
-/* Opens the database. Ids may have a few kilobytes, and SQLite compares them in full. */
+/* Opens the database. Ids may be a few kilobytes long, and SQLite compares them in full. */
 static sqlite3 *open_database(const char *path)
 {
     sqlite3 *database = NULL;

@@ -79,8 +79,8 @@ static struct entry **find(struct archive *archive, const struct header *header,
     return at;
 }
 
-/* Puts an entry into the index, in place of an older one with the same key. If the entry is a removal, only removes the
- * older one. */
+/* Puts an entry into the index, in place of an older entry with the same key. If the new entry is a removal, only
+ * removes the older entry. */
 static void replace(struct archive *archive, struct entry *entry)
 {
     struct entry **at = find(archive, &entry->header, entry->key), *old = *at;

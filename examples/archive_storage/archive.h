@@ -1,7 +1,7 @@
 /*
  * archive.h - the application's own archive: a file to which entries are appended.
  *
- * An entry has a kind, a key and a value. If several entries have the same kind and key, the last one counts.
+ * An entry has a kind, a key and a value. If several entries have the same kind and key, only the last one is valid.
  * Threads may share an archive, but only one process can have it open at a time. Functions return 0 or an errno.
  */
 #ifndef ARCHIVE_STORAGE_ARCHIVE_H

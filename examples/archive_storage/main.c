@@ -2,8 +2,8 @@
  * main.c - implements ingot_storage_ops_t with an archive that also holds the application's own entries.
  *
  * Run it twice with the same file: the second process loads the program from the file and compiles nothing. persist
- * does the rest: it stores later, waits for builds of other threads, and compiles again if the driver rejects a
- * kernel.
+ * does the rest: it stores programs later, waits for other threads that build the same program, and compiles a
+ * program again if the driver rejects a kernel.
  */
 #include <ingot/backend.h> /* for ingot_set_error */
 #include <ingot/opencl.h>
@@ -30,7 +30,7 @@ static void check(ingot_status_t status, const char *call)
     exit(1);
 }
 
-/* Converts an errno to what persist expects: a status and a sentence. */
+/* Converts an errno to what persist expects: a status and an error detail. */
 static ingot_status_t status_of(int error)
 {
     ingot_status_t status = INGOT_IO_ERROR;
@@ -71,7 +71,8 @@ static ingot_status_t forget(void *archive, size_t id_size, const uint8_t *id)
     return status_of(archive_remove(archive, PROGRAM, id_size, id));
 }
 
-/* There is no destroy, because the application closes its archive itself, after it has released the storage. */
+/* There is no `destroy` function, because the application closes its archive itself, after it has released the
+ * storage. */
 static const ingot_storage_ops_t archive_ops = {
     .struct_size = sizeof(archive_ops), .load = load, .store = store, .remove = forget};
 /* own-storage end */

@@ -1,8 +1,8 @@
 /*
  * network.c - runs the network with one launch per layer on an in-order queue, so that no layer waits for the host.
  *
- * Ingot shares kernels. Threads that share a kernel need ingot_kernel_lock to set its arguments and launch it.
- * Here, only one thread does so.
+ * Ingot shares kernels. Threads that share a kernel must call ingot_kernel_lock before they set its arguments
+ * and launch it. Here, only one thread does this, so no lock is needed.
  */
 #include "network.h"
 

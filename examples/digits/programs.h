@@ -10,7 +10,7 @@
 
 #include "device.h"
 
-/* In the order in which the network runs them. */
+/* The programs, in the order in which the network runs them. */
 enum program {
     NORMALIZE,
     CONVOLVE_1,

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Devices may add in a different order and fuse multiplications with additions. A wrong kernel has much larger
- * errors. */
+/* Devices may add numbers in a different order, and may fuse multiplications with additions. The errors of a wrong
+ * kernel are much larger. */
 #define TOLERANCE 1e-3f
 
 static float at(const float *plane, int row, int column)
@@ -66,7 +66,7 @@ static int agrees(const float *expected, const float *logits, uint8_t label)
     int best = 0;
     for (int i = 0; i < CLASSES; ++i) {
         if (!(fabsf(logits[i] - expected[i]) <= TOLERANCE * (1.0f + fabsf(expected[i]))))
-            return 0; /* Also if the logit is a NaN. */
+            return 0; /* Also returned if the logit is a NaN. */
         if (expected[i] > expected[best])
             best = i;
     }

@@ -21,8 +21,8 @@ struct device {
     void (*close)(struct device *device);
 };
 
-/* Create a device, whose context uses this allocator and capacity. Each function exists only if its backend is
- * built. */
+/* Create a device, whose context uses this allocator and capacity. Each function exists only if the backend that it
+ * needs is built. */
 struct device *device_open_opencl(const ingot_allocator_t *allocator, const ingot_cache_capacity_t *capacity);
 struct device *device_open_jit(const ingot_allocator_t *allocator, const ingot_cache_capacity_t *capacity);
 

@@ -53,7 +53,8 @@ static ingot_source_t make_source(ingot_source_kind_t kind, const char *text, co
     return source;
 }
 
-/* Creates the descriptor of a shape's program. Its group is all that the cache needs to limit the number of shapes. */
+/* Creates the descriptor of a shape's program. The in-memory cache limits the number of shapes by the
+ * program's group. */
 static ingot_program_desc_t describe(const struct executor *executor, const struct shape *shape, const char *group)
 {
     ingot_source_t source = make_source(executor->device->kind, layer_source, "layer");

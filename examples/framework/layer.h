@@ -2,7 +2,8 @@
  * layer.h - the only operation of this framework: it adds a bias to a matrix, and normalizes each row to mean 0 and
  * variance 1.
  *
- * Like most layers, the backward operation needs results of the forward one (the normalized rows and their scales).
+ * As in most layers, the backward operation needs results of the forward operation (the normalized rows and their
+ * scales).
  */
 #ifndef FRAMEWORK_LAYER_H
 #define FRAMEWORK_LAYER_H

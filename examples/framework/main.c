@@ -92,7 +92,7 @@ static ingot_storage_t open_storage(const char *path, ingot_context_t context, i
     info.path = path;
     check_ingot(ingot_persist_open(&storage, &info), "a store");
     ahead.manifest = manifest;
-    ahead.max_bytes = (uint64_t)4 << 20; /* a prewarm has its own limit, apart from the caches */
+    ahead.max_bytes = (uint64_t)4 << 20; /* a prewarm has its own limit, in addition to the limits of the caches */
     check_ingot(ingot_prewarm_start(prewarm, context, storage, &ahead), "loading ahead");
     record.path = manifest;
     check_ingot(ingot_persist_record(storage, &record), "a record");

@@ -134,7 +134,7 @@ static ingot_status_t load_part(struct part *part, const ingot_binary_t *binary)
         memcpy(part->bytes, binary->bytes, binary->size);
     part->size = binary->size;
     const ingot_status_t status = image_load(&part->image, part->bytes, part->size);
-    return status == INGOT_BUILD_FAILED ? INGOT_BLOB_REJECTED : status; /* nothing was compiled here */
+    return status == INGOT_BUILD_FAILED ? INGOT_BLOB_REJECTED : status; /* a load does not build */
 }
 
 static ingot_status_t load(void *self, const ingot_build_request_t *request, size_t device_count,

@@ -62,11 +62,11 @@ static ingot_status_t read_image(int file, uint8_t **image, size_t *size)
     if (pread(file, *image, *size, 0) == status.st_size)
         return INGOT_SUCCESS;
     free(*image);
-    *image = NULL; /* the caller frees what it is given, also after a failure */
+    *image = NULL; /* because the caller frees *image even after a failure */
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the compiler's output could not be read");
 }
 
-/* Called with the lock held. */
+/* Requires the lock. */
 static ingot_status_t run_compiler(const ingot_build_request_t *request, uint32_t lanes, const char *header_directory,
                                    struct messages *messages, int file)
 {

@@ -1,9 +1,9 @@
 /*
  * conformance.cpp - describes this backend to the conformance suite.
  *
- * The machine has three devices: two with the same number of lanes, and one with a different number. The variable
- * TINYCC_TEST_LANES simulates a change of hardware between two processes. The compiler is linked into the test, so
- * the suite cannot replace it.
+ * The machine has three devices: two with the same number of lanes, and one with a different number. The environment
+ * variable TINYCC_TEST_LANES simulates a change of hardware between two processes. The compiler is linked into the
+ * test, so the suite cannot replace it.
  */
 #include <conformance/device_under_test.h>
 

@@ -17,8 +17,8 @@ struct image;
 
 /*
  * Maps the code readable and executable, and the data readable and writable. No page is both writable and
- * executable. `bytes` must be aligned as by malloc. Returns INGOT_BLOB_REJECTED if they are not an object of
- * libtcc, and INGOT_BUILD_FAILED if it calls an unknown function.
+ * executable. `bytes` must be aligned like memory from malloc. Returns INGOT_BLOB_REJECTED if the bytes are not an
+ * object of libtcc, and INGOT_BUILD_FAILED if the object calls an unknown function.
  */
 ingot_status_t image_load(struct image **image, const uint8_t *bytes, size_t size);
 void image_unload(struct image *image);

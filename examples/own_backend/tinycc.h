@@ -18,7 +18,7 @@ extern "C" {
 /* The kind of the backend's sources: a custom language with C's #include. */
 #define TINYCC_SOURCE_C INGOT_SOURCE_OWN_TEXT
 
-/* A device: this processor with a number of lanes. Devices with equally many lanes share binaries. */
+/* A device: this processor with a number of lanes. Devices with the same number of lanes share binaries. */
 typedef struct tinycc_device {
     uint32_t lanes; /* 1 to 64; the value of LANES in sources, the number of items processed at once */
 } tinycc_device_t;

@@ -19,8 +19,8 @@ ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t devic
     return ingot_sink_write(binary, part->size, part->bytes);
 }
 
-/* Returns the index of the first binary that is the same as this one. Equal devices get the same binary, which is kept
- * only once. */
+/* Returns the index of the first binary that is the same as this one. Identical devices get the same binary, and the
+ * program keeps only one copy of it. */
 static size_t first_with(const ingot_binary_t *binaries, size_t index)
 {
     size_t first = 0;

@@ -1,7 +1,7 @@
 /*
  * build.c - compiles and links a program, and loads the result as a module for each device.
  *
- * The core requests only one of several equal devices, so this file compiles for every requested device.
+ * Of several identical devices, the core requests only one. So this file compiles for every requested device.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/compile.h"

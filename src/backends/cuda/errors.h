@@ -6,8 +6,8 @@
 
 #include "backends/cuda/driver.h"
 
-/* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. The detail has the call and the
- * result's name and number. */
+/* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. Sets an error detail with
+ * the call and the result's name and number. */
 ingot_status_t cuda_fail(const struct cuda_driver *driver, ingot_status_t otherwise, const char *call, CUresult result);
 
 /* True if the result means that the driver refused the image itself. */

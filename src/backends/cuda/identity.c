@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Variables that change the code: NVRTC_APPEND_FLAGS and whatever else NVRTC reads. */
+/* Environment variables that change the code: NVRTC_APPEND_FLAGS and whatever else NVRTC reads. */
 static const char *const code_variables[] = {"NVRTC_*", NULL};
 
 enum { MAJORS = 8, MINORS = 16, MAX_NAMES = MAJORS * (MINORS + 2) };
@@ -44,9 +44,10 @@ static void add_name(struct compiler_names *names, const char *format, unsigned 
     names->names[names->count++] = text;
 }
 
-/* Adds all compilers that the driver is new enough for, with every minor version. (Only a loaded NVRTC reports its
- * minor version, and loading it would take longer than everything else here.) A machine without a compiler also has an
- * identity, but it differs, so the machine loads nothing that a compiler made elsewhere. */
+/* Adds all compilers that the driver is new enough for. NVRTC's library of built-in functions is added with every minor
+ * version, because NVRTC reports its own minor version only when it is loaded, and loading it would take longer than
+ * everything else here. A machine without a compiler has a different identity, so it does not load what compilers
+ * made on other machines. */
 static ingot_status_t add_compilers(const struct cuda_state *state, ingot_identity_t *identity)
 {
     struct compiler_names names = {.count = 0};

@@ -1,9 +1,9 @@
 /*
- * text_rules.c - describes NVRTC's options, and its search for included files, as documented and as found by
- * experiment.
+ * text_rules.c - describes which options NVRTC accepts and how it finds included files. The rules come from NVRTC's
+ * documentation and from experiments.
  *
- * compiler/options.c splits options into words. The list leaves out options that read or write files, or that
- * change where files are looked for: --pre-include, --no-source-include, --use-pch and the like, --time,
+ * compiler/options.c splits options into words. The list below has no options that read or write files, or that
+ * change where NVRTC looks for files: --pre-include, --no-source-include, --use-pch and similar options, --time,
  * --fdevice-time-trace, --options-file. A program with one of these is not cacheable.
  */
 #include "backends/cuda/backend.h"

@@ -1,9 +1,9 @@
 /*
  * binary.c - gets the binaries of a program, and makes a program from binaries.
  *
- * A device's binary is the binary of its module, as the driver returns it. If its modules are linked dynamically,
- * it is a sequence: PARTS_MAGIC, the number of modules, the size of each, then their bytes. Numbers are 64-bit
- * little-endian.
+ * A device's binary is the binary of its module, as the driver returns it. If the device has several
+ * modules, which are linked dynamically, its binary is PARTS_MAGIC, the number of modules, the size of each, and
+ * their bytes. Numbers are 64-bit little-endian.
  *
  * What Intel's driver 22.43 does with bytes that are not its own, as observed:
  *  - A module's native binary contains only machine code. The driver refuses a binary for another generation of
@@ -12,7 +12,7 @@
  *  - ocloc's device binaries also contain SPIR-V. The driver recompiles a binary for another device or driver from
  *    the SPIR-V, and says so only in the build log. This file treats that as a refusal.
  *  - Damaged bytes crash the process, so only verified bytes may be passed.
- *  - The driver ignores the build flags of a native binary, even unknown ones. They are passed nevertheless.
+ *  - The driver ignores the build flags of a native binary, even unknown flags. This file passes them nevertheless.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"
@@ -83,7 +83,7 @@ ingot_status_t level_zero_get_binary(void *state, void *opaque_program, uint32_t
     return status;
 }
 
-/* Returns the number of modules in a binary, or 0 if the binary's numbers are invalid. */
+/* Returns the number of modules in a binary, or 0 if the numbers at its beginning are invalid. */
 static size_t count_parts(const ingot_binary_t *binary)
 {
     if (binary->size < MAGIC_SIZE + NUMBER_SIZE || memcmp(binary->bytes, PARTS_MAGIC, MAGIC_SIZE) != 0)

@@ -3,7 +3,8 @@
  *
  * One source becomes one module. If the driver can link sources (ZE_experimental_module_program), several sources
  * also become one module. Otherwise each source becomes a module, and the modules are linked dynamically. A driver
- * accepts a module with unresolved imports, and refuses its kernels later. This backend fails the build instead.
+ * accepts a module with unresolved imports, and refuses its kernels only when they are created. This backend fails
+ * the build instead.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"

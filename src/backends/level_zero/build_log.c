@@ -1,8 +1,8 @@
 /*
- * build_log.c - copies the messages of the compiler, and returns the outcome of a build.
+ * build_log.c - copies the messages of the compiler, and converts the outcome of a build to a status.
  *
- * A refusal of the program is the only failure that every caller would get again, so it has its own status,
- * INGOT_BUILD_FAILED.
+ * If the compiler refuses a program once, it always refuses it. No other failure is certain to repeat itself, so a
+ * refusal has its own status, INGOT_BUILD_FAILED.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"

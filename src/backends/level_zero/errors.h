@@ -10,8 +10,8 @@
 /* Returns a name such as "ZE_RESULT_ERROR_DEVICE_LOST", or "unknown result" for an unknown code. Never NULL. */
 const char *level_zero_result_name(ze_result_t result);
 
-/* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. The detail has the call and the
- * result's name and number. */
+/* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. Sets an error detail with
+ * the call and the result's name and number. */
 ingot_status_t level_zero_fail(ingot_status_t otherwise, const char *call, ze_result_t result);
 
 #endif

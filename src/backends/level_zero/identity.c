@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* To find the driver's library: functions that drivers have and the loader does not have, and the names of drivers'
- * libraries, in case a driver has none of these functions. */
+/* These functions lead to the driver's library, because drivers have them and the loader does not. If a driver has none
+ * of them, its library is found by one of the names below. */
 static const char *const driver_functions[] = {"zexDriverImportExternalPointer", "zexDriverGetHostPointerBaseAddress"};
 static const char *const driver_libraries[] = {"libze_intel_gpu.so.1", "libze_intel_npu.so.1", "libze_intel_vpu.so.1"};
 
@@ -25,8 +25,8 @@ static const char *const driver_libraries[] = {"libze_intel_gpu.so.1", "libze_in
 static const char *const compilers[] = {
     "libigc.so.2", "libigc.so.1", "libigdfcl.so.2", "libigdfcl.so.1", "libnpu_driver_compiler.so", NULL};
 
-/* Variables that change the code that a driver generates. Intel's graphics compiler reads all its options from
- * variables. Intel's driver reads its own variables (debug keys) only if one of the switches is set. */
+/* Environment variables that change the code that a driver generates. Intel's graphics compiler reads all its options
+ * from such variables. Intel's driver reads variables of its own (debug keys) only if one of the switches is set. */
 static const char *const code_variables[] = {"IGC_*", NULL};
 static const char *const switches[] = {"NEOReadDebugKeys", "NEO_NEOReadDebugKeys", "NEO_L0_NEOReadDebugKeys"};
 static const char *const code_variables_and_keys[] = {
@@ -108,7 +108,7 @@ static ingot_status_t add_device(const struct level_zero_state *state, uint32_t 
     return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]) - (state->reports_ip_version ? 0 : 1), numbers);
 }
 
-/* Adds the UUID of the format of native binaries. It is zero if the driver does not report one. */
+/* Adds the UUID that identifies the format of native binaries. The UUID is zero if the driver does not report one. */
 static ingot_status_t add_native_kernel(ingot_identity_t *identity, const ze_native_kernel_uuid_t *uuid)
 {
     char text[2 * sizeof(uuid->id) + 1] = "";
@@ -135,7 +135,7 @@ static ingot_status_t add_module_properties(const struct level_zero_state *state
     return status == INGOT_SUCCESS ? add_native_kernel(identity, &properties.nativeKernelSupported) : status;
 }
 
-/* Finds a function inside the driver. zeModuleCreate itself belongs to the loader. */
+/* Finds a function inside the driver's library. zeModuleCreate would not do, because it belongs to the loader. */
 static ingot_status_t find_driver_function(const struct level_zero_state *state, const void **function)
 {
     for (size_t i = 0; i < sizeof(driver_functions) / sizeof(driver_functions[0]); ++i) {

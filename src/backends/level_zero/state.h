@@ -30,7 +30,7 @@ ingot_status_t level_zero_device_properties(const struct level_zero_state *state
 ingot_status_t level_zero_module_properties(const struct level_zero_state *state, uint32_t device_index,
                                             ze_device_module_properties_t *properties);
 
-/* Finds out which extensions the driver has, of those that this backend uses. */
+/* Finds out whether the driver has the extensions that this backend uses. */
 ingot_status_t level_zero_learn_extensions(struct level_zero_state *state);
 
 /* A NUL-terminated string from the driver, and the size of its memory. */

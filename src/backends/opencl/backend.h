@@ -26,13 +26,14 @@ void opencl_get_text_rules(void *state, ingot_text_rules_t *rules);
 ingot_status_t opencl_build(void *state, const ingot_build_request_t *request, size_t device_count,
                             const uint32_t *device_indices, ingot_sink_t *log, void **program);
 
-/* spec_constants.c: sets the constants of a request that has been checked, in the native programs that have them. */
+/* spec_constants.c: sets the specialization constants of a request in the native programs that have them.
+ * ingot_spirv_check_request must have accepted the request. */
 ingot_status_t opencl_set_spec_constants(const struct opencl_state *state, const ingot_build_request_t *request,
                                          const cl_program *programs);
 
-/* build_log.c: returns the status of a call that compiles or links, with its detail; INGOT_BUILD_FAILED if the compiler
- * refused the program or its options. Writes the log of every device, and then a refusal, because some drivers write no
- * log. `native` may be NULL. */
+/* build_log.c: returns the status of a call that compiles or links, and sets the error detail if it failed. The status
+ * is INGOT_BUILD_FAILED if the compiler refused the program or its options. Writes the native log of every device to
+ * `log`. After a refusal, also writes the error, because some drivers write no log. `native` may be NULL. */
 ingot_status_t opencl_conclude(const struct opencl_state *state, const char *call, cl_int error, cl_program native,
                                size_t device_count, const cl_device_id *devices, ingot_sink_t *log);
 
@@ -42,7 +43,7 @@ void opencl_destroy_program(void *state, void *program);
 /* kernel_names.c */
 ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
 
-/* size.c: opencl_get_program_size returns the size of all binaries of a program that was built in this process, or 0 if
+/* size.c: opencl_get_program_size returns the total size of the binaries of a program built in this process, or 0 if
  * it is unknown. opencl_estimate_code returns an estimate for program->code_estimate: the size of the binary that PoCL
  * makes from these sources for one device, without the files of its kernels. It returns 0 for other drivers. */
 size_t opencl_get_program_size(void *state, void *program);

@@ -2,10 +2,10 @@
  * binary.c - gets the binaries of a program, and makes a program from binaries.
  *
  * What drivers do, as observed with PoCL 3.1 and with Intel's driver 22.43:
- *  - PoCL generates machine code when a binary (or even its size) is first requested, and returns the same bytes
- *    from then on, without the code of later launches. So this file requests a binary only when the core does. A
- *    binary has PoCL's LLVM bitcode and, for each kernel, generic code and code for the local sizes launched so
- *    far. For other local sizes, PoCL compiles the bitcode at launch.
+ *  - PoCL generates machine code when a binary (or even its size) is first requested. From then on, it returns the
+ *    same bytes, without the code that later launches generate. So this file requests a binary only when the core
+ *    does. A binary contains PoCL's LLVM bitcode and, for each kernel, generic code and code for the local sizes
+ *    launched so far. For other local sizes, PoCL compiles the bitcode at launch.
  *  - PoCL aborts the process if a binary is damaged, so only verified bytes may be passed.
  *  - If a binary is for another device or driver, Intel's driver recompiles it from the SPIR-V in it, and says so
  *    only in the build log. This file treats that as a refusal, because equal identities should have prevented it.
@@ -56,7 +56,8 @@ static bool driver_takes(const struct opencl_state *state, cl_device_id device, 
     return status == INGOT_SUCCESS && !recompiled;
 }
 
-/* Writes the binary without its intermediate code if the driver loads that without recompiling, otherwise unchanged. */
+/* Writes the binary without its intermediate code if the driver loads the smaller binary without recompiling it.
+ * Otherwise, writes the whole binary. */
 static ingot_status_t write_smallest(const struct opencl_state *state, cl_device_id device, size_t size,
                                      const uint8_t *bytes, ingot_sink_t *binary)
 {
@@ -74,7 +75,7 @@ static ingot_status_t write_smallest(const struct opencl_state *state, cl_device
     return status;
 }
 
-/* True if a program made from the machine code can replace one made from the PTX. */
+/* True if a program made from the machine code can replace a program made from the PTX. */
 static bool can_replace(const struct opencl_state *state, cl_device_id device, const ingot_binary_t *ptx,
                         const ingot_binary_t *native)
 {

@@ -1,8 +1,9 @@
 /*
  * build.c - compiles and links a program.
  *
- * A single source without headers and link options is built in one step, which every driver handles best. Otherwise
- * each source is compiled, and then all are linked. Every path releases the native objects that it creates.
+ * A single source without headers and link options is built in one step, which every driver handles best. Otherwise,
+ * each source is compiled separately, and then all of them are linked. Every path releases the native objects that
+ * it creates.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -132,7 +133,7 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
                            log);
 }
 
-/* Checks that the last option has its value, because otherwise PoCL 3.1 ends the process. */
+/* Checks that the last option has its value, because PoCL 3.1 ends the process if the value is missing. */
 static ingot_status_t check_options(const char *options, ingot_sink_t *log)
 {
     static const char *const with_value[] = {"-I", "-D"};

@@ -1,10 +1,11 @@
 /*
- * build_log.c - copies the messages of the compiler, and returns the outcome of a build.
+ * build_log.c - copies the messages of the compiler, and converts the outcome of a build to a status.
  *
- * A refusal of the program is the only failure that every caller would get again, so it has its own status,
- * INGOT_BUILD_FAILED. Drivers report a refusal with different codes. CL_OUT_OF_RESOURCES is one of them, but only
- * for a build: a compiler returns it if the program does not fit the device. If this were treated as running out of
- * memory, as in other calls, the core would empty the in-memory cache in vain.
+ * If the compiler refuses a program once, it always refuses it. No other failure is certain to repeat itself, so a
+ * refusal has its own status, INGOT_BUILD_FAILED. Drivers report a refusal with different codes. After a build,
+ * CL_OUT_OF_RESOURCES is one of these codes, because a compiler returns it if the program does not fit the device. In
+ * other calls, it means that the driver ran out of memory. If it meant the same here, the core would empty the
+ * in-memory cache in vain.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"

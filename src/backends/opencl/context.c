@@ -2,8 +2,8 @@
  * context.c - creates an Ingot context for the application's own OpenCL context and devices.
  *
  * The native context belongs to the application. Ingot retains it and never configures it. The devices are in the
- * caller's order, but drivers list a program's devices in the native context's order, so each device knows its
- * position there.
+ * caller's order, but drivers list a program's devices in the native context's order. So each device's position in
+ * the native context is stored, too.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
@@ -144,7 +144,7 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
     return INGOT_SUCCESS;
 }
 
-/* Finds out if all devices support SPIR-V. The query fails on drivers before OpenCL 2.1 that do not have the
+/* Finds out if all devices support SPIR-V. The query fails if the driver is older than OpenCL 2.1 and does not have the
  * extension. */
 static ingot_status_t learn_spirv(struct opencl_state *state)
 {
@@ -245,7 +245,7 @@ static ingot_status_t get_context_devices(const cl_icd_dispatch *cl, const ingot
     return INGOT_SUCCESS;
 }
 
-/* True if the table has the functions that every operation relies on. The others are checked where they are called. */
+/* True if the table has the functions that every operation needs. Other functions are checked where they are called. */
 static bool is_complete(const cl_icd_dispatch *cl)
 {
     return cl->clGetPlatformInfo != NULL && cl->clGetDeviceInfo != NULL && cl->clRetainDevice != NULL &&

@@ -1,8 +1,8 @@
 /*
  * errors.c - converts OpenCL's error codes to Ingot's statuses and error messages.
  *
- * The detail of every failure has the driver's code by name and number. Running out of memory has its own status,
- * because the core then empties the in-memory cache and retries once.
+ * The error detail of every failure contains the name and the number of the driver's code. If the driver ran out of
+ * memory, the status is INGOT_OUT_OF_MEMORY, and the core empties the in-memory cache and retries once.
  */
 #include "backends/opencl/errors.h"
 

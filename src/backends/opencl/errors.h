@@ -10,8 +10,8 @@
 /* Returns a name such as "CL_OUT_OF_RESOURCES", or "unknown error" for the code of an extension. Never NULL. */
 const char *opencl_error_name(cl_int error);
 
-/* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. The detail has the call and the
- * error's name and number. */
+/* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. Sets an error detail with
+ * the call and the error's name and number. */
 ingot_status_t opencl_fail(ingot_status_t otherwise, const char *call, cl_int error);
 
 #endif

@@ -5,8 +5,8 @@
  * reports about the platform and the device, the build-ids of the driver and the compiler (some upgrades keep the
  * version), the data files that they compile with, and the environment variables that change the generated code.
  * Whatever belongs to one machine or one process (UUIDs, ordinals, paths, handles) is not a field. Neither is the
- * vendor's number (CL_DEVICE_VENDOR_ID), because PoCL increments it. A sub-device answers queries like its parent
- * and shares its binaries.
+ * vendor's number (CL_DEVICE_VENDOR_ID), because PoCL increments it. A sub-device answers queries as its parent does,
+ * so both share binaries.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"
@@ -42,8 +42,8 @@ static ingot_status_t add_device(const struct opencl_state *state, cl_device_id 
     return status;
 }
 
-/* Adds the extensions, because programs can test each one as a macro. Adds only a digest of the list, because it is
- * longer than 1 KiB. */
+/* Adds the device's extensions, because programs can test each one as a macro. Adds only a digest of the list, because
+ * the list is longer than 1 KiB. */
 static ingot_status_t add_extensions(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
     struct opencl_text text = {NULL, 0};

@@ -1,8 +1,8 @@
 /*
  * loader.c - creates contexts that call the OpenCL loader.
  *
- * This is the only file that refers to the loader's functions. A program that links the static library and creates
- * contexts only with ingot_opencl_context_create_with, such as a layer, does not need the loader.
+ * This is the only file that refers to the loader's functions. If an executable or a layer links the static library
+ * and creates contexts only with ingot_opencl_context_create_with, it does not need the loader.
  */
 #include "backends/opencl/backend.h"
 

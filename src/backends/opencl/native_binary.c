@@ -47,8 +47,8 @@ static ingot_status_t find_among(size_t count, const cl_device_id *devices, cl_d
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the program was not made for this device");
 }
 
-/* Finds the device's binary. If the driver lists as many binaries as devices were built for, they are for these
- * devices; otherwise they are for all devices of the program. */
+/* Finds the device's binary in the driver's list. If the program was built for as many devices as the list has
+ * binaries, the list is for these devices. Otherwise, it is for all devices of the native program. */
 static ingot_status_t find_device(const struct opencl_state *state, const struct opencl_program *program,
                                   cl_device_id device, struct listing *listing)
 {
@@ -71,7 +71,7 @@ static ingot_status_t find_device(const struct opencl_state *state, const struct
     return status;
 }
 
-/* Copies one binary. The driver writes all binaries; those that were not requested overwrite each other in one scratch
+/* Copies one binary. The driver always writes all binaries, so the binaries that were not requested go to one scratch
  * buffer. */
 static ingot_status_t copy_binary(const struct opencl_state *state, const struct opencl_program *program,
                                   const struct listing *listing, void *bytes)
@@ -102,7 +102,7 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
     return status;
 }
 
-/* Fails if a kernel's name is too long, because PoCL then ends the process. */
+/* Fails if a kernel's name is too long for PoCL, which would end the process. */
 static ingot_status_t check_names(const struct opencl_state *state, const struct opencl_program *program)
 {
     struct opencl_text names = {NULL, 0};

@@ -1,9 +1,9 @@
 /*
  * program.c - holds a native program and the devices that it was made for.
  *
- * The devices are kept, because after a build for some devices, a driver may list only those devices or all devices
- * of the native context, and native_binary.c must know which. They are in the native context's order, which is also
- * the order in which drivers list them.
+ * After a build for some devices, a driver lists binaries either for only those devices or for all devices of the
+ * native context. native_binary.c needs the devices of the build to find out which. They are in the native context's
+ * order, in which drivers list them.
  */
 #include "backends/opencl/program.h"
 

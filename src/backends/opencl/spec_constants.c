@@ -1,8 +1,8 @@
 /*
  * spec_constants.c - sets the specialization constants of SPIR-V modules.
  *
- * If there are several modules, each constant is set in those that have it. The request has been checked: each
- * constant is in at least one module, with its size.
+ * If there are several modules, each constant is set in the modules that have it. ingot_spirv_check_request has
+ * already checked that each constant is in at least one module, and that its size is right.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Platform versions, as 10 * major + minor, from which some functions need no extension. */
+/* From these platform versions on (10 * major + minor), some functions need no extension. */
 #define OPENCL_VERSION_2_1 21u
 #define OPENCL_VERSION_2_2 22u
 
@@ -28,7 +28,7 @@ struct opencl_device {
 
 struct opencl_state {
     ingot_allocator_t allocator;
-    const cl_icd_dispatch *cl; /* every call to OpenCL goes through this table; it is the caller's, or loader.c's */
+    const cl_icd_dispatch *cl; /* every call to OpenCL goes through this table, of the caller or of loader.c */
     cl_context context;
     cl_platform_id platform; /* shared by all devices of the context */
     unsigned version;

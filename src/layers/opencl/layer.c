@@ -1,6 +1,6 @@
 /*
- * layer.c - defines the functions with which a loader loads the layer: they return its name and the table of its
- * functions.
+ * layer.c - defines the functions that an OpenCL loader calls when it loads the layer. They return the layer's name
+ * and the table of its functions.
  *
  * The table has the target's own pointer for every function that the layer does not replace, so calls such as
  * clSetKernelArg cost nothing extra. Loaders initialize layers before the application's first call, in one thread.
@@ -18,8 +18,8 @@
 #define LAYER_NAME "Ingot"
 #define ENTRY_COUNT (sizeof(cl_icd_dispatch) / sizeof(void *))
 
-/* Newer loaders call these functions. Not all headers declare them, so they have other names in C, and OpenCL's names
- * only as symbols. */
+/* Newer loaders call the following functions. Not all OpenCL headers declare them, so they have names of their own in
+ * C, and only their symbols have OpenCL's names. */
 INGOT_API cl_int CL_API_CALL init_with_properties(cl_uint target_count, const cl_icd_dispatch *target, cl_uint *count,
                                                   const cl_icd_dispatch **functions,
                                                   const void *properties) __asm__("clInitLayerWithProperties");
@@ -134,7 +134,7 @@ cl_int CL_API_CALL init_with_properties(cl_uint target_count, const cl_icd_dispa
     return init_layer(target_count, target, count, functions);
 }
 
-/* Does nothing, because the layer stays loaded until the process ends, like the loader. */
+/* Does nothing, because the layer and the loader stay loaded until the process ends. */
 cl_int CL_API_CALL deinit(void)
 {
     return CL_SUCCESS;

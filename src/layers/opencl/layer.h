@@ -13,7 +13,7 @@
 #include <CL/cl_icd.h>
 #include <stdbool.h>
 
-/* The functions of the target. Those that it does not have are NULL. */
+/* The functions of the target. NULL for functions that the target does not have. */
 extern cl_icd_dispatch layer_target;
 
 /* Copies a value to the caller as OpenCL's queries do. */

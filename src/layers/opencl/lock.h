@@ -1,9 +1,9 @@
 /*
  * lock.h - the layer's only lock.
  *
- * It guards the table of handles, the list of contexts, the fields of shadows that shadow.h marks, and static
- * variables that say so. It is held for a few instructions, never during a call to the driver, to Ingot or to the
- * application. A fork waits until it is free.
+ * It guards the table of handles, the list of contexts, the fields of shadows that shadow.h marks, and the static
+ * variables whose comments say so. Threads hold it only for a few instructions, never during a call to the driver, to
+ * Ingot or to the application. A fork waits until no thread holds it.
  */
 #ifndef INGOT_LAYERS_OPENCL_LOCK_H
 #define INGOT_LAYERS_OPENCL_LOCK_H

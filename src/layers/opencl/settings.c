@@ -35,8 +35,8 @@ static bool is_plain(char c)
            c == '-';
 }
 
-/* True if a store reserves the name: some names have a special meaning, and a number is a bucket. A leading
- * underscore avoids both. */
+/* True if the name cannot be a namespace, because it has a special meaning in a store, or because a name that is all
+ * digits is a bucket. The caller then appends an underscore. */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {

@@ -11,8 +11,8 @@
 /* True if INGOT_LAYER_DISABLE turns the layer off, or if the process has more rights than its user. */
 bool settings_are_off(void);
 
-/* Opens the user's store, if there is one. Called once; the store stays open. If INGOT_PERSIST_REMOTE names a server,
- * it is behind the store, and `on_event` receives its events. */
+/* Opens the user's store, if there is one. Must be called only once; the store stays open. If
+ * INGOT_PERSIST_REMOTE names a server, puts that server behind the store, and passes its events to `on_event`. */
 void settings_open_store(ingot_event_callback_t on_event);
 /* Returns the store, or NULL if it is not open; the layer then caches nothing. */
 ingot_storage_t settings_store(void);

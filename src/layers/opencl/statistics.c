@@ -2,9 +2,9 @@
  * statistics.c - counts what the layer did, for `ingot run --stats`.
  *
  * Each event is appended in one write, so killed processes are counted, and a command and its children can share a
- * file. Readers add up lines with equal names. The store's counts are appended when the process exits. The file is
- * opened for each event, because an application may close all of its files. If the file has been removed, nobody
- * will read it, and it is not created again.
+ * file. Readers add up lines with equal names. The store's counts are appended when the process exits. The layer
+ * opens the file for each event, because an application may close all of its files. If the file has been removed, it
+ * is not created again, because nobody will read it.
  */
 #include "layers/opencl/statistics.h"
 
@@ -28,7 +28,7 @@ static const char *const names[STATISTIC_COUNT] = {
     [STATISTIC_PASSED] = "passed",     [STATISTIC_FAILED] = "failed", [STATISTIC_SAVED_NS] = "saved_ns",
     [STATISTIC_BUILD_NS] = "build_ns"};
 static char *path;             /* NULL: the user wants no statistics; set once */
-static atomic_bool is_counted; /* true if the file counts this process */
+static atomic_bool is_counted; /* true if this process has been added to the count in the file */
 static atomic_bool was_opened;
 static atomic_bool was_reported;
 
@@ -115,5 +115,5 @@ void statistics_init(void)
         return;
     path = make_absolute(wanted);
     (void)pthread_atfork(NULL, NULL, begin_child);
-    (void)atexit(report); /* registered before persist's handler, so it runs after programs were stored */
+    (void)atexit(report); /* runs after persist's handler, which is registered later and stores programs */
 }

@@ -13,7 +13,7 @@ enum statistic {
     STATISTIC_HITS,     /* builds that the store answered */
     STATISTIC_BUILDS,   /* builds that Ingot compiled */
     STATISTIC_PASSED,   /* builds, compilations and links that the driver did as the application asked */
-    STATISTIC_FAILED,   /* of these, those that failed */
+    STATISTIC_FAILED,   /* those of STATISTIC_PASSED that failed */
     STATISTIC_SAVED_NS, /* how long the hits' programs took to compile once, minus the time of the loads */
     STATISTIC_BUILD_NS,
     STATISTIC_COUNT

@@ -3,7 +3,7 @@
  *
  * One source of CUDA C++ needs only NVRTC. If there are several sources, PTX, relocatable code or link options,
  * nvJitLink links the result. nvJitLink is a library of the toolkit and not of the driver, so it makes the same
- * code on every machine. Its result is a cubin like NVRTC's, so a load compiles nothing.
+ * code on every machine. Like NVRTC, it produces a cubin, so loading the result compiles nothing.
  */
 #include "backends/cuda/compiler/compile.h"
 
@@ -123,7 +123,7 @@ static ingot_status_t compile_with(struct plan *plan, size_t index, const struct
     return cuda_nvrtc_compile(&job, &plan->head, cubin);
 }
 
-/* Compiles one source. Its own options cannot choose an architecture, because a program has only one. */
+/* Compiles one source. The source's own options cannot choose an architecture, because a program has only one. */
 static ingot_status_t compile_source(struct plan *plan, size_t index, struct cuda_bytes *cubin)
 {
     const ingot_allocator_t *allocator = &plan->target->allocator;
@@ -156,7 +156,7 @@ static ingot_status_t add_source(struct plan *plan, struct cuda_link *link, size
     return status;
 }
 
-/* Links all sources or, if `compiled` is not NULL, only this code. */
+/* If `compiled` is NULL, links all sources, otherwise only the code in `compiled`. */
 static ingot_status_t link_all(struct plan *plan, const struct cuda_bytes *compiled, struct cuda_bytes *cubin)
 {
     struct cuda_link link;
@@ -180,7 +180,7 @@ static ingot_status_t make_cubin(struct plan *plan, struct cuda_bytes *cubin)
         return link_all(plan, NULL, cubin);
     ingot_status_t status = compile_source(plan, 0, &compiled);
     if (status == INGOT_SUCCESS && cuda_cubin_is_relocatable(compiled.size, compiled.bytes)) {
-        status = link_all(plan, &compiled, cubin); /* one of the caller's options made it relocatable */
+        status = link_all(plan, &compiled, cubin); /* the code is relocatable, because an option asked for it */
     } else if (status == INGOT_SUCCESS) {
         *cubin = compiled;
         compiled.bytes = NULL;

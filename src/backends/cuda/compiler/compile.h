@@ -14,8 +14,8 @@ struct cuda_target {
     int minor;
 };
 
-/* Compiles a request to an image. Returns INGOT_BUILD_FAILED, with the log, if a compiler refused the program, and
- * INGOT_UNIMPLEMENTED if there is no compiler. */
+/* Compiles a request to an image. Returns INGOT_BUILD_FAILED if a compiler refused the program; `log` then has the
+ * compiler's messages. Returns INGOT_UNIMPLEMENTED if there is no compiler. */
 ingot_status_t cuda_compile(const struct cuda_target *target, const ingot_build_request_t *request, ingot_sink_t *log,
                             struct cuda_bytes *image);
 

@@ -1,9 +1,9 @@
 /*
  * cubin.c - reads cubins, the ELF files that hold machine code for a GPU.
  *
- * Kernel names are read here instead of queried from the driver. The query needs a driver of CUDA 12.4 or later, and it
- * loads every kernel of a module, while the driver otherwise loads each kernel on first use. Every offset is checked,
- * because a blob may come from anywhere.
+ * Kernel names are read here instead of queried from the driver. The driver's query exists only since CUDA 12.4.
+ * It also loads every kernel of a module at once; without the query, the driver loads each kernel on first use. Every
+ * offset in a cubin is checked, because a blob may come from anywhere.
  */
 #include "backends/cuda/compiler/cubin.h"
 

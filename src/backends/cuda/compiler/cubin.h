@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-/* True if the bytes are machine code for a GPU, which a driver need not compile. */
+/* True if the bytes are a cubin, which the driver loads without compiling. */
 bool cuda_cubin_is_one(size_t size, const uint8_t *bytes);
 /* True if the cubin must be linked before it can be loaded. */
 bool cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes);

@@ -1,8 +1,8 @@
 /*
  * image.c - writes and reads a program's binary: the lowered names of its name expressions, and a cubin.
  *
- * Only NVRTC knows the lowered names, and only right after it has compiled, so they are stored. The cubin is
- * aligned to 8 bytes, as its tables require.
+ * The lowered names are stored, because only NVRTC knows them, and only right after it has compiled. The cubin is
+ * aligned to 8 bytes, because its tables require it.
  */
 #include "backends/cuda/compiler/image.h"
 
@@ -44,7 +44,7 @@ static ingot_status_t refuse(const char *why)
     return ingot_set_error_detail(INGOT_BLOB_REJECTED, "not a binary of the CUDA backend: %s", why);
 }
 
-/* True if the bytes are exactly `count` strings, each with its NUL. */
+/* True if the bytes are exactly `count` strings, each of which ends in a NUL. */
 static bool are_texts(uint64_t count, size_t size, const char *texts)
 {
     const char *const end = texts + size;
@@ -97,7 +97,7 @@ bool cuda_image_has_expressions(const struct cuda_image *image, size_t count, co
     const char *text = image->texts;
     if (image->expression_count != count)
         return false;
-    for (size_t i = 0; i < count; ++i) { /* both are sorted */
+    for (size_t i = 0; i < count; ++i) { /* the image's expressions and the request's are sorted */
         if (strcmp(text, expressions[i]) != 0)
             return false;
         text += strlen(text) + 1; /* skip to the lowered name */

@@ -1,9 +1,10 @@
 /*
  * image.h - writes and reads a program's binary: the lowered names of its name expressions, and a cubin.
  *
- * Without expressions the binary is the cubin alone. With expressions it is IMAGE_MAGIC, the number of expressions,
- * the size of the strings, each expression and its lowered name with a NUL after each, zeros up to a multiple of 8
- * bytes, and the cubin. Numbers are 64-bit little-endian. Expressions are sorted bytewise.
+ * Without expressions, the binary is only the cubin. With expressions, it consists of IMAGE_MAGIC, the number of
+ * expressions, the total size of the strings, the strings, zeros up to a multiple of 8 bytes, and the cubin. The
+ * strings are each expression followed by its lowered name, and each string ends in a NUL. Numbers are 64-bit
+ * little-endian. Expressions are sorted bytewise.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_IMAGE_H
 #define INGOT_BACKENDS_CUDA_COMPILER_IMAGE_H
@@ -35,7 +36,7 @@ ingot_status_t cuda_image_read(struct cuda_image *image, size_t size, const uint
 const char *cuda_image_lowered_name(const struct cuda_image *image, const char *expression);
 /* True if the image has exactly these expressions. */
 bool cuda_image_has_expressions(const struct cuda_image *image, size_t count, const char *const *expressions);
-/* Writes the names of all kernels. A kernel with an expression is written under both names. */
+/* Writes the names of all kernels. For a kernel with an expression, writes the expression and the lowered name. */
 ingot_status_t cuda_image_write_kernel_names(const struct cuda_image *image, ingot_sink_t *names);
 
 /* Writes everything that precedes the cubin. The lowered names are in the order of the expressions. */

@@ -22,7 +22,8 @@ static ingot_status_t take_log(struct cuda_link *link, int (*get_size)(void *, s
     return status;
 }
 
-/* Reports a failed call. Unless the error is internal to nvJitLink, nvJitLink has refused the options or the input. */
+/* Reports a failed call to nvJitLink. If the error is not an internal one, nvJitLink has refused the options or the
+ * input. */
 static ingot_status_t fail(struct cuda_link *link, const char *call, int result)
 {
     const bool is_internal = result == NVJITLINK_ERROR_INTERNAL || result == NVJITLINK_ERROR_THREADPOOL;
@@ -31,7 +32,7 @@ static ingot_status_t fail(struct cuda_link *link, const char *call, int result)
         status = take_log(link, link->linker.error_log_size, link->linker.error_log);
     if (status != INGOT_SUCCESS)
         return status;
-    /* an undefined function is also NVJITLINK_ERROR_INTERNAL, but the log names it */
+    /* nvJitLinkComplete also returns NVJITLINK_ERROR_INTERNAL for an undefined function, which the log names */
     if (is_internal && strcmp(call, "nvJitLinkComplete") != 0)
         return ingot_set_error(INGOT_BACKEND_ERROR, result, "%s: error %d", call, result);
     return ingot_refuse_program(link->log, result, "%s: error %d", call, result);

@@ -22,7 +22,7 @@ static ingot_status_t fail(const struct cuda_nvrtc *nvrtc, const char *call, nvr
     return ingot_set_error(status, (int64_t)result, "%s: %s (%d)", call, nvrtc->error_string(result), (int)result);
 }
 
-/* Creates NVRTC's program. NVRTC takes the headers as two arrays: of texts and of names. */
+/* Creates NVRTC's program. NVRTC takes the headers as two arrays: their texts, and their names. */
 static ingot_status_t create(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram *program)
 {
     const size_t count = job->header_count;

@@ -26,8 +26,8 @@ struct cuda_nvrtc {
     nvrtcResult (*cubin)(nvrtcProgram, char *);
 };
 
-/* Opens the newest NVRTC whose major version the driver knows, because a driver need not accept the code of a newer
- * one. Returns INGOT_UNIMPLEMENTED if there is none. */
+/* Opens the newest NVRTC whose major version is not newer than the driver's, because the driver may refuse code from a
+ * newer NVRTC. Returns INGOT_UNIMPLEMENTED if there is none. */
 ingot_status_t cuda_nvrtc_open(int driver_version, struct cuda_nvrtc *nvrtc);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * options.c - splits option strings into the words that the compilers take.
  *
- * The core splits them the same way to follow -I and -D: blanks end a word, unless a quote or a backslash protects
- * them.
+ * Blanks end a word, unless a quote or a backslash protects them. The core splits options in the same way when it
+ * follows -I and -D.
  */
 #include "backends/cuda/compiler/options.h"
 
@@ -56,7 +56,7 @@ ingot_status_t cuda_options_init(struct cuda_options *options, const ingot_alloc
     const size_t length = strlen(first) + strlen(second);
     char *place = NULL;
     memset(options, 0, sizeof(*options));
-    options->capacity = length / 2 + 2 + room; /* each word has at least two characters with its blank */
+    options->capacity = length / 2 + 2 + room; /* a word and the blank after it have two characters or more */
     options->chars_size = length + 2;
     options->words = ingot_allocate(allocator, options->capacity * sizeof(*options->words));
     options->chars = ingot_allocate(allocator, options->chars_size);

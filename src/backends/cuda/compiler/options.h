@@ -20,7 +20,7 @@ ingot_status_t cuda_options_init(struct cuda_options *options, const ingot_alloc
                                  const char *second, size_t room);
 void cuda_options_fini(struct cuda_options *options, const ingot_allocator_t *allocator);
 
-/* Adds a word, which must live as long as the options. There must be room for it. */
+/* Adds a word, which must live as long as the options. The options must have room for it. */
 void cuda_options_add(struct cuda_options *options, const char *word);
 /* Removes --gpu-architecture and -arch. Returns the value of the last one, or NULL if there is none. */
 const char *cuda_options_take_architecture(struct cuda_options *options);

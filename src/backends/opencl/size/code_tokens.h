@@ -25,7 +25,7 @@ struct code_token {
  * lines. */
 struct code_token code_token_next(struct code_cursor *cursor);
 bool code_token_is(const struct code_token *token, const char *word);
-/* Returns a hash of the token's text. Equal hashes count as equal texts. */
+/* Returns a hash of the token's text. Callers treat tokens with the same hash as the same text. */
 uint64_t code_token_hash(const struct code_token *token);
 
 #endif

@@ -4,8 +4,8 @@
  * Most of a program's text may be headers whose functions, types and macros it does not use, so the length of the
  * text says little. A first pass finds functions, initialized variables and macros. A second pass weighs the tokens
  * of the kernels, and of the functions and variables whose names they use, directly or indirectly. This is not a
- * parser: the last definition of a name counts, and a name stands for everything that it could mean. The result is
- * only an estimate.
+ * parser: only the last definition of a name is used, and a name stands for everything that it could mean. The result
+ * is only an estimate.
  */
 #include "backends/opencl/size/code_weight.h"
 
@@ -40,20 +40,20 @@ struct weight {
 enum item_kind { ITEM_FUNCTION, ITEM_CALL, ITEM_VARIABLE, ITEM_MACRO };
 
 struct item {
-    uint64_t name; /* hash of the name; equal hashes count as equal names */
+    uint64_t name; /* hash of the name; names with the same hash are treated as the same name */
     const char *start;
     const char *end;
     uint32_t next; /* an earlier item in the same bucket, or NONE */
     struct weight weight;
     enum item_kind kind;
     bool is_used;
-    bool is_weighed; /* of a macro, like the next two */
-    bool has_words;  /* words is set */
+    bool is_weighed; /* only for macros, like the next two fields */
+    bool has_words;  /* `words` is set */
     uint8_t words;
 };
 
 struct weighing {
-    struct item *items; /* NULL while they are counted */
+    struct item *items; /* NULL in the pass that only counts items */
     uint32_t count;
     uint32_t *buckets;
     uint32_t bucket_count; /* a power of two */
@@ -65,7 +65,7 @@ struct weighing {
 /* The part of a declaration that has been read so far. */
 struct head {
     const char *start;
-    const char *body; /* its first brace, or NULL */
+    const char *body; /* the first brace of the declaration, or NULL */
     uint64_t last_name;
     uint64_t name;
     bool has_parameters;
@@ -93,7 +93,7 @@ static void add_macro(struct weighing *weighing, const struct code_token *direct
         add_item(weighing, ITEM_MACRO, &head, directive->end);
 }
 
-/* Notes a token of a declaration's head, outside of parentheses and braces. */
+/* Takes note of a token of a declaration that is outside of parentheses and braces. */
 static void note(struct head *head, const struct code_token *token)
 {
     if (token->kind == TOKEN_NAME) {
@@ -152,7 +152,7 @@ static void find_items(struct weighing *weighing, const char *start, const char 
 
 /* ---- weights ---- */
 
-/* Returns the last item of that name, or NULL. */
+/* Returns the last item with this name, or NULL. */
 static struct item *find(const struct weighing *weighing, uint64_t name)
 {
     uint32_t at = weighing->buckets[name & (weighing->bucket_count - 1)];
@@ -185,7 +185,7 @@ static size_t at_most(size_t value, size_t limit)
 static struct weight macro_weight(struct weighing *weighing, struct item *macro)
 {
     if (!macro->is_weighed && weighing->macro_depth < MAX_MACRO_DEPTH) {
-        macro->is_weighed = true; /* set first, so that a macro that uses itself counts as 0 */
+        macro->is_weighed = true; /* set first, so that a macro that uses itself adds nothing */
         ++weighing->macro_depth;
         const struct weight weight = weigh_range(weighing, macro->start, macro->end);
         --weighing->macro_depth;
@@ -201,8 +201,8 @@ static bool is_control(const struct code_token *token)
            code_token_is(token, "switch") || code_token_is(token, "case") || code_token_is(token, "return");
 }
 
-/* Returns the bitcode that a token stands for: a name before a parenthesis is a call, and two equal characters are one
- * operator. */
+/* Returns how many bytes of bitcode a token stands for. A name before a parenthesis is a call, and two equal characters
+ * are one operator. */
 static size_t bytes_of(const struct code_token *token, const struct code_token *before)
 {
     const char c = *token->start;
@@ -216,7 +216,7 @@ static size_t bytes_of(const struct code_token *token, const struct code_token *
     return c != '\0' && strchr("+-*/%<>^&|?!~.", c) != NULL && !is_second ? BYTES_OF_OPERATOR : 0;
 }
 
-/* Weighs the tokens, and notes the functions and variables that they use. */
+/* Weighs the tokens, and marks the functions and variables that they use. */
 static struct weight weigh_range(struct weighing *weighing, const char *start, const char *end)
 {
     struct code_cursor cursor = {start, end, true};
@@ -251,7 +251,8 @@ static struct weight weigh_used(struct weighing *weighing)
 
 enum { IS_KERNEL = 1, IS_LOCAL = 2, MAX_HEAD_DEPTH = 4 };
 
-/* Returns IS_KERNEL and IS_LOCAL if the words of a declaration before its first parenthesis say so. Expands macros. */
+/* Returns those of IS_KERNEL and IS_LOCAL that apply according to the words before a declaration's first parenthesis.
+ * Expands macros. */
 static unsigned words_of(const struct weighing *weighing, const char *start, const char *end, unsigned depth);
 
 static unsigned words_of_macro(const struct weighing *weighing, struct item *macro, unsigned depth)

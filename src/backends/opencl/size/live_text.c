@@ -14,14 +14,14 @@ enum { MAX_GROUPS = 64 };
 struct group {
     bool was_live;    /* is_live before the #if */
     bool was_certain; /* is_certain before the #if */
-    bool has_matched; /* an earlier condition is true, so later ones do not count */
+    bool has_matched; /* an earlier condition of the group is true, so later parts are skipped */
 };
 
 struct filter {
     struct defined_names names;
     struct group groups[MAX_GROUPS];
     size_t depth;
-    size_t too_deep; /* number of groups nested in the last of `groups`, which are not evaluated */
+    size_t too_deep; /* number of open groups that do not fit in `groups`; they are not evaluated */
     bool is_live;
     bool is_certain; /* no enclosing condition is unknown */
     struct live_text *out;

@@ -2,12 +2,12 @@
  * size.c - determines the size of a program's binaries, for the byte limit of the in-memory cache.
  *
  * Most drivers have the binary right after the build, and copying it takes a thousandth of the build's time. PoCL
- * makes the binary when it is first requested, even if only its size is. That takes up to twenty times as long as
+ * makes the binary when the binary or its size is first requested. That takes up to twenty times as long as
  * the build (2 s after 0.3 s for eight kernels), so the size is estimated. The estimate consists of bitcode (all
  * functions that PoCL keeps, and the part of PoCL's library that each program has) and an ELF file for each kernel.
  * Code is weighed by its tokens (code_weight.h), because most of the text of a program may be headers that it does
- * not use. doc/design.md says how far the estimate is off. A header that a native build finds through -I is not
- * counted. The core replaces the estimate with the real size when it takes the blob.
+ * not use. doc/design.md says how far the estimate is off. Headers that a native build finds through -I are not
+ * included in it. The core replaces the estimate with the real size when it takes the blob.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/native_binary.h"
@@ -15,7 +15,7 @@
 #include "backends/opencl/vendor/intel_binary.h"
 
 /* A kernel's machine code is longer than its bitcode, because it is unrolled and vectorized. In large programs, most of
- * what kernels use stays in separate functions, so tokens beyond ESTIMATE_MOST_REACHED count as one byte each. */
+ * what kernels use stays in separate functions, so each token beyond ESTIMATE_MOST_REACHED adds only one byte. */
 #define ESTIMATE_PER_PROGRAM 34500u
 #define ESTIMATE_PER_KERNEL 14000u
 #define ESTIMATE_PER_REACHED 8u

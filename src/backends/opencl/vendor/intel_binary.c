@@ -4,7 +4,8 @@
  * The binary is a 64-bit little-endian ELF file of type 0xff04 without program headers. The driver identifies
  * sections only by their type, and skips those of type SHT_NULL (seen in its sources,
  * shared/source/device_binary_format, and with version 22.43). So the section of the intermediate code gets this
- * type, and everything after it moves towards the beginning by a multiple of 8 bytes, so that it stays aligned.
+ * type, and everything after the section moves towards the beginning of the file, by a multiple of 8 bytes so that it
+ * stays aligned.
  */
 #include "backends/opencl/vendor/intel_binary.h"
 

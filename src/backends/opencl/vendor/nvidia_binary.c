@@ -3,8 +3,8 @@
  *
  * As observed with driver 580, clCreateProgramWithBinary accepts an ELF file of machine code as well as PTX, and
  * such a program returns the same file as its binary. The linker does not know the options that change the driver's
- * own translation, so programs with such options keep their PTX. So do programs that would answer fewer queries
- * after the translation.
+ * own translation, so programs with such options keep their PTX. Programs that would answer fewer queries after the
+ * translation also keep their PTX.
  */
 #include "backends/opencl/vendor/nvidia_binary.h"
 

@@ -1,10 +1,11 @@
 /*
  * pocl_files.c - finds the data files with which PoCL compiles programs.
  *
- * They are in share/pocl, under the prefix where PoCL is installed: include/ with the headers that precede each
- * program, and a kernel-TRIPLE-VARIANT.bc of 9 MB for each type of processor. The libraries for kinds of devices
- * are in the directory pocl beside PoCL's library. A device's name contains its processor, which selects the
- * variant that its programs are linked with. If the name does not contain a known processor, all variants count.
+ * share/pocl/include, under the prefix where PoCL is installed, has the headers that precede each program. share/pocl
+ * has a library of built-in functions for each type of processor: kernel-TRIPLE-VARIANT.bc, of 9 MB. PoCL links a
+ * program with the variant for the device's processor, whose name is a part of the device's name. If the name does not
+ * contain a known processor, or if POCL_KERNELLIB_NAME chooses a library, this file adds all variants. The directory
+ * pocl, beside PoCL's own library, has a library for each kind of device.
  */
 #include "backends/opencl/vendor/pocl_files.h"
 
@@ -19,7 +20,7 @@
 #define MAX_FILES 128u
 #define PATH_ROOM 512u
 
-/* The variants in distributions' packages of PoCL, by LLVM's name of the processor. */
+/* Processors, by LLVM's names, and the variants for them in the packages of PoCL that distributions offer. */
 static const struct {
     const char *processor;
     const char *variant;
@@ -41,8 +42,8 @@ static bool has_suffix(const char *name, const char *suffix)
     return length >= suffix_length && strcmp(name + length - suffix_length, suffix) == 0;
 }
 
-/* Writes how the name of the device's library file ends, such as "-avx2.bc" for "pthread-haswell-AMD EPYC". For an
- * unknown processor, this is ".bc", which all variants end with. */
+/* Writes the end of the name of the device's library file, such as "-avx2.bc" for "pthread-haswell-AMD EPYC". For an
+ * unknown processor, writes ".bc", with which the names of all variants end. */
 static void library_suffix(const char *device_name, size_t size, char *suffix)
 {
     const char *processor = strchr(device_name, '-');
@@ -87,7 +88,7 @@ static ingot_status_t add_files(struct file_list *list, const char *library, con
     const char *slash = strrchr(library, '/');
     const int length = slash != NULL ? (int)(slash - library) : 0;
     (void)snprintf(directory, sizeof(directory), "%.*s/../../share/pocl/include", length, library);
-    if (access(directory, R_OK) != 0) /* lib/ has no folder for the architecture */
+    if (access(directory, R_OK) != 0) /* PoCL's library is in lib/ itself, not in lib/ARCHITECTURE/ */
         (void)snprintf(directory, sizeof(directory), "%.*s/../share/pocl/include", length, library);
     ingot_status_t status = add_directory(list, directory, "");
     directory[strlen(directory) - strlen("/include")] = '\0';

@@ -2,8 +2,8 @@
  * vendor.c - describes how vendors' drivers differ: how their compilers read options, and what changes the
  * generated code.
  *
- * doc/hermetic-builds.md has the experiments behind the text rules, and tests/conformance repeats them with the
- * installed driver. A rule that was not tested with a driver has a safe default.
+ * doc/hermetic-builds.md describes the experiments from which the text rules come, and tests/conformance repeats
+ * them with the installed driver. A rule that was not tested with a driver has a safe default.
  */
 #include "backends/opencl/vendor/vendor.h"
 
@@ -30,7 +30,7 @@ static const struct {
     {"AMD", amd_compilers},
 };
 
-/* Variables that change the code that a driver generates. */
+/* Environment variables that change the code that a driver generates. */
 static const char *const code_variables[] = {
     "IGC_*",  /* Intel's graphics compiler: every option */
     "POCL_*", /* PoCL: all except for its cache, its reports, and the number of processors */
@@ -48,7 +48,7 @@ static const char *const code_variables[] = {
     "!POCL_MAX_PTHREAD_COUNT",
     "!POCL_PTHREAD_MIN_THREADS",
     "!POCL_CPU_MAX_CU_COUNT",
-    "AMD_OCL_*", /* AMD's and Mesa's drivers: according to their documentation; not tested */
+    "AMD_OCL_*", /* AMD's and Mesa's drivers: from their documentation, not tested */
     "GPU_ENABLE_WAVE32_MODE",
     "GPU_ENABLE_WGP_MODE",
     "CLC_*",

@@ -20,8 +20,8 @@ void opencl_vendor_get_text_rules(enum opencl_vendor vendor, ingot_text_rules_t 
  * platform's name and not on enum opencl_vendor, because some drivers of OPENCL_OTHER open such libraries, too. */
 const char *const *opencl_vendor_compilers(const char *platform_name);
 
-/* Adds the fields "environment" and "settings": the variables and files that change the code that a driver
- * generates. */
+/* Adds the fields "environment" and "settings": the environment variables and the files that change the code that a
+ * driver generates. */
 ingot_status_t opencl_vendor_add_settings(enum opencl_vendor vendor, ingot_identity_t *identity);
 
 #endif

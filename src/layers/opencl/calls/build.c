@@ -3,8 +3,8 @@
  *
  * If Ingot can answer a build, the shadow gets a result. Everything else goes to the driver unchanged: wrong
  * arguments, builds for some of the devices, programs that Ingot cannot cache, and programs that do not compile. A
- * build that continues an earlier one also goes to the driver, after the earlier build has been repeated on the
- * native program, because devices keep their results and messages accumulate.
+ * build that continues an earlier one also goes to the driver, because devices keep earlier results, and messages
+ * accumulate. The layer first repeats the earlier build on the native program.
  */
 #include <ingot/backend.h>
 
@@ -44,7 +44,7 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const char *option
     return status;
 }
 
-/* Builds through Ingot. Returns false if the driver must build; an earlier result is then still the shadow's. Sets
+/* Builds through Ingot. Returns false if the driver must build; the shadow then keeps its earlier result. Sets
  * *error to CL_INVALID_OPERATION if the result has kernels, because another thread may just have built the program and
  * created a kernel from it. */
 static bool build_cached(struct shadow *shadow, const char *options, cl_int *error)
@@ -95,7 +95,7 @@ static bool refuse_build(struct shadow *shadow, cl_uint device_count, const cl_d
     return is_refused;
 }
 
-/* True if an earlier build left messages, to which Intel's driver adds a build's messages. */
+/* True if an earlier build left messages. Intel's driver keeps them and adds the messages of the next build. */
 static bool has_messages(struct shadow *shadow)
 {
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
@@ -129,7 +129,7 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     if (native_call_is_for_result(shadow, arguments == ARGUMENTS_WRONG)) {
         if (refuse_build(shadow, device_count, devices, options, notify, user, &error))
             return error;
-        notify = NULL; /* the driver calls the callback */
+        notify = NULL; /* the driver has the callback from the first attempt, and calls it */
         user = NULL;
         arguments = arguments_judge(shadow, device_count, devices, notify, user);
     }
@@ -144,6 +144,6 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
     if (arguments != ARGUMENTS_WRONG)
-        (void)shadow_build_native(shadow); /* restores what this build continues, if there is still a result */
+        (void)shadow_build_native(shadow); /* repeats the result's build, which this build continues */
     return build_native(shadow, device_count, devices, options, notify, user);
 }

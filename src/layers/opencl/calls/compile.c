@@ -54,7 +54,7 @@ static const char *why_not(struct shadow *shadow, const struct compilation *aske
     return shadow_count_uses(shadow) > 0 ? "a program that is in use" : NULL;
 }
 
-/* Copies the headers. Fails if a header is not a program with a text, so that the driver judges it. */
+/* Copies the headers. Fails if a header is not a program with a text; the driver then gets the call and judges it. */
 static ingot_status_t copy_headers(const struct compilation *asked, struct object_headers *headers)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -126,7 +126,7 @@ static bool compile_cached(struct shadow *shadow, const struct compilation *aske
     return status == INGOT_SUCCESS;
 }
 
-/* Returns the driver's programs of headers, or NULL if memory runs out. The caller frees it. */
+/* Returns an array of the driver's programs for these headers, or NULL if memory runs out. The caller frees it. */
 static cl_program *map_headers(cl_uint count, const cl_program *headers)
 {
     cl_program *mapped = malloc(count * sizeof(*mapped));
@@ -185,7 +185,7 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
     if (native_call_is_for_result(shadow, are_wrong(shadow, &asked))) {
         if (refuse_compilation(shadow, &asked, &error))
             return error;
-        asked.notify = NULL; /* the driver calls the callback */
+        asked.notify = NULL; /* the driver has the callback from the first attempt, and calls it */
         asked.user = NULL;
     }
     if (!native_call_continue(shadow))
@@ -196,6 +196,6 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
     if (!are_wrong(shadow, &asked))
-        (void)shadow_build_native(shadow); /* restores what the driver keeps if it refuses the compilation */
+        (void)shadow_build_native(shadow); /* repeats the build that the driver keeps if it refuses to compile */
     return compile_native(shadow, &asked);
 }

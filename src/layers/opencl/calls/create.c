@@ -1,8 +1,9 @@
 /*
  * create.c - creates programs from source and from intermediate language.
  *
- * The driver makes each program, so errors are the driver's own. If there is no store, or if the platform passes
- * through (platforms.h), a shadow would gain nothing, so the application gets the driver's program itself.
+ * The driver creates each program, so errors are the driver's own. The application gets a shadow (program/shadow.h),
+ * which stands for the driver's program. If there is no store, or if the layer does not cache programs of the platform
+ * (program/platforms.h), the application gets the driver's program itself.
  */
 #include <pthread.h>
 

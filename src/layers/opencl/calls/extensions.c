@@ -51,7 +51,7 @@ typedef cl_int(CL_API_CALL *read_variable_t)(cl_command_queue, cl_program, const
 typedef cl_int(CL_API_CALL *write_variable_t)(cl_command_queue, cl_program, const char *, cl_bool, size_t, size_t,
                                               const void *, cl_uint, const cl_event *, cl_event *);
 
-/* Begins a call of a driver's function with the driver's program. Returns false if the driver does not have the
+/* Begins a call to a driver's function with the driver's program. Returns false if the driver does not have the
  * function (NULL). */
 static bool begin_call(struct shadow_use *use, cl_program program, const void *function)
 {

@@ -2,8 +2,8 @@
  * kernels.c - creates kernels, which are the driver's own, and answers queries about their programs.
  *
  * Some drivers lose the compiler's information when they make a program from a binary. PoCL also distinguishes NULL
- * options from empty ones: only NULL keeps argument information. In these cases, the native program is built as the
- * application asked, and one of its kernels answers.
+ * options from empty ones: only NULL keeps argument information. In these cases, the layer builds the native program as
+ * the application asked, and one of the native program's kernels answers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -132,7 +132,7 @@ static cl_int get_program(cl_kernel kernel, size_t capacity, cl_program *program
     return error;
 }
 
-/* Gets a kernel's attributes, which PoCL lacks if the kernel was made from a binary. */
+/* Gets a kernel's attributes. PoCL does not report them if the kernel was made from a binary. */
 static cl_int get_attributes(cl_kernel kernel, size_t capacity, char *value, size_t *size_ret)
 {
     size_t size = 0;

@@ -1,8 +1,9 @@
 /*
  * link.c - implements clLinkProgram.
  *
- * A link of objects that Ingot compiled or loaded is identified by its options and their ids. Links of other
- * programs, of libraries, and with a callback go to the driver, with the driver's own programs.
+ * If Ingot compiled or loaded all objects of a link, the link's options and the objects' ids identify the linked
+ * program. All other links go to the driver, with the driver's own programs. So do links that make a library, and
+ * links with a callback.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@
 #include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
 
-/* The program that Ingot linked or loaded for a link. */
+/* The program that Ingot linked or loaded for a call to clLinkProgram. */
 struct linked {
     ingot_program_desc_t desc;
     ingot_program_t program;
@@ -28,8 +29,8 @@ static void linked_fini(struct linked *linked)
     ingot_program_desc_release(linked->desc);
 }
 
-/* True if the options affect only code: they make no library, and contain nothing that is specific to a driver or
- * that drivers may split differently. */
+/* True if the options affect only code. They must not make a library, and must not contain anything that is specific to
+ * a driver or that drivers may split differently. */
 static bool are_for_code(const char *options)
 {
     static const char prefix[] = "-cl-";
@@ -46,8 +47,8 @@ static bool are_for_code(const char *options)
     return true;
 }
 
-/* Returns the context of all objects, or NULL if an input is not an object of this context. Fills in `objects`, with
- * references. */
+/* Returns the context to which all inputs belong, and fills `objects` with references. Returns NULL if an input is not
+ * an object, if inputs belong to different contexts, or if links in the context pass through. */
 static struct layer_context *collect_objects(cl_uint count, const cl_program *inputs, struct object **objects)
 {
     struct layer_context *context = NULL;
@@ -174,7 +175,7 @@ static cl_program map_input(cl_program input)
     return native;
 }
 
-/* Returns the driver's programs, or NULL if memory runs out. The caller frees it. */
+/* Returns an array of the driver's programs for these inputs, or NULL if memory runs out. The caller frees it. */
 static cl_program *map_inputs(cl_uint count, const cl_program *inputs)
 {
     cl_program *mapped = malloc(count * sizeof(*mapped));

@@ -33,7 +33,7 @@ bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl
     return false;
 }
 
-/* Notes that the driver is about to change a linked program, which then must not be stored anymore. */
+/* Marks a linked program that the driver is about to change, so that it is not stored anymore. */
 static void spoil_waiting(struct shadow *shadow)
 {
     if (shadow->waiting != NULL)

@@ -50,7 +50,7 @@ static cl_int get_fact(const struct result *result, cl_program_info name, size_t
 static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
                        size_t *size_ret)
 {
-    const bool is_linked = use->result != NULL && use->shadow->recipe != NULL; /* and loaded from the store */
+    const bool is_linked = use->result != NULL && use->shadow->recipe != NULL; /* linked, and loaded from the store */
     cl_program asked = NULL;
     switch (name) {
     case CL_PROGRAM_REFERENCE_COUNT: return get_reference_count(use->shadow, capacity, value, size_ret);
@@ -110,8 +110,8 @@ static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
 }
 
-/* Answers with the options that the application gave. If drivers may report them differently, the driver's program is
- * built, and answers. */
+/* Answers with the options that the application gave. If drivers may report them differently, builds the driver's
+ * program, which then answers. */
 static cl_int get_options(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value,
                           size_t *size_ret)
 {

@@ -16,7 +16,7 @@
 static struct {
     ingot_recipe_t recipe;
     char *path;
-} last; /* the recipe that was opened last; guarded by the lock */
+} last; /* the recipe that was opened last; guarded by the lock of lock.h */
 
 /* Returns the last recipe, with a reference, or NULL if it was opened from another path. */
 static ingot_recipe_t find_last(const char *path)

@@ -18,7 +18,7 @@ void object_headers_fini(struct object_headers *headers)
     *headers = (struct object_headers){0, NULL};
 }
 
-/* Sets *copy, which the caller frees even after a failure. */
+/* Copies a text and its name. The caller frees *copy, even after a failure. */
 static bool copy_text(const ingot_source_view_t *text, ingot_source_view_t *copy)
 {
     char *bytes = malloc(text->size + 1);

@@ -16,7 +16,7 @@ struct object_headers {
 
 /* A copy of a build request, with all texts, so that compiling it reads no files. */
 struct kept_request {
-    ingot_source_view_t text; /* without bytes if nothing is kept */
+    ingot_source_view_t text; /* its `bytes` is NULL if no request is kept */
     char *options;            /* NULL: none */
     struct object_headers headers;
 };
@@ -24,13 +24,13 @@ struct kept_request {
 /* Frees the texts and the names. */
 void object_headers_fini(struct object_headers *headers);
 
-/* Copies what the compiler would get for this descriptor of an object. Returns INGOT_NOT_CACHEABLE, with a detail, if a
- * file has changed since the descriptor was created. */
+/* Copies what the compiler would get for this descriptor of an object. If a file has changed since the descriptor was
+ * created, sets the error detail and returns INGOT_NOT_CACHEABLE. */
 ingot_status_t kept_request_take(struct kept_request *kept, ingot_program_desc_t desc);
 void kept_request_fini(struct kept_request *kept);
 
-/* Compiles the request. Returns a new program, which the caller releases, or NULL, with a detail, if the request could
- * not be compiled. */
+/* Compiles the request. Returns a new program, which the caller releases. On failure, sets the error detail and returns
+ * NULL. */
 cl_program kept_request_compile(const struct kept_request *kept, cl_context context);
 
 #endif

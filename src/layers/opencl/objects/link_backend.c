@@ -1,8 +1,8 @@
 /*
  * link_backend.c - the Ingot backend for programs that clLinkProgram makes.
  *
- * A binary is stored as the driver returns it, because applications may ask for it. Before it, the blob has facts:
- * answers of the driver that a program created from the binary might not give.
+ * A blob consists of facts and the binary. Facts are the driver's answers to queries that a program created from the
+ * binary might answer differently. The binary is stored as the driver returns it, because applications may ask for it.
  */
 #include "layers/opencl/objects/link_backend.h"
 
@@ -17,7 +17,7 @@
 #define MAX_FACT (16u << 20)
 #define FACT_HEADER 8u /* the error and the size */
 
-static const char key_mark[] = "clLinkProgram 1"; /* with its NUL */
+static const char key_mark[] = "clLinkProgram 1"; /* the key includes the NUL */
 static const cl_program_info fact_names[FACT_COUNT] = {CL_PROGRAM_SOURCE, CL_PROGRAM_IL};
 static _Thread_local struct link_call *current;
 
@@ -26,7 +26,7 @@ void link_set_call(struct link_call *call)
     current = call;
 }
 
-/* ---- the key: the mark, '1' if there are options, the options, and each id with its size ---- */
+/* ---- the key: the mark, a byte (1: there are options), the options, and for each object, its id's size and id ---- */
 
 static void append(uint8_t **place, size_t size, const void *bytes)
 {
@@ -178,7 +178,7 @@ static ingot_status_t write_facts(const struct piece *piece, ingot_sink_t *binar
     return status;
 }
 
-/* Fails if a kernel's name is too long, because PoCL then ends the process. */
+/* Fails if a kernel's name is too long for PoCL, which would end the process. */
 static ingot_status_t check_names(cl_program native)
 {
     size_t size = 0;
@@ -246,8 +246,8 @@ static bool read_facts(struct piece *piece, ingot_binary_t *rest)
     return rest->size > 0;
 }
 
-/* True if the driver recompiled a binary. Intel's driver does so with a binary of another driver, and says so only in
- * the log. */
+/* True if the driver recompiled a binary. Intel's driver does so with a binary from another driver, and says so only
+ * in the log. */
 static bool was_recompiled(cl_program native, cl_device_id device)
 {
     char *log = piece_read_log(native, device);

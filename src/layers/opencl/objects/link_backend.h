@@ -10,17 +10,17 @@
 #include "layers/opencl/objects/object.h"
 #include "layers/opencl/objects/piece.h"
 
-/* A call of clLinkProgram without a callback. */
+/* A call to clLinkProgram without a callback. */
 struct link_call {
     cl_context context;
     cl_uint device_count;
     const cl_device_id *devices;
-    const char *options; /* or NULL */
+    const char *options; /* may be NULL */
     size_t object_count;
     struct object *const *objects;
     /* set by link_call_make */
     bool was_made;       /* true if the driver was asked to link */
-    uint64_t objects_ns; /* time to compile objects that were loaded */
+    uint64_t objects_ns; /* time spent compiling objects that had been loaded */
     cl_int error;
     cl_program native; /* some drivers create one even if the link fails */
 };

@@ -24,13 +24,13 @@ struct object {
     struct object_headers headers;
     char *log;
     ingot_program_t program;
-    bool is_of_recipe; /* true: never compiled by an application's own call, which would read files of this machine */
+    bool is_of_recipe; /* never compiled by the application's own call, which would read files of this machine */
     struct kept_request request;  /* empty unless `program` was loaded */
     _Atomic(cl_program) compiled; /* compiled from `request`; NULL: not needed yet */
 };
 
 /* Creates the object of a compilation. Copies the options, which may be NULL, and takes over the headers on success.
- * Fails, with a detail, if out of memory or if the id does not identify the program. */
+ * If memory runs out, or if the id does not identify the program, sets the error detail and fails. */
 ingot_status_t object_create(struct object **object, ingot_program_desc_t desc, cl_context context, const char *options,
                              struct object_headers *headers, ingot_program_t program);
 void object_retain(struct object *object);
@@ -40,8 +40,8 @@ void object_release(struct object *object);
 /* Compiles the application's own program as the application asked. Fails for an object of a recipe. */
 cl_int object_compile_native(const struct object *object, cl_program native);
 
-/* Returns the driver's compiled program, which lives as long as the object, or NULL, with a detail, if it could not be
- * compiled from what the id covers. */
+/* Returns the driver's compiled program, which lives as long as the object. If it could not be compiled from what the
+ * id covers, sets the error detail and returns NULL. */
 cl_program object_get_native(struct object *object);
 
 #endif

@@ -2,8 +2,8 @@
  * object_backend.c - the Ingot backend for objects, the programs that clCompileProgram makes.
  *
  * The blob of an object says only that it compiles, and with which messages. Not all drivers can link an object
- * that was made from a binary (PoCL 3.1 cannot), so a loaded object has no native program and is compiled if one is
- * needed (object.c).
+ * that was made from a binary (PoCL 3.1 cannot). So a loaded object has no native program. object.c compiles the
+ * object if a native program is needed.
  */
 #include "layers/opencl/objects/compiler.h"
 #include "layers/opencl/objects/object.h"

@@ -1,5 +1,5 @@
 /*
- * piece.h - a piece: what clCompileProgram or clLinkProgram made, as a program of Ingot.
+ * piece.h - a piece: an Ingot program that holds what clCompileProgram or clLinkProgram made.
  *
  * Compiled objects and linked programs have separate backends. Both wrap the OpenCL backend, and use its devices,
  * drivers, compilers and text rules. So an object is compiled from the text that its id covers, like any program.
@@ -22,9 +22,9 @@ struct fact {
 };
 #define FACT_COUNT 2u
 
-/* A backend's program. */
+/* The program of one of these backends. */
 struct piece {
-    cl_program native;      /* NULL: an object that was loaded */
+    cl_program native;      /* NULL for an object that was loaded */
     atomic_bool is_taken;   /* true if a shadow owns it */
     atomic_bool is_changed; /* true if the application built it again, so that it no longer matches its id */
     struct fact facts[FACT_COUNT];
@@ -40,7 +40,7 @@ struct piece_state {
 };
 
 /* Create the Ingot context for the objects or for the linked programs of a native context with one device. `opencl` is
- * the Ingot context for its other programs. */
+ * the Ingot context for all other programs of that native context. */
 ingot_status_t piece_create_object_context(ingot_context_t *context, ingot_context_t opencl, cl_context native,
                                            cl_device_id device);
 ingot_status_t piece_create_link_context(ingot_context_t *context, ingot_context_t opencl, cl_context native,
@@ -54,14 +54,14 @@ struct piece *piece_of_link(ingot_program_t program);
 void piece_complete_ops(ingot_backend_ops_t *ops);
 ingot_status_t piece_create_context(ingot_context_t *context, const ingot_backend_ops_t *ops, ingot_context_t opencl,
                                     cl_context native, cl_device_id device);
-/* Takes over the reference to the native program, even on failure. */
+/* Creates a piece. Takes over the reference to the native program, even on failure. */
 ingot_status_t piece_create(cl_program native, struct piece **piece);
 void piece_destroy(struct piece *piece);
 /* Writes the messages of the driver's compiler or linker to `log`. */
 ingot_status_t piece_write_log(cl_program native, cl_device_id device, ingot_sink_t *log);
 /* Returns the build log of a driver's program, or NULL if memory runs out. The caller frees it. */
 char *piece_read_log(cl_program native, cl_device_id device);
-/* Does the same for a program of Ingot. */
+/* Returns the build log of an Ingot program, or NULL on failure. The caller frees it. */
 char *piece_copy_log(ingot_program_t program);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * burial.c - destroys shadows that nothing uses anymore; see burial.h.
  *
- * When the last shadow with a result is gone, no program that waits to be stored can be launched anymore, so all
- * such programs are stored (flushed). Until then, a driver such as PoCL must not be asked for a program's binary,
- * because it crashes if the program is launched for the first time while it generates the binary. All these flushes
- * together take at most the time that the store may take while the process exits.
+ * When the last shadow with a result is gone, no program that waits to be stored can be launched anymore, so the layer
+ * stores (flushes) all such programs. It does not do so earlier, because a driver such as PoCL crashes if a program is
+ * launched for the first time while the driver generates its binary. All these flushes together take at most the time
+ * that the store may take while the process exits.
  */
 #include "layers/opencl/program/burial.h"
 
@@ -24,11 +24,11 @@
 #define NS_PER_MS 1000000u
 #define MOST_OTHERS 16u
 
-static atomic_size_t waiting_count; /* number of shadows in the list; changed under the lock */
-/* list of waiting shadows, guarded by the lock; the one that was tried last is at the end */
+static atomic_size_t waiting_count; /* number of waiting shadows; written only by threads that hold the lock */
+/* The list of waiting shadows, guarded by the lock. The shadow that was tried last is at the end. */
 static struct shadow *first_waiting;
 static struct shadow *last_waiting;
-static atomic_bool is_ending;     /* true if the process is ending, when the store flushes itself */
+static atomic_bool is_ending;     /* true if the process is ending; the store then flushes itself */
 static _Atomic uint64_t flush_ns; /* total time of all flushes */
 
 bool burial_is_due(void)
@@ -117,7 +117,7 @@ bool burial_release(struct shadow *shadow)
     return before > 0;
 }
 
-/* If the shadow waits and no other thread needs it, marks it as busy and returns it; otherwise returns NULL. Requires
+/* If the shadow waits and no other thread needs it, marks it as busy and returns it. Otherwise, returns NULL. Requires
  * the lock. */
 static struct shadow *begin(struct shadow *shadow)
 {

@@ -15,9 +15,9 @@
 
 #define REASON_CAPACITY 512u
 
-static struct layer_context *contexts; /* guarded by the lock, like the next two */
+static struct layer_context *contexts; /* guarded by the lock, like the next two variables */
 static ingot_status_t waiting_status;
-static char waiting_reason[REASON_CAPACITY]; /* reason of an event that waits for a context; "": none */
+static char waiting_reason[REASON_CAPACITY]; /* the reason of an event that waits for a context; "" if no event waits */
 
 static struct layer_context *find(const struct layer_context *wanted)
 {
@@ -125,7 +125,7 @@ struct layer_context *contexts_acquire(cl_program program)
     if (found != NULL || !create_ingot(made))
         goto end;
     lock_take();
-    found = find(made); /* another thread may have been faster */
+    found = find(made); /* another thread may have added the context in the meantime */
     if (found == NULL) {
         made->user_count = 1;
         made->next = contexts;

@@ -1,8 +1,8 @@
 /*
  * contexts.h - keeps an Ingot context for each OpenCL context that has a program of the layer.
  *
- * The Ingot context lives only as long as such a program, so that the OpenCL context ends when the application
- * expects it.
+ * The Ingot context is destroyed with the last such program. Otherwise, it would keep the OpenCL context alive longer
+ * than the application expects.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H

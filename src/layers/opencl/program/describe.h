@@ -6,12 +6,12 @@
 
 #include "layers/opencl/program/shadow.h"
 
-/* Describes a build of the shadow, which must have a context. The caller releases the descriptor. Returns
- * INGOT_NOT_CACHEABLE, with a detail, if the build must pass through. */
+/* Describes a build of the shadow, which must have a context. The caller releases the descriptor. If the build
+ * must pass through, sets the error detail and returns INGOT_NOT_CACHEABLE. */
 ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc);
 
 /* Describes a compilation of the shadow with these headers. The shadow must have a context for objects. `options` may
- * be NULL. Otherwise like describe_build. */
+ * be NULL. In all other respects, this is like describe_build. */
 ingot_status_t describe_compilation(const struct shadow *shadow, const char *options,
                                     const struct object_headers *headers, ingot_program_desc_t *desc);
 

@@ -1,8 +1,8 @@
 /*
  * handles.h - finds out which pointers are programs that the layer knows.
  *
- * The layer must not read a pointer's memory to find out what it is, so it keeps a table of its shadows and of the
- * drivers' programs behind them. Callers hold the lock.
+ * To find out what a pointer is, the layer must not read the memory that it points to. So the layer keeps a table of
+ * its shadows and of the drivers' programs behind them. Callers of these functions hold the lock.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_HANDLES_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_HANDLES_H

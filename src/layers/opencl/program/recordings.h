@@ -9,7 +9,7 @@
 
 #include "layers/opencl/objects/link_backend.h"
 
-/* Lists a program that Ingot cannot cache, with the reason. */
+/* Adds to the recipe a program that Ingot cannot cache, with the reason. */
 void recordings_add_refused(const_ingot_program_desc_t desc);
 /* Records a linked program, and its objects. */
 void recordings_add_link(const_ingot_program_desc_t desc, const struct link_call *call, const_ingot_program_t program);

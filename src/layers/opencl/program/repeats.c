@@ -13,9 +13,9 @@
 
 #define MAX_KNOWN 4096u
 
-static uint64_t known[MAX_KNOWN]; /* hashes of ids, at the position of their low bits; guarded by the lock */
+static uint64_t known[MAX_KNOWN]; /* hashes of ids, each at the index in its low bits; guarded by the lock */
 
-/* Returns the FNV-1a hash. If two ids have the same hash, one of the programs is not stored in this process. */
+/* Returns the FNV-1a hash of an id. If two ids have the same hash, this process does not store one of the programs. */
 static uint64_t hash_id(size_t size, const uint8_t *id)
 {
     uint64_t hash = 0xcbf29ce484222325u;

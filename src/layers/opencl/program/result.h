@@ -16,15 +16,15 @@ struct result {
     cl_program native;
     cl_uint own_references; /* reference count of `native` when it had no kernels */
     bool is_loaded;         /* from the store */
-    bool is_whole;          /* its binary is as complete as a fresh one */
+    bool is_whole;          /* its binary is as complete as that of a fresh build */
     uint64_t duration_ns;   /* of the build or load */
     bool has_options;       /* false: the application gave NULL */
     char *options;          /* as the application gave them */
     char *log;
 };
 
-/* Gets the program of `desc`, for a native context with this many devices. `options` may be NULL. Sets a detail on
- * failure. */
+/* Gets the program of `desc`, for a native context with this many devices. `options` may be NULL. On failure, sets
+ * the error detail. */
 ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, cl_uint device_count,
                              const char *options);
 /* Returns a result for a linked program that was loaded, or NULL if memory runs out. Takes over the references on

@@ -13,7 +13,7 @@
 #include "layers/opencl/lock.h"
 #include "util/cancellation.h"
 
-/* The number of shadows whose is_counted is true. Written under the lock, and read without it. */
+/* The number of shadows whose is_counted is true. Threads hold the lock to write it, but not to read it. */
 static atomic_size_t result_count;
 
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)

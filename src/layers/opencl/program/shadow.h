@@ -34,11 +34,11 @@ struct shadow {
     const void *header[2]; /* copied from the native program, because loaders expect their functions there */
     _Atomic cl_program native;
     cl_uint own_references;            /* reference count of `native` when it was new; usually 1 */
-    cl_uint first_references;          /* the reference count that the application saw then */
+    cl_uint first_references;          /* the reference count that queries reported when the shadow was new */
     ingot_source_kind_t kind;          /* 0 for a linked program */
     struct recipe *recipe;             /* NULL unless a linked program was loaded */
     ingot_program_t waiting;           /* a linked program that may have to be stored, or NULL; never changes */
-    ingot_program_desc_t waiting_desc; /* its descriptor, or NULL; never changes */
+    ingot_program_desc_t waiting_desc; /* the descriptor of `waiting`, or NULL; never changes */
     /* the fields below are for the thread that works on the shadow; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
     _Atomic bool is_native_built;  /* true if `native` was built for queries that the result cannot answer */
@@ -50,10 +50,10 @@ struct shadow {
     bool is_busy;
     bool is_building;
     int cancellation; /* while busy: the working thread's argument for cancellation_allow */
-    bool is_to_retry; /* for burial.c, like the next two */
+    bool is_to_retry; /* for burial.c, like the next two fields */
     struct shadow *previous_waiting;
     struct shadow *next_waiting;
-    cl_uint pin_count; /* number of calls of the driver that need the shadow, although their callbacks may release it */
+    cl_uint pin_count; /* number of driver calls that need the shadow even if their callbacks release it */
     struct result *result;
     struct object *object;
     bool is_counted; /* true if it may be launched and stored, because it has a result or was linked */
@@ -64,21 +64,22 @@ struct shadow {
 
 /* Returns a shadow with one reference, or NULL if out of memory. It takes over the reference to the native program. */
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind);
-/* The same for a linked program. If the driver linked it, `result` is NULL. If it was loaded, `native` is NULL. Takes
- * over all references on success. `waiting` and its descriptor may be NULL. */
+/* Like shadow_create, for a linked program. If the driver linked it, `result` is NULL. If it was loaded, `native` is
+ * NULL. Takes over all references on success. `waiting` and its descriptor may be NULL. */
 struct shadow *shadow_create_linked(cl_program native, struct result *result, struct recipe *recipe,
                                     ingot_program_t waiting, ingot_program_desc_t waiting_desc);
 /* Returns the recipe of a call, or NULL if memory runs out. */
 struct recipe *shadow_create_recipe(const struct link_call *call);
 void shadow_destroy_recipe(struct recipe *recipe);
-/* Removes the shadow from the table. The caller holds the lock. */
+/* Removes the shadow from the table of handles. The caller holds the lock. */
 void shadow_forget(struct shadow *shadow);
 /* Destroys a shadow that no thread can reach anymore. */
 void shadow_destroy(struct shadow *shadow);
 
 /* Returns the shadow with this handle, or NULL for any other program. */
 struct shadow *shadow_find(cl_program program);
-/* Returns the driver's program behind a program of the application. If that is not a shadow, returns it unchanged. */
+/* Returns the driver's program behind a program of the application. If `program` is not a shadow, returns it
+ * unchanged. */
 cl_program shadow_find_native(cl_program program);
 /* Returns the shadow of a driver's program, or NULL. */
 struct shadow *shadow_find_of_native(cl_program native);
@@ -116,23 +117,23 @@ bool shadow_has_kernels_of_result(struct shadow *shadow);
 void shadow_pin(struct shadow *shadow);
 void shadow_unpin(struct shadow *shadow);
 
-/* Builds, compiles or links the native program as the application did, at most once. Used for queries that the result
- * cannot answer, and before calls that continue from that state. Returns false if that failed, or if the application
- * did none of these. */
+/* Builds, compiles or links the native program as the application did, but at most once. This is done for queries that
+ * the result cannot answer, and before calls that continue from that state. Returns false on failure, or if the
+ * application has not built, compiled or linked the program. */
 bool shadow_build_native(struct shadow *shadow);
 
-/* What a call on a program uses, with references to the result and the object. */
+/* What a call with a program uses. Holds references to the result and the object. */
 struct shadow_use {
     struct shadow *shadow; /* NULL: the program is not a shadow */
     struct result *result; /* NULL: none */
     struct object *object; /* NULL: none */
-    cl_program native;     /* the result's, the shadow's, or the application's own */
+    cl_program native;     /* the program of the result or of the shadow, or else the application's own program */
 };
 struct shadow_use shadow_begin_use(cl_program program);
 /* Returns the program that answers queries that an object cannot answer: `native`, or the object's program, which is
  * compiled now if the object was loaded. */
 cl_program shadow_use_compiled(const struct shadow_use *use);
-/* Like shadow_begin_use, but for a call that only a driver's own program can answer: `native` is that program. */
+/* Like shadow_begin_use, but for a call that only a driver's own program can answer. `native` is then that program. */
 struct shadow_use shadow_begin_call(cl_program program);
 void shadow_end_use(struct shadow_use *use);
 

@@ -2,8 +2,9 @@
  * host.h - the interface between the layer and its module for servers: the functions with which they call each
  * other.
  *
- * The module has the remote tiers but no copy of persist, because a storage must belong to the persist that uses
- * it. So the module calls the layer's functions through this table. The layer and the module come from one build.
+ * The module contains the remote tiers but no copy of persist, because a storage must belong to the copy of persist
+ * that uses it. So the module calls the layer's core and persist through this table. The layer and the module come from
+ * one build.
  */
 #ifndef INGOT_LAYERS_OPENCL_REMOTE_HOST_H
 #define INGOT_LAYERS_OPENCL_REMOTE_HOST_H
@@ -29,10 +30,10 @@ struct remote_host {
 };
 
 /*
- * The type of the module's entry, which puts the server that the environment names behind a storage. `host` must
- * live as long as the module.
+ * The type of the module's only exported function, which puts the server that the environment variables name behind a
+ * storage. `host` must live as long as the module.
  * @retval INGOT_UNIMPLEMENTED  The module has another version.
- * Other statuses as ingot_remote_info_from_environment and ingot_remote_open_behind.
+ * Otherwise, the statuses are those of ingot_remote_info_from_environment and ingot_remote_open_behind.
  */
 typedef ingot_status_t (*remote_open_t)(const struct remote_host *host, ingot_storage_t *storage, ingot_storage_t local,
                                         ingot_event_callback_t on_event);

@@ -1,8 +1,8 @@
 /*
- * remote.c - loads the module for servers, and opens the server that machines share; see remote.h.
+ * remote.c - loads the layer's module for servers, which opens the server that machines share; see remote.h.
  *
- * The libraries for servers are large, and the loader puts the layer into every process that uses OpenCL. So they
- * are in a module beside the layer, which is loaded only if the user names a server.
+ * Servers need large libraries, but the OpenCL loader loads the layer into every process that uses OpenCL. So only the
+ * module, a file beside the layer, links these libraries, and the layer loads it only if the user names a server.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -35,7 +35,7 @@ static bool find_module(char path[PATH_CAPACITY])
     return length > 0 && (size_t)length < PATH_CAPACITY;
 }
 
-/* Loads the module. It stays loaded, because exit() calls its handler. */
+/* Loads the module. It stays loaded, because exit() calls a handler that the module registers. */
 static ingot_status_t load_module(remote_open_t *open)
 {
     char path[PATH_CAPACITY];
@@ -48,7 +48,7 @@ static ingot_status_t load_module(remote_open_t *open)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "%s; it is part of the package ingot-tools",
                                       why != NULL ? why : path);
     }
-    memcpy(open, &entry, sizeof(*open)); /* C has no conversion from an object's address to a function's */
+    memcpy(open, &entry, sizeof(*open)); /* C cannot convert a pointer to an object to a pointer to a function */
     return INGOT_SUCCESS;
 }
 
