@@ -1,7 +1,8 @@
 /*
  * cuda_device.cpp - implements DeviceUnderTest for the CUDA driver of the test.
  *
- * A GPU computes. Without one, cuda_stand_in.c loads what the real compilers made, and launches compute nothing.
+ * If there is a GPU, launches compute. Without one, cuda_stand_in.c loads what the real compilers made, and launches
+ * compute nothing.
  */
 #include "conformance/device_under_test.h"
 
@@ -40,7 +41,7 @@ ProgramText cuda_cpp(const std::string &text)
     return {{{INGOT_SOURCE_CUDA_CPP, text}}};
 }
 
-/* Returns the file of a library, which is loaded by the name that dlopen takes. */
+/* Returns the path of the library that dlopen finds by this name. */
 std::string path_of(const char *name)
 {
     void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
@@ -69,7 +70,7 @@ public:
     uint32_t equal_device() const override { return 1; } /* another GPU, or another context of the first one */
     std::optional<uint32_t> different_device() const override { return driver_.different_device(); }
 
-    /* No variable turns a real GPU into another one; a variable that changes the compiler's code is used instead. */
+    /* No environment variable turns a real GPU into another one, so this uses one that changes the compiler's code. */
     Environment environment_of_another_device() const override
     {
         return executes() ? Environment{{"NVRTC_APPEND_FLAGS", "-maxrregcount=128"}}

@@ -35,7 +35,7 @@ struct ProgramText {
     std::string group{};
 };
 
-/* Variables of a new process: name, value. */
+/* Environment variables of a new process: name, value. */
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 class DeviceUnderTest
@@ -51,13 +51,14 @@ public:
     virtual bool has_equal_device() const { return true; }
     /* Returns a device that differs from device 0 and can be in the same context, if the machine has one. */
     virtual std::optional<uint32_t> different_device() const { return std::nullopt; }
-    /* Returns variables that make device 0 of a new process a different device. */
+    /* Returns environment variables that make device 0 of a new process a different device. */
     virtual Environment environment_of_another_device() const = 0;
-    /* Returns variables that make the driver or compiler of a new process a different one; empty if no variable can. */
+    /* Returns environment variables that make the driver or compiler of a new process a different one. Returns none if
+     * no variable can do that. */
     virtual Environment environment_of_another_driver() const { return {}; }
 
-    /* Returns kernels "twice" (x + x) and "square" (x * x). The compiler has a message about them, if it ever has
-     * messages. */
+    /* Returns kernels "twice" (x + x) and "square" (x * x). If the compiler ever writes messages, it writes one about
+     * these kernels. */
     virtual ProgramText two_kernels() const = 0;
     /* Returns kernel "add" (x + AMOUNT). An option defines AMOUNT. */
     virtual ProgramText with_option(int amount) const = 0;
@@ -69,16 +70,16 @@ public:
     virtual ProgramText several_sources() const = 0;
     /* Returns kernel "add" (x + AMOUNT). The embedded header "amount.h" defines AMOUNT. */
     virtual ProgramText with_header(int amount) const = 0;
-    /* True if sources are text, which can include files and can contain what no id can vouch for. If not, the suite
-     * does not call with_include() and not_cacheable(). */
+    /* True if sources are text, which can include files, and can make a program that is not cacheable. If not, the
+     * suite does not call with_include() and not_cacheable(). */
     virtual bool includes_files() const { return true; }
     /* Returns kernel "add" (x + AMOUNT). A file "amount.h" in this directory defines AMOUNT. */
     virtual ProgramText with_include(const std::string &directory) const = 0;
     virtual std::string amount_header(int amount) const = 0;
-    /* Returns a program that no id can vouch for. */
+    /* Returns a program that is not cacheable (see ingot_program_desc_is_cacheable). */
     virtual ProgramText not_cacheable() const = 0;
-    /* Returns an option that does not change what is computed. The compiler takes it, and the linker, too, if it takes
-     * options. */
+    /* Returns an option that does not change what is computed. The compiler accepts it, and so does the linker, if the
+     * linker takes options. */
     virtual std::string harmless_option() const = 0;
     virtual bool takes_link_options() const = 0;
 

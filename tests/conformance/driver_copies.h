@@ -17,14 +17,15 @@ std::string file_name(const std::string &path);
 /* Returns the file that contains a function of the driver. */
 std::string driver_path();
 
-/* Returns variables with which a process finds these bytes in place of the library of that name. */
+/* Returns environment variables with which a process finds these bytes in place of the library of that name. */
 Environment with_library(const std::string &name, const Bytes &bytes);
-/* Returns variables with which this driver is a process's platform. */
+/* Returns environment variables with which this driver is a process's platform. */
 Environment with_driver(const Bytes &driver);
-/* Returns variables with which a process finds a copy of a library with another build-id. This process must be able to
- * load the library by its name. */
+/* Returns environment variables with which a process finds a copy of a library with another build-id. This process must
+ * be able to load the library by its name. */
 Environment with_another_build_of(const std::string &name);
-/* Returns variables for a process whose PoCL lies in `directory`, with its data in `directory`/share/pocl. */
+/* Returns environment variables for a process whose PoCL lies in `directory`, with its data in
+ * `directory`/share/pocl. */
 Environment with_own_pocl(const std::string &directory);
 
 } // namespace conformance

@@ -1,6 +1,6 @@
 /*
- * hermetic_constructs_test.cpp - tests everything that a source can do with files. Each construct must make the same
- * program as the compiler alone, or not be cacheable.
+ * hermetic_constructs_test.cpp - tests everything that a source can do with files. With each construct, Ingot must make
+ * the same program as the compiler alone, whether or not the program is cacheable.
  */
 #include <filesystem>
 

@@ -33,7 +33,7 @@ static ingot_status_t share_other(ingot_program_t *program, const_ingot_program_
     return ingot_program_share(program, desc, static_cast<ingot_program_t>(user));
 }
 
-/* Shares through the in-memory cache, as a storage's builder would. */
+/* Shares `other` through the in-memory cache, as a storage's builder would. */
 static Program share(const Desc &desc, const Program &other)
 {
     ingot_program_t program = nullptr;

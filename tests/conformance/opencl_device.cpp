@@ -1,7 +1,8 @@
 /*
  * opencl_device.cpp - implements DeviceUnderTest for the OpenCL platform of the test.
  *
- * PoCL and NVIDIA's GPUs compute. Intel's driver compiles for a simulated device, where launches compute nothing.
+ * Launches compute with PoCL and on NVIDIA's GPUs. Intel's driver compiles for a simulated device, on which they
+ * compute nothing.
  */
 #include "conformance/device_under_test.h"
 
@@ -63,7 +64,7 @@ public:
 
     Environment environment_of_another_device() const override
     {
-        /* No variable turns an NVIDIA GPU into another one, so this uses a variable that is in every device's
+        /* No environment variable turns an NVIDIA GPU into another one, so this uses one that is part of every device's
          * identity. */
         if (platform_.is_nvidia())
             return {{"IGC_EnableGVN", "0"}};
@@ -115,7 +116,7 @@ public:
     }
 
     std::string harmless_option() const override { return "-cl-no-signed-zeros"; }
-    bool takes_link_options() const override { return !platform_.is_pocl(); } /* PoCL's are only for libraries */
+    bool takes_link_options() const override { return !platform_.is_pocl(); } /* PoCL takes them only for libraries */
 
     bool takes_spec_constants() const override { return platform_.is_intel(); }
     ProgramText specialized() const override

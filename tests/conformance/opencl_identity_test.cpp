@@ -83,8 +83,8 @@ TEST(OpenclIdentity, IsTheSameForACopyOfTheDriver)
 
 TEST(OpenclIdentity, DiffersByPlatformName)
 {
-    /* The driver stores this part of the name in one piece. What Ingot knows of a platform by its name changes, too.
-     */
+    /* The driver stores this part of the name in one piece. Ingot also recognizes platforms by their names, so a second
+     * field changes. */
     EXPECT_EQ(platform().is_pocl() ? "device[0].platform_name device[0].device_library"
                                    : "device[0].platform_name device[0].environment",
               platform().is_pocl() ? fields_with_driver_word("puting Language", "puting language")

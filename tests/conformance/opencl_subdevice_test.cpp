@@ -36,7 +36,8 @@ private:
     cl_int error_ = CL_SUCCESS;
 };
 
-/* Makes a context for all devices that the native context reports. PoCL reports the parent in place of its parts. */
+/* Makes a context for all devices that the native context reports. For a context of sub-devices, PoCL reports the
+ * parent device. */
 Context context_of(const std::vector<cl_device_id> &devices)
 {
     const OpenclContext native(devices);

@@ -62,8 +62,8 @@ private:
  * makes. With `must_differ`, the two programs must differ, because otherwise the test shows nothing. Returns true if
  * both are cacheable; a program that is not can never be stale. */
 bool expect_not_stale(const ProgramSetup &first, const ProgramSetup &second, bool must_differ = true);
-/* Builds twice with one store: the program must be the compiler's, or not cacheable. Returns true if it is cacheable;
- * then the second process loads it. */
+/* Builds the program twice with one store. Both times, it must equal the program that the compiler alone makes. Returns
+ * true if it is cacheable; the second process must then have loaded it. */
 bool expect_like_native(const ProgramSetup &setup);
 
 /* Implemented by the backend's file: returns what its compiler makes of the program, without Ingot. */

@@ -1,6 +1,6 @@
 /*
- * stale_cuda_test.cpp - tests known ways around a model of how NVRTC finds files and reads options. Each uses two
- * processes and one store, and the second process must not get the first one's program.
+ * stale_cuda_test.cpp - tests constructs for which a simple model of how NVRTC finds files and reads options is wrong.
+ * Each test uses two processes and one store, and the second process must not get the first one's program.
  */
 #include <filesystem>
 

@@ -1,6 +1,6 @@
 /*
- * stale_opencl_test.cpp - tests known ways around a model of how OpenCL compilers find files and read options. Each
- * uses two processes and one store, and the second process must not get the first one's program.
+ * stale_opencl_test.cpp - tests constructs for which a simple model of how OpenCL compilers find files and read options
+ * is wrong. Each test uses two processes and one store, and the second process must not get the first one's program.
  */
 #include <unistd.h>
 
@@ -124,7 +124,7 @@ TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
     }
 }
 
-/* The same with a definition: the #include means another file than the text seems to say. */
+/* A non-ASCII blank in a definition: the #include H below means another file than the text seems to say. */
 TEST(Stale, ByADefinitionBehindANonAsciiBlank)
 {
     if (!is_intel())
@@ -188,7 +188,7 @@ TEST(Stale, ByPoclsDeviceLibrary)
     EXPECT_EQ("built", workplace.build(first).origin);
 }
 
-/* The compiler itself reads options from a variable. */
+/* The compiler itself reads options from an environment variable. */
 TEST(Stale, ByOptionsOfAVariable)
 {
     if (!is_pocl())
@@ -213,7 +213,7 @@ TEST(Stale, ByABuiltInThatIsAMacro)
                       "ops/_cl_max.h");
 }
 
-/* A link is the same file, but a copy is not. */
+/* For #pragma once, a link is the same file, but a copy is not. */
 TEST(Stale, ByALinkThatBecomesACopy)
 {
     const std::string counting = "#pragma once\n#ifdef SEEN\n#undef NAME\n#define NAME twice\n#else\n#define SEEN\n"
@@ -237,7 +237,7 @@ TEST(Stale, ByALinkThatBecomesACopy)
     }
 }
 
-/* If NEOReadDebugKeys is set, the driver reads settings from variables and from a file. */
+/* If NEOReadDebugKeys is set, the driver reads settings from environment variables and from a file. */
 TEST(Stale, ByAKeyOfTheDriver)
 {
     if (!is_intel())
@@ -265,7 +265,7 @@ TEST(Stale, ByTheDriversConfiguration)
     const std::string source = "#ifdef KEY\n#define NAME with_key\n#else\n#define NAME without\n#endif\n";
     ProgramSetup without{source + kKernel};
     ProgramSetup with = without;
-    /* If this file exists, the driver does not read the variables. */
+    /* If igdrcl.config exists, the driver does not read the environment variables. */
     const std::string device = "SetCommandStreamReceiver = 1\nProductFamilyOverride = tgllp\n";
     without.files = {{"igdrcl.config", device}};
     with.files = {{"igdrcl.config", device + "InjectInternalBuildOptions = -DKEY\n"}};

@@ -1,5 +1,6 @@
 /*
- * cache_harness.h - the in-memory cache with values that track their lifetime, for tests of the cache alone.
+ * cache_harness.h - an in-memory cache whose values record when they are created and destroyed, for tests of the cache
+ * alone.
  */
 #ifndef INGOT_TESTS_SUPPORT_CACHE_HARNESS_H
 #define INGOT_TESTS_SUPPORT_CACHE_HARNESS_H

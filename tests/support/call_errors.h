@@ -35,7 +35,7 @@ inline const std::vector<int> &errors_of(unsigned long long call)
     static const std::vector<int> lock = {EIO, EACCES, EAGAIN, EINTR, ENOLCK, ESTALE};
     static const std::vector<int> list = {EIO, ENOENT, ENOTDIR, ESTALE};
     switch (call) {
-#if defined(SYS_open) /* like those below, an older call that arm64 never had */
+#if defined(SYS_open) /* arm64 does not have this older call, nor the older ones below */
     case SYS_open: return open;
     case SYS_stat: return status;
     case SYS_mkdir:

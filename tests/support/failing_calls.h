@@ -2,7 +2,7 @@
  * failing_calls.h - makes system calls of this process fail from now on, as on a file system that does not support
  * them.
  *
- * Use it in a forked child, because it cannot be undone. The kernel applies the filter, so the calls of all libraries
+ * Use this in a forked child, because it cannot be undone. The kernel applies the filter, so the calls of all libraries
  * fail.
  */
 #ifndef INGOT_TESTS_SUPPORT_FAILING_CALLS_H

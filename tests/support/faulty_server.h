@@ -62,7 +62,7 @@ class FaultyServer
 public:
     using Behavior = std::function<void(FaultyConnection &connection)>;
 
-    /* `backlog` is how many connections the kernel accepts. Without a behavior, nothing else accepts one. */
+    /* `backlog` is how many connections the kernel accepts. Without a behavior, the server itself accepts none. */
     explicit FaultyServer(Behavior behavior, int backlog = 64) : behavior_(std::move(behavior))
     {
         sockaddr_in address = server_process::loopback(0);

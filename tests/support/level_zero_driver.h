@@ -1,8 +1,8 @@
 /*
  * level_zero_driver.h - the Level Zero driver of a test, and native contexts for its devices.
  *
- * scripts/with-device says which product the driver simulates. A test fails without a driver, and if the driver
- * simulates another product. A variable makes the driver show two equal devices.
+ * scripts/with-device says which product the driver simulates. A test fails if there is no driver, or if the driver
+ * simulates another product. An environment variable makes the driver show two identical devices.
  */
 #ifndef INGOT_TESTS_LEVEL_ZERO_DRIVER_H
 #define INGOT_TESTS_LEVEL_ZERO_DRIVER_H
@@ -27,7 +27,7 @@ public:
 
     ze_driver_handle_t native() const { return native_; }
     const std::vector<ze_device_handle_t> &devices() const { return devices_; }
-    /* Returns one context for the whole test. Tests that destroy no context need no other. */
+    /* Returns one context for the whole test. It is enough for tests that do not destroy a context. */
     ze_context_handle_t context() const { return context_; }
 
     ze_context_handle_t make_context() const

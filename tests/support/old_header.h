@@ -1,6 +1,6 @@
 /*
- * old_header.h - programs that include a file on which a context's memo of headers relies at once, because the memo's
- * clock is an hour ahead. A test that uses this file links with --wrap=os_file_clock_ns.
+ * old_header.h - describes programs that include a file. A context's header memo relies on the file at once, because
+ * the memo's clock is set an hour ahead. A test that uses this header must be linked with --wrap=os_file_clock_ns.
  */
 #ifndef INGOT_TESTS_SUPPORT_OLD_HEADER_H
 #define INGOT_TESTS_SUPPORT_OLD_HEADER_H

@@ -29,7 +29,8 @@ inline std::filesystem::path opencl_driver_path()
     return info.dli_fname;
 }
 
-/* Puts a driver into `directory`/lib/tests. Returns variables with which this driver is a process's only platform. */
+/* Puts a driver into `directory`/lib/tests. Returns environment variables with which this driver is a process's only
+ * platform. */
 inline std::map<std::string, std::string> opencl_driver_at(const std::filesystem::path &directory,
                                                            const std::vector<uint8_t> &driver)
 {

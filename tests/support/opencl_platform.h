@@ -1,9 +1,9 @@
 /*
  * opencl_platform.h - the OpenCL platform of a test, and native contexts for its devices.
  *
- * scripts/with-device shows one platform to a test. A test fails without a platform, and if the platform is not the
- * one that it is named after. Variables make the driver show two equal devices, and make PoCL show a third one that
- * differs.
+ * scripts/with-device shows one platform to a test. A test fails if there is no platform, or if the platform is not the
+ * one after which the test is named. Environment variables make the driver show two identical devices, and make PoCL
+ * show a third, different one.
  */
 #ifndef INGOT_TESTS_OPENCL_PLATFORM_H
 #define INGOT_TESTS_OPENCL_PLATFORM_H
@@ -58,7 +58,7 @@ private:
         devices_.resize(count);
         if (clGetDeviceIDs(id_, CL_DEVICE_TYPE_ALL, count, devices_.data(), nullptr) != CL_SUCCESS)
             throw std::runtime_error("no OpenCL devices");
-        /* PoCL has its own order of devices, so this moves the equal ones to the front. */
+        /* PoCL has its own order of devices, so this moves the identical ones to the front. */
         for (cl_uint i = 0; i < count && count > 2 && name_of(devices_[0]) != name_of(devices_[1]); ++i)
             std::rotate(devices_.begin(), devices_.begin() + 1, devices_.end());
     }

@@ -1,6 +1,6 @@
 /*
- * persist_session.h - what one process has: a context of the reference backend, the events that it received, and the
- * programs that it gets through a storage.
+ * persist_session.h - stands for one process: its context of the reference backend, the events that it received, and
+ * the programs that it gets through a storage.
  */
 #ifndef INGOT_TESTS_SUPPORT_PERSIST_SESSION_H
 #define INGOT_TESTS_SUPPORT_PERSIST_SESSION_H

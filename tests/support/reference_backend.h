@@ -34,7 +34,7 @@ typedef struct reference_counts {
 /* The configuration of a context. `counts` and the hook belong to the caller and must outlive the context. */
 typedef struct reference_info {
     uint32_t device_count;
-    const char *const *targets; /* one per device; equal names are equal devices */
+    const char *const *targets; /* one per device; devices with equal names are identical */
     const char *driver_version;
     reference_counts_t *counts; /* updated atomically; NULL: not wanted */
     /* Called before each operation with its name ("build", "load", "get_binary", "create_kernel", "identify"). Unless

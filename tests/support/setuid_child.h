@@ -36,8 +36,8 @@ inline bool is_this()
     _exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
-/* Runs the current test in a setuid process with these variables, and expects that it passes there. Lets others write
- * in the scratch directory. Returns a reason to skip the test, or NULL. */
+/* Runs the current test in a setuid process with these environment variables, and expects that it passes there. Lets
+ * others write in the scratch directory. Returns a reason to skip the test, or NULL. */
 inline const char *run(const ScratchDirectory &scratch, child_process::Child::Environment variables)
 {
     if (getuid() != 0)

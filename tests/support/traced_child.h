@@ -32,7 +32,7 @@ struct Outcome {
     bool was_reached = false; /* true if the stop to interfere with was reached */
     int exit_status = -1;     /* 128 plus the signal's number if it was killed */
     unsigned stops = 0;
-    int error = 0; /* the one with which a system call was made to fail */
+    int error = 0; /* the errno with which a system call was made to fail, or 0 */
 };
 
 /* Waits for the child's next stop or end. Returns false if it ended. */
@@ -84,7 +84,7 @@ inline Outcome run_and_kill_at(unsigned n, const std::function<int()> &work)
 
 #if defined(__x86_64__)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr size_t most_errors = 1; /* per call: more take too long, and the paths are the same */
+constexpr size_t most_errors = 1; /* per call: with a sanitizer, more would take too long, and the paths are the same */
 #else
 constexpr size_t most_errors = SIZE_MAX;
 #endif

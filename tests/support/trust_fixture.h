@@ -146,7 +146,7 @@ struct Kept {
     }
 };
 
-/* Returns a blob in a seal. */
+/* Returns the blob with a seal that was made with this key. */
 inline Bytes sealed(const Key &key, const Bytes &id, const Bytes &blob)
 {
     Kept kept;

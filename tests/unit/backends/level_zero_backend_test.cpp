@@ -1,6 +1,6 @@
 /*
- * level_zero_backend_test.cpp - tests what the Level Zero backend has in addition to the conformance suite: its own
- * header, its table of operations, dynamic linking, and binaries of Intel's offline compiler.
+ * level_zero_backend_test.cpp - tests the parts of the Level Zero backend that the conformance suite does not cover:
+ * its own header, its table of operations, dynamic linking, and binaries of Intel's offline compiler.
  */
 #include <gtest/gtest.h>
 
@@ -310,8 +310,8 @@ TEST(LevelZeroErrors, NamesEveryCodeAndTellsLackOfMemory)
     EXPECT_EQ(static_cast<int64_t>(ZE_RESULT_ERROR_DEVICE_LOST), ingot_last_error_code());
 }
 
-/* Returns the machine code of a module that is compiled with `own_options` of its source and `options` of the program.
- */
+/* Returns the machine code of a module that is compiled with `own_options` for its source and `options` for the
+ * program. */
 std::string code_with(const char *own_options, const char *options)
 {
     const std::string module = spirv_of("two_kernels");

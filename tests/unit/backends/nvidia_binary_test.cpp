@@ -215,7 +215,7 @@ protected:
             *blocks = counting.requests();
         return native_.empty();
     }
-    /* True if the linker was not called. It would need a block of memory for the text. */
+    /* True if the linker was not called. Calling the linker takes another block of memory, for the text. */
     bool keeps_ptx_at_once()
     {
         size_t blocks = 0;

@@ -1,6 +1,6 @@
 /*
- * opencl_backend_fixture.h - contexts and programs of the OpenCL backend, and direct calls of its table of operations,
- * for its tests.
+ * opencl_backend_fixture.h - creates contexts and programs of the OpenCL backend for its tests, and calls its table of
+ * operations directly.
  */
 #ifndef INGOT_TESTS_UNIT_BACKENDS_OPENCL_BACKEND_FIXTURE_H
 #define INGOT_TESTS_UNIT_BACKENDS_OPENCL_BACKEND_FIXTURE_H

@@ -1,6 +1,6 @@
 /*
- * opencl_backend_test.cpp - tests what the OpenCL backend has in addition to the conformance suite: its own header and
- * its table of operations.
+ * opencl_backend_test.cpp - tests the parts of the OpenCL backend that the conformance suite does not cover: its own
+ * header and its table of operations.
  */
 #include "unit/backends/opencl_backend_fixture.h"
 
@@ -283,7 +283,7 @@ TEST(OpenclBuild, FailureHasTheDriversCodeBesideTheBuildLog)
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "no_such_type")) << ingot_last_error_detail();
 }
 
-/* Tests which status follows from each code of a driver, whatever this machine's drivers return. */
+/* Tests which status follows from each error code of a driver, whichever codes this machine's drivers return. */
 TEST(OpenclBuild, ConcludesFromTheDriversCodeWhoseFaultItIs)
 {
     Table table;

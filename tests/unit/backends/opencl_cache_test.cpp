@@ -73,7 +73,7 @@ TEST(OpenclCache, CountsTheBytesOfBuiltPrograms)
     EXPECT_LT(texts.size() * 3000, total);
 }
 
-/* The driver has code for each device, even if two are equal and share one section of the blob. */
+/* The driver has code for each device, even if two are identical and share one section of the blob. */
 TEST(OpenclCache, CountsTheBytesForEachDevice)
 {
     const std::vector<cl_device_id> &all = platform().devices();

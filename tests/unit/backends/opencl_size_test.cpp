@@ -125,8 +125,9 @@ opencl_code_weight weigh_with(const std::string &options, const std::string &tex
     return weight;
 }
 
-/* Each condition has a branch of 1 token and an #else branch of 3, in a kernel of 7 other tokens. `tokens` says how
- * many of the branches' tokens count; both branches do if the condition is unknown. `before` precedes the kernel. */
+/* Each condition has a branch of 1 token and an #else branch of 3, in a kernel of 7 other tokens. `tokens` is how many
+ * of the branches' tokens are added to the weight: those of both branches if the condition is unknown. `before`
+ * precedes the kernel. */
 TEST(OpenclCodeWeight, CountsWhatConditionsKeep)
 {
     const struct {
@@ -225,7 +226,7 @@ std::string large_header(size_t count)
     return text;
 }
 
-/* Returns how many times the real size of a program's binaries the cache counts after the build. */
+/* Returns the size that the cache counts after the build, divided by the real size of the program's binaries. */
 double counted_over_real(const std::string &text, const std::string &options)
 {
     const OpenclContext native({OpenclPlatform::get().devices()[0]});

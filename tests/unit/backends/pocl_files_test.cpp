@@ -23,7 +23,8 @@ namespace
 class PoclFiles : public testing::Test
 {
 protected:
-    /* Installs the library in lib/ of a prefix, and empty header files of these names in its share/pocl/include. */
+    /* Makes an installation in the directory `prefix`: the library in lib/, and empty header files with these names in
+     * share/pocl/include/. */
     void install(const std::filesystem::path &prefix, const std::vector<std::string> &headers)
     {
         const std::filesystem::path include = prefix / "share/pocl/include";
@@ -40,7 +41,7 @@ protected:
         if (library_ != nullptr)
             dlclose(library_);
     }
-    /* Expects that the files are refused. Returns the error's detail. */
+    /* Expects that the files are refused. Returns the error detail. */
     std::string refusal() const
     {
         ingot_allocator_t allocator;

@@ -1,6 +1,7 @@
 /*
  * backend_functions_test.cpp - tests the functions that backend.h offers to backends in addition to the operations
- * table: log text, a program's refusal, the user's allocator, and a program's build request.
+ * table. With them, a backend writes log text, refuses a program, uses the user's allocator, and reads a program's
+ * build request.
  */
 #include <gtest/gtest.h>
 

@@ -196,7 +196,7 @@ TEST_F(CacheBlob, BuildsOnlyTheDevicesThatItLacks)
     EXPECT_EQ(blob_with(both).size(), blob_of(program).size());
 }
 
-/* In this test, only calls of the compiler take time. */
+/* In this test, only builds take a noticeable time. */
 TEST_F(CacheBlob, KeepsTheSumOfTheBuildTimes)
 {
     const auto slow = [](void *, const char *operation) {
@@ -294,7 +294,7 @@ TEST_F(CacheBlob, IsDescribedWithoutADevice)
     size_t binaries = 0;
     for (size_t at = text.find("\"bytes\": "); at != std::string::npos; at = text.find("\"bytes\": ", at + 1))
         ++binaries;
-    EXPECT_EQ(2u, binaries) << text; /* equal devices share a binary */
+    EXPECT_EQ(2u, binaries) << text; /* identical devices share a binary */
     EXPECT_NE(std::string::npos, text.find("], \"build_time_ns\": ")) << text;
     EXPECT_NE(std::string::npos, text.find(", \"build_log\": \"")) << text;
 }

@@ -162,7 +162,7 @@ TEST(CompilerIdentity, TellsDirectoriesOfTheSystemFromOthers)
         EXPECT_NE(std::string::npos, directories.find(line)) << line << directories;
 }
 
-/* The libraries that it needs are found through LD_LIBRARY_PATH and its RUNPATH. */
+/* The dynamic linker finds the compiler's own libraries through LD_LIBRARY_PATH and the compiler's RUNPATH. */
 TEST(CompilerIdentity, LoadsACompilerWhoseSearchOnlyTheLinkerKnows)
 {
     const std::vector<std::string> arguments = {one + "/libidentity_extra.so", "identity_extra",

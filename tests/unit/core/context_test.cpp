@@ -66,7 +66,8 @@ ingot_cache_capacity_t capacity_of(const Context &context)
     return capacity;
 }
 
-/* Makes a context whose backend is never asked to build, and whose compiler reads options from a variable. */
+/* Makes a context whose backend is never asked to build, and whose compiler reads options from an environment
+ * variable. */
 Context context_with_option_variable()
 {
     ingot_backend_ops_t ops{};
@@ -117,8 +118,8 @@ std::vector<uint8_t> id_in_directory(const std::filesystem::path &directory)
 
 } // namespace
 
-/* Debug information names the current directory. The id must then depend on it, even if the option -g comes from a
- * variable that the compiler reads. */
+/* With the option -g, the code names the current directory, so the id must depend on it. This holds even if the option
+ * comes from an environment variable that the compiler reads. */
 TEST(Context, ReadsOptionsInACompilersVariable)
 {
     const ScratchDirectory one, two;

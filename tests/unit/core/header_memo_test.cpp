@@ -28,7 +28,7 @@ namespace
 namespace fs = std::filesystem;
 
 constexpr char kOne[] = "int one;";
-constexpr char kTwo[] = "int two;"; /* of the same size */
+constexpr char kTwo[] = "int two;"; /* as long as kOne */
 
 /* The memo does not rely on files in a tmpfs, and /tmp may be one. */
 const bool has_directory = setenv("TMPDIR", "/var/tmp", 1) == 0;

@@ -298,7 +298,7 @@ TEST_F(Hermetic, LeavesAGapForAFileThatAnIdCannotStandFor)
     expect_gap("./folder has content, which could not be read", resolve("#include \"folder\""));
 }
 
-/* NVRTC does not accept a byte order mark, so such a program does not build with it. */
+/* NVRTC does not accept a byte order mark, so it does not build a program that has one. */
 TEST_F(Hermetic, LeavesAGapForAMarkThatTheCompilerMayNotTake)
 {
     write("bom.h", "\xef\xbb\xbfint x;\n");

@@ -222,7 +222,7 @@ TEST_F(HermeticText, FailsWhereAGapIsReached)
         expect_same_tokens("#if 0\n" + std::string(source) + "#endif\nint e;\n");
     }
     expect_refused("#line 3\n#include \"x.h\"\n");
-    /* It is not known which lines #line renumbers. */
+    /* Ingot does not know which lines this #line renumbers. */
     expect_refused("#if 0\n#line 3\n#include \"x.h\"\n#endif\nint e;\n");
 }
 

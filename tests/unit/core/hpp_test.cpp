@@ -1,6 +1,6 @@
 /*
- * hpp_test.cpp - tests the C++ interface: handles count references as documented, a failed status is thrown with its
- * sentence, and no exception of a callback passes through C code.
+ * hpp_test.cpp - tests the C++ interface: handles count references as documented, a call that fails throws its status
+ * and error detail, and no exception from a callback passes through C code.
  */
 #include <atomic>
 #include <mutex>

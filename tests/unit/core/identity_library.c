@@ -10,7 +10,7 @@ int FUNCTION(void)
     return 1;
 }
 
-/* Sets a variable that shows that the library was loaded, not just read. */
+/* Sets an environment variable that shows that the library was loaded, not just read. */
 __attribute__((constructor)) static void tell(void)
 {
     (void)setenv("IDENTITY_LOADED", "1", 1);

@@ -20,7 +20,7 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
     struct Known {
         int key;
         size_t bytes;
-        /* Contains "" if it was requested without a group. No dropped group then takes it along. */
+        /* Contains "" if the entry was requested without a group. Dropping a group then never drops the entry. */
         std::set<std::string> groups;
     };
     std::mt19937 random(GetParam());
@@ -32,7 +32,7 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
     memory_cache_limits limits = Limits{8, 0, 0};
     std::list<Known> lru; /* the least recently used first */
     std::list<std::string> groups;
-    std::map<std::pair<int, std::string>, cache_memo> memos; /* a descriptor has one, for its key and group */
+    std::map<std::pair<int, std::string>, cache_memo> memos; /* one for each key and group, as in a descriptor */
 
     const auto is_empty = [&](const std::string &group) {
         return std::none_of(lru.begin(), lru.end(), [&](const Known &one) { return one.groups.count(group) != 0; });

@@ -121,7 +121,7 @@ TEST(MemoryCacheStripe, CountsExactlyInCellsThatAreAddedLater)
     EXPECT_EQ(static_cast<size_t>(kKeys), harness.destroyed());
 }
 
-/* There are more threads than processors, so that some are interrupted in the middle of counting. */
+/* On a machine with fewer processors than threads, some threads are interrupted in the middle of counting. */
 TEST(MemoryCacheStripe, CountsExactlyWhileEntriesComeAndGo)
 {
     constexpr int kLives = 2000;
@@ -129,14 +129,15 @@ TEST(MemoryCacheStripe, CountsExactlyWhileEntriesComeAndGo)
     Harness harness;
     cache_memo memo = {};
     std::atomic<bool> stop{false};
-    /* Threads store here instead of counting, because counting would keep them from meeting the evictions. */
+    /* The life of the latest hit. Threads only store it: counting their hits would take so long that they would seldom
+     * coincide with an eviction. */
     std::atomic<int> last_hit_life{-1};
     std::vector<std::thread> users;
 
     harness.touch(-1);
     for (unsigned i = 0; i < kUsers; ++i) {
         users.emplace_back([&] {
-            cache_entry_release(harness.find(-1)); /* the stripe's first use adds its cells */
+            cache_entry_release(harness.find(-1)); /* the first hit in a stripe adds the stripe's cells */
             while (!stop) {
                 cache_entry *entry = memory_cache_recall(&memo);
                 if (entry == nullptr)
@@ -173,7 +174,7 @@ TEST(MemoryCacheStripe, CountsInAChildProcess)
     harness.touch(1, nullptr, 0, &memo);
     cache_entry *held = memory_cache_recall(&memo);
     ASSERT_NE(nullptr, held);
-    std::thread user([&] { /* it spends most of its time in a hit */
+    std::thread user([&] { /* this thread spends most of its time in a hit */
                            cache_entry_release(harness.find(1));
                            for (ready = true; !stop;) {
                                cache_entry *entry = memory_cache_recall(&memo);

@@ -115,11 +115,11 @@ TEST(MemoryCache, DoesNotRecallWhatWasEvictedNorWhatTookItsPlace)
     harness.touch(1, nullptr, 0, &memo);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
     EXPECT_EQ(nullptr, memory_cache_recall(&memo));
-    for (int key = 2; key < 100; ++key) { /* entries are recycled: some get the first one's place */
+    for (int key = 2; key < 100; ++key) { /* entries are recycled, so a new one gets the place of key 1 */
         harness.touch(key);
         EXPECT_EQ(nullptr, memory_cache_recall(&memo));
     }
-    EXPECT_FALSE(harness.touch(1, nullptr, 0, &memo)); /* it is in another place now, and the memo is updated */
+    EXPECT_FALSE(harness.touch(1, nullptr, 0, &memo)); /* makes key 1 again, in another place, and updates the memo */
     cache_entry *entry = memory_cache_recall(&memo);
     harness.check(entry, 1);
     cache_entry_release(entry);
@@ -302,7 +302,7 @@ TEST(MemoryCacheLimits, OneLargerThanTheBudgetIsReturnedAndNotKept)
     harness.touch(1, nullptr, 10);
     EXPECT_FALSE(harness.touch(2, nullptr, 1001));
     EXPECT_FALSE(harness.contains(2));
-    EXPECT_TRUE(harness.contains(1)); /* nothing had to be evicted for it */
+    EXPECT_TRUE(harness.contains(1)); /* nothing had to be evicted for key 2 */
     EXPECT_FALSE(harness.touch(3, nullptr, SIZE_MAX));
     EXPECT_FALSE(harness.touch(4, nullptr, SIZE_MAX - own));
     EXPECT_TRUE(harness.contains(1));

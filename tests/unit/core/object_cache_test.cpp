@@ -582,7 +582,7 @@ TEST(ObjectCacheLimits, HoldForEachSessionAsWellAsInTotal)
     for (const char *group : {"1", "2", "3"})
         ASSERT_EQ(INGOT_SUCCESS, cache.set("AB", group));
     EXPECT_FALSE(cache.has("AB", "1"));
-    /* Another session, although session and group together read the same ("AB" and "1", "A" and "B1"). */
+    /* This is another session than "AB", although "A" and "B1" read the same as "AB" and "1" when they are joined. */
     ASSERT_EQ(INGOT_SUCCESS, cache.set("A", "B1"));
     ASSERT_EQ(INGOT_SUCCESS, cache.set("A", "B2"));
     EXPECT_TRUE(cache.has("AB", "2") && cache.has("AB", "3") && cache.has("A", "B1") && cache.has("A", "B2"));

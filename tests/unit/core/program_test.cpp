@@ -270,7 +270,7 @@ TEST(Program, HasNoBlobWhenAnIncludedFileChangedBeforeItWasCompiled)
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("changed since"));
     EXPECT_NE(nullptr, create_kernel(unvouched, "second"));
     write("kernel first x\n");
-    /* A request with an equal descriptor does not get the program that nothing vouches for. */
+    /* A request with an equal descriptor does not get the program that is not cacheable. */
     const Program other = create_program(text.make(context));
     EXPECT_NE(nullptr, create_kernel(other, "first"));
     write("kernel second x\n");
@@ -302,7 +302,7 @@ TEST(Program, HasTheBlobOfItsIdWhenAnIncludedFileChangesWhileItIsCompiled)
     std::remove(path.c_str());
 }
 
-/* An unknown option may make the compiler read files, so its program is not kept under an id. */
+/* An unknown option may make the compiler read files, so a program with such an option is not cacheable. */
 TEST(Program, ThatIsBuiltNativelyTellsWhyAndIsNotCacheable)
 {
     const std::string path = testing::TempDir() + "ingot_native.h";
@@ -533,8 +533,8 @@ TEST(Kernel, LockExcludesOthers)
 namespace
 {
 
-/* A hook that counts the native kernels that are made, makes each of them slow, and fails the first `failures` of
- * them. */
+/* A hook that is called for each native kernel that is made. It counts the kernels, makes each of them slow, and fails
+ * the first `failures` of them. */
 struct KernelMakings {
     int failures = 0;
     std::atomic<int> made{0};
@@ -612,7 +612,8 @@ TEST(Kernel, RequestedWhileItsThreadMakesItIsMadeTwiceAndOneStays)
     EXPECT_EQ(1, device.counts.live_kernels);
 }
 
-/* A descriptor remembers a kernel. Its program may be gone by the time another thread reads this. */
+/* A descriptor remembers a kernel. The program of that kernel may be gone by the time another thread looks at what the
+ * descriptor remembers. */
 TEST(Kernel, IsOfAProgramThatIsThereWhileProgramsComeAndGo)
 {
     constexpr int kThreads = 4;
@@ -773,7 +774,7 @@ TEST(OutOfMemory, OfTheDriverEmptiesTheCacheAndSucceeds)
 namespace
 {
 
-/* Fails one operation for lack of memory however often it is tried, and counts the tries. */
+/* A hook that fails each try of one operation with INGOT_OUT_OF_MEMORY, and counts the tries. */
 struct Shortage {
     std::string operation;
     std::atomic<int> tries{0};
@@ -826,7 +827,8 @@ TEST(OutOfMemory, ThatLastsIsTriedOnceMoreWhateverIsTried)
     EXPECT_EQ(2, shortage.tries.exchange(0));
 }
 
-/* A builder requests another program. One shortage of memory leads to one more try in total. */
+/* A builder requests another program, and memory runs out in the inner request. The two requests together try once
+ * more, not once each. */
 TEST(OutOfMemory, ThatLastsIsTriedOnceMoreInANestedRequestToo)
 {
     ReferenceDevice device;
@@ -901,7 +903,7 @@ TEST(Program, ThatIsNotKeptIsBuiltOnceForAllWhoAskAtTheSameTime)
     EXPECT_EQ(0u, stats_of(context).programs);
     EXPECT_EQ(0, device.counts.live_programs);
     text.flags = 0;
-    (void)create_program(text.make(context)); /* kept, but not for requests with the flag */
+    (void)create_program(text.make(context)); /* kept in memory, but requests with the flag do not use it */
     EXPECT_NE(nullptr, create_program(desc));
     EXPECT_EQ(3u, device.counts.builds);
 }
@@ -921,7 +923,7 @@ TEST(Groups, ProgramOfTwoDescriptorsGroupsGoesWithTheLastOfThem)
     EXPECT_EQ(1u, stats_of(context).programs);
     EXPECT_EQ(1u, stats_of(context).groups);
     EXPECT_EQ(1u, device.counts.builds);
-    (void)create_program(first); /* found by its memo, and in its group again */
+    (void)create_program(first); /* found through the descriptor's memo, and added to its group again */
     EXPECT_EQ(2u, stats_of(context).groups);
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x299x299"));
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "3x224x224"));

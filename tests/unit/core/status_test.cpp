@@ -1,5 +1,5 @@
 /*
- * status_test.cpp - tests the names of statuses and events, the version, and each thread's error sentence.
+ * status_test.cpp - tests the names of statuses and events, the version, and each thread's error detail.
  */
 #include <string>
 #include <thread>
@@ -85,7 +85,7 @@ public:
     }
 };
 
-/* Fails, as code of a backend or an application may when it cleans up. */
+/* Makes a call that fails, as a backend or an application may do while it cleans up. */
 void fail_quietly()
 {
     ingot_program_t none = nullptr;
@@ -112,7 +112,7 @@ TEST(ErrorDetail, SurvivesTheReleaseOfAnObjectWhoseDestructorFails)
 TEST(ErrorDetail, SurvivesTheReleaseOfEverythingThatABackendMade)
 {
     static int made;
-    struct Careless { /* a backend whose functions all fail when they destroy */
+    struct Careless { /* a backend whose destroy functions all make a call that fails */
         static void destroy(void *) { fail_quietly(); }
         static ingot_status_t identify(void *, uint32_t, ingot_identity_t *identity)
         {

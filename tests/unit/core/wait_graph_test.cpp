@@ -1,5 +1,6 @@
 /*
- * wait_graph_test.cpp - tests waits that would never end, waits for work outside of the in-memory cache, and fork.
+ * wait_graph_test.cpp - tests that waits which would never end are refused, also if they are for work outside of the
+ * in-memory cache, and that a child of fork() can use Ingot.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -167,7 +168,7 @@ static void fork_during(const char *operation, bool has_waiter)
             EXPECT_EQ(INGOT_SUCCESS, get_kernel());
         }
     });
-    while (has_waiter && stats_of(context).waits == 0) /* until the waiter waits, and so holds no lock */
+    while (has_waiter && stats_of(context).waits == 0) /* until the waiter waits: it holds no lock then */
         std::this_thread::yield();
     EXPECT_EQ(0, forked_child::run([&] {
                   alarm(20);

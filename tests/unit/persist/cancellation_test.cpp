@@ -1,7 +1,9 @@
 /*
- * cancellation_test.cpp - tests that pthread_cancel ends no thread while it holds a lock, or while others wait for it.
+ * cancellation_test.cpp - tests that pthread_cancel never ends a thread that holds a lock, or for which other threads
+ * wait.
  *
- * A thread that has canceled itself ends at its next cancellation point. If it returns from a call, the call had none.
+ * A thread that has canceled itself ends at its next cancellation point. If it returns from a call, the call had no
+ * cancellation point.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -20,7 +22,7 @@ using namespace store_fixture;
 namespace
 {
 
-/* A thread that can be canceled. Records whether it finished its work before that. */
+/* A thread that can be canceled. Records whether it finished its work before it was canceled. */
 class Cancellable
 {
 public:

@@ -1,6 +1,6 @@
 /*
- * Tests a process that waits for a blob of another process: it looks for the blob at each moment of the store, on a
- * file system with coarse times.
+ * Tests a process that waits for another process to store a blob. It must find the blob whenever it looks for it while
+ * the blob is stored, even on a file system with coarse times.
  */
 #include <gtest/gtest.h>
 
@@ -184,7 +184,7 @@ TEST_F(BuildMoments, AnEntryThatLeavesTheTimeOfItsBucketIsFoundAtTheLimit)
     EXPECT_EQ(0, forked_child::wait_for(builder));
 }
 
-/* The limit is long, so the entry must be found before it is reached. */
+/* The time limit is long, so the waiting process must find the entry before the limit is reached. */
 TEST_F(BuildMoments, AnEntryOfTheSameTickAsItsBucketIsFoundWhileTheBuilderGoesOn)
 {
     times = Times::of_first_sight;

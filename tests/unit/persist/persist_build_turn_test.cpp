@@ -131,7 +131,8 @@ protected:
         end_.open();
         EXPECT_EQ(expected, forked_child::wait_for(child));
     }
-    /* Requests the program while another process compiles it. The other compiler goes on when this request waits. */
+    /* Requests the program while another process compiles it. The other process's compiler goes on as soon as this
+     * request waits. */
     Result request_meanwhile(ingot_storage_t storage, bool generates_code_at_launch = false)
     {
         Session session(generates_code_at_launch);
@@ -146,7 +147,7 @@ protected:
     void expect_no_wait(const ingot_persist_info_t &info, const std::string &source = kSource,
                         bool generates_code_at_launch = false)
     {
-        /* It must outlive the store, which stores waiting programs when it is closed. */
+        /* The session must outlive the store, which stores waiting programs when it is closed. */
         Session session(generates_code_at_launch);
         const Store store(info);
         const Result result = request(session, store.get(), source, [this] { go_.open(); });
@@ -332,8 +333,8 @@ TEST_F(BuildTurn, IsNotAwaitedForAnotherProgramOrNamespace)
     finish(builder);
 }
 
-/* A build locks one byte of a file. Two ids rarely have the same byte, but then a request for one may wait for the
- * other. */
+/* A process that builds locks one byte of a file. Rarely, two ids have the same byte. A request for one id then waits
+ * while the program of the other id is built. */
 TEST_F(BuildTurn, OfAnIdWithTheSameByteIsAwaitedForALimitedTime)
 {
     const Gate ready, go;
@@ -472,7 +473,7 @@ TEST_F(BuildTurn, OfAChainAndASwitchIsThatOfTheirFirstWritableDirectory)
     ingot_storage_release(chain);
 }
 
-/* The tier that locks is not the one that gets the blob. */
+/* The store has the lock, but the other tier of the chain gets the blob. */
 TEST_F(BuildTurn, OfAChainThatStoresElsewhereBringsItsBlob)
 {
     const std::string file = (scratch_.path() / "program").string();
@@ -526,7 +527,7 @@ TEST_F(BuildTurn, LeavesNoFileOpen)
     EXPECT_EQ(before, open_files());
 }
 
-/* A failed build is remembered by the lock of an open file. Here, no file may stay open. */
+/* To remember a failed build, a store keeps a locked file open. In this test, no file may stay open. */
 TEST_F(BuildTurn, ThatCouldNotBeStoredForAReasonThatMayPassIsForgottenAtOnce)
 {
     info_.lock_timeout_ms = 1;

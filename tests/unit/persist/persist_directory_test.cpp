@@ -282,7 +282,7 @@ TEST(PersistDirectory, HealsItsTotal)
             ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(i), kBlob)) << text.substr(0, 30);
         EXPECT_EQ(0u, store.stats().evictions) << text.substr(0, 30);
         EXPECT_EQ(10u, entries_of(root).size()) << text.substr(0, 30);
-        for (unsigned i = 0; i < 10; ++i) /* a total that is too small is noticed here at the latest */
+        for (unsigned i = 0; i < 10; ++i) /* if the total is too small, the store notices it here at the latest */
             ASSERT_EQ(INGOT_SUCCESS, store.remove(numbered_id(i)));
         ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
         if (text != "1000000" && text != "5000\n") {
@@ -302,7 +302,7 @@ TEST(PersistDirectory, CountsAnewWhenTheTotalIsMissing)
     EXPECT_EQ(bytes_in(root), text_total(root));
 }
 
-/* An open store holds its directory tmp open. */
+/* An open store keeps its directory tmp open, but must notice what happens to the path. */
 TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
 {
     ScratchDirectory scratch;
@@ -325,7 +325,7 @@ TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
     EXPECT_EQ(INGOT_UNTRUSTED, store.put(numbered_id(3), kBlob));
 }
 
-/* A removal reads no blob. */
+/* Removing an entry does not read its blob. */
 TEST(PersistDirectory, RemovesAnEntryWithADamagedBlob)
 {
     ScratchDirectory scratch;
@@ -378,7 +378,7 @@ TEST(PersistDirectory, AStoreWithoutANamespaceEvictsNothingOfANamespace)
     info.name_space = nullptr;
     info.max_bytes = 5000;
     Store plain(info);
-    for (unsigned i = 0; i < 6; ++i) /* older than the other store's entries, and more than it may have */
+    for (unsigned i = 0; i < 6; ++i) /* older than the entries of `plain`, and more bytes than `plain` may have */
         ASSERT_EQ(INGOT_SUCCESS, one.put(numbered_id(i), random_bytes(i, 1000)));
     for (unsigned i = 0; i < 20; ++i) {
         ASSERT_EQ(INGOT_SUCCESS, plain.put(numbered_id(i), random_bytes(100 + i, 1000)));
@@ -421,7 +421,7 @@ TEST(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
     EXPECT_EQ(0u, text_total(root));
 }
 
-/* A store of version 1 has no index; a damaged index counts as none. */
+/* A store of version 1 has no index; a damaged index is treated as missing. */
 TEST(PersistDirectory, TakesOverEntriesThatNoIndexKnows)
 {
     for (const bool is_damaged : {false, true}) {

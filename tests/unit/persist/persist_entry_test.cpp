@@ -1,6 +1,6 @@
 /*
- * Tests damaged entries: every truncation, every flipped byte, and missing files. Each is a miss, and the next store
- * replaces the entry.
+ * Tests damaged entries: every truncation, every flipped byte, and missing files. A damaged entry is a miss, and
+ * storing the blob again replaces it.
  */
 #include <gtest/gtest.h>
 

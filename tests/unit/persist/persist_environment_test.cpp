@@ -344,7 +344,8 @@ TEST(PersistEnvironment, ReadsWhetherToKeepRecipes)
     }
 }
 
-/* Otherwise, a program that was compiled with older headers would run without the policy that its user wants. */
+/* If an unknown policy were ignored, an application that was compiled with older headers would run without the policy
+ * that its user wants. */
 TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsAnError)
 {
     ScratchDirectory scratch;
@@ -383,7 +384,7 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
     if (const char *reason = setuid_child::run(scratch, variables))
         GTEST_SKIP() << reason;
     EXPECT_FALSE(fs::exists(scratch.path() / "HOME"));
-    for (const auto &[name, value] : variables) /* a process without extra rights reads them */
+    for (const auto &[name, value] : variables) /* in this process, which has no extra rights, they take effect */
         ASSERT_EQ(0, setenv(name.c_str(), value.c_str(), 1));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, sizeof(path), path));
     EXPECT_EQ(variables["INGOT_PERSIST_DIR"], info.path);

@@ -1,6 +1,6 @@
 /*
- * Tests that a store saves what contexts learn about included files. The next process continues with it, whatever
- * happens to the file.
+ * Tests that a store saves what contexts learn about included files. The next process continues with what was saved,
+ * and works whatever happens to the file headers.memo.
  */
 #include <sys/stat.h>
 
@@ -34,7 +34,8 @@ protected:
         return ingot_header_memo_count_learned(ingot_context_get_header_memo(session.context.get()));
     }
 
-    /* Describes these programs as one run of an application. Returns how many of them the context had to learn. */
+    /* Describes these programs, as one run of an application does. Returns for how many of them the context had to
+     * learn what they include. */
     uint64_t run(const std::vector<int> &numbers)
     {
         Session session;
@@ -180,7 +181,8 @@ TEST_F(PersistHeaders, OfAReadOnlyStoreAreReadAndNotWritten)
     EXPECT_EQ(before, read_file(memo()));
 }
 
-/* A context's memo is released once it is saved, which later programs cause. */
+/* A store releases an ended context's memo once it has saved the memo. Programs that are requested later cause the
+ * save. */
 TEST_F(PersistHeaders, EndSoonAfterTheirContexts)
 {
     std::vector<FailingAllocator> allocators(8);

@@ -76,7 +76,8 @@ TEST_F(PersistIndex, ReadsTheGoldenOne)
     EXPECT_EQ(INDEX_CHANGE_REMOVE, header.change);
     EXPECT_EQ(2u, header.changed.number);
     EXPECT_EQ(2u * 4096 + 64, header.changed_offset);
-    EXPECT_EQ(0, index_is_at(fd, header.changed_offset, &header.changed)); /* its check is wrong, so it is gone */
+    /* The record at this place has a wrong check, so it is gone. */
+    EXPECT_EQ(0, index_is_at(fd, header.changed_offset, &header.changed));
     const uint64_t odd = header.changed.bucket;
     const uint64_t even = odd & ~uint64_t{3};
     const std::map<std::pair<uint64_t, uint32_t>, uint64_t> offsets = {

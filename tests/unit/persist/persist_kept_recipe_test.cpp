@@ -274,7 +274,7 @@ TEST_F(PersistKeptRecipe, SeveralProcessesReadTheFileAtOnce)
     EXPECT_EQ(1u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
 }
 
-/* While another process appends, the writer cannot learn what the file has. */
+/* While another process appends to the file, the writer cannot read what the file contains. */
 TEST_F(PersistKeptRecipe, ABusyFileIsReadLater)
 {
     const fs::path header = scratch_.path() / "two.h";
@@ -371,7 +371,7 @@ TEST_F(PersistKeptRecipe, KeepsBesideTheApplicationsRecipe)
     EXPECT_EQ(1u, summary_of(open_recipe(own)).program_count);
 }
 
-/* With a server, the OpenCL layer makes such a chain. The server is a tier behind the store. */
+/* The OpenCL layer makes such a chain if it is given a server: the store is the first tier, the server the second. */
 TEST_F(PersistKeptRecipe, AChainRecordsWhereItStores)
 {
     const std::string own = (scratch_.path() / "own.recipe").string();

@@ -304,7 +304,7 @@ TEST_F(PersistMaintain, EvictsDownToEachLimit)
     EXPECT_EQ(2u, count);
 }
 
-/* In the structures of settings, zero is the default instead. */
+/* Here, a limit of zero means zero. In the structures for settings, zero means the default. */
 TEST_F(PersistMaintain, EvictsAllForAnyLimitOfZero)
 {
     for (uint64_t ingot_persist_limits_t::*limit :
@@ -389,7 +389,7 @@ TEST_F(PersistMaintain, TellsHowFarARecountIsAndCanBeEnded)
 }
 
 /* A program that was compiled with older headers has shorter structures, without a progress callback. Other data
- * follows them. */
+ * follows them in memory, and must not be read as a callback. */
 TEST_F(PersistMaintain, TakesShorterStructuresWithoutProgress)
 {
     Store store(root());

@@ -22,7 +22,7 @@ extern "C" {
 #include "persist/directory/format/index.h"
 #include "persist/directory/format/key_file.h"
 
-/* The linker redirects calls of index_visit here, to count the visited pages. */
+/* The linker redirects calls to index_visit here, to count the visited pages. */
 static std::atomic<uint64_t> visited_pages;
 int __real_index_visit(int fd, uint64_t page_count, uint64_t page,
                        void (*visit)(void *user, const index_record *record), void *user);
@@ -259,7 +259,8 @@ TEST_F(PersistPolicy, LruIsFifoWhereUsesCannotBeNoted)
     fill(store, 1);
     const uint64_t created = now_ns() - 3600 * kSecond;
     set_times(numbered_id(0), created, created);
-    /* The limit on the size of files is below the stamp's offset. The write then fails, even for root. */
+    /* The limit on the size of files is below the stamp's offset in the file, so writing the stamp fails, even for
+     * root. */
     rlimit before;
     ASSERT_EQ(0, getrlimit(RLIMIT_FSIZE, &before));
     const auto handler = signal(SIGXFSZ, SIG_IGN);
@@ -499,13 +500,14 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
     EXPECT_EQ(bytes_in(root()), store.stats().bytes);
     EXPECT_EQ(3u, store.stats().evictions);
     set_times(numbered_id(3), now_ns() - 1100 * kSecond, now_ns() - 1100 * kSecond);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000))); /* and so does a store */
+    /* Storing a blob also evicts entries that are too old. */
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
     EXPECT_EQ(1u, entries_of(root()).size());
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(10)));
     EXPECT_EQ(0u, store.stats().expired);
 }
 
-/* The work of opening a store, and of storing in it, does not grow with the number of entries that are too old. */
+/* Neither opening a store nor storing a blob takes more work if more entries are too old. */
 TEST_F(PersistPolicy, AnOpeningTakesAwaySomeOfManyThatAreTooOld)
 {
     constexpr unsigned count = 2000;
@@ -514,7 +516,7 @@ TEST_F(PersistPolicy, AnOpeningTakesAwaySomeOfManyThatAreTooOld)
         Store store(info);
         for (unsigned i = 0; i <= count; ++i)
             ASSERT_EQ(INGOT_SUCCESS, put_small(store, i));
-        /* Otherwise, the header of the index would have the times of the last entry. */
+        /* Without this removal, the header of the index would contain the times of the last entry. */
         ASSERT_EQ(INGOT_SUCCESS, store.remove(small_id(count)));
     }
     const uint64_t page_count = fs::file_size(path + "/index.bin") / INDEX_PAGE_SIZE - 1;
@@ -572,8 +574,8 @@ TEST_F(PersistPolicy, AReadOnlyStoreKeepsWhatIsTooOld)
     EXPECT_EQ(2u, entries_of(root()).size());
 }
 
-/* The store has more entries than an index that is read whole. The order is then not exact, but young entries must
- * stay. */
+/* The index of this store is too large to be read whole. The order of evictions is therefore not exact, but young
+ * entries must stay. */
 TEST_F(PersistPolicy, ALargeStoreEvictsFromItsOldest)
 {
     constexpr unsigned count = 8000;

@@ -1,6 +1,6 @@
 /*
- * Tests how much memory the blobs of a prewarm take. It loads them in groups, and they wait until their programs are
- * made.
+ * Tests how much memory the blobs of a prewarm take. A prewarm loads blobs in groups, and keeps each blob until its
+ * program is made.
  */
 #include <gtest/gtest.h>
 
@@ -22,7 +22,8 @@ constexpr size_t kPrograms = 40;
 constexpr size_t kBlobSize = 1 << 20;
 constexpr size_t kLimit = 16 << 20;
 
-/* A storage that has a blob of 1 MiB for each id, though not of a program. Counts the bytes in memory. */
+/* A storage that returns a blob of 1 MiB for each id. The blob does not contain a program. Counts the bytes of all
+ * blobs in memory. */
 class Counted
 {
 public:

@@ -166,7 +166,7 @@ TEST_F(PersistProgram, ADamagedBlobInTheFirstTierComesFromTheSecond)
     ingot_storage_t chain = nullptr, through = nullptr;
     const ingot_storage_t tiers[] = {store().get(), second_tier.get()};
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&through, chain)); /* it must ask its target in the same way */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&through, chain)); /* the second tier must be asked all the same */
     Session session;
     ingot_program_t program = nullptr;
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
@@ -283,7 +283,7 @@ TEST_F(PersistProgram, AReadOnlyStoreIsNotTheCallersFailure)
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(0u, entries_of(path_).size());
-    EXPECT_EQ(0u, session.counts.binaries_taken); /* taking one would be of no use */
+    EXPECT_EQ(0u, session.counts.binaries_taken); /* taking a binary would be of no use */
 }
 
 TEST_F(PersistProgram, BlobsThatCannotBeTakenAreNotTheCallersFailure)
@@ -360,9 +360,9 @@ TEST_F(PersistProgram, ThreadsThatAskAtOnceForWhatIsNotKeptShareOneBuild)
     EXPECT_EQ(1u, session.counts.builds);
 }
 
-/* The build is over, so there is nothing to wait for in memory, and the store does not have the blob yet. Threads of a
- * process do not wait for each other's stores, because one thread's event callback may need a lock that the other
- * thread holds. */
+/* The second request comes when the first one's build is over, so there is nothing to wait for in memory, but the store
+ * does not have the blob yet. Threads of a process do not wait until another thread has stored its blob, because one
+ * thread's event callback may need a lock that the other thread holds. */
 TEST_F(PersistProgram, AThreadThatAsksForWhatIsNotKeptWhileItIsStoredBuildsAtOnce)
 {
     Session session;

@@ -166,11 +166,11 @@ TEST_F(PersistQueue, HowManyWaitIsBounded)
 {
     GatedStorage gated;
     ASSERT_NO_FATAL_FAILURE(create(gated.storage, 0));
-    gated.wait_until_someone_waits(); /* the storage's thread has taken the first */
+    gated.wait_until_someone_waits(); /* the storage's thread has taken the first program */
     for (int i = 1; i <= 256; ++i)
         ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
     EXPECT_EQ(0u, gated.stored());
-    std::thread one_more([&] { create(gated.storage, 257); }); /* it has to store one itself */
+    std::thread one_more([&] { create(gated.storage, 257); }); /* this thread has to store one program itself */
     gated.open();
     one_more.join();
     EXPECT_LE(1u, gated.stored());
@@ -233,7 +233,7 @@ TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)
 /* A driver that shuts down in a handler of exit(). Like real drivers, it registers the handler before its first
  * context is made. */
 struct ExitingDriver {
-    const char *operation = nullptr; /* the driver is in it when the process exits */
+    const char *operation = nullptr; /* the driver executes this operation when the process exits */
     std::atomic<int> calls_inside{0};
     std::atomic<int> calls_done{0};
     std::atomic<bool> is_exiting{false};
@@ -243,7 +243,8 @@ struct ExitingDriver {
     ingot_prewarm_t prewarm = nullptr;
 
     static ExitingDriver *self;
-    /* Exits with 7 if no thread was in the driver, every call had ended, and no new call is made. */
+    /* Exits with 7 if at least one call had been made and had ended, no thread was still in the driver, and no new call
+     * is made. */
     static void shut_down()
     {
         const int calls_before = self->calls_done;

@@ -308,7 +308,8 @@ TEST_F(PersistRecipeFile, AWriterNoticesThatTheFileWasOverwritten)
     }
 }
 
-/* A writer that has read records of another writer must not mistake the other's next ones for them. */
+/* Two writers append to one file in turn. Each must accept the records that the other one has appended since, and must
+ * not record a program again. */
 TEST_F(PersistRecipeFile, AFileThatOthersHaveExtendedIsTheSame)
 {
     ReferenceDevice device;
@@ -411,7 +412,8 @@ TEST_F(PersistRecipeFile, AProgramWithAnotherKeyOrWithoutItsTextsIsNotBuilt)
     EXPECT_EQ(SIZE_MAX, program_of(recipe, 0).sources[0].text);
 }
 
-/* A recipe with other answers than the file system gave must not make a program with the application's id. */
+/* In these recipes, the answers to the searches for included files do not fit the sources. Such a recipe is refused, so
+ * that no program gets the application's id by wrong answers. */
 TEST_F(PersistRecipeFile, IncludesThatDoNotFitTheSourcesAreRefused)
 {
     const Bytes source = text("#include \"a.h\"\nkernel twice x 2 *\n");

@@ -1,6 +1,6 @@
 /*
- * Tests recipes that mean harm, and circumstances that are hard for a recorder: files that affect a program without
- * being included, forks during an addition, and limits of the process.
+ * Tests malicious recipes, and what makes recording difficult: files that affect a program without being included,
+ * forks during an addition, and the process's limits.
  */
 #include <gtest/gtest.h>
 
@@ -296,7 +296,8 @@ TEST_F(PersistRecipeHostile, NoBuildFallsBackToTheCompilersSearch)
     }
 }
 
-/* The same for objects of the OpenCL layer. */
+/* An object of the OpenCL layer must not read the file secret.h of this machine either, whether or not the recipe says
+ * that the file does not exist. */
 TEST_F(PersistRecipeHostile, NoObjectReadsAFileOfThisMachine)
 {
     write_text("secret.h", "#define TWO 2\n");
@@ -393,7 +394,7 @@ TEST_F(PersistRecipeHostile, AStoreThatOpensWhileTheRecipeIsBusyRecordsLater)
     EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count);
 }
 
-/* The child inherits the open file, and would keep it locked. */
+/* A forked child inherits the open file, but must not keep it locked. */
 TEST_F(PersistRecipeHostile, AForkDuringAnAdditionLocksNobodyOut)
 {
     std::atomic<bool> is_done{false};

@@ -265,7 +265,7 @@ TEST_F(PersistRecipe, ALinkedProgramRefersToItsObjects)
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_recipe_desc_create(&desc, recipe.get(), 1, context.get(), 0, nullptr));
 }
 
-/* The OpenCL layer describes an object of clCompileProgram in this way. */
+/* The OpenCL layer describes an object, which clCompileProgram makes, in this way. */
 TEST_F(PersistRecipe, AnObjectIsRecordedWithTheFilesThatItIncludes)
 {
     ReferenceDevice device;
@@ -543,8 +543,8 @@ TEST_F(PersistRecipe, AKernelBelongsToAProgramOfTheFile)
     EXPECT_EQ("twice " + longest + " ", kernels_of(open_recipe(path()), 0));
 }
 
-/* If the file is busy, the kernel's program cannot be looked for. That is not the same as a program that is missing.
- */
+/* If the file is busy, a writer cannot look for the kernel's program. It must not report that the program is
+ * missing. */
 TEST_F(PersistRecipe, AKernelOfABusyFileIsReported)
 {
     ReferenceDevice device;

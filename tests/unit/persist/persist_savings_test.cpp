@@ -1,6 +1,6 @@
 /*
- * Tests saved.txt, which adds up over all processes how many programs were loaded and compiled, and how much time that
- * saved.
+ * Tests saved.txt. It contains totals of all processes: how many programs were loaded, how many were compiled, and how
+ * much time loading saved.
  */
 #include <gtest/gtest.h>
 
@@ -201,7 +201,7 @@ TEST_F(PersistSavings, AreKeptForLaterIfTheFileCannotBeWritten)
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get()));
     expect_counts(1, 1);
 
-    /* Neither a link, nor a file that another user may write, nor a directory is written. */
+    /* The store does not write to a link, to a file that another user may write, or to a directory. */
     const Bytes before = read_file(file());
     fs::rename(file(), fs::path(path_) / "elsewhere");
     fs::create_symlink("elsewhere", file());

@@ -14,7 +14,7 @@ using namespace store_fixture;
 namespace
 {
 
-/* Returns where a program of a new process comes from. */
+/* Requests a program as a new process would. Returns where the program comes from. */
 ingot_origin_t origin_of(ingot_storage_t storage, int number = 0)
 {
     Session session;
@@ -214,7 +214,7 @@ TEST_F(PersistServing, LimitsMayChange)
     EXPECT_EQ(INGOT_NO_SPACE, store_.put(bytes_of("too large"), blob));
 }
 
-/* A single store that evicted all entries beyond the limit would keep its caller waiting. */
+/* If storing one blob evicted all entries beyond the limit, the caller would wait for long. */
 TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedByAFewStores)
 {
     const Bytes blob = random_bytes(1, 100);

@@ -223,7 +223,8 @@ TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
 
 TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
 {
-    for (const uint64_t time_ms : {uint64_t{0}, uint64_t{600000}}) { /* stores in this thread, and in the storage's */
+    /* Without a time limit, this thread stores; with one, the storage's thread stores. */
+    for (const uint64_t time_ms : {uint64_t{0}, uint64_t{600000}}) {
         Slow slow;
         Recording recording;
         recording.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
@@ -267,7 +268,7 @@ TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
     ingot_storage_release(storage);
 }
 
-/* The file changes before the compiler gets it. The program is then built natively, and no id stands for it. */
+/* The included file changes before the compiler gets it. The program is then built natively, and is not cacheable. */
 TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
 {
     ScratchDirectory scratch;
@@ -310,7 +311,7 @@ TEST(PersistStoring, OfTooManyWaitingProgramsTheCheapestIsDropped)
     EXPECT_NE(ids.end(), std::find(ids.begin(), ids.end(), expensive));
 }
 
-/* Programs without an id are not stored, and that is not a failure. */
+/* Programs that are not cacheable are not stored, and that is not a failure. */
 TEST(PersistStoring, AFlushOfWhatIsNotCacheableCanBeEnded)
 {
     ScratchDirectory scratch;

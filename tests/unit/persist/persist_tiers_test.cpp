@@ -288,7 +288,7 @@ TEST_F(PersistTiers, AChainDoesNotPromoteWithinTheLoad)
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     Held chain(chain_of({gate.storage, second.get()}));
     Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob)); /* would wait forever if it promoted the blob itself */
+    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob)); /* would wait forever if the load promoted the blob itself */
     EXPECT_EQ(kBlob, blob);
     gate.wait_for_store();
     gate.open();
@@ -319,11 +319,11 @@ TEST_F(PersistTiers, AChainPromotesAsItsModeSays)
     EXPECT_EQ(1u, progress.stored_count);
     EXPECT_EQ(kBlob.size(), progress.stored_bytes);
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    owned.reset(); /* the last release stores it, too */
+    owned.reset(); /* the last release of the chain promotes the blob, too */
     EXPECT_EQ(3u, gate.stored.size());
 }
 
-/* A driver may have refused the blob in the meantime. */
+/* While a blob waits for its promotion, it may be removed or replaced, for example because a driver refused it. */
 TEST_F(PersistTiers, WhatIsRemovedOrReplacedIsNotPromotedAnyMore)
 {
     Store first(at("first"));
@@ -344,7 +344,7 @@ TEST_F(PersistTiers, WhatIsRemovedOrReplacedIsNotPromotedAnyMore)
     EXPECT_EQ(kOtherBlob, blob);
 }
 
-/* The removal does not wait: a tier's callback may be waiting for the thread that removes. */
+/* The removal does not wait for the promotion: a tier's callback may be waiting for the thread that removes. */
 TEST_F(PersistTiers, APromotionIsTakenBackIfItsIdIsRemovedMeanwhile)
 {
     Gate gate;
@@ -361,10 +361,11 @@ TEST_F(PersistTiers, APromotionIsTakenBackIfItsIdIsRemovedMeanwhile)
     EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId));
 }
 
-/* For example, a callback of a tier may release it in the chain's own thread. */
+/* For example, a callback of a tier may release the last reference in the chain's own thread. */
 TEST_F(PersistTiers, TheLastReferenceMayBeReleasedWhileABlobIsPromoted)
 {
-    static Gate &gate = *new Gate; /* the thread may use both of these after the end of the test */
+    /* The thread of the chain may use `gate` and `destroyed` after the end of the test. */
+    static Gate &gate = *new Gate;
     static std::promise<void> &destroyed = *new std::promise<void>;
     ingot_storage_t chain = nullptr;
     {

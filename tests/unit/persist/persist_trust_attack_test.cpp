@@ -1,6 +1,6 @@
 /*
- * Tests what an attacker with access to a store can do to a sealed blob. Each attack costs one compilation, whose blob
- * replaces the forged one.
+ * Tests what an attacker with access to a store can do to a sealed blob. Each attack costs the user one compilation,
+ * and its blob replaces the forged one.
  */
 #include <gtest/gtest.h>
 

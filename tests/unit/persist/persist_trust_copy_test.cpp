@@ -1,6 +1,6 @@
 /*
- * Tests what gets from one storage into another: only blobs that every policy on the way accepts, and never with a new
- * seal.
+ * Tests which blobs get from one storage into another: only those that every policy on the way accepts, and never with
+ * a new seal.
  */
 #include <gtest/gtest.h>
 
@@ -211,7 +211,7 @@ TEST(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
     info.next_key_user = trust.get()->user;
     info.on_event = [](const ingot_event_t *event, void *) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
-            (void)ingot_storage_retain(nullptr); /* fails, and sets another sentence */
+            (void)ingot_storage_retain(nullptr); /* fails, and sets another error detail */
     };
     const Store store(info);
     EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));

@@ -498,7 +498,7 @@ TEST(PersistTrust, ReadsForeignFilesInWhichEveryBlobMustBeSealed)
         }
         ingot_storage_t storage = nullptr;
         ingot_status_t status = open(&storage, path.c_str(), Trust(kVerify, {public_key()}).get());
-        if (status == INGOT_SUCCESS) /* a single file is opened only by a load */
+        if (status == INGOT_SUCCESS) /* a single file is not opened before its first load */
             status = Held(storage).load(kId);
         EXPECT_EQ(INGOT_UNTRUSTED, status) << path;
         ASSERT_EQ(INGOT_SUCCESS, open(&storage, path.c_str(), Trust(kRequire, {public_key()}).get())) << path;
