@@ -34,7 +34,8 @@ public:
 
     bool has(const std::string &device) const { return processes_.has(device); }
 
-    /* Measures each program of both sets, builds and loads, and prints a row for each. One process measures a set. */
+    /* Measures how long each program of both sets takes to build and to load, and prints a row for each program. One
+     * process measures a whole set. */
     void measure_loads(bench::Report &report)
     {
         double build_us = 0, warm_us = 0;

@@ -69,8 +69,8 @@ std::string kernel_of(ingot_program_t program)
     return names.c_str();
 }
 
-/* Loads one program in two ways: by Ingot from its blob, and by the driver from its cubin. If `with_kernel` is true, it
- * also gets a kernel. */
+/* Loads one program in two ways: by Ingot from its blob, and by the driver from its cubin. If `with_kernel` is true,
+ * both ways also get a kernel. */
 class Loading
 {
 public:

@@ -1,6 +1,7 @@
 /*
- * cuda_measure.h - the functions that measuring processes of the CUDA benchmark run. Each prints lines of fields that
- * are separated by tabs.
+ * cuda_measure.h - measures builds and loads with CUDA, in the measuring processes of the CUDA benchmark. Each function
+ * prints lines for the parent process, and tabs separate the fields of a line. Times are in microseconds (us) or
+ * milliseconds (ms).
  */
 #ifndef INGOT_TESTS_BENCH_CUDA_MEASURE_H
 #define INGOT_TESTS_BENCH_CUDA_MEASURE_H
@@ -10,8 +11,9 @@
 namespace cuda_bench
 {
 
-/* Builds each program and loads it, by Ingot and by the driver alone. Prints a line for each: "load", name, build us;
- * Ingot us and its spread, driver us and its spread; Ingot us and driver us with a kernel; bytes of the cubin. */
+/* Builds each program and loads it, with Ingot and with the driver alone. Prints a line for each program: "load", its
+ * name, us of the build; Ingot's us and their spread, the driver's us and their spread; Ingot's us and the driver's us
+ * if a kernel is created too; bytes of the cubin. */
 void measure_loads(const std::string &set);
 
 /* Makes all programs ready through the store. Prints "start", ms of the native context, ms of the device's identity;

@@ -26,7 +26,7 @@ namespace
 constexpr char kStorm[] = "storm-";
 constexpr size_t kPrewarmRuns = 41;
 
-/* ending: ends the names of the figures; "" for Redis. */
+/* `ending` distinguishes the names of the figures of one server from those of another. It is "" for Redis. */
 void report_prewarm(bench::Report *report, const std::string &ending, const fleet::PrewarmFigures &figures)
 {
     const bool is_redis = ending.empty();

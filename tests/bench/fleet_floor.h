@@ -1,6 +1,6 @@
 /*
- * fleet_floor.h - does the minimum work of a load from a server: a GET by the client library on an open connection, and
- * a checksum of the answer.
+ * fleet_floor.h - does the minimum work of a load from a server: the client library sends a GET on an open connection,
+ * and the answer is checksummed.
  */
 #ifndef INGOT_TESTS_BENCH_FLEET_FLOOR_H
 #define INGOT_TESTS_BENCH_FLEET_FLOOR_H

@@ -30,7 +30,7 @@ struct Model {
     double start_spread_s = 1; /* the machines of a group start within this time */
     unsigned batches = 1;      /* machines start in this many groups, one after another */
     double batch_interval_s = 0;
-    double crash_probability = 0; /* that the machine crashes in the middle of a compilation */
+    double crash_probability = 0; /* of a crash in the middle of a compilation */
     double restart_s = 10;        /* from a crash to the next start */
     double outage_from_s = -1;    /* when the server fails and loses its content; negative: never */
     double outage_s = 0;

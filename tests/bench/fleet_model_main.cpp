@@ -44,8 +44,8 @@ public:
         std::printf("  %-24s %10.3f %s\n", name.c_str(), found, at != std::string::npos ? "measured" : "given");
         return found;
     }
-    /* Returns the server's time for a request of `bytes` bytes, on a line through the figures for 4 KiB and 1 MiB. If
-     * they were not measured, they are `small` and `large`. */
+    /* Returns the server's time for a request of `bytes` bytes, interpolated linearly between the figures for 4 KiB and
+     * 1 MiB. If these were not measured, `small` and `large` are used instead. */
     double request_us(const std::string &server, double small, double large, double bytes) const
     {
         const double at_4k = value(server + "_server_us_4k", small);
@@ -62,8 +62,8 @@ struct Scenario {
     Model model;
 };
 
-/* Redis, and two servers without leases. Those have all programs from the start, because otherwise every machine would
- * compile every program. */
+/* Redis, and two servers without leases. The servers without leases have all programs from the start, because otherwise
+ * every machine would compile every program. */
 struct Servers {
     Model redis, http, bucket;
 };

@@ -2,10 +2,10 @@
  * fleet_storm.cpp - measures a storm: many processes start together with empty stores and an empty server. Compares its
  * time with that of one process alone.
  *
- * All processes request the same programs, layers of the digits example's network and of wider ones, for the GPU that
- * Intel's driver simulates. The time is from the moment when all have a context and a store until the last one has all
- * programs. One process alone has the same kind of store and server, so the ratio is what the other processes cost:
- * they wait, and they load what one of them compiled.
+ * All processes request the same programs, which are layers of the digits example's network and of wider networks, for
+ * the GPU that Intel's driver simulates. The time runs from the moment when all processes have a context and a store
+ * until the last process has all programs. The process that runs alone has the same kind of store and server. So the
+ * ratio shows what more processes cost: they wait, and they load what one of them compiled.
  *
  * There are only 16 programs, so that a storm takes less than a minute.
  */

@@ -1,10 +1,10 @@
 /*
  * layer_bench.cpp - measures how much time the OpenCL layer costs and saves applications that do not know about it.
  *
- * Whole processes are timed in pairs, in turns, each in its own scratch directory. One pair is a process with the layer
- * and an empty store, and one without the layer. The other pair is a process with the layer and a full store, and one
- * with the driver's own full cache. On PoCL a cold process also generates the code of all kernels when it exits, to
- * store it, as far as the default time limit of an exit allows.
+ * Pairs of whole processes are timed in turns, each process in its own scratch directory. One pair is a process with
+ * the layer and an empty store, and one without the layer. The other pair is a process with the layer and a full store,
+ * and one with the driver's own full cache. On PoCL a cold process also generates the code of all kernels when it
+ * exits, to store it, as far as the default time limit of an exit allows.
  *
  *     bench_layer --json FILE
  *     bench_layer --child timed WORKLOAD STORE      runs a workload once, as BENCH_LAYER_MODE says, and prints its time

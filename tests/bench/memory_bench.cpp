@@ -127,7 +127,7 @@ private:
                     bench::Goal::at_most, 0.25);
     }
 
-    /* Compares with liburcu, with more keys than a first-level cache holds, in random order. */
+    /* Compares with liburcu. Requests more keys than the processor's first-level cache holds, in random order. */
     void against_urcu(bench::Report *report)
     {
         Subjects subjects;

@@ -46,7 +46,8 @@ ingot_backend_ops_t noop_operations()
         return INGOT_SUCCESS;
     };
     ops.destroy_kernel = [](void *, void *) {};
-    /* Without rules, the options below would be unknown, and equal descriptors would not share their program. */
+    /* Without rules, the options of the descriptors would be unknown, and equal descriptors would not share their
+     * program. */
     ops.get_text_rules = [](void *, ingot_text_rules_t *rules) {
         static const char *const options[] = {"-cl-*", nullptr};
         rules->options = options;

@@ -2,7 +2,7 @@
  * memory_measure.h - measures how long short operations take in several threads at once.
  *
  * Subjects take turns within each round, so that a disturbance of the machine affects all of them. Ratios are taken
- * within a round, and medians over the rounds. With several threads, the time of the slowest one counts.
+ * within a round, and medians over the rounds. With several threads, the time of the slowest thread is used.
  */
 #ifndef INGOT_TESTS_BENCH_MEMORY_MEASURE_H
 #define INGOT_TESTS_BENCH_MEMORY_MEASURE_H

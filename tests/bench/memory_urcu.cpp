@@ -2,7 +2,8 @@
  * memory_urcu.cpp - measures liburcu's hash table; see memory_peers.h.
  *
  * A look-up alone writes no shared memory, but its result is valid only within the read section. To keep what it finds,
- * a thread must take a reference, and the count of references is shared. So the operation includes that.
+ * a thread must take a reference, and the count of references is shared. So the measured operation includes taking and
+ * dropping a reference.
  */
 #include "bench/memory_peers.h"
 

@@ -6,9 +6,9 @@
  * never copies or verifies, and a bundle verifies a blob only at its first load, in the round that warms up. For
  * bundle_checked_over_lmdb, every load on both sides includes a copy and a checksum.
  *
- * For store_over_floor, the floor makes the fewest system calls of any store with two files per entry. The floor of
- * store_over_bucket_floor makes those that this format needs, with a second directory per entry, but has no index and
- * no locks.
+ * For store_over_floor, the floor makes the fewest system calls that a store with two files per entry can make. The
+ * floor of store_over_bucket_floor makes those that this format needs, with a second directory per entry, but has no
+ * index and no locks.
  *
  * Blob sizes are compared with 1,000 entries each. Numbers of entries are compared with the smallest blobs, because
  * 100,000 blobs of 1 MiB would be 100 GB.
@@ -129,8 +129,8 @@ struct Turn {
     std::function<void(unsigned)> work;
 };
 
-/* Measures all subjects once, in even rounds forwards and in odd rounds backwards. Otherwise each would always follow
- * the same subject, whose data is then in the processor's caches. */
+/* Measures all subjects once, in even rounds forwards and in odd rounds backwards. If the order were always the same,
+ * each subject would always follow the same other subject, whose data is then in the processor's caches. */
 void take_turns(const std::vector<Turn> &turns, unsigned round)
 {
     for (size_t i = 0; i < turns.size(); ++i) {
@@ -139,8 +139,8 @@ void take_turns(const std::vector<Turn> &turns, unsigned round)
     }
 }
 
-/* Drops the round that warms up, and joins each two rounds, one forwards and one backwards, to their mean. Otherwise
- * a median would be a value of one of the two orders. */
+/* Drops the round that warms up, and replaces each pair of rounds, one forwards and one backwards, by its mean. Without
+ * that, a median would be a value of only one of the two orders. */
 void join_rounds(std::vector<double> *values)
 {
     std::vector<double> joined;
@@ -303,8 +303,8 @@ double time_processes(const std::function<StoreOne()> &open, unsigned processes,
     return bench::microseconds_since(start);
 }
 
-/* Returns how many times as much two processes store in the same time as one, once per round. Each run has an empty
- * directory. */
+/* Returns, for each round, how many times as much two processes store in the same time as one process. Each run begins
+ * with an empty directory. */
 bench::Sample speedups_of(const fs::path &root, const std::function<StoreOne()> &open)
 {
     constexpr unsigned count = 4000;

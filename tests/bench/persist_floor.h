@@ -36,8 +36,9 @@ private:
 };
 
 /*
- * Loads copies of a directory store's files, which are made one by one, in the order in which they were stored. So both
- * sides read the same bytes, by paths of the same length, and the format's own cost is not counted as the library's.
+ * Loads copies of a directory store's files. The copies are made one by one, in the order in which the entries were
+ * stored. So both sides read the same bytes, by paths of the same length, and the format's own cost is not counted as
+ * the library's.
  */
 class LoadFloor
 {

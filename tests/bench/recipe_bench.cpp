@@ -10,7 +10,7 @@
  *     bench_recipe --json FILE [--only recording|jobs|size]
  *     bench_recipe --child run SET STORE               makes the programs ready; records them if BENCH_RECIPE is set
  *     bench_recipe --child jobs-1|jobs-2 RECIPE STORE  runs ingot build with one or two workers
- *     bench_recipe --child driver-1|driver-2 SET -     has one or two processes compile the set by the driver alone
+ *     bench_recipe --child driver-1|driver-2 SET -     has one or two processes compile the set with the driver alone
  */
 #include "bench/bench_report.h"
 #include "bench/sample.h"

@@ -33,8 +33,8 @@ struct Sample {
     double spread() { return (quantile(0.75) - quantile(0.25)) / median(); }
 };
 
-/* Measures both once. They take turns at going first, because the second finds what the first left in the processor's
- * caches. */
+/* Measures both subjects once. The two take turns at going first, because the second one finds what the first one left
+ * in the processor's caches. */
 template <typename One, typename Other>
 void take_turn(int round, One one, Other other, Sample &of_one, Sample &of_other)
 {

@@ -1,19 +1,19 @@
 /*
- * startup_bench.cpp - measures how much time Ingot saves a process at its start, and how much it costs compared with
- * the driver's own loading of the same binaries.
+ * startup_bench.cpp - measures how much time Ingot saves when a process starts, and how much longer loading a program
+ * with Ingot takes than loading the same binary with the driver alone.
  *
  * Every figure comes from separate processes, started through scripts/with-device, which gives each process one device
  * and an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
  *
  *     bench_startup --json FILE [--only PART]       PART is prewarm, storing, pocl, intel or level_zero
  *     bench_startup --child ready|load SET STORE    makes programs ready or loads them, with OpenCL
- *     bench_startup --child over|whole|whole-driver|ids|reads SET STORE    from the sources to the kernels
- *     bench_startup --child own-cache SET FOLDER    the same without Ingot, with the driver's own cache
+ *     bench_startup --child over|whole|whole-driver|ids|reads SET STORE    measures the way from sources to kernels
+ *     bench_startup --child own-cache SET FOLDER    does the same without Ingot, with the driver's own cache
  *     bench_startup --child modules FOLDER -        builds and loads modules with Level Zero
  *     bench_startup --child record SET STORE        makes and stores programs, and records the requests in a manifest
  *     bench_startup --child binaries SET STORE      writes the binaries of those programs to files
  *     bench_startup --child prewarm|serial SET STORE      loads them ahead with two threads, or one after the other
- *     bench_startup --child driver-1|driver-2 SET STORE   loads them by the driver alone, with one or two threads
+ *     bench_startup --child driver-1|driver-2 SET STORE   loads them with the driver alone, in one or two threads
  *     bench_startup --child memory-1|memory-2 - -   only touches new memory, with one or two threads
  */
 #include "bench/bench_report.h"
@@ -120,7 +120,7 @@ public:
     static void add_sealed(const std::string &prefix, const Loads &loads, bench::Report &report)
     {
         if (loads.secret_ratios.empty())
-            return; /* all blobs are larger than that */
+            return; /* all blobs are larger than kSealedSize */
         report.add(prefix + "warm_over_driver_with_secret_64k", bench::geometric_mean(loads.secret_ratios), "times");
         report.add(prefix + "warm_over_driver_with_signature_64k", bench::geometric_mean(loads.signed_ratios), "times");
     }
@@ -128,7 +128,7 @@ public:
     /*
      * Measures what a store costs a process that finds it empty: the time of the digits example until its first result,
      * with a store and without. The time of compilation drifts by more than a store costs, so each run with a store is
-     * compared with the run without one that is next to it, and the two take turns at going first.
+     * compared with the run without a store right before or after it. The two kinds of runs take turns at going first.
      */
     void measure_cost_of_storing(bench::Report &report)
     {
@@ -147,10 +147,10 @@ public:
 
     /*
      * Measures a hundred programs that a previous run used: loaded ahead with two threads, and loaded one after the
-     * other. Compares two threads with one in two more cases that bound the gain: the driver alone, and page faults
-     * alone. Page faults are half of a load, and two threads in a virtual machine are less than twice as fast at them.
-     * The processes use a directory in memory if there is one, because PoCL writes every binary that it loads to its
-     * own cache and waits for the disk.
+     * other. Two more comparisons of two threads with one show how much can be gained: with the driver alone, and with
+     * page faults alone. Page faults are half of a load, and two threads in a virtual machine are less than twice as
+     * fast at them. The processes use a directory in memory if there is one, because PoCL writes every binary that it
+     * loads to its own cache and waits for the disk.
      */
     void measure_prewarm(const std::string &device, const std::string &set, const std::string &name,
                          bench::Report &report)
@@ -330,9 +330,9 @@ private:
     }
 
     /*
-     * Compares with what users have without Ingot: a new process builds the same sources with the driver's own cache,
-     * which a first process filled. It takes turns with a process whose programs come from the store. Both times
-     * include reading the sources, and on PoCL launching all kernels.
+     * Compares Ingot with what users have without it: a new process builds the same sources with the driver's own
+     * cache, which a first process filled. That process takes turns with a process whose programs come from the store.
+     * Both times include reading the sources, and on PoCL launching all kernels.
      */
     void measure_own_cache(const std::string &device, const std::string &set, const std::string &store, int rounds)
     {

@@ -1,5 +1,6 @@
 /*
- * startup_prewarm.cpp - measures a hundred programs of a previous run, loaded ahead and loaded one after the other.
+ * startup_prewarm.cpp - measures how long it takes to load the programs of a previous run, ahead of the requests or one
+ * after the other.
  */
 #include "bench/startup_prewarm.h"
 
@@ -101,8 +102,8 @@ void record_programs(const std::string &set, const std::string &store)
     info.path = manifest.c_str();
     const std::vector<ingot_program_desc_t> descs = describe_all(setup, set);
     std::vector<ingot_program_t> programs(descs.size());
-    /* Two threads compile, unless kernels must be launched. The order does not matter: the requests below are
-     * recorded. */
+    /* Two threads compile, or only one if kernels must be launched. The order of these requests does not matter,
+     * because only the later requests are recorded. */
     for_each_number(descs.size(), setup.launches ? 1 : threads, [&](size_t number) {
         require_ingot(ingot_persist_program_create(&programs[number], descs[number], setup.store, nullptr), "program");
         if (setup.launches)

@@ -69,7 +69,7 @@ std::string hashcat_options(bool is_cpu)
 
 std::vector<ProgramFile> list_hashcat(bool is_cpu)
 {
-    /* hashcat has over 1,200 files. These compile within seconds on both devices. */
+    /* hashcat has over 1,200 files. The files listed here compile within seconds on both devices. */
     const char *const files[] = {"markov_le.cl",
                                  "markov_be.cl",
                                  "amp_a0.cl",

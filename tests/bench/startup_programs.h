@@ -1,5 +1,6 @@
 /*
- * startup_programs.h - lists the programs of the startup benchmark: the digits example's, and real ones of hashcat.
+ * startup_programs.h - lists the programs of the startup benchmark: those of the digits example, those of wider
+ * networks, and real programs of hashcat.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H
 #define INGOT_TESTS_BENCH_STARTUP_PROGRAMS_H

@@ -45,7 +45,7 @@ struct Setup : NativeSetup {
 
 ingot_program_desc_t describe(const Setup &setup, const ProgramFile &file, uint32_t flags = 0);
 
-/* Returns the driver's binary for the only device. load_binary loads it again by the driver alone. */
+/* Returns the driver's binary for the only device. load_binary loads it again with the driver alone. */
 std::vector<uint8_t> binary_of(cl_program program);
 cl_program load_binary(const NativeSetup &setup, const std::vector<uint8_t> &binary, const std::string &options);
 

@@ -21,7 +21,7 @@ void measure_ready_over_driver(const std::string &set, const std::string &store)
 /* Measures once from before clGetPlatformIDs to the last kernel. Prints "whole MS CONTEXT_MS OPEN_STORE_MS
  * IDENTITY_MS". */
 void measure_whole_process(const std::string &set, const std::string &store);
-/* Measures the same by the driver alone, with the binaries that write_binaries wrote next to the store. Prints "whole
+/* Measures the same with the driver alone, with the binaries that write_binaries wrote next to the store. Prints "whole
  * MS". */
 void measure_whole_process_of_driver(const std::string &set, const std::string &store);
 

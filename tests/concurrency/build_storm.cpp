@@ -2,20 +2,21 @@
  * build_storm [--processes N] [--programs N] [--trials N] [--seed N] [--now] [--large] [--no-wait] [--no-alone]
  *             [--machines N]
  *
- * Starts processes at once that request the same programs from an empty store, and checks that each program is compiled
- * only once.
+ * Starts several processes at the same time, which request the same programs from an empty store, and checks that each
+ * program is compiled only once.
  *
  * Each trial also runs one process alone, on its own store, unless --no-alone is given. Prints in how many trials each
- * program was compiled exactly once, and the ratio of the time of all processes to the time of one. The times begin
- * when all processes have a context. --now stores with INGOT_PERSIST_STORE_NOW, --large compiles eight kernels per
- * program instead of two, and with a seed each process requests the programs in a different order. --no-wait shows what
- * happens with INGOT_PERSIST_NO_BUILD_WAIT.
+ * program was compiled exactly once, and the ratio of the time that all processes take to the time that one process
+ * takes alone. The times begin when all processes have a context. --now stores with INGOT_PERSIST_STORE_NOW, and
+ * --large compiles eight kernels per program instead of two. With --seed, each process requests the programs in a
+ * different order. --no-wait shows what happens with INGOT_PERSIST_NO_BUILD_WAIT.
  *
- * With --machines, the processes are distributed among machines, each a network namespace with its own store. They
- * share an empty Redis in another namespace, and together must compile each program only once.
+ * With --machines, the processes are distributed among machines, each a network namespace with its own store. The
+ * machines share an empty Redis server in another namespace, and all processes together must compile each program only
+ * once.
  *
- * The exit status is 0; 1 if a program was compiled twice or a process failed; or 77 if this machine does not allow
- * such namespaces.
+ * The exit status is 1 if a program was compiled twice or a process failed, 77 if this machine does not allow such
+ * namespaces, and otherwise 0.
  */
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -108,8 +109,8 @@ ingot_source_t make_source(ingot_source_kind_t kind, const std::string &bytes, c
     return source;
 }
 
-/* Describes a program whose id depends on the number. A source text gets one more small kernel. For a SPIR-V module, a
- * header changes the id. */
+/* Describes a program whose id depends on `number`. A source text gets one more small kernel. A SPIR-V module stays the
+ * same, so only the header changes the id. */
 ingot_program_desc_t describe(ingot_context_t context, const Settings &settings, int number)
 {
     conformance::DeviceUnderTest &device = conformance::device_under_test();
@@ -164,7 +165,7 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
         const ingot_storage_t directory = store;
         ingot_remote_info_t remote = INGOT_REMOTE_INFO_INIT;
         remote.url = settings.server.c_str();
-        remote.connect_timeout_ms = remote.stall_timeout_ms = remote.exit_time_ms = 60000; /* likewise */
+        remote.connect_timeout_ms = remote.stall_timeout_ms = remote.exit_time_ms = 60000; /* none may expire */
         remote.lost_time_ms = INGOT_REMOTE_NO_LIMIT;
         check(ingot_remote_open_behind(&store, directory, &remote));
         ingot_storage_release(directory);
@@ -173,7 +174,8 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
     return store;
 }
 
-/* Reports that it is ready, begins when the parent closes the gate, and reports what it counted. */
+/* Reports that it is ready, waits until the parent closes the gate, requests the programs, and reports what it
+ * counted. */
 void run_process(const Settings &settings, const std::string &path, unsigned seed, int ready, int gate, int results)
 {
     alarm(kHangSeconds);
@@ -198,7 +200,7 @@ void run_process(const Settings &settings, const std::string &path, unsigned see
 
 /* ---- the parent ---- */
 
-/* A pipe between the parent and its children. They inherit only their end. */
+/* A pipe between the parent and its children. The children inherit only the end `theirs`. */
 struct Pipe {
     int mine = -1;
     int theirs = -1;
@@ -256,7 +258,7 @@ struct Outcome {
 };
 
 #ifdef STORM_OF_MACHINES
-/* The machines and an empty server; or, for 0 machines, neither. */
+/* The machines and their empty Redis server. With 0 machines, there is no server either. */
 class Fleet
 {
 public:

@@ -294,7 +294,8 @@ private:
             EXPECT_GE(expected_.makings, counts.misses);
         else
             EXPECT_EQ(expected_.makings, counts.misses);
-        EXPECT_LE(expected_.waits, counts.waits); /* the cache also counts waits that ended with a failure or a maker */
+        /* The cache also counts waits after which the request failed or made the value itself. */
+        EXPECT_LE(expected_.waits, counts.waits);
         EXPECT_EQ(harness_.created() - harness_.destroyed(), counts.entries);
         memory_cache_limits limits;
         memory_cache_get_limits(harness_.get(), &limits);

@@ -1,5 +1,6 @@
 /*
- * digits_test.cpp - runs the digits example cold, then warm in another process, and checks what each run compiled.
+ * digits_test.cpp - runs the digits example with an empty store, then in another process with the filled store, and
+ * checks what each run compiled.
  */
 #include "examples/digits_process.h"
 
@@ -77,7 +78,8 @@ fs::path first_entry_of(const fs::path &root)
     return {};
 }
 
-/* A file is in the place of the directory where entries are prepared, because root may write to every directory. */
+/* The test puts a file where the store expects the directory in which it prepares entries. Permissions would not be
+ * enough, because root may write to every directory. */
 TEST(DigitsExample, RunsWhenTheStoreCannotBeUsedForWriting)
 {
     const fs::path store = "store-read-only";

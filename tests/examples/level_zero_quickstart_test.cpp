@@ -1,5 +1,6 @@
 /*
- * level_zero_quickstart_test.cpp - runs the example level_zero_quickstart cold, then warm in another process.
+ * level_zero_quickstart_test.cpp - runs the example level_zero_quickstart with an empty store, then in another process
+ * with the filled store.
  */
 #include <gtest/gtest.h>
 

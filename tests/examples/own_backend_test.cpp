@@ -22,7 +22,8 @@ extern "C" {
 }
 #include "tinycc.h"
 
-/* The linker redirects calls of pread here. A compiler reads the code that it wrote with this function. */
+/* The linker redirects calls to pread to __wrap_pread. The backend uses pread to read the code that its compiler
+ * wrote. */
 static std::atomic<bool> reads_fail{false};
 
 extern "C" {
@@ -104,12 +105,12 @@ TEST_F(Tinycc, SeesItsLanesAndOptions)
     EXPECT_EQ(16, call(describe("#ifdef C\n#error\n#endif\n" + kernel_of("A + B + (D)"), options), "f", 0));
     EXPECT_NE(std::string::npos, refusal(kernel_of("0"), "-march=native").find("-march=native"));
     EXPECT_NE(std::string::npos, refusal(kernel_of("0"), "-I").find("-I"));
-    EXPECT_NE(std::string::npos, refusal(kernel_of("getpid()")).find("getpid")); /* no function of its library */
+    EXPECT_NE(std::string::npos, refusal(kernel_of("getpid()")).find("getpid")); /* the backend has no getpid */
     EXPECT_THROW(make(0), ingot::error);
     EXPECT_THROW(make(65), ingot::error);
 }
 
-/* The program is destroyed once. */
+/* The failed build must destroy its program exactly once. */
 TEST_F(Tinycc, FailsIfItsCodeCannotBeRead)
 {
     const ingot::program_desc desc = describe(kTwice);

@@ -1,7 +1,9 @@
 /*
- * small_examples_test.cpp - runs quickstart, own_storage and archive_storage, each cold, then warm in another process.
+ * small_examples_test.cpp - runs each of the examples quickstart, own_storage and archive_storage twice: first with an
+ * empty store, then in another process with what the first run stored.
  *
- * Each example launches a kernel and checks its result, so the device must be one that computes.
+ * Each example launches a kernel and checks its result, so these tests need a device that computes results, which
+ * simulated devices do not.
  */
 #include "support/child_process.h"
 

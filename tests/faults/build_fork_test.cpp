@@ -1,6 +1,6 @@
 /*
- * build_fork_test.cpp - tests that fork() does not hang while a thread requests programs under a lock of the
- * application.
+ * build_fork_test.cpp - tests that fork() does not hang if a thread requests programs while it holds a lock of the
+ * application, and the application takes the same lock before each fork.
  */
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ void give()
     pthread_mutex_unlock(&of_application);
 }
 
-/* Requests a program that does not compile, under the application's lock. Each such request takes a build lock and
- * keeps it. */
+/* Requests a program that does not compile, while it holds the application's lock. Ingot keeps the build lock that such
+ * a request takes. */
 void request(const Store &store, int number)
 {
     const Session session;
@@ -51,7 +51,9 @@ void request(const Store &store, int number)
 
 } // namespace
 
-/* The application registers its handlers before Ingot does. So before a fork, they run after Ingot's. */
+/* The application registers its fork handlers before Ingot registers its own. The handlers that run before a fork are
+ * called in the reverse order. If Ingot took a lock in such a handler, the application's handler would then wait for a
+ * request that waits for Ingot's lock. */
 TEST(BuildFork, DoesNotWaitForALockThatARequestHolds)
 {
     EXPECT_EQ(0, forked_child::run([] {

@@ -2,8 +2,8 @@
  * build_kill_test [TRIALS] - tests processes that request the same program at once, when the process that compiles is
  * killed or stopped.
  *
- * The compiler takes up to 8 ms, so that kills come before, during and after the build and the store. In every tenth
- * trial the compiler waits for the kill, so that some builds are certainly taken over.
+ * The compiler takes up to 8 ms, so that a kill can come before, during or after the compilation and the storing of the
+ * blob. In every tenth trial the compiler waits for the kill, so that some builds are certainly taken over.
  */
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ namespace
 
 constexpr int kProcesses = 4;
 constexpr unsigned kHangSeconds = 60;
-constexpr uint32_t kLongMs = 240000; /* longer than kHangSeconds, so no process waits to the end */
+constexpr uint32_t kLongMs = 240000; /* longer than kHangSeconds, so no process waits that long */
 int trials = 50;
 
 /* Shared by the processes of a trial. */
@@ -37,8 +37,8 @@ struct Board {
     std::atomic<bool> has_begun{false};
     std::atomic<int> compilers{0}; /* compilations that have begun */
     std::atomic<pid_t> first{0};   /* the process that began the first one */
-    std::atomic<int> builds{0};    /* requests that ended with a build; loads: with a load */
-    std::atomic<int> loads{0};
+    std::atomic<int> builds{0};    /* requests that ended with a build */
+    std::atomic<int> loads{0};     /* requests that ended with a load */
     std::atomic<uint64_t> wait_timeouts{0};
     std::atomic<uint64_t> longest_wait_ns{0}; /* of requests in processes other than `first` */
 };
@@ -97,7 +97,7 @@ private:
         session.hook = [&](const char *operation) {
             if (std::string(operation) == "build") {
                 pid_t none = 0;
-                ++board_->compilers; /* before `first`, after which this process may be killed */
+                ++board_->compilers; /* before `first` is set, after which the test may kill this process */
                 board_->first.compare_exchange_strong(none, getpid());
                 compile();
             }

@@ -3,9 +3,9 @@
  *
  * usage: converted_child STORE EXIT_TIME_MS PROGRAMS
  *
- * Such a library makes its programs when they are first needed, keeps them in static objects, and is not notified
- * before main returns. So it neither flushes nor releases. The program prints how many programs were compiled and how
- * many loaded, and when main returned, by the steady clock that all processes share.
+ * Such a library makes its programs when they are first needed, and keeps them in static objects. Nothing tells it that
+ * main is about to return, so it neither flushes its store nor releases its objects. The child prints how many programs
+ * were compiled, how many were loaded, and when main returned, on the steady clock that all processes share.
  */
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,6 @@
 /*
- * converted_library_test.cpp - tests that a program that never flushes and never releases still stores what it
- * compiled, and reports what it could not store.
+ * converted_library_test.cpp - tests that a process still stores what it compiled, and reports what it could not store,
+ * if it never flushes its store and never releases its objects.
  */
 #include <gtest/gtest.h>
 

@@ -4,14 +4,14 @@
  * usage: exit_child MODE DIRECTORY
  *
  * - hits: other threads request programs and kernels that are in memory, and a storage stores. Nothing is released.
- * - unloaded: the same, but the driver's library has been unloaded, so that any call of it would crash.
- * - busy: other threads also build and evict when the process ends. Only the reference backend survives that; real
- *   drivers shut down while a thread is inside them, even without Ingot.
+ * - unloaded: the same, but the driver's library has been unloaded, so that any call to the driver would crash.
+ * - busy: other threads also build and evict when the process ends. Only the reference backend survives that. A real
+ *   driver would shut down while a thread is inside it, even without Ingot.
  * - prewarm: threads of the storage are loading programs ahead.
- * - late: a storage stores, and everything is released after the driver has shut down, by a handler that was registered
- *   before the driver was loaded, as the destructor of a static object can be.
+ * - late: a storage stores. After the driver has shut down, a handler releases everything: it was registered before the
+ *   driver was loaded, as the destructor of a static object can be.
  *
- * The exit status is 42 if the process got as far as it should.
+ * The exit status is 42 if the process reached its call to exit() and that call ended normally.
  */
 #include <cstdlib>
 #include <string>
@@ -51,9 +51,9 @@ struct World {
 };
 World *world;
 
-/* Describes a program whose id depends on the number. In OpenCL C, programs differ by a kernel. In other languages they
- * differ by a header that nothing includes. In OpenCL C, PoCL's own cache would take such programs for the same one,
- * which it does not handle in several threads at once. */
+/* Describes a program whose id depends on `number`. Programs in OpenCL C differ by a kernel, programs in other
+ * languages by a header that nothing includes. If programs in OpenCL C differed only by a header, PoCL's own cache
+ * would take them for the same program, which PoCL does not handle in several threads at once. */
 ingot::program_desc describe(const ingot::context &context, size_t number)
 {
     conformance::ProgramText text = conformance::device_under_test().two_kernels();
@@ -89,7 +89,7 @@ void make_world(const std::string &directory, size_t capacity)
         _exit(1);
 }
 
-/* Repeats body forever, until the process ends. */
+/* Starts a thread that calls `body` again and again until the process ends. */
 template <typename Body> void keep_doing(Body body)
 {
     std::thread([body] {

@@ -1,6 +1,6 @@
 /*
- * exit_driver.cpp - loads the reference backend from a library when a context is made, and can unload it, like a
- * driver.
+ * exit_driver.cpp - loads the reference backend from a shared library when a context is created, as if it were a
+ * driver, and can unload this library.
  */
 #include <dlfcn.h>
 

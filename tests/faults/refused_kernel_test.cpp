@@ -1,7 +1,7 @@
 /*
- * refused_kernel_test.cpp - tests sound entries whose program the driver loads, but from which it refuses to make a
- * kernel. Ingot must drop such an entry, compile the program again and store it. No available driver can be made to
- * refuse in this way, so the reference backend does it.
+ * refused_kernel_test.cpp - tests what happens if the driver loads the program of a sound entry, but then refuses to
+ * make a kernel from it. Ingot must drop such an entry, compile the program again and store it. No available driver can
+ * be made to refuse in this way, so the reference backend does it.
  */
 #include <gtest/gtest.h>
 

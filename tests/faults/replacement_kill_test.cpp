@@ -1,7 +1,7 @@
 /*
  * replacement_kill_test.cpp - tests bundles, single files and manifests whose writer is killed at every system call, or
- * whose system calls fail one by one. The old file must stay or the new one be complete, and the next writer must
- * succeed.
+ * whose system calls fail one by one. Afterwards, the path must have either the old file or the complete new file, and
+ * the next writer must succeed.
  */
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ ingot_status_t read_with(const fs::path &path, Bytes *blob)
     return status == INGOT_SUCCESS ? load_from(storage, blob) : status;
 }
 
-/* Returns a program that stands for a blob: a manifest has only programs. */
+/* Returns the program that stands for a blob in a manifest, because a manifest lists programs and has no blobs. */
 Desc program_of(const Context &context, const Bytes &blob)
 {
     ProgramText text;
@@ -93,7 +93,7 @@ ingot_status_t record_program(const fs::path &path, const Bytes &blob)
     return status;
 }
 
-/* Reads which program the manifest has, as the blob that it stands for. */
+/* Reads the program in the manifest, and returns the blob for which this program stands. */
 ingot_status_t read_recorded(const fs::path &path, Bytes *blob)
 {
     ReferenceDevice device;
@@ -122,8 +122,8 @@ const Kind kKinds[] = {{"file", put_in_file, read_with<ingot_persist_open_file>}
                        {"bundle", write_bundle, read_with<ingot_persist_open_bundle>},
                        {"manifest", record_program, read_recorded}};
 
-/* Expects the old or the new content, and that the next writer succeeds. may_lack: the entry may also be missing,
- * because a system call told the writer that the file was gone. */
+/* Expects that the file has its old or its new content, and that the next writer succeeds. may_lack: the entry may also
+ * be missing, because a system call told the writer that the file was gone. */
 void expect_old_or_new(const Kind &kind, const fs::path &path, const std::string &what, bool may_lack = false)
 {
     Bytes blob;

@@ -1,8 +1,9 @@
 /*
  * store_network_test.cpp - tests a store on file systems without locks or without renaming, and a store in the image of
- * a container. There, entries are in a lower layer, and the kernel does not rename directories of a lower layer.
+ * a container. In such an image, the entries are in a lower layer, and the kernel does not rename directories of a
+ * lower layer.
  *
- * In store_kill_test, single calls fail with the errors of network file systems. Here, calls fail permanently.
+ * In store_kill_test, single calls fail with the errors of network file systems. Here, all calls of a kind fail.
  */
 #include <gtest/gtest.h>
 

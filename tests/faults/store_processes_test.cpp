@@ -271,7 +271,7 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
     expect_no_leftovers(root);
 }
 
-/* Leaves a prepared entry behind, like a process that is killed before it publishes it. */
+/* Leaves a prepared entry behind, like a process that is killed before it publishes the entry. */
 void die_while_storing(const fs::path &root)
 {
     const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(50), kBlob)); },
@@ -327,7 +327,7 @@ TEST(StoreProcesses, WhatALivingProcessPreparesStays)
             ptrace(PTRACE_GETREGS, child, nullptr, &registers);
             if (stop % 2 != 0 || registers.orig_rax != SYS_openat2 || ++stopped != 2)
                 return; /* at its second openat2, the child has written key.bin */
-            for (const auto &prepared : fs::directory_iterator(root / "tmp")) /* however old it looks */
+            for (const auto &prepared : fs::directory_iterator(root / "tmp")) /* makes it look old */
                 fs::last_write_time(prepared.path(), fs::file_time_type::clock::now() - std::chrono::hours(9));
             EXPECT_EQ(1u, leftovers_in(root));
             Store another(root);

@@ -2,9 +2,9 @@
  * store_soak SECONDS [SEED] - runs eight processes that load, store, remove, evict and clear, and kills and restarts
  * them. The store has a tenth of the space that all entries need, except in the last quarter of the time.
  *
- * No result may be wrong and no call may hang. At the end, every checksum must match, and after one more store, the
- * recorded total must be that of the files, before and after a recount. Prints what was done. The exit status is 0, or
- * 1 with the reason.
+ * No result may be wrong and no call may hang. At the end, every checksum must match. After one more entry is stored,
+ * the recorded total must equal the size of the files, both before and after a recount. Prints what was done. The exit
+ * status is 0, or 1 after the reason was printed.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -173,7 +173,7 @@ bool kill_and_restart(Board *board, const std::string &root, unsigned seconds, s
 }
 
 /*
- * True if the remaining entries are sound, and the recorded total is that of the bytes on disk.
+ * True if the remaining entries are sound, and the recorded total equals the number of bytes on disk.
  *
  * A killed process may leave a change that the totals of the index do not include, or a size.txt that it had not
  * written yet. The next process that changes the store corrects both (doc/store-format.md), so the check stores an

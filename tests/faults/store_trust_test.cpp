@@ -1,7 +1,7 @@
 /*
- * store_trust_test.cpp - tests roots and entries that must not be trusted or cannot be written, and limits of the
- * process. Tests about other owners need root. For other users they are skipped, except one that uses a directory of
- * the system.
+ * store_trust_test.cpp - tests stores whose directory or entries must not be trusted or cannot be written, and
+ * processes that reach their limits on file sizes and open files. Tests in which files belong to another user need
+ * root, and are skipped without it. Only RefusesARootOfAnotherUser then uses a system directory instead.
  */
 #include <gtest/gtest.h>
 
@@ -213,7 +213,7 @@ TEST(StoreTrust, RefusesEntriesThatOthersMayWrite)
     }
 }
 
-/* If a store reports success, the blob must be there. */
+/* If storing a blob reports success, the blob must be there. */
 TEST(StoreTrust, ReplacesAnEntryWithABlobThatOthersMayWrite)
 {
     ScratchDirectory scratch;

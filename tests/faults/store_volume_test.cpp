@@ -43,8 +43,8 @@ bool write_text(const char *path, const std::string &text)
     return (std::ofstream(path) << text).flush().good();
 }
 
-/* Enters a mount namespace. A user other than root also enters a user namespace, which must know the user and the
- * group, because files on the volume belong to them. */
+/* Enters a mount namespace. A user other than root also enters a user namespace, in which the user and the group must
+ * be mapped, because files on the volume belong to them. */
 bool enter_namespace()
 {
     const std::string user = std::to_string(geteuid()), group = std::to_string(getegid());
@@ -81,8 +81,8 @@ void limit_files()
 
 enum class Want { Volume, Limit };
 
-/* Runs work() in a child, on a small volume or with a limit on the size of files. Returns the number of the check that
- * failed, or 0, or what mount_small_volume() returned. */
+/* Runs work() in a child, on a small volume or with a limit on the size of files. Returns 0, the number of the check
+ * that failed, or the error of mount_small_volume(). */
 int on_a_small_volume(Want want, const std::function<int(const fs::path &)> &work)
 {
     ScratchDirectory scratch;

@@ -1,6 +1,6 @@
 /*
- * bundle_fuzzer.cpp - reads any bytes as a bundle. If it is accepted, each id and blob must lie within it, and each
- * hash must be found. Each input is also tried with corrected size and checksums.
+ * bundle_fuzzer.cpp - reads any bytes as a bundle. If the bundle is accepted, each id and blob must lie within it, and
+ * a search for each hash must find it. Each input is also tried with a corrected size and corrected checksums.
  */
 #include <algorithm>
 

@@ -1,6 +1,7 @@
 /*
- * environment_fuzzer.cpp - reads any values of the variables INGOT_PERSIST*. The result must be an info that can be
- * opened, or a status that is allowed. The input is lines NAME=VALUE, where NAME is what follows INGOT_PERSIST.
+ * environment_fuzzer.cpp - reads environment variables INGOT_PERSIST* with any values. The result must be valid
+ * settings with a path, or an allowed status without a path. The input consists of lines NAME=VALUE, where NAME is the
+ * part of the name of a variable after INGOT_PERSIST.
  */
 #include <cstdlib>
 #include <map>

@@ -40,7 +40,7 @@ inline void write_file(const std::string &path, const uint8_t *data, size_t size
 }
 
 /* Writes the checksum of the `size` bytes at `from` to the offset `at`, if both lie within the input. Without corrected
- * checksums, nearly every input would be rejected at the first one. */
+ * checksums, nearly every input would be rejected at its first checksum. */
 inline void set_checksum(Bytes *bytes, size_t at, size_t from, size_t size)
 {
     if (at > bytes->size() || bytes->size() - at < CHECKSUM_SIZE || from > bytes->size() || size > bytes->size() - from)

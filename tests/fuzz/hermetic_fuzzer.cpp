@@ -1,9 +1,9 @@
 /*
  * hermetic_fuzzer.cpp - resolves the includes of any source, with any options and any embedded header.
  *
- * The resolution must end, give a result or a reason, and give the same for the same input. The resulting text must
- * include nothing, according to a check that shares no code with the library. The input has three parts, separated by
- * 0xff: source, options, header. The header is embedded as "inc.h" and can include itself.
+ * The resolution must end, must give either a result or a reason, and must give the same again for the same input. The
+ * resulting text must include nothing, according to a check that shares no code with the library. The input has three
+ * parts, separated by 0xff: source, options, header. The header is embedded as "inc.h" and can include itself.
  */
 #include <cstdlib>
 #include <cstring>
@@ -169,7 +169,8 @@ ingot_text_rules_t rules_of(size_t choice)
     return rules;
 }
 
-/* Expects that the options that are kept contain no directory, and that keeping them again changes nothing. */
+/* Expects that the options that options_keep() keeps contain no directory, and that a second call with these options
+ * keeps all of them. */
 void check_options(const ingot_allocator_t *allocator, const ingot_text_rules_t *rules, const std::string &options)
 {
     arena words;

@@ -1,7 +1,7 @@
 /*
  * http_answer_fuzzer.cpp - receives any pieces as the body of an HTTP answer that announces any size. The body must be
- * the bytes that came, in order, and neither they nor the memory for them may exceed the limit. Also maps the announced
- * number, as an HTTP status, to an outcome.
+ * the bytes that came, in order, and neither the body nor the memory for it may exceed the limit. Also maps the
+ * announced number, as an HTTP status, to an outcome.
  *
  * Input: 2 bytes for the limit, 8 for the announced size, then pieces, each after a byte with its size.
  */

@@ -1,6 +1,7 @@
 /*
  * manifest_fuzzer.cpp - reads any bytes as a manifest. If it is accepted, each id must lie within it and occur once,
- * and writing and reading it again must give the same ids. Each input is also tried with corrected size and checksums.
+ * and writing and reading it again must give the same ids. Each input is also tried with a corrected size and corrected
+ * checksums.
  */
 #include "fuzz/fuzz_scratch.h"
 

@@ -1,7 +1,8 @@
 /*
- * recipe_fuzzer.cpp - reads any bytes as a recipe. If it is accepted, its programs must be readable and found by their
- * keys, describing them to a context must not crash, and a copy of it must be a sound recipe with all programs that can
- * be copied. Each input is also tried with corrected checksums and keys, and is then sealed.
+ * recipe_fuzzer.cpp - reads any bytes as a recipe. If the recipe is accepted, its programs must be readable and must be
+ * found by their keys, and describing them to a context must not crash. A copy of the recipe must be sound and contain
+ * all programs that can be copied. Each input is also tried with corrected checksums and keys, and this corrected
+ * recipe is then sealed.
  */
 #include <ingot/recipe.h>
 
@@ -85,7 +86,8 @@ ingot_status_t supply_key(size_t index, ingot_persist_key_t *key, void *)
     return index == 0 ? INGOT_SUCCESS : INGOT_NOT_FOUND;
 }
 
-/* Opens the recipe with a policy that requires a seal. Then seals it; if that succeeds, it must open. */
+/* Opens the recipe with a policy that requires a seal. Then seals the recipe; if that succeeds, the policy must accept
+ * it. */
 void check_seal(const std::string &path)
 {
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
@@ -130,8 +132,8 @@ void read_file(const std::string &path, const std::string &copy)
         ingot_recipe_writer_release(writer);
 }
 
-/* Corrects the checksums of the records, and the keys of those that are not compressed, up to the first record whose
- * size is too large. */
+/* Corrects the header, the checksums of the records, and the keys of records that are not compressed. Stops at the
+ * first record whose size exceeds the rest of the input. */
 void correct(fuzz::Bytes *bytes)
 {
     if (bytes->size() < RECIPE_HEADER_SIZE)

@@ -16,7 +16,7 @@
 namespace hermetic
 {
 
-/* Arguments of the form --NAME VALUE. The names that have a default are the known ones. */
+/* Arguments of the form --NAME VALUE. Names without a default are rejected. */
 class Arguments
 {
 public:

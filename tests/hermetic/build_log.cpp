@@ -15,7 +15,7 @@ namespace
 {
 
 constexpr char kMadeUp[] = "tempfile_";
-constexpr size_t kMadeUpSize = 6; /* random characters that follow */
+constexpr size_t kMadeUpSize = 6; /* random characters that follow kMadeUp */
 
 bool ends_path(char c)
 {

@@ -1,6 +1,6 @@
 /*
- * child_items.cpp - works on numbered items in child processes; see child_items.h. A child writes lines KEY HEX to a
- * pipe. The key "begin" begins an item, and "end" ends it.
+ * child_items.cpp - works on numbered items in child processes; see child_items.h. A child writes lines of the form KEY
+ * HEX to a pipe; HEX is the value in hexadecimal. The key "begin" begins an item, and "end" ends it.
  */
 #include "hermetic/child_items.h"
 
@@ -70,8 +70,8 @@ std::string ending_of(int status)
     return "exit " + std::to_string(WEXITSTATUS(status));
 }
 
-/* Reads what one child reports. Returns the number of items that it began. `open` gets the findings of an item that it
- * did not end. */
+/* Reads what one child reports. Returns the number of items that it began. If the child began an item and did not end
+ * it, `open` gets the findings of that item. */
 size_t read_child(std::FILE *in, const std::function<void(const Findings &)> &take, Findings *open)
 {
     char *line = nullptr;

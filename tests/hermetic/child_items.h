@@ -41,7 +41,8 @@ struct ItemRange {
 };
 
 using Work = std::function<void(size_t index, ItemWriter &writer)>;
-/* Called in the parent with the findings of each item. If the child crashed, they have "crash", with how it ended. */
+/* Called in the parent with the findings of each item. If the child crashed, the findings have the key "crash", and its
+ * value says how the child ended. */
 using Take = std::function<void(size_t index, const Findings &findings)>;
 
 /* Works on all items of the range. Returns how many were begun. */

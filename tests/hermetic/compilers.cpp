@@ -1,5 +1,5 @@
 /*
- * compilers.cpp - describes and builds a program through Ingot, which is the same for all compilers.
+ * compilers.cpp - describes and builds a program through Ingot. This code is the same for all compilers.
  */
 #include "hermetic/compilers.h"
 

@@ -1,10 +1,11 @@
 /*
  * equality.cpp - builds programs hermetically and natively, and compares their machine code and build logs.
  *
- * Each program of a set is built by its compiler and through Ingot. It counts as "equal"; as "native" if Ingot built it
- * as the application asked, with the reason; or as "broken" if it builds in neither way. In all three cases everything
- * must be equal, except for names of files in build logs. A difference is a failure, unless two native builds differ
- * too. The line before it says how to reproduce it. CONTRIBUTING.md has the commands.
+ * Each program of a set is built twice: directly by its compiler, and through Ingot. It counts as "broken" if its
+ * compiler rejects it; as "native", with the reason, if Ingot passes it to the compiler as the application wrote it;
+ * and otherwise as "equal". In all three cases both builds must be equal, except for names of files in build logs. A
+ * difference is a failure, unless two native builds differ too. The line FAILURE contains the arguments that reproduce
+ * the difference. CONTRIBUTING.md has the commands.
  */
 #include <algorithm>
 #include <cstdio>
@@ -36,7 +37,8 @@ struct Counts {
     std::map<std::string, size_t> reasons;
 };
 
-/* True if the logs are equal. If a program does not build, Ingot's log may be cut off, and must equal the beginning. */
+/* True if the logs are equal. If a program does not build, Ingot's log may be cut off, and must then equal the
+ * beginning of the native log. */
 bool are_equal_logs(const std::string &native, std::string other)
 {
     static const std::string mark = "[...]";
@@ -49,7 +51,7 @@ bool are_equal_logs(const std::string &native, std::string other)
     return wanted.compare(0, beginning.size(), beginning) == 0;
 }
 
-/* Returns "" if they are equal, otherwise a sentence. */
+/* Returns "" if the builds are equal, and otherwise a description of the difference. */
 std::string difference_of(const Build &native, const Build &other)
 {
     if (native.is_built != other.is_built)
@@ -64,7 +66,7 @@ std::string difference_of(const Build &native, const Build &other)
     return "";
 }
 
-/* True if a second native build equals the first. Otherwise a difference to Ingot's build says nothing. */
+/* True if a second native build equals the first. If it does not, a difference from Ingot's build proves nothing. */
 bool is_steady(Compiler *compiler, const Program &program, const Build &first)
 {
     return difference_of(first, compiler->build(program, Want::code)).empty();
@@ -99,8 +101,8 @@ void compare(Compiler *compiler, const Program &program, ItemWriter *writer)
         writer->say("log", native.log);
 }
 
-/* True if the builds of the project differ, and natively it builds, or not, as `is_built` says. So the reduction does
- * not turn a project that builds into a broken one. */
+/* True if Ingot's build of the project differs from the native build, and the native build succeeds or fails as
+ * `is_built` says. The latter keeps the reduction from turning a project that builds into a broken one. */
 bool differs(Compiler *compiler, const Project &project, bool is_built)
 {
     bool result = false;

@@ -1,11 +1,11 @@
 /*
- * memo_fuzz.cpp - changes files at random, and compares the result that a memo of headers gives with that of a
- * resolution that reads every file.
+ * memo_fuzz.cpp - changes files at random, and resolves the includes of a program in two ways: with a memo of headers,
+ * and by reading every file. Both must give the same result.
  *
  *   memo_fuzz [--steps N] [--seed N]
  *
  * In this test, the memo trusts a file as soon as the file system's clock has advanced, so that most steps can use it.
- * Sometimes a new memo takes over the bytes of the old one, as in the next process.
+ * Sometimes a new memo takes over the bytes of the old one, as happens when the next process starts.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -83,7 +83,8 @@ std::string header_of(Random &random)
     std::string text;
     for (size_t lines = random.below(4); lines != 0; --lines)
         text += line_of(random);
-    /* Only letters, which edit_in_place does not change: without its guard, a file that includes itself takes long. */
+    /* The guard has only letters, which edit_in_place does not change. With a damaged guard, a file that includes
+     * itself would take long. */
     const std::string guard =
         std::string("GUARD_") + static_cast<char>('A' + random.below(26)) + static_cast<char>('A' + random.below(26));
     return random.percent(95) ? "#ifndef " + guard + "\n#define " + guard + "\n" + text + "#endif\n" : text;

@@ -21,7 +21,7 @@ namespace hermetic
 namespace
 {
 
-/* The version of a driver that does not exist. The device that goes with it has compute capability 9.0. */
+/* The version of the driver that this backend pretends to have. The pretended device has compute capability 9.0. */
 constexpr int kDriverVersion = 13000;
 
 struct Target {

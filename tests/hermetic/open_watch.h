@@ -1,5 +1,6 @@
 /*
- * open_watch.h - reports which files below a folder are opened, by any call. The kernel tells it through inotify.
+ * open_watch.h - reports which files below a folder are opened, whichever function opens them. The kernel reports them
+ * through inotify.
  */
 #ifndef INGOT_TESTS_HERMETIC_OPEN_WATCH_H
 #define INGOT_TESTS_HERMETIC_OPEN_WATCH_H

@@ -2,9 +2,9 @@
  * option_fuzz.cpp - tries random option strings, and checks that a program's id identifies what its compiler makes.
  *
  * Several folders have headers of the same names. The name of a compiled kernel shows which header was included, and
- * other kernels show what the options define. For each option string, it describes the program, builds it natively
- * while inotify reports which files are opened, edits all these files, and describes the program again. There are three
- * kinds of failures:
+ * other kernels show what the options define. For each option string, the test describes the program, builds it
+ * natively while inotify reports which files are opened, edits all these files, and describes the program again. There
+ * are three kinds of failures:
  *
  * - stale: the id is still the same, but the native result has changed.
  * - collision: an earlier string has the same id, but a different native result.
@@ -159,7 +159,8 @@ public:
     }
 
 private:
-    /* Compares only kernels on PoCL, which would generate code for each of them; their names show enough. */
+    /* On PoCL, compares only the kernels, whose names show enough. Comparing code would make PoCL generate it for each
+     * kernel. */
     static Want want_of(const Compiler &compiler)
     {
         return compiler.name() == "Portable Computing Language" ? Want::kernels : Want::code;
@@ -167,7 +168,7 @@ private:
 
     void work(size_t index, ItemWriter *writer)
     {
-        static const std::unique_ptr<Compiler> compiler = make_compiler(arguments_); /* one per child, like the next */
+        static const std::unique_ptr<Compiler> compiler = make_compiler(arguments_); /* these three: one per child */
         static Tree tree;
         static std::map<std::string, std::string> built; /* results of hermetic builds by id */
         Random random(arguments_.number("seed"), index);

@@ -98,7 +98,7 @@ TEST_F(HermeticPlaces, MessagesSayWhereAFileIsIncludedFrom)
     }
 }
 
-/* If a file is found by two names, clang uses the last one for it. */
+/* If clang finds a file by two names, it uses the last of these names for the file. */
 TEST_F(HermeticPlaces, FilesWithTwoNamesAreNativeWhereNamesMatter)
 {
     const std::string twice = "#include \"inc/x.h\"\n#include \"inc/../inc/x.h\"\n";

@@ -1,5 +1,6 @@
 /*
- * program_sets.cpp - lists the programs that are not generated: of the digits example, of these tests, and of hashcat.
+ * program_sets.cpp - lists the programs that are not generated: those of the digits example, of
+ * tests/hermetic/programs, and of hashcat.
  */
 #include <algorithm>
 #include <cstring>

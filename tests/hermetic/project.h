@@ -21,7 +21,7 @@ struct Project {
 
 /* Writes the files below the folder `root`, and replaces @ROOT@ in the options by its path. */
 void write_project(Project *project, const std::string &root);
-/* Returns the whole project as text. describe_text writes other characters than printable ASCII as \xNN. */
+/* Returns the whole project as text. describe_text writes characters that are not printable ASCII as \xNN. */
 std::string describe_project(const Project &project);
 std::string describe_text(const std::string &text);
 std::string read_file(const std::string &path);

@@ -282,7 +282,7 @@ private:
         const std::string inner = body(index, file.folder, file.has_statements, 0);
         if (!file.is_guarded)
             return inner;
-        /* Files of the same name share a guard that has only that name. */
+        /* Most guards consist of the file's name alone, so that files of the same name share a guard. */
         std::string name = "GUARD_" + file.name + (random_.percent(60) ? "" : "_" + std::to_string(index));
         std::replace_if(
             name.begin(), name.end(), [](char c) { return c == '.' || c == '-'; }, '_');

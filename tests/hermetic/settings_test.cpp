@@ -1,8 +1,9 @@
 /*
  * settings_test.cpp - tests that an environment variable that changes the machine code also changes the id.
  *
- * A program is compiled in one process without a variable, and in another with it. Most names of variables are found in
- * the driver's own file, so a new driver's variables are tried too. The test starts itself with `--settings FILE`.
+ * A program is compiled in one process without a variable, and in another with it. The test finds most names of
+ * variables in the driver's library, so it also tries the variables of a new driver. The test starts itself with
+ * `--settings FILE`.
  */
 #include <algorithm>
 #include <cctype>
@@ -43,7 +44,7 @@ const char kSource[] = "kernel void sum(global const float *in, global float *ou
                        "}\n";
 
 struct Made {
-    bool is_there = false; /* false: with the variable there is no device, or the compiler crashes */
+    bool is_there = false; /* false: no device, a crash, or a program that is not cacheable */
     std::string id;
     std::string code;
 };
@@ -148,7 +149,7 @@ std::string driver_bytes()
     return bytes;
 }
 
-/* Returns the strings in the driver that begin with one of these words and look like the name of a variable. */
+/* Returns the strings in the driver that begin with one of `beginnings` and look like the name of a variable. */
 std::set<std::string> names_in_driver(const std::vector<std::string> &beginnings)
 {
     std::set<std::string> names;

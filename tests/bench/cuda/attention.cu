@@ -1,5 +1,5 @@
-/* attention.cu - scaled dot-product attention without the matrix of scores: keys by tiles, sums corrected as the
- * largest score grows. Options: HEAD (size of a head), TILE, CAUSAL. */
+/* attention.cu - computes scaled dot-product attention without storing the matrix of scores: it reads the keys tile by
+ * tile, and corrects the sums when the largest score grows. Options: HEAD (size of a head), TILE, CAUSAL. */
 extern "C" __global__ void __launch_bounds__(TILE)
     attention(const float *queries, const float *keys, const float *values, float *output, int length)
 {

@@ -1,4 +1,5 @@
-/* conv2d.cu - convolution of any stride and padding, weights in constant memory. Options: KERNEL, CHANNELS. */
+/* conv2d.cu - computes a convolution of any stride and padding, with the weights in constant memory. Options: KERNEL,
+ * CHANNELS. */
 __constant__ float filter[CHANNELS * KERNEL * KERNEL];
 
 extern "C" __global__ void conv2d(const float *input, float *output, int width, int height, int stride, int padding)

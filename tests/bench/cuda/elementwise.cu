@@ -1,4 +1,4 @@
-/* elementwise.cu - activations of a network and their gradients, for two element types. */
+/* elementwise.cu - computes activations of a network and their gradients, for two element types. */
 struct Gelu {
     __device__ static float value(float x) { return 0.5f * x * (1.0f + erff(x * 0.70710678f)); }
     __device__ static float slope(float x)

@@ -1,4 +1,4 @@
-/* fft.cu - Fourier transform of 2^LOG2 complex numbers a block, radix 2, in shared memory. */
+/* fft.cu - computes a radix-2 Fourier transform of 2^LOG2 complex numbers per block, in shared memory. */
 #define SIZE (1 << LOG2)
 
 extern "C" __global__ void __launch_bounds__(SIZE / 2) fft(float2 *data, float direction)

@@ -1,4 +1,5 @@
-/* gemm.cu - C = A * B, tiles in shared memory, a small square of C a thread. Options: TILE, WORK, FUSE_BIAS. */
+/* gemm.cu - computes C = A * B with tiles in shared memory; each thread computes a small square. Options: TILE, WORK,
+ * FUSE_BIAS. */
 #define THREADS (TILE / WORK)
 
 extern "C" __global__ void __launch_bounds__(THREADS * THREADS)

@@ -1,4 +1,4 @@
-/* gemm_tensor.cu - C = A * B by tensor cores, one 16x16 tile a warp; needs the toolkit's headers. */
+/* gemm_tensor.cu - computes C = A * B with tensor cores, one 16x16 tile per warp. Needs the toolkit's headers. */
 #include <cuda_fp16.h>
 #include <mma.h>
 

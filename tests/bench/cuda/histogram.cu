@@ -1,4 +1,4 @@
-/* histogram.cu - how often each value occurs, counted in shared memory first. Option: BINS. */
+/* histogram.cu - counts how often each value occurs, first in shared memory. Option: BINS. */
 extern "C" __global__ void histogram(const unsigned char *values, unsigned *counts, unsigned count)
 {
     __shared__ unsigned own[BINS];

@@ -1,5 +1,5 @@
-/* layer_norm.cu - a row minus its mean, over its deviation; with RMS, over its root mean square alone.
- * Option: BLOCK. */
+/* layer_norm.cu - subtracts its mean from each row and divides by the deviation; with RMS, divides by the root mean
+ * square only. Options: BLOCK, RMS. */
 extern "C" __global__ void layer_norm(const float *input, const float *scale, const float *shift, float *output,
                                       int columns, float epsilon)
 {

@@ -1,4 +1,5 @@
-/* mandelbrot.cu - how soon each point of the plane leaves, and a colour for it. Options: REAL, STEPS. */
+/* mandelbrot.cu - counts the steps until each point of the plane escapes, and gives it a colour. Options: REAL,
+ * STEPS. */
 extern "C" __global__ void mandelbrot(uchar4 *pixels, int width, int height, REAL left, REAL top, REAL scale)
 {
     const int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;

@@ -1,4 +1,5 @@
-/* nbody.cu - gravity among bodies, positions by tiles in shared memory. Option: TILE. */
+/* nbody.cu - computes the gravity among bodies, whose positions it reads tile by tile into shared memory. Option:
+ * TILE. */
 extern "C" __global__ void accelerate(const float4 *bodies, float4 *velocities, unsigned count, float step)
 {
     __shared__ float4 tile[TILE];

@@ -1,4 +1,4 @@
-/* options.cu - prices of options: by the formula of Black and Scholes, and by random paths. Option: REAL. */
+/* options.cu - computes prices of options with the Black-Scholes formula and with random paths. Option: REAL. */
 __device__ inline REAL normal(REAL x)
 {
     return static_cast<REAL>(0.5) * erfc(-x * static_cast<REAL>(0.70710678118654752));

@@ -1,5 +1,5 @@
-/* quantize.cu - rows of half floats to bytes with a scale, back, and a product of bytes; needs the toolkit's
- * headers. */
+/* quantize.cu - converts rows of half floats to bytes with a scale, and multiplies matrices of such bytes. Needs the
+ * toolkit's headers. */
 #include <cuda_fp16.h>
 
 extern "C" __global__ void quantize(const half *input, signed char *output, float *scales, int columns)

@@ -1,4 +1,4 @@
-/* reduce.cu - sum (or, with MAX, largest) of an array, one value a block; three element types. */
+/* reduce.cu - computes the sum (with MAX, the largest element) of an array, one value per block, for three types. */
 template <typename T> __device__ inline T combine(T a, T b)
 {
 #ifdef MAX

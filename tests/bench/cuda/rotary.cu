@@ -1,4 +1,4 @@
-/* rotary.cu - rotary position embedding, and the next token of a model: temperature, softmax, a draw.
+/* rotary.cu - applies a rotary position embedding, and draws a model's next token from a softmax with a temperature.
  * Option: VOCABULARY. */
 extern "C" __global__ void rotate(float *heads, const int *positions, int head_size, float base)
 {

@@ -1,4 +1,5 @@
-/* scan.cu - prefix sums of blocks, and the pass that adds the blocks' own. Option: BLOCK. */
+/* scan.cu - computes prefix sums within blocks, and adds to each block the sum of the blocks before it. Option:
+ * BLOCK. */
 extern "C" __global__ void scan_blocks(const int *input, int *output, int *block_sums, unsigned count)
 {
     __shared__ int values[2][BLOCK];

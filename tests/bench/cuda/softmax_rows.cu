@@ -1,4 +1,4 @@
-/* softmax_rows.cu - softmax of each row and its gradient, one block a row. Option: BLOCK. */
+/* softmax_rows.cu - computes the softmax of each row and its gradient, one block per row. Option: BLOCK. */
 __device__ inline float over_block(float value, bool largest)
 {
     __shared__ float values[BLOCK];

@@ -1,4 +1,4 @@
-/* sort.cu - bitonic sort of keys with values, in shared memory and across blocks. Option: BLOCK. */
+/* sort.cu - sorts keys with values (bitonic sort), in shared memory and across blocks. Option: BLOCK. */
 __device__ inline void order(unsigned &a, unsigned &b, unsigned &a_value, unsigned &b_value, bool ascending)
 {
     if ((a > b) != ascending)

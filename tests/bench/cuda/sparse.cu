@@ -1,4 +1,5 @@
-/* sparse.cu - a sparse matrix (compressed rows) times a vector, a warp a row; and the steps of conjugate gradients. */
+/* sparse.cu - multiplies a sparse matrix (compressed rows) by a vector, one warp per row. Has the steps of conjugate
+ * gradients. */
 extern "C" __global__ void multiply(const int *starts, const int *columns, const double *values, const double *x,
                                     double *y, int rows)
 {

@@ -1,4 +1,4 @@
-/* stencil.cu - one step of heat in a volume, a column of it a thread. Option: BLOCK. */
+/* stencil.cu - computes one step of heat flow in a volume, one column per thread. Option: BLOCK. */
 extern "C" __global__ void __launch_bounds__(BLOCK *BLOCK)
     heat(const float *now, float *next, int width, int height, int depth, float rate)
 {

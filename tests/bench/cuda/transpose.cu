@@ -1,4 +1,4 @@
-/* transpose.cu - a matrix turned over, through a padded tile in shared memory. Option: TILE. */
+/* transpose.cu - transposes a matrix, through a padded tile in shared memory. Option: TILE. */
 template <typename T> __global__ void transpose(const T *input, T *output, int width, int height)
 {
     __shared__ T tile[TILE][TILE + 1];

@@ -1,4 +1,4 @@
-/* argmax.cu - the likeliest class of each image. Options: CLASSES, GROUP. */
+/* argmax.cu - finds the most likely class of each image. Options: CLASSES, GROUP. */
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(GROUP)

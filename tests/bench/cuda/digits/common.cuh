@@ -1,5 +1,6 @@
 /*
- * common.cuh - what the kernels of the digits example share, in CUDA C++; the OpenCL ones are in examples/digits.
+ * common.cuh - has what the kernels of the digits example share, in CUDA C++. The OpenCL kernels are in
+ * examples/digits.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* conv.cu - 3x3 convolution with a border of zeros, one block an image.
- * Options: IN_CHANNELS, OUT_CHANNELS, FUSE_RELU. */
+/* conv.cu - computes a 3x3 convolution with a border of zeros, one block per image. Options: IN_CHANNELS, OUT_CHANNELS,
+ * FUSE_RELU. */
 #include "common.cuh"
 
 #define BORDERED (SIDE + 2)

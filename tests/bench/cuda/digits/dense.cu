@@ -1,4 +1,5 @@
-/* dense.cu - a fully connected layer by tiles in shared memory. Options: TILE, INPUTS, OUTPUTS, FUSE_RELU. */
+/* dense.cu - computes a fully connected layer with tiles in shared memory. Options: TILE, INPUTS, OUTPUTS,
+ * FUSE_RELU. */
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(TILE * TILE)

@@ -1,4 +1,4 @@
-/* normalize.cu - pixels of 0..MAX_PIXEL to floats of -1..1. Options: MAX_PIXEL, GROUP. */
+/* normalize.cu - converts pixels of 0..MAX_PIXEL to floats of -1..1. Options: MAX_PIXEL, GROUP. */
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(GROUP)

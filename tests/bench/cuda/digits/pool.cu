@@ -1,4 +1,4 @@
-/* pool.cu - the largest of each 2x2 window. Options: CHANNELS, GROUP. */
+/* pool.cu - finds the largest value of each 2x2 window. Options: CHANNELS, GROUP. */
 #include "common.cuh"
 
 #define POOLED (SIDE / 2)

@@ -1,4 +1,4 @@
-/* softmax.cu - logits to probabilities, one thread an image. Options: CLASSES, GROUP. */
+/* softmax.cu - converts logits to probabilities, one thread per image. Options: CLASSES, GROUP. */
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(GROUP) softmax(const float *logits, float *probabilities, unsigned images)
