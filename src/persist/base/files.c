@@ -321,7 +321,7 @@ ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t 
                        : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "%s became shorter while it was in use", name);
 }
 
-/* Writes to the offset, or if that is NULL, to where the last write to the open file ended. */
+/* Writes to the offset. If `offset` is NULL, continues where the last write to the open file ended. */
 static int write_all(int fd, const uint64_t *offset, size_t size, const void *bytes)
 {
     size_t done = 0;
@@ -431,7 +431,7 @@ static int open_list(int at, const char *path, DIR **stream)
     return error;
 }
 
-/* Visits the next names, at most `most`. Returns 1 at the end of the directory. */
+/* Calls `visit` with the next names, but with at most `most` of them. Returns 1 at the end of the directory. */
 static int list(DIR *stream, uint64_t most, bool (*visit)(void *user, const char *name), void *user)
 {
     for (uint64_t i = 0; i < most; ++i) {
@@ -482,7 +482,7 @@ static int remove_below(int at, const char *name, int depth);
 static bool remove_one(void *user, const char *name)
 {
     const struct removal *removal = user;
-    (void)remove_below(removal->at, name, removal->depth); /* if this fails, so does removing the directory itself */
+    (void)remove_below(removal->at, name, removal->depth); /* if this fails, removing the directory fails, too */
     return true;
 }
 
@@ -537,7 +537,7 @@ uint64_t files_random(void)
     return bits;
 }
 
-static _Atomic(unsigned long) known_process; /* 0: not known yet; relaxed, because it orders nothing else */
+static _Atomic(unsigned long) known_process; /* 0: not known yet; relaxed: no other data depends on it */
 static bool is_told_of_forks;
 
 static void forget_process(void)

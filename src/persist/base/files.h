@@ -20,14 +20,14 @@ struct file_facts {
     uint32_t mode; /* the permissions */
     bool is_directory;
     bool is_file;
-    bool is_closed; /* true if neither the group nor other users may write it */
+    bool is_closed; /* true if neither the group nor other users may write to the file */
 };
 
 /* Returns the effective user. */
 uint32_t files_user(void);
 
-/* As an owner: accepts files of any user, even if other users may write them. No user has this number: chown takes it
- * to mean "unchanged". */
+/* A value for an expected owner. It means that files of any user are accepted, even if other users may write to them.
+ * No user has this number, because chown takes it to mean "unchanged". */
 #define FILES_ANY_USER UINT32_MAX
 
 /* The most bytes that are read at once from a file that any user may own. A huge sparse file costs its owner nothing,
@@ -48,8 +48,8 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
 /* Does the same for a lock that could not be taken, which some file systems never allow. */
 ingot_status_t files_lock_failed(int error, const char *name);
 
-/* Returns INGOT_UNTRUSTED. The detail says what was found, what is required (a file or directory that this user owns
- * and that no other user may write), and how to fix it. */
+/* Sets the error detail and returns INGOT_UNTRUSTED. The detail says what was found, what is required (a file or
+ * directory that this user owns and that no other user may write to), and how to fix it. */
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name);
 
 /* Open and create the root directory of a store. The path may be absolute or relative, but its last component must not
@@ -62,17 +62,17 @@ int files_working_directory(char *path, size_t capacity);
 /* Makes the descriptor `replaced` refer to the open file of `fd`. All threads see the change at once. */
 int files_replace(int fd, int replaced);
 
-/* Opens the directory that contains the object at a path; *name is the path's last component. */
+/* Opens the directory that contains the object at a path. Sets *name to the path's last component. */
 int files_open_parent(const char *path, const char **name);
 
-/* Open a path below the directory `at`. files_open_place is the cheapest, but its result can only be passed on as
- * `at`. */
+/* Open a path below the directory `at`. files_open_place costs least, but the descriptor that it returns can be used
+ * only as the `at` of other functions. */
 int files_open_place(int at, const char *path);
 int files_open_read(int at, const char *path);
 int files_open_update(int at, const char *path); /* for reading and writing; creates the file if it is missing */
 int files_open_read_write(int at, const char *path);
 int files_create(int at, const char *path);          /* for writing; fails if the file exists */
-int files_create_readable(int at, const char *path); /* the same, but other users may read the file */
+int files_create_readable(int at, const char *path); /* like files_create, but others may read it */
 int files_close(int fd);
 
 int files_facts(int fd, struct file_facts *facts);

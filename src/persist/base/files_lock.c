@@ -2,7 +2,7 @@
  * files_lock.c - implements the file locks that files.h declares.
  *
  * A lock on a byte belongs to the open file, not to the process. Two threads that each open the file therefore exclude
- * each other, as two processes do. A forked child shares its parent's open files, and so its locks.
+ * each other, as two processes do. A forked child shares its parent's open files, and therefore its parent's locks.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

@@ -1,10 +1,10 @@
 /*
  * main_thread.c - finds out whether a thread is the main thread, and calls a function when that thread exits.
  *
- * When a thread ends, the C library destroys its thread-local objects. exit() first destroys those of its calling
- * thread. The main thread's objects are not destroyed if it ends by pthread_exit(), so a destructor that the main
- * thread registers runs only in exit(). Until then, the C library keeps the library that contains the destructor
- * loaded.
+ * When a thread ends, the C library destroys its thread-local objects. exit() first destroys the objects of the thread
+ * that called it. If the main thread ends by pthread_exit(), its objects are not destroyed, so a destructor that the
+ * main thread registers runs only in exit(). Until the destructor has run, the C library does not unload the library
+ * that contains it.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

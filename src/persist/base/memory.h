@@ -6,8 +6,8 @@
 
 #include <ingot/storage.h>
 
-/* Copies the caller's allocator, or the C library's if `wanted` is NULL. Returns INGOT_INVALID_ARGUMENTS if a function
- * is missing. */
+/* Copies the caller's allocator. If `wanted` is NULL, uses the C library's allocator instead. Returns
+ * INGOT_INVALID_ARGUMENTS if the caller's allocator lacks a function. */
 ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t *wanted);
 
 /* Allocates memory that is aligned for any object. Returns NULL if memory runs out. Free it with the same size; freeing
@@ -15,10 +15,10 @@ ingot_status_t memory_init(ingot_allocator_t *allocator, const ingot_allocator_t
 void *memory_allocate(const ingot_allocator_t *allocator, size_t size);
 void memory_free(const ingot_allocator_t *allocator, void *memory, size_t size);
 
-/* Maps zeroed memory for secrets on pages of its own. If the process has the right to ask for that, these pages are
- * neither swapped out nor dumped. Uses no allocator, because only whole pages can be protected so, and an application's
- * allocator may not align to pages. Returns NULL if memory runs out. memory_unmap_secret erases the memory first, and
- * does nothing for NULL. */
+/* Maps zeroed memory for secrets on pages of its own. If the process has the right to lock memory, these pages are
+ * neither swapped out nor dumped. Only whole pages can be protected in this way, and an application's allocator may not
+ * align to pages, so this function uses no allocator. Returns NULL if memory runs out. memory_unmap_secret erases the
+ * memory before it unmaps it, and does nothing for NULL. */
 void *memory_map_secret(size_t size);
 void memory_unmap_secret(void *memory, size_t size);
 

@@ -3,7 +3,7 @@
  *
  * At the moment of a fork, another thread of the parent may hold the mutex. That thread does not exist in the child and
  * would never unlock it. The child's first thread that takes the lock therefore creates the mutex again, and calls
- * `forget` to drop the parent's state that it guards. Other threads of the child wait for that.
+ * `forget` to drop the parent's state that the mutex guards. Other threads of the child wait until this is done.
  */
 #ifndef INGOT_PERSIST_BASE_PROCESS_LOCK_H
 #define INGOT_PERSIST_BASE_PROCESS_LOCK_H
@@ -35,7 +35,7 @@ void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition);
 
 /* Makes a condition for process_lock_wait_until. Returns false if out of memory. */
 bool process_lock_condition_init(pthread_cond_t *condition);
-/* Does the same as process_lock_wait, but waits no longer than until moment_ns, on the clock of
+/* Does the same as process_lock_wait, but stops waiting at the time moment_ns, which is on the clock of
  * files_steady_clock_ns. */
 void process_lock_wait_until(struct process_lock *lock, pthread_cond_t *condition, uint64_t moment_ns);
 

@@ -1,10 +1,11 @@
 /*
  * replacement.c - writes a new file that replaces another one when it is complete.
  *
- * The new file always has the same name until then, so killed processes leave at most one incomplete file. The process
- * that writes it holds a lock. The lock belongs to the file and not to its name, so by the time a process has the lock,
- * another process may already have renamed the file; then it must not be written. If the file also has a name
- * elsewhere, it is not written either, and only its name here is removed.
+ * Until the new file is complete, it has a name that is always the same, so killed processes leave at most one
+ * incomplete file. The process that writes the file holds a lock on it. The lock belongs to the file and not to its
+ * name: by the time a process has the lock, another process may already have renamed the file. The process must then
+ * not write to it. If the file has a second name (a hard link), the process does not write to it either, but only
+ * removes the temporary name.
  */
 #include "persist/base/replacement.h"
 
@@ -17,8 +18,8 @@
 #define ATTEMPTS 16
 #define LOCK_BYTE 0u
 
-/* Empties the new file if this is still its name, and its only one. Otherwise returns -EEXIST, and the caller tries
- * again. */
+/* Empties the new file if replacement->new_name is still a name of the file, and its only one. Otherwise returns
+ * -EEXIST, and the caller tries again. */
 static int empty(const struct replacement *replacement, int fd, const struct file_facts *opened)
 {
     struct file_facts named;

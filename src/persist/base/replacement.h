@@ -21,8 +21,8 @@ ingot_status_t replacement_begin(struct replacement *replacement, const char *pa
 /* Writes bytes to the new file. */
 ingot_status_t replacement_write(const struct replacement *replacement, uint64_t offset, size_t size,
                                  const void *bytes);
-/* Ends the replacement. If `status` is INGOT_SUCCESS, renames the new file to the name of the other one; otherwise, or
- * if that fails, removes it. Returns the first failure. */
+/* Ends the replacement. If `status` is INGOT_SUCCESS, renames the new file, so that it replaces the old one. If
+ * `status` is a failure, or if the renaming fails, removes the new file. Returns the first failure. */
 ingot_status_t replacement_end(struct replacement *replacement, ingot_status_t status);
 
 #endif

@@ -1,8 +1,8 @@
 /*
  * steady_calls.h - wraps the system calls of files.c so that they are not cancellation points.
  *
- * A thread that was canceled in one of them would leave files open, and bytes of files locked, because no other thread
- * knows of them; see util/cancellation.h.
+ * If a thread were canceled in one of these calls, the files that it had open would stay open, and the bytes of files
+ * that it had locked would stay locked, because no other thread knows of them; see util/cancellation.h.
  */
 #ifndef INGOT_PERSIST_BASE_STEADY_CALLS_H
 #define INGOT_PERSIST_BASE_STEADY_CALLS_H

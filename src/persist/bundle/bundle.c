@@ -1,10 +1,10 @@
 /*
  * bundle.c - opens a bundle and loads entries from it.
  *
- * The file is not mapped, because a signal would end the process if someone truncated the mapped file, which a careless
- * update may do. An entry is read and verified when it is first loaded. It then stays in memory, so that later loads
- * need no copy, until the storage and the last of its blobs are released. If two threads first load an entry at the
- * same time, one of them publishes it, and the other drops what it read.
+ * The file is not mapped into memory. If someone truncated a mapped file, as a careless update may do, a signal would
+ * end the process. An entry is read and verified when it is first loaded. It then stays in memory until the storage and
+ * the last of its blobs are released, so later loads need no copy. If two threads load an entry for the first time at
+ * the same moment, one of them publishes what it read, and the other drops what it read.
  */
 #include "persist/bundle/bundle.h"
 
@@ -19,16 +19,16 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 
-typedef _Atomic(uint8_t *) kept_entry; /* NULL until the entry is loaded; the publishing release pairs with acquire */
+typedef _Atomic(uint8_t *) kept_entry; /* NULL until the entry is loaded; set with release, read with acquire */
 
 struct bundle {
     ingot_allocator_t allocator;
     atomic_size_t references; /* one for the storage and one per buffer; release pairs with acquire of the last one */
-    bool accepts_any_owner;   /* then every blob must be sealed */
+    bool accepts_any_owner;   /* if true, every blob must be sealed */
     int fd;
     struct bundle_file file;
     uint8_t *index;
-    kept_entry *kept; /* for each entry, its id, followed at lead_of by its blob */
+    kept_entry *kept; /* for each entry, memory that begins with its id and has its blob at the offset lead_of */
 };
 
 static size_t index_size(const struct bundle_file *file)
@@ -87,8 +87,8 @@ static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, u
 }
 
 /* Reads the id of a record to `bytes` and its blob to bytes + lead, and verifies the blob. Returns INGOT_NOT_FOUND if
- * `id` is not NULL and differs. If the blob is at the same distance from the id in the file, one system call reads
- * both. */
+ * `id` is not NULL and the record has a different id. If the distance from the id to the blob is the same in the file
+ * as in memory, one system call reads both. */
 static ingot_status_t read_entry(const struct bundle *bundle, const struct bundle_record *record, const uint8_t *id,
                                  uint8_t *bytes)
 {
@@ -228,7 +228,7 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
     uint8_t *bytes;
     ingot_status_t status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
     if (status == INGOT_SUCCESS)
-        status = read_entry(bundle, &record, NULL, bytes); /* not kept, because a visitor loads each entry only once */
+        status = read_entry(bundle, &record, NULL, bytes); /* not kept: a visitor loads each entry only once */
     if (status != INGOT_SUCCESS) {
         memory_release_buffer(&buffer);
         return status;

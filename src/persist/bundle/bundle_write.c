@@ -23,7 +23,7 @@ struct writing {
     void *user;
     ingot_allocator_t allocator;
     struct replacement replacement;
-    uint64_t end; /* the offset at which the bytes written so far end */
+    uint64_t end; /* the offset where the bytes that were written so far end */
     struct bundle_record *records;
     size_t count;
     size_t capacity;
@@ -127,7 +127,7 @@ static ingot_status_t have_same_id(const struct writing *writing, const struct b
     return result < 0 ? files_read_failed(result, "reading", writing->replacement.new_name) : INGOT_SUCCESS;
 }
 
-/* Drops, of the records with the same id, all but the newest. The records must be sorted by hash. */
+/* If several records have the same id, keeps only the newest of them. The records must be sorted by hash. */
 static ingot_status_t drop_duplicates(struct writing *writing)
 {
     size_t kept = 0;

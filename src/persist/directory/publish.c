@@ -134,13 +134,13 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
 
 /* What a rename found in the entry's place. */
 enum occupant {
-    OCCUPANT_OTHER,  /* another object, which stays; try the next number */
+    OCCUPANT_OTHER,  /* a different object, which stays; try the next number */
     OCCUPANT_EQUAL,  /* an entry with this id, because another writer was faster */
     OCCUPANT_GONE,   /* it vanished or was moved to tmp; try again */
-    OCCUPANT_UNKNOWN /* unreadable, or could not be moved; going on might make two entries with one id */
+    OCCUPANT_UNKNOWN /* unreadable or could not be moved; to go on might make two entries with one id */
 };
 
-/* Verifies all of an entry but the bytes of its blob: reading them would take too long under the lock, and an entry
+/* Verifies all of an entry except the bytes of its blob. Reading these under the lock would take too long, and an entry
  * that was renamed into place is complete. Sets *is_of_id to true if the entry has the publication's id. */
 static ingot_status_t read_occupant(const struct publication *publication, const struct entry_place *place,
                                     bool *is_of_id)
@@ -153,7 +153,7 @@ static ingot_status_t read_occupant(const struct publication *publication, const
 }
 
 /* Examines what is in the entry's place. Moves it to tmp if it is bad, is the entry to replace, or has the id but an
- * untrusted blob. */
+ * untrusted blob. Moves at most one object per publication. */
 static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
                                     struct account *account)
 {
@@ -191,8 +191,8 @@ static bool is_no_directory(const struct directory *directory, const char *path)
 }
 
 /*
- * True if the id has an entry by now, under any number. That the first number is free does not show that the id has no
- * entry: an entry of another id may have had that number when the id's entry was stored.
+ * True if the id has an entry by now, under any number. The first number may be free although the id has an entry: an
+ * entry of another id may have had that number when the id's entry was stored.
  */
 static bool was_published_meanwhile(const struct publication *publication)
 {
@@ -269,9 +269,9 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
-/* True if the entry may be added. If a limit was lowered, evicting everything above it would take too long for one
- * blob. So storing a blob then evicts at least as many bytes as it adds and at least ENOUGH_EVICTED entries. Storing
- * later blobs evicts the rest. */
+/* True if the entry may be added. If a limit was lowered, evicting everything above the limit would take too long for
+ * one blob. Storing the blob then evicts at least as many bytes as it adds, and at least ENOUGH_EVICTED entries.
+ * Storing later blobs evicts the rest. */
 static bool may_enter(const struct publication *publication, const struct account *account, uint64_t entry_count)
 {
     return account_has_room(account, publication->bytes, entry_count) ||

@@ -17,8 +17,8 @@
 
 #define ATTEMPTS 3u
 
-/* Finds an entry's record without the lock. Tries again if it finds none, because the index may change during a
- * search. */
+/* Finds an entry's record without the lock. Tries again if it finds no record, because the index may have changed
+ * during the search. */
 static int find_record(int index_fd, const struct bucket *bucket, struct index_place *place)
 {
     int result = 0;

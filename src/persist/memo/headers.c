@@ -3,8 +3,8 @@
  *
  * A memo is what a context learned about the files that its programs include. The file is replaced as a whole. Before a
  * process saves its memo, it adds the file's content to the memo, so that nothing that another process saved is lost.
- * If two processes save at once, the second waits briefly. The lock guards the list of memos, and is not held while a
- * file is read or written. A forked child forgets the list, because the parent saves what the parent learned.
+ * If two processes save at once, the second one waits briefly. The lock guards the list of memos, and is not held while
+ * a file is read or written. A forked child forgets the list, because the parent saves what the parent learned.
  */
 #include "persist/memo/headers.h"
 
@@ -145,8 +145,8 @@ static ingot_status_t save_memo(const struct headers *headers, ingot_header_memo
 
 /* ---- the list ---- */
 
-/* Removes a saved memo that learns nothing more from the list, and returns it; NULL if there is none. Requires the
- * lock. The caller releases the memo after it has released the lock. */
+/* Removes from the list a memo that is no longer in use and has nothing to save. Returns the memo, or NULL if there is
+ * no such memo. Requires the lock. The caller releases the memo after it has released the lock. */
 static struct kept_memo *take_unused(struct headers *headers)
 {
     for (struct kept_memo **at = &headers->first; *at != NULL; at = &(*at)->next) {
@@ -167,8 +167,8 @@ static void release(const struct headers *headers, struct kept_memo *kept)
     memory_free(&headers->allocator, kept, sizeof(*kept));
 }
 
-/* Returns a reference to a memo that should be saved, and marks it as saved; NULL if there is none. Unless is_urgent is
- * set, a memo in use is saved only when it has learned at least twice as much as at its last save. */
+/* Returns a reference to a memo that should be saved, and marks the memo as saved. Returns NULL if there is no such
+ * memo. Unless is_urgent is set, a memo in use is not saved until it has learned twice as much as at its last save. */
 static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent, uint64_t *saved_before)
 {
     ingot_header_memo_t memo = NULL;
@@ -223,7 +223,7 @@ void headers_note(ingot_storage_t storage)
 {
     struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
     if (headers != NULL)
-        (void)save(headers, false); /* what was not saved is learned again in the next run */
+        (void)save(headers, false); /* on failure, the next run learns it again */
 }
 
 ingot_status_t headers_save(ingot_storage_t storage)

@@ -4,9 +4,9 @@
  * The lock of a storage's list guards its prewarms, their items and their counts. It is held only for a few
  * assignments; loads take thousands of times longer. A caller that requests an item that is loading waits for that
  * item. If the item's turn has not come, the caller marks it as gone and loads the program itself. A prewarming thread
- * never waits for an item that is loading, even if an event callback in that thread requests one. It may wait for
- * another thread that loads the blobs of a group (prewarm_fetch.h). Each wait is reported to the core (ingot_work_t),
- * which refuses a wait that would close a cycle of waiting threads.
+ * never waits for an item that is loading, even if an event callback in that thread requests such an item. It may wait
+ * for another thread that loads the blobs of a group (prewarm_fetch.h). Each wait is reported to the core
+ * (ingot_work_t), which refuses a wait that would close a cycle of waiting threads.
  *
  * A forked child has neither the threads nor the driver's state. It forgets the list, and a prewarm's handle is useless
  * there.
@@ -44,8 +44,8 @@ static bool is_own_thread(const struct ingot_prewarm *prewarm)
     return false;
 }
 
-/* Waits until `condition` is signaled by the thread that does `work`. The prewarm is not freed while a thread waits.
- * Requires the lock, but releases it in between. Returns false, without waiting, if that thread waits for this one. */
+/* Waits until the thread that does `work` signals `condition`. The prewarm is not freed while a thread waits. Requires
+ * the lock, but releases it while it waits. Returns false, without waiting, if the other thread waits for this one. */
 static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pthread_cond_t *condition)
 {
     struct prewarm_list *list = prewarm->list;
@@ -59,8 +59,8 @@ static bool wait_for(struct ingot_prewarm *prewarm, const ingot_work_t *work, pt
     return true;
 }
 
-/* Takes the program of an item. If it is still loading, waits for it. If its turn has not come, marks it as gone.
- * Returns true if the program was taken. Requires the lock, but releases it in between. */
+/* Takes the program of an item. If the item is still loading, waits for it. If its turn has not come, marks it as gone.
+ * Returns true if the program was taken. Requires the lock, but releases it while it waits. */
 static bool take_item(struct ingot_prewarm *prewarm, struct prewarm_item *item, ingot_program_t *program,
                       bool *has_waited)
 {
@@ -150,7 +150,7 @@ static void destroy(struct ingot_prewarm *prewarm)
     memory_free(&allocator, prewarm, size_of(prewarm));
 }
 
-/* Reads the manifest. If it cannot be read or has no ids, that is not a failure: there is nothing to load. */
+/* Reads the manifest. If it cannot be read or has no ids, there is nothing to load, which is not a failure. */
 static ingot_status_t read_manifest(struct ingot_prewarm *prewarm)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -265,7 +265,7 @@ static void join_threads(struct ingot_prewarm *prewarm)
 }
 
 /* Waits until the prewarm's threads have ended; one of the waiting callers joins them. Requires the lock, but releases
- * it in between. Returns INGOT_BUSY if one of the prewarm's threads waits for the calling thread. */
+ * it while it waits. Returns INGOT_BUSY if one of the prewarm's threads waits for the calling thread. */
 static ingot_status_t wait_for_threads(struct ingot_prewarm *prewarm)
 {
     static const ingot_work_t short_work; /* stands for the joining of ended threads, which never waits for long */
@@ -341,8 +341,8 @@ ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm
     return INGOT_SUCCESS;
 }
 
-/* Ends the prewarm. If a thread of it waits for the caller, waits until all threads have ended nevertheless, because
- * what they use is about to be freed. */
+/* Ends the prewarm. Waits until all its threads have ended, even if one of them waits for the caller, because what the
+ * threads use is about to be freed. */
 static void end_for_good(struct ingot_prewarm *prewarm)
 {
     while (end(prewarm, true, NULL) != INGOT_SUCCESS) {

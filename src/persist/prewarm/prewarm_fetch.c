@@ -4,9 +4,9 @@
  * Over a network, a hundred single loads mostly wait for a hundred answers. So the thread that has the next item loads
  * the blobs of a group of items, and the other threads create programs from the blobs that have arrived. The items
  * still wait for their turns, in the manifest's order. If a caller requests an item before its turn, it loads the
- * program itself, and the blob is dropped. The group's blobs are bounded in bytes. Blobs that the storage did not
- * deliver are requested again with a later group. If that of the group's first item is among them, it is loaded alone,
- * in the item's turn, so that at least one turn follows each group.
+ * program itself, and the blob is dropped. The total size of the blobs that items hold is limited. Blobs that the
+ * storage did not deliver are requested again with a later group. But if the blob of the group's first item was not
+ * delivered, it is loaded alone, in the item's turn, so that at least one turn follows each group.
  */
 #include "persist/prewarm/prewarm_fetch.h"
 
@@ -30,7 +30,7 @@ struct group {
     size_t count;
     size_t numbers[GROUP]; /* indices of the items */
     ingot_storage_id_t ids[GROUP];
-    ingot_program_desc_t descs[GROUP]; /* NULL once it was given to the item */
+    ingot_program_desc_t descs[GROUP]; /* each is NULL once its item has it */
 };
 
 void prewarm_blob_release(struct prewarm_blob *blob)
@@ -121,8 +121,8 @@ static void leave_alone(struct ingot_prewarm *prewarm, size_t number)
     prewarm_list_unlock(prewarm->list);
 }
 
-/* Creates the descriptors of the group's items. Removes items without one from the group, for example those of another
- * driver; their own turns will report why. */
+/* Creates the descriptors of the group's items. If an item's descriptor cannot be created, for example because the item
+ * belongs to another driver, removes the item from the group; its own turn will report the reason. */
 static void describe(struct group *group)
 {
     struct ingot_prewarm *prewarm = group->prewarm;

@@ -8,8 +8,8 @@
 
 /*
  * Prepares the item at index `number`, whose turn has come: loads its blob together with those of later items, or waits
- * for the thread that is loading it. Requires the lock, but releases it in between. Returns false if there was nothing
- * to do, so the turn may begin. After true, the caller must determine the next item again.
+ * for the thread that is loading it. Requires the lock, but releases it while it loads or waits. Returns false if there
+ * was nothing to do, so the turn may begin. If it returns true, the caller must determine the next item again.
  */
 bool prewarm_fetch(struct ingot_prewarm *prewarm, const struct prewarm_thread *self, size_t number);
 /* Takes the blob that was loaded for an item. If there is none, its desc is NULL. Requires the lock. */

@@ -60,7 +60,7 @@ struct prewarm_thread {
 struct ingot_prewarm {
     struct ingot_prewarm *next;
     ingot_allocator_t allocator;
-    ingot_storage_t storage; /* a reference, like the context */
+    ingot_storage_t storage; /* a reference; the context is one, too */
     struct prewarm_list *list;
     ingot_context_t context;
     ingot_prewarm_info_t info;

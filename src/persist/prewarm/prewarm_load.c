@@ -26,7 +26,7 @@ static void end(struct ingot_prewarm *prewarm, ingot_prewarm_state_t state)
     prewarm->is_ending = true;
 }
 
-/* Skips items that callers requested before their turn. Requires the lock, but releases it in between. */
+/* Skips items that callers requested before their turn. Requires the lock, but releases it while it releases a blob. */
 static void skip_items(struct ingot_prewarm *prewarm)
 {
     while (prewarm->next_item < prewarm->manifest.ids.count &&
@@ -40,7 +40,7 @@ static void skip_items(struct ingot_prewarm *prewarm)
     }
 }
 
-/* Returns the index of the next item, or ID_LIST_NONE. Requires the lock, but releases it in between. */
+/* Returns the index of the next item, or ID_LIST_NONE. Requires the lock, but releases it as skip_items does. */
 static size_t find_item(struct ingot_prewarm *prewarm)
 {
     const uint64_t max_time_ns = prewarm->info.max_time_ns;

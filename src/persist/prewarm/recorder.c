@@ -1,10 +1,10 @@
 /*
  * recorder.c - records the ids that are requested from a storage, and saves them in a manifest.
  *
- * The recorder and the threads that are saving a record share it; `users` counts them. The lock is held while an id is
- * noted, and never while a file is read or written. Ids are never removed from a record, so a thread that saves copies
- * the list under the lock, but reads the bytes of the ids without it. A forked child drops the record, because the
- * parent saves the parent's requests.
+ * The recorder and the threads that are saving a record share the record; `users` counts them. The lock is held while
+ * an id is noted, and never while a file is read or written. Ids are never removed from a record, so a thread that
+ * saves it copies the list under the lock, but reads the bytes of the ids without the lock. A forked child drops the
+ * record, because the parent saves its own requests.
  */
 #include "persist/prewarm/recorder.h"
 
@@ -146,8 +146,9 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 
 /* ---- saving ---- */
 
-/* Adds the old manifest's ids to `merged`, within the limits, but does not copy their bytes. `merged` has the ids that
- * this run requested, and `bytes` is the size of a manifest with those. If `ages` is set, the old ids become older. */
+/* Adds the old manifest's ids to `merged`, within the limits, but does not copy their bytes. At first, `merged` has the
+ * ids that this run requested, and `bytes` is the size of a manifest with these ids. If `ages` is set, raises the ages
+ * of the old ids. */
 static ingot_status_t merge(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *merged,
                             const struct id_list *old, bool ages)
 {
@@ -301,7 +302,7 @@ static ingot_status_t read_info(ingot_persist_record_info_t *copy, const ingot_p
     return INGOT_SUCCESS;
 }
 
-/* Saves and releases the current record, and sets another one. */
+/* Saves and releases the current record, and sets a new one. */
 static ingot_status_t replace_record(struct recorder *recorder, struct record *record)
 {
     lock(recorder);

@@ -1,8 +1,8 @@
 /*
  * program.c - creates programs through a storage. Looks for a program in memory, then in the storage, then compiles it.
  *
- * A failure of the storage is reported only by an event, not by a status. A program is stored only once all callers
- * that waited for it have it, usually by the storage's queue.
+ * A failure of the storage is reported only by an event, not by a status. A program is stored after all callers that
+ * waited for it have received it. Usually, the storage's queue stores it.
  */
 #include "persist/program/program.h"
 
@@ -77,7 +77,7 @@ static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_progr
     return status;
 }
 
-/* Gets the descriptor's id. Returns false if the descriptor has none or the storage does not serve its context. */
+/* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context. */
 static bool has_id(const_ingot_program_desc_t desc, struct request *request)
 {
     return storage_serves(request->storage, request->context) &&
@@ -127,7 +127,7 @@ static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
            (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc)));
 }
 
-/* Calls build_turn_wait. Meanwhile, the program does not count as being made, so the storage may be quiet. */
+/* Calls build_turn_wait. During the wait, the program does not count as being made, so the storage may become quiet. */
 static bool wait_for_turn(const struct request *request)
 {
     store_queue_note_made(request->storage);
@@ -202,7 +202,7 @@ static enum build_turn_end end_of_store(ingot_status_t status)
     }
 }
 
-/* Stores a program that was built, or queues it to be stored later. Returns how this ends the turn. */
+/* Stores a program that was built, or queues it to be stored later. Returns how the turn ended. */
 static enum build_turn_end store_now_or_later(const struct request *request, const_ingot_program_desc_t desc,
                                               ingot_program_t program)
 {
@@ -220,8 +220,8 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
     return BUILD_TURN_NOT_STORED;
 }
 
-/* Stores the program, if it should be stored, and then ends the turn. Other processes may wait for that, so the thread
- * cannot be canceled in between. */
+/* Stores the program, if it should be stored, and then ends the turn. Other processes may wait for the end of the turn,
+ * so the thread cannot be canceled before it. */
 static void end_turn(const struct request *request, const_ingot_program_desc_t desc, ingot_status_t status,
                      ingot_program_t program)
 {

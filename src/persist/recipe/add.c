@@ -50,12 +50,12 @@ static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_progr
 }
 
 /* Sets *is_there to true if the file has the program, and copies its key, unless program_key is NULL. Does not read the
- * program's include files, because they may have changed since it was recorded. If the file does not have the program,
- * and an addition would probably fail, returns the status of that failure. */
+ * program's include files, because they may have changed since the program was recorded. If the file does not have the
+ * program, and adding it would probably fail, returns the status that the addition would return. */
 static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks, uint8_t *program_key,
                               bool *is_there)
 {
-    uint8_t key[INGOT_RECIPE_KEY_SIZE] = {0}; /* no id has this digest, so it is not found */
+    uint8_t key[INGOT_RECIPE_KEY_SIZE] = {0}; /* no id has this digest, so a search does not find it */
     if (remarks->id_size != 0)
         recipe_digest(remarks->id_size, remarks->id, key);
     ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, key, is_there);
@@ -66,8 +66,8 @@ static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_
     return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 
-/* Adds a program, unless the file has it, and copies its key, unless `key` is NULL. Sets *is_whole to false if the
- * program cannot be built from the recipe, which then has only the reason. */
+/* Adds a program, unless the file has it, and copies its key, unless `key` is NULL. If the program cannot be built from
+ * the recipe, sets *is_whole to false, and adds only the reason. */
 static ingot_status_t add_program(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
                                   const_ingot_program_t program, uint8_t *key, bool *is_whole)
 {
@@ -207,7 +207,7 @@ static size_t count_texts(const ingot_recipe_program_t *program)
     return count;
 }
 
-/* True if a recorded program cannot be built, because its file does not have all its parts or they are too large. */
+/* True if a recorded program cannot be built, because parts of it are missing in the recipe or are too large. */
 static bool is_damaged(const ingot_recipe_program_t *program)
 {
     return program->status == INGOT_NOT_FOUND || program->status == INGOT_NO_SPACE;

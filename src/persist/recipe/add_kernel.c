@@ -1,9 +1,10 @@
 /*
  * add_kernel.c - adds the kernels that are requested to a recipe file; see ingot/recipe.h.
  *
- * A descriptor has the program's id, but not its key in the file, which is read from the id's record. So the writer
- * remembers a kernel also by the id, and a repeated request does not access the file. If the file is replaced, the
- * writer notices that at the next request for a program. A later request for the kernel then adds it to the new file.
+ * A descriptor has the program's id, but not the program's key in the file, which must be read from the record of the
+ * id. The writer therefore also remembers an added kernel by the id, so that a repeated request does not access the
+ * file. If the file is replaced, the writer notices that at the next request for a program. A later request for the
+ * kernel then adds it to the new file.
  */
 #include <ingot/backend.h>
 #include <string.h>

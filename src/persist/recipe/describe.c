@@ -69,8 +69,8 @@ static ingot_status_t make_sources(struct description *description, size_t count
     return status;
 }
 
-/* Makes the program's includes. Called even if there are none, because a recipe's sources must never include files of
- * this machine. */
+/* Makes the program's includes. Must be called even for a program without includes, because a recipe's sources must
+ * never include files of this machine. */
 static ingot_status_t make_includes(struct description *description, size_t index,
                                     const ingot_recipe_program_t *program)
 {

@@ -1,8 +1,9 @@
 /*
  * draft.c - composes a program's records, before they are appended to a recipe; see draft.h.
  *
- * A recipe must not contain paths of the machine on which it was recorded. So the names of sources and of included
- * files lose their directories. If the program's id contains these names, they are kept, but must be relative.
+ * A recipe must not contain paths of the machine on which it was recorded. The directories are therefore removed from
+ * the names of sources and of included files. If the program's id contains such a name, the whole name is kept, but
+ * must be relative.
  */
 #include "persist/recipe/draft.h"
 
@@ -21,7 +22,7 @@ struct parts {
     const_ingot_program_desc_t desc;
     ingot_program_info_t info;
     ingot_includes_info_t includes; /* zeros if there are none */
-    bool has_texts;                 /* false: the record names texts, but their own records are not added */
+    bool has_texts;                 /* false: the record names texts, but the texts' own records are not added */
 };
 
 void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator)
@@ -53,8 +54,8 @@ static ingot_source_info_t info_of(const_ingot_source_t source)
 
 /* ---- refusals ---- */
 
-/* True if options may name a directory. Not used for compile options of a program with text: they were parsed, and have
- * no -I. */
+/* True if options may name a directory. Not used for the compile options of a program with text, because these were
+ * parsed and contain no -I. */
 static bool has_directory(const char *options)
 {
     return options != NULL &&
@@ -293,7 +294,7 @@ ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options
         recipe_put_field(&draft->content, FIELD_OBJECT, INGOT_RECIPE_KEY_SIZE, objects[i]);
     if (options != NULL)
         recipe_put_number(&draft->content, FIELD_HAS_OPTIONS, 1);
-    /* if not whole, leaves out the id, so that a later request may be recorded with its objects */
+    /* if the link is not whole, leaves out its id, so that a later request may be recorded with its objects */
     return finish(draft, remarks, is_whole);
 }
 

@@ -130,7 +130,7 @@ static ingot_status_t leave_out(struct ingot_recipe *recipe)
     return INGOT_SUCCESS;
 }
 
-/* The same for a record whose content was not read. */
+/* Counts such a record if its content was not read. */
 static ingot_status_t leave_out_unread(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     (void)leave_out(recipe);
@@ -160,8 +160,8 @@ static void set_status(ingot_recipe_program_t *program, ingot_status_t status, c
     program->reason = reason;
 }
 
-/* Finds the program's texts, whose records precede the program's. Limits their total size, because a small file can
- * name a large text many times. */
+/* Finds the program's texts, whose records precede the program's record. Limits the total size of the texts, because a
+ * small file can name a large text many times. */
 static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *fields)
 {
     uint64_t bytes = 0; /* at most 2^26 for each of fewer than 2^20 references, so no overflow */
@@ -179,7 +179,8 @@ static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *
         set_status(&fields->program, INGOT_NO_SPACE, "the texts of the program have more than 256 MiB");
 }
 
-/* Finds the objects of a linked program, whose records precede the program's. Returns false if memory runs out. */
+/* Finds the objects of a linked program. Their records precede the program's record. Returns false if memory runs
+ * out. */
 static bool find_objects(struct ingot_recipe *recipe, struct recipe_fields *fields)
 {
     ingot_recipe_program_t *program = &fields->program;
@@ -271,7 +272,7 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
     return INGOT_SUCCESS;
 }
 
-/* True if a kernel's record has the key of its content and a valid name. */
+/* True if the key of a kernel's record is the digest of its content, and the kernel's name is valid. */
 static bool is_kernel(const struct recipe_record *record, const uint8_t *content)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];

@@ -1,8 +1,9 @@
 /*
  * recording.c - writes the programs that are requested from a storage to a recipe; see recording.h.
  *
- * The part that this file adds to a storage has two writers: the application's, and one for the recipe that the store
- * keeps. The lock is held only while a writer is set, or while a thread takes a reference to one.
+ * The part that this file adds to a storage has two writers: the writer that the application set, and a writer for the
+ * recipe that the store keeps. The lock is held only while a writer is set, or while a thread takes a reference to a
+ * writer.
  */
 #include "persist/recipe/recording.h"
 
@@ -20,14 +21,14 @@
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
 
-/* Descriptors of this backend have only the ids of the objects that are linked. So recording_note ignores them, and the
- * OpenCL layer records its links itself. */
+/* A descriptor of this backend has only the ids of the objects that are linked. recording_note therefore ignores such
+ * descriptors, and the OpenCL layer records its links itself. */
 #define LINK_BACKEND "opencl_link"
 
 struct recording {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    ingot_recipe_writer_t writer; /* under lock, like the next one; NULL: not recording */
+    ingot_recipe_writer_t writer; /* the application's writer; under lock, as is `kept`; NULL: none */
     ingot_recipe_writer_t kept;   /* writer of the store's own recipe; NULL: the store keeps none */
     atomic_bool is_recording;     /* if false, no need to lock; relaxed: both writers are checked under the lock */
 };
@@ -77,7 +78,7 @@ struct item {
     const_ingot_program_desc_t desc;
     const_ingot_program_t program;
     const char *kernel;  /* NULL: not a kernel */
-    const char *options; /* of a link, like the next two */
+    const char *options; /* this field and the next two describe a link */
     const const_ingot_program_desc_t *objects;
     size_t object_count; /* 0: not a link */
 };
@@ -86,7 +87,7 @@ static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
 {
     if (item->kernel != NULL) {
         const ingot_status_t status = ingot_recipe_writer_add_kernel(writer, item->desc, item->kernel);
-        return status != INGOT_NOT_FOUND ? status : INGOT_SUCCESS; /* an event reported its program before */
+        return status != INGOT_NOT_FOUND ? status : INGOT_SUCCESS; /* an event has already reported the program */
     }
     if (item->object_count == 0)
         return ingot_recipe_writer_add(writer, item->desc, item->program, NULL);
@@ -110,8 +111,9 @@ static void record_in(struct recording *recording, enum which which, const struc
     ingot_recipe_writer_release(writer);
 }
 
-/* Adds the item to the application's recipe and to the recipe that the store keeps. A chain and the store to which it
- * stores can both have a recording. The application's recipe is then the chain's, and the kept one is the store's. */
+/* Adds the item to the application's recipe and to the recipe that the store keeps. A chain and the tier in which it
+ * stores can both have a recording. In that case, the application's recipe belongs to the chain, and the kept recipe to
+ * the tier. */
 static void record(ingot_storage_t storage, const struct item *item)
 {
     struct recording *own = active_part(storage);

@@ -25,8 +25,8 @@
 
 #define DEFAULT_BYTES ((uint64_t)256 << 20)
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
-#define SMALL_PART 16u                   /* a file counts as full if less than a 16th of its limit is left, */
-#define SMALL_BYTES (UINT64_C(64) << 10) /* and also less than 64 KiB */
+#define SMALL_PART 16u                   /* full: less than a 16th of the limit and less than SMALL_BYTES are left */
+#define SMALL_BYTES (UINT64_C(64) << 10) /* see SMALL_PART */
 
 _Static_assert(RECIPE_MARK_SIZE == RECIPE_RECORD_SIZE, "a mark has a record's header");
 
@@ -44,11 +44,11 @@ struct ingot_recipe_writer {
     void *on_event_user;
     atomic_uint told; /* a bit per status that was reported; relaxed: no other data depends on it */
     struct process_lock lock;
-    /* the following fields are under the lock */
+    /* the lock guards the following fields */
     struct key_map known[RECIPE_KIND_COUNT]; /* per kind of record: maps keys to offsets in the file */
     struct recipe_mark mark;                 /* of the known file */
     struct recipe_scan scan;                 /* its offset is where the known part of the file ends */
-    struct file_facts expected;              /* additions go only to this device and inode; inode 0: to any file */
+    struct file_facts expected;              /* the only file to add to, by device and inode; inode 0: any file */
     int fd;                                  /* open and locked during an addition, otherwise -1 */
     bool was_read;                           /* true: learn_once has read the file, or cannot use it */
     struct recipe_failure failure;           /* the last lasting failure; see is_lasting */
@@ -154,17 +154,18 @@ static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
     return result < 0 ? files_write_failed(result, "writing", writer->path) : INGOT_SUCCESS;
 }
 
-/* Unlocks and closes the file. Closing alone is not enough, because a child that was forked in the meantime shares the
- * open file. */
+/* Unlocks and closes the file. Closing alone is not enough, because a child that was forked while the file was open
+ * shares the open file. */
 static void close_file(struct ingot_recipe_writer *writer)
 {
     const int fd = writer->fd;
-    writer->fd = -1; /* before it is closed: forget in a forked child must not close another file with this number */
+    writer->fd = -1; /* set before closing, so that forget in a forked child closes no other file with this number */
     (void)files_unlock(fd, 0);
     (void)files_close(fd);
 }
 
-/* Takes over the result of opening the file. Locks the file, and reads what is new. Requires the writer's lock. */
+/* Takes over `fd`, the result of opening the file. Locks the file, and reads its new records. Requires the writer's
+ * lock. */
 static ingot_status_t take_file(struct ingot_recipe_writer *writer, int fd, bool is_shared)
 {
     struct file_facts facts;
@@ -176,7 +177,7 @@ static ingot_status_t take_file(struct ingot_recipe_writer *writer, int fd, bool
     if (status == INGOT_SUCCESS)
         status = recipe_file_lock(fd, writer->path, is_shared, writer->lock_timeout_ns);
     if (status == INGOT_SUCCESS)
-        status = recipe_file_check(fd, writer->path, &facts); /* again: no process can append now */
+        status = recipe_file_check(fd, writer->path, &facts); /* checks again, now that no process can append */
     if (status == INGOT_SUCCESS)
         status = catch_up(writer, fd, &facts);
     if (status != INGOT_SUCCESS)
@@ -350,8 +351,8 @@ static size_t mark_needed(const struct ingot_recipe_writer *writer, size_t count
     return needed;
 }
 
-/* Fails if the names of kernels exceed their own limit. Programs can still be added then, because they do not need this
- * room. */
+/* Fails if the names of kernels exceed their own limit. Programs can still be added, because that limit does not apply
+ * to them. */
 static ingot_status_t check_kernels(const struct ingot_recipe_writer *writer, size_t count,
                                     const struct recipe_item *items)
 {
@@ -380,8 +381,8 @@ static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_
     return files_may_grow_to(size) ? INGOT_SUCCESS : files_write_failed(-EFBIG, "writing", writer->path);
 }
 
-/* Writes the needed records. Removes a record that could not be written completely; earlier ones stay. Requires both
- * locks. */
+/* Writes the needed records. If a record could not be written completely, removes it, but not the earlier ones.
+ * Requires both locks. */
 static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t count, const struct recipe_item *items)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -406,9 +407,9 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
     return status;
 }
 
-/* Appends the encoded records. Records that the file already had are not encoded. If a file that does not have them has
- * taken its place, appends nothing and sets *is_replaced, so that the caller encodes them and tries again. Requires the
- * lock. */
+/* Appends the encoded records. Records that the file already had are not encoded. If the file was replaced by one that
+ * does not have these, appends nothing and sets *is_replaced, so that the caller encodes them and tries again. Requires
+ * the lock. */
 static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
                              bool *is_replaced)
 {
@@ -422,7 +423,7 @@ static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, s
     *is_replaced = !recipe_items_are_encoded(count, items);
     if (*is_replaced)
         status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced during an addition", writer->path);
-    /* not part of `status`, so that it is not noted as a failure: programs may still have room */
+    /* kept apart from `status`, so that it is not noted as a failure: there may still be room for programs */
     const ingot_status_t of_kernels = status == INGOT_SUCCESS ? check_kernels(writer, count, items) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS && of_kernels == INGOT_SUCCESS)
         status = check_room(writer, count, items, needed, bytes);

@@ -15,13 +15,13 @@ struct recipe_item {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     size_t size;
     const void *content;
-    struct recipe_buffer encoded; /* set by writer_append, like the next two */
+    struct recipe_buffer encoded; /* writer_append sets this field and the next two */
     bool is_repeated;             /* an earlier item has the same kind and key */
     bool is_needed;
 };
 
 /* Does what ingot_recipe_writer_open does, but also succeeds if other processes keep the file locked. In that case, the
- * first addition opens it. */
+ * first addition opens the file. */
 ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
 /* Does what ingot_recipe_writer_open does for a kept file, which is a store's own recipe. Does not touch the file; the
  * first addition creates it and its directory. */
@@ -39,11 +39,11 @@ void writer_expect(ingot_recipe_writer_t writer, const struct file_facts *facts)
 /* Appends those records that the file does not have, in their order. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
 /* Sets *is_there to true if the file is known to have such a record. The writer of a kept file first reads the file,
- * unless it has done so before. If the record is missing, and an addition would probably fail, returns the status of
- * that failure. */
+ * unless it has done so before. If the record is missing, and an addition would probably fail, returns the status that
+ * the addition would return. */
 ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key,
                               bool *is_there);
-/* Does what ingot_recipe_writer_add_kernel does, for a program of the file, given by its key. The caller has checked
+/* Does what ingot_recipe_writer_add_kernel does, for the program in the file that has this key. The caller has checked
  * the length of the name. */
 ingot_status_t writer_add_kernel(ingot_recipe_writer_t writer, const uint8_t *program_key, const char *name);
 /* Makes writer_look_up and writer_knows find this key, too, until the writer forgets the file. */

@@ -1,8 +1,8 @@
 /*
  * single_file.c - a storage that is one file with one program's blob.
  *
- * Each operation opens the file by its path again. The file is replaced by renaming, so a descriptor that stayed open
- * would refer to the old file.
+ * Each operation opens the file by its path again. Another process may replace the file by renaming a new one over it,
+ * and a descriptor that stayed open would then refer to the old file.
  */
 #include "persist/single_file/single_file.h"
 
@@ -19,15 +19,15 @@
 
 struct single_file {
     ingot_allocator_t allocator;
-    bool accepts_any_owner; /* then every blob must be sealed */
-    size_t path_size;       /* with its NUL */
+    bool accepts_any_owner; /* if true, every blob must be sealed */
+    size_t path_size;       /* including the NUL */
     char path[];
 };
 
 ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header)
 {
-    /* The header and the id have the form of a key.bin, which ends where the blob begins. If the header is too short,
-     * any size will do, because decoding fails at the header. */
+    /* The header and the id have the form of a key.bin file, which would end where the blob begins. If the header is
+     * too short, the blob's size does not matter, because decoding the header fails. */
     const uint64_t blob_size = header_size >= KEY_FILE_HEADER_SIZE ? le_get_u64(header + KEY_BIN_AT_BLOB_SIZE) : 0;
     return key_file_decode(key, file_size > blob_size ? file_size - blob_size : 0, header_size, header);
 }
@@ -110,8 +110,8 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
     return status;
 }
 
-/* Returns INGOT_READ_ONLY if the file is only read. A storage that accepts files of any user changes a file only if the
- * effective user owns it, or, if it is missing, owns its directory. */
+/* Returns INGOT_READ_ONLY if the storage must not change the file. A storage that accepts files of any user changes a
+ * file only if the effective user owns the file, or owns its directory if the file is missing. */
 static ingot_status_t check_own(const struct single_file *file, int parent, const char *name)
 {
     struct file_facts facts;
@@ -168,8 +168,8 @@ static bool is_same(int parent, const char *name, int fd)
            named.device == read.device;
 }
 
-/* Removes the file if it has this id. Uses the directory in which the file is read, because the path may lead elsewhere
- * by the time that it is removed. */
+/* Removes the file if it has this id. Reads and removes it in the same open directory, because the path may lead
+ * elsewhere by the time that the file is removed. */
 static ingot_status_t remove_from(const struct single_file *file, int parent, const char *name, size_t id_size,
                                   const uint8_t *id)
 {

@@ -36,7 +36,8 @@ struct chain {
     ingot_storage_t tiers[MAX_TIERS];
 };
 
-/* Reports a failed store to the callback of the first tier that has one, because a promoted blob has no context. */
+/* Reports a promotion that failed. A promoted blob has no context, so the event goes to the callback of the first tier
+ * that has a callback. */
 static void tell_degraded(ingot_storage_t storage, ingot_status_t status, const char *reason)
 {
     const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
@@ -98,8 +99,9 @@ static void promote(const struct chain *chain, size_t tier_count, size_t id_size
 
 /* ---- loads ---- */
 
-/* Asks one tier after another. Only the first tier may skip the check of a blob (with_core), because blobs of all other
- * tiers are promoted. If a policy around a tier refuses the tier's blob, asks the next tier. */
+/* Asks one tier after another. Only the first tier may skip the check of a blob (with_core), because the blobs of all
+ * other tiers are promoted. If the policy of this chain or of a storage around it refuses a tier's blob, asks the next
+ * tier. */
 static ingot_status_t load_kept(void *self, bool with_core, const struct storage_around *around, size_t id_size,
                                 const uint8_t *id, ingot_buffer_t *kept)
 {
@@ -131,11 +133,11 @@ struct many {
     void *user;
     size_t tier;   /* the tier that is asked now */
     bool is_ended; /* on_loaded returned 0 */
-    size_t count;  /* number of ids for which this tier is asked */
+    size_t count;  /* number of ids that this tier is asked for */
     ingot_storage_id_t asked[PART];
     struct {
         size_t number;   /* index in ids */
-        bool is_lacking; /* true: the tier did not provide it */
+        bool is_lacking; /* true: the tier did not provide the blob */
     } wanted[PART];
     struct {
         ingot_status_t status;
@@ -238,8 +240,8 @@ static void load_many_kept(void *self, bool with_core, const struct storage_arou
 typedef ingot_status_t (*store_in_tier_t)(ingot_storage_t tier, size_t id_size, const uint8_t *id, size_t blob_size,
                                           const uint8_t *blob);
 
-/* Stores a blob in a tier that gets every store. Keeps the thread's error detail, because it belongs to the status of
- * another tier. */
+/* Stores a blob in a tier that also stores all that its chain stores. Does not change the thread's error detail,
+ * because that belongs to the status of another tier. */
 static void write_through(const struct chain *chain, store_in_tier_t store, size_t tier, size_t id_size,
                           const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
@@ -288,8 +290,8 @@ static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
     return status == INGOT_SUCCESS;
 }
 
-/* Removes the id from all tiers. A tier that cannot be written keeps its blob; a later store in an earlier tier hides
- * it. */
+/* Removes the id from all tiers. A read-only tier keeps its blob, which is hidden once a blob is stored in a tier
+ * before it. */
 static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
 {
     const struct chain *chain = self;

@@ -1,9 +1,9 @@
 /*
  * environment.c - reads the settings of persistence from the environment. No other file of persist reads it.
  *
- * The environment counts only if an application calls this file, because a library that writes wherever the environment
+ * The environment is read only if an application asks for it, because a library that writes wherever the environment
  * says surprises its users. An invalid value is an error: if a mistyped limit were ignored, the store could fill the
- * disk. Values without effect are not errors, such as the limits of a store that is off or read-only.
+ * disk. A value without effect is not an error, for example the limit of a store that is off or read-only.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -29,7 +29,7 @@ struct environment {
     void *user;
 };
 
-/* Returns a variable's value, or NULL if it is unset or empty. */
+/* Returns the value of an environment variable, or NULL if it is unset or empty. */
 static const char *value_of(const struct environment *environment, const char *name)
 {
     const char *value = environment->lookup(name, environment->user);
@@ -41,7 +41,8 @@ static ingot_status_t nonsense(const char *name, const char *value, const char *
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value, expected);
 }
 
-/* Reads a variable's number. If the variable is unset, leaves *number unchanged. is_set may be NULL. */
+/* Reads a number from an environment variable. If the variable is unset, leaves *number unchanged. is_set may be
+ * NULL. */
 static ingot_status_t read_number(const struct environment *environment, const char *name, enum environment_kind kind,
                                   uint64_t *number, bool *is_set)
 {
@@ -61,7 +62,7 @@ static ingot_status_t read_flag(const struct environment *environment, const cha
     return status;
 }
 
-/* Reads a limit. A variable of 0 means no limit, for which *limit becomes `none`. */
+/* Reads a limit. If the variable is 0, there is no limit, and *limit becomes `none`. */
 static ingot_status_t read_limit(const struct environment *environment, const char *name, uint64_t none,
                                  uint64_t *limit)
 {
@@ -73,7 +74,7 @@ static ingot_status_t read_limit(const struct environment *environment, const ch
     return status;
 }
 
-/* Reads a time in milliseconds. A field of 0 means the default, so if the variable is 0, *time_ms becomes `zero`. */
+/* Reads a time in milliseconds. In the info, 0 means the default, so a variable of 0 becomes `zero` in *time_ms. */
 static ingot_status_t read_time(const struct environment *environment, const char *name, uint32_t zero,
                                 uint32_t *time_ms)
 {
@@ -112,7 +113,7 @@ static ingot_status_t read_age(const struct environment *environment, uint64_t *
     return status;
 }
 
-/* Sets *chosen to the index of the variable's value in `words`. If the variable is unset, leaves *chosen unchanged. */
+/* Sets *chosen to the index in `words` of an environment variable's value. If it is unset, leaves *chosen unchanged. */
 static ingot_status_t read_choice(const struct environment *environment, const char *name, size_t count,
                                   const char *const *words, const char *expected, size_t *chosen)
 {
@@ -233,8 +234,8 @@ static ingot_status_t find_root(const struct environment *environment, size_t ca
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
-/* Copies a variable's value to the caller's buffer, after the *used bytes that contain the store's path and earlier
- * values. */
+/* Copies the value of an environment variable to the caller's buffer, after the *used bytes that contain the store's
+ * path and earlier values. */
 static ingot_status_t find_text(const struct environment *environment, const char *name,
                                 bool (*is_valid)(const char *text), const char *expected, size_t capacity, char *path,
                                 size_t *used, const char **text)

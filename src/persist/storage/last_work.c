@@ -1,10 +1,10 @@
 /*
  * last_work.c - makes storages store what still waits when the process ends, and reports programs that were not stored.
  *
- * exit() runs in a thread that may hold any of the application's locks. So that thread stores nothing and runs no
- * callback. The storages' own threads do the storing, and one more thread emits the events. exit() waits for the
- * storing only as long as the storages may delay the end, and one second for the events. It only tries locks, and gives
- * up after a second.
+ * exit() runs in a thread that may hold any of the application's locks. For this reason, that thread stores nothing and
+ * runs no callback. The storages' own threads store the items, and one more thread emits the events. exit() waits for
+ * the storages only as long as they may delay the end of the process, and for the events at most one second. It never
+ * waits for a lock, but tries to take it for up to a second.
  *
  * The lock of the list of storages is held briefly. While it is held, only the queue's functions for the end of the
  * process are called. A forked child begins with an empty list.
@@ -38,7 +38,7 @@
 
 static struct process_lock lock;
 static ingot_storage_t first; /* under lock */
-/* true once all events are emitted; release pairs with acquire, so exit() sees the effects of that thread */
+/* true once all events are emitted; release pairs with acquire, so exit() sees what the emitting thread did */
 static atomic_bool is_told;
 
 static void forget(void *user)
@@ -88,7 +88,7 @@ static bool is_any_active(void)
 }
 
 /* Makes each storage's thread store waiting items, for as long as the storage may delay the end of the process. Waits
- * for these threads, and returns the longest of these times. */
+ * for the threads, and returns the longest time by which a storage may delay the end. */
 static uint64_t do_all(uint64_t now_ns)
 {
     uint64_t longest_ns = 0;
@@ -116,8 +116,8 @@ static bool retain_if_alive(ingot_storage_t storage)
     return count != 0;
 }
 
-/* Finds a storage that has programs of one context, or blobs to promote, that were not stored. Returns their number, or
- * 0 if no storage has any. The storage gets a reference that is never released. */
+/* Finds a storage with items that were not stored: programs of one context, or blobs to promote. Returns the number of
+ * these items, or 0 if there is no such storage. Adds a reference to the storage that is never released. */
 static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **context)
 {
     size_t count = 0;
@@ -125,8 +125,8 @@ static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **c
         return 0;
     for (ingot_storage_t each = first; each != NULL && count == 0; each = each->queue.next) {
         count = store_queue_give_up(each, context); /* the storage is not freed while it is in the list */
-        /* if another thread released the last reference, no event can tell of this storage any more; what give_up took
-         * stays, as for any loss, because releasing a program may call the driver */
+        /* If another thread released the last reference, no event can report on this storage anymore. What
+         * store_queue_give_up retained is leaked, as for any loss, because releasing a program may call the driver. */
         if (count != 0 && !retain_if_alive(each))
             count = 0;
         *storage = each;

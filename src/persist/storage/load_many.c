@@ -1,5 +1,5 @@
 /*
- * load_many.c - loads several blobs: at once if the storage has an operation for that, otherwise one after another.
+ * load_many.c - loads several blobs at once if the storage has an operation for that, and otherwise one after another.
  *
  * Loaded blobs are checked and counted as in a load of one blob (storage.c).
  */

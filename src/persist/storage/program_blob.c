@@ -58,8 +58,8 @@ ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *pr
     ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
     if ((status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT) &&
         (storage->load_for_core != NULL || storage->forward_load != NULL)) {
-        /* The storage did not check this blob. Loading again with a check removes a damaged blob, and a chain then
-         * asks its other tiers. */
+        /* The storage did not check this blob. Loading it again, now with a check, removes a damaged blob, and makes a
+         * chain ask its other tiers. */
         if (load_with(ingot_storage_load, storage, context, id_size, id, &checked) != INGOT_SUCCESS)
             return status;
         if (checked.size != blob->size || memcmp(checked.bytes, blob->bytes, blob->size) != 0)

@@ -116,7 +116,7 @@ static void destroy_parts(struct ingot_storage *storage)
 {
     for (size_t i = 0; i < STORAGE_PART_COUNT; ++i) {
         void *part = atomic_load_explicit(&storage->parts[i], memory_order_acquire);
-        if (part != NULL && storage->destroy_parts[i] != NULL) /* NULL in a child that was forked as it was added */
+        if (part != NULL && storage->destroy_parts[i] != NULL) /* NULL in a child that was forked during the addition */
             storage->destroy_parts[i](part);
     }
 }
@@ -144,7 +144,7 @@ void ingot_storage_release(ingot_storage_t storage)
 {
     if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
         return;
-    /* finish waits for the storage's thread; if this is that thread, it calls finish itself, after its current item */
+    /* `finish` waits for the storage's thread. If this is that thread, it calls `finish` after its current item. */
     if (!store_queue_orphan(storage))
         finish(storage);
 }
@@ -346,7 +346,8 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage)
     return storage;
 }
 
-/* A store's own counters count a blob as a hit even if its seal is refused afterwards. Makes such hits misses. */
+/* Turns hits whose seal was refused into misses. A store's own counters count such a blob as a hit, because its seal is
+ * checked afterwards. */
 static void move_distrusted(ingot_persist_stats_t *stats)
 {
     stats->hits -= stats->distrusted;
@@ -402,7 +403,7 @@ void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *p
     return part;
 }
 
-/* ---- when it stores ---- */
+/* ---- settings: when a storage stores blobs ---- */
 
 static void set(ingot_storage_t storage, enum storage_setting which, uint32_t value)
 {

@@ -12,8 +12,8 @@
 #include "persist/storage/common/kinds.h"
 
 /* Does what ingot_storage_create does, with the allocator from which self was allocated. info may be NULL; otherwise
- * the caller has checked it. Of its fields, only those that do not concern a directory are used: read-only, the
- * callback, the backends, when to store and for how long, the trust policy and the keys. */
+ * the caller has checked it. Of its fields, only those that do not concern a directory are used: the read-only flag,
+ * the callback, the backends, when to store and for how long, the trust policy and the keys. */
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info);
 
@@ -25,14 +25,14 @@ ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, co
 
 /*
  * A storage keeps either plain blobs or envelopes, which contain a blob and its seal (persist/trust/seal.h). "Kept"
- * bytes are either of the two. The functions that applications call take and return plain blobs. A chain and a switch
- * exchange kept bytes with their tiers and their target. So a blob does not lose its seal on its way to another tier,
- * and each storage on the way can check it.
+ * bytes are either of the two. The functions that applications call take and return plain blobs. A chain exchanges kept
+ * bytes with its tiers, and a switch with its target. A blob therefore keeps its seal on its way to another tier, and
+ * each storage on the way can check the seal.
  */
 
 /* Loads what the storage keeps under an id. Checks it at once against the policies of this storage and of the storages
- * in `around` (NULL: none), because a chain then stores what it loads in its first tiers. with_core: the core will
- * check the blob, so the operation of storage_set_load_for_core may be used. */
+ * in `around` (NULL: none), because a chain stores what it has loaded in its first tiers. with_core: the core will
+ * check the blob, so the operation that storage_set_load_for_core set may be used. */
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
 /* Stores what another storage keeps, if this storage's policy accepts it. Never seals it, because this storage's key
@@ -49,7 +49,7 @@ bool storage_loads_many(ingot_storage_t storage);
 /* Does what storage_load_kept does, for several ids. Calls on_loaded as ingot_storage_load_many does. */
 void storage_load_many_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around, size_t count,
                             const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user);
-/* Does what storage_load_for_core does, for several ids, which it does not check. */
+/* Does what storage_load_for_core does, for several ids. Does not check whether the ids are valid. */
 void storage_load_many_for_core(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
                                 ingot_storage_on_loaded_t on_loaded, void *user);
 

@@ -2,8 +2,8 @@
  * store_flush.c - makes a storage store its waiting items now: at a flush, and at the end of the process.
  *
  * A flush without a time limit stores the items in the calling thread. With a limit, the storage's thread does the
- * work, so a slow driver does not delay the caller: it works on all lists until the queue's urgent_until_ns. The end of
- * the process does the same. All functions use the queue's lock.
+ * work, so a slow driver does not delay the caller. The thread works on all lists until the queue's urgent_until_ns.
+ * The same happens at the end of the process. All functions use the queue's lock.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -46,8 +46,8 @@ static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
     return progress;
 }
 
-/* Reports progress, if there is any. Requires the lock, but releases it in between. Returns false if on_progress asked
- * to stop. */
+/* Reports progress, if there is any. Requires the lock, but releases it during the callback. Returns false if
+ * on_progress asked to stop. */
 static bool report(struct flush *flush)
 {
     const ingot_persist_flush_progress_t progress = progress_of(flush);
@@ -64,8 +64,8 @@ static bool report(struct flush *flush)
     return goes_on;
 }
 
-/* Stores items until none waits, the time is up, or on_progress asks to stop. Requires the lock, but releases it in
- * between. */
+/* Stores items until none waits, the time is up, or on_progress asks to stop. Requires the lock, but releases it while
+ * it stores an item, waits, or reports progress. */
 static void work_all(struct flush *flush)
 {
     struct store_queue *queue = &flush->storage->queue;
@@ -87,7 +87,7 @@ static void work_all(struct flush *flush)
         }
         process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns); /* items may have been put back */
     }
-    if (is_for_thread) { /* other flushes in progress set it again */
+    if (is_for_thread) { /* other flushes in progress set urgent_until_ns again */
         queue->urgent_until_ns = 0;
         pthread_cond_broadcast(&queue->is_done);
     }

@@ -8,7 +8,8 @@
 #include <stdbool.h>
 
 /* Stores all waiting items, and waits for those that are being stored, within info's limits. Returns INGOT_BUSY if some
- * still wait, otherwise the first failure since the last flush. progress may be NULL. */
+ * items still wait afterwards. Otherwise returns the first failure since the last flush, or INGOT_SUCCESS. progress may
+ * be NULL. */
 ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                            ingot_persist_flush_progress_t *progress);
 

@@ -7,10 +7,11 @@
  * stored. The lock is not held while an item is being stored.
  *
  * A driver that generates code at launch (PoCL) takes up to 20 times as long to provide a blob as it took to build the
- * program. It holds its own locks meanwhile, so the application's builds wait. A blob also lacks code that the driver
- * generates at later launches. Such items therefore wait until no program has been loaded or built for a while, and the
- * thread has a lower priority. The time that the driver will take is estimated from the program's build time and from
- * the times of earlier blobs. Blobs that would delay the end of the process for too long are left for a flush.
+ * program. It holds its own locks meanwhile, so the application's builds wait. A blob also lacks the code that the
+ * driver generates at launches after the blob was made. Programs of such a driver therefore wait until no program has
+ * been loaded or built for a while, and the thread has a lower priority. The time that the driver will take is
+ * estimated from the program's build time and from the times of earlier blobs. Blobs that would delay the end of the
+ * process for too long are left for a flush.
  *
  * A forked child has neither the thread nor the driver's state, so it treats the queue as empty and creates its locks
  * again, because they may have been held during the fork. Flushes, and the work at the end of the process, are in
@@ -42,7 +43,7 @@
 #define NO_TIME PROCESS_NO_TIME
 
 static _Thread_local ingot_storage_t own_storage; /* in a storage's thread: that storage */
-static atomic_bool is_watched_for_blobs;          /* relaxed: an extra call of process_end_watch does no harm */
+static atomic_bool is_watched_for_blobs;          /* relaxed: an extra call to process_end_watch is harmless */
 static _Thread_local unsigned work_depth;         /* see store_queue_work_depth */
 
 static ingot_status_t init_conditions(struct store_queue *queue)
@@ -100,14 +101,14 @@ void store_queue_unlock(struct store_queue *queue)
     process_lock_give(&queue->lock);
 }
 
-/* Finds a suitable item: the oldest in the list of those to store soon, or the most expensive to build in the other
- * lists. Requires the lock. */
+/* Finds an item whose blob the driver is expected to provide within limit_ns. In the list of items to store soon, this
+ * is the oldest such item; in the other lists, the one that took longest to build. Requires the lock. */
 static struct store_queue_item **find(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
     return store_list_find(&queue->lists[when], when == STORE_QUEUE_SOON, limit_ns, queue->taken_ns, queue->built_ns);
 }
 
-/* Removes and returns a suitable item, or NULL. Requires the lock. */
+/* Removes and returns the item that `find` finds, or NULL. Requires the lock. */
 static struct store_queue_item *pop(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
     struct store_queue_item **at = find(queue, when, limit_ns);
@@ -201,7 +202,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     events_leave(before);
     store_queue_lock(queue);
     struct store_queue_item **at = store_list_find_item(&queue->active, item);
-    if (*at != NULL) /* NULL in a child that was forked in the meantime */
+    if (*at != NULL) /* NULL in a child that was forked while the item was being stored */
         (void)store_list_take_out(&queue->active, at);
     const bool is_cancelled = item->is_cancelled;
     store_queue_unlock(queue);
@@ -297,7 +298,7 @@ static struct store_queue_item *make_item(ingot_storage_t storage, const struct 
     return item;
 }
 
-/* Drops the item that was cheapest to build. Requires the lock, but releases it in between. */
+/* Drops the item that was cheapest to build. Requires the lock, but releases it while it reports and frees the item. */
 static void drop_cheapest(ingot_storage_t storage, struct store_queue_list *list)
 {
     struct store_queue_item *item = store_list_take_out(list, store_list_find_cheapest(list));
@@ -308,7 +309,8 @@ static void drop_cheapest(ingot_storage_t storage, struct store_queue_list *list
     store_queue_lock(&storage->queue);
 }
 
-/* Stores or drops items until the list is within its bounds. Requires the lock, but releases it in between. */
+/* Stores or drops items until the list is within its bounds. If the storage's thread, which should store them, cannot
+ * be started, stores all of them. Requires the lock, but releases it while it stores or drops an item. */
 static void keep_bounds(ingot_storage_t storage, enum store_queue_when when)
 {
     struct store_queue *queue = &storage->queue;
@@ -415,7 +417,7 @@ void store_queue_note_making(ingot_storage_t storage)
 void store_queue_note_made(ingot_storage_t storage)
 {
     store_queue_lock(&storage->queue);
-    if (storage->queue.making_count != 0) /* it is 0 in a child that was forked in the meantime */
+    if (storage->queue.making_count != 0) /* 0 in a child that was forked while the program was being made */
         --storage->queue.making_count;
     storage->queue.last_made_ns = files_steady_clock_ns();
     store_queue_unlock(&storage->queue);

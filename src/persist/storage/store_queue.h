@@ -15,7 +15,8 @@ ingot_status_t store_queue_init(ingot_storage_t storage);
 void store_queue_fini(ingot_storage_t storage);
 
 /* Queues a program with its build time. The caller must have called last_work_add. If too many programs wait, stores
- * the oldest of them in this call. If they wait for a quiet time, drops those that were fastest to build instead. */
+ * the oldest of them in this call. But if the programs wait for a quiet time, drops those that were fastest to
+ * build. */
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
 
@@ -40,8 +41,8 @@ void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id
 /* Wakes the thread, because the storage's times have changed. */
 void store_queue_wake(ingot_storage_t storage);
 
-/* Must be called before and after a program is loaded or built. The storage is not quiet in between, nor for a while
- * afterwards. */
+/* Must be called before and after a program is loaded or built. Between the two calls, and for a while after the second
+ * one, the storage is not quiet. */
 void store_queue_note_making(ingot_storage_t storage);
 void store_queue_note_made(ingot_storage_t storage);
 
@@ -49,12 +50,12 @@ void store_queue_note_made(ingot_storage_t storage);
 uint64_t store_queue_count(ingot_storage_t storage);
 
 /* True if an item is being stored. For the end of the process: does not wait for the queue's lock, and returns true if
- * it is not available. */
+ * the lock is not available. */
 bool store_queue_is_active(ingot_storage_t storage);
 
-/* Marks all unstored programs of one context as settled, or all blobs to promote, and returns their number. Sets
- * *context to that context, which is never freed, or to NULL for blobs. The next call finds another context. For the
- * end of the process: does not wait for the queue's lock, and returns 0 if it is not available. */
+/* Marks as settled either all unstored programs of one context or all blobs to promote, and returns their number. Sets
+ * *context to that context, which is then never freed, or to NULL for blobs. The next call finds another context. For
+ * the end of the process: does not wait for the queue's lock, and returns 0 if the lock is not available. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
 
 /* ---- for store_flush.c ---- */
@@ -73,16 +74,17 @@ void store_queue_unlock(struct store_queue *queue);
 uint64_t store_queue_count_locked(const struct store_queue *queue);
 /* True if some list has an item whose blob the driver is expected to provide within limit_ns. */
 bool store_queue_has_any(struct store_queue *queue, uint64_t limit_ns);
-/* Removes and returns such an item, or NULL. */
+/* Removes and returns an item whose blob the driver is expected to provide within limit_ns, or returns NULL. */
 struct store_queue_item *store_queue_pop_any(struct store_queue *queue, uint64_t limit_ns);
-/* Stores an item that is in no list. Releases the lock in between. Returns false if the process is ending, so the item
- * went back to a list. is_own_thread: the calling thread is the storage's own. */
+/* Stores an item that is not in a list, and frees it. Releases the lock meanwhile. Returns false if the item could not
+ * be freed because the process is ending; it is then in a list again. is_own_thread: the calling thread is the
+ * storage's own. */
 bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread);
 /* Starts the storage's thread, unless it runs already. Returns false if it cannot be started. */
 bool store_queue_start_thread(ingot_storage_t storage);
 
-/* Returns how many items the calling thread is storing right now; needs no lock. The calls nest, because a callback may
- * flush, or call exit(). */
+/* Returns how many items the calling thread is storing right now. There may be several, because a callback may flush,
+ * or call exit(), while an item is being stored. Needs no lock. */
 unsigned store_queue_work_depth(void);
 
 #endif

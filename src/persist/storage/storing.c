@@ -10,8 +10,8 @@
 
 #define DEFAULT_EXIT_TIME_MS 5000u
 
-/* Returns a setting of a storage, or 0 if it is not set. In a chain, its own setting comes first, then the setting of
- * the tier that it stores to. */
+/* Returns a setting of a storage, or 0 if it is not set. If a chain does not have the setting itself, uses the setting
+ * of the tier in which it stores. */
 static uint32_t setting_of(ingot_storage_t storage, enum storage_setting which)
 {
     uint32_t value = 0;

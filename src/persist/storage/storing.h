@@ -17,7 +17,7 @@ void storage_inherit_storing(ingot_storage_t storage, ingot_storage_t from);
 
 /* True if the value is a store mode. */
 bool storing_is_mode(ingot_persist_store_mode_t mode);
-/* True if the storage can keep a stored blob: it is not read-only, or it is a chain with such a tier. */
+/* True if the storage can keep a stored blob: it is not read-only, or it is a chain with a tier that is not. */
 bool storage_keeps_blobs(ingot_storage_t storage);
 /* True if the storage can also keep blobs that this process makes: seals are not required, or a key can seal them. */
 bool storage_is_writable(ingot_storage_t storage);

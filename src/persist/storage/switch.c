@@ -1,5 +1,6 @@
 /*
- * switch.c - implements a switch: a storage that forwards to a target storage, which can be exchanged at any time.
+ * switch.c - implements a switch: a storage that forwards to another storage, its target, which can be exchanged at any
+ * time.
  *
  * Each operation takes a reference to the current target, under a lock that is not held while the operation runs. A
  * previous target therefore lives until its last operation has ended.

@@ -11,7 +11,8 @@
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/state.h"
 
-/* Copies the program's blob to *blob, which has *capacity bytes. The caller must free *blob, even on failure. */
+/* Copies the program's blob to new memory at *blob. Its size is *capacity bytes, of which the blob takes *size. The
+ * caller must free the memory, even on failure. */
 static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,
                            size_t *capacity)
 {
@@ -32,7 +33,7 @@ struct storage_outcome storage_take_and_store(ingot_storage_t storage, const str
     size_t capacity = 0;
     uint8_t *blob = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
-    if (!process_end_enter()) /* emits no event, because exit() is already running */
+    if (!process_end_enter()) /* no event is emitted, because exit() is already running */
         return (struct storage_outcome){.status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
     ingot_status_t status = take(storage, program, &size, &blob, &capacity);
     process_end_leave();

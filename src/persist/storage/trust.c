@@ -21,7 +21,7 @@ static void forget_nothing(void *user)
     (void)user; /* nothing to forget: whatever keyring the storage has, it holds a reference to it */
 }
 
-/* Returns a reference, or NULL if there is no policy. */
+/* Returns a reference to the keyring, or NULL if there is no policy. */
 static struct keyring *take_keyring(ingot_storage_t storage)
 {
     if (!atomic_load_explicit(&storage->has_keyring, memory_order_acquire)) /* pairs with the release below */

@@ -32,7 +32,7 @@ ingot_status_t key_init(struct key *key, ingot_persist_key_kind_t kind, const ui
 enum seal_algorithm key_algorithm(const struct key *key);
 bool key_can_seal(const struct key *key);
 void key_make_tag(const struct key *key, const struct tagged *tagged, uint8_t tag[SEAL_TAG_SIZE]);
-/* True if the tag was made with this key. For BLAKE2b, a wrong tag takes the same time, whichever of its bytes
+/* True if the tag was made with this key. For BLAKE2b, the time does not depend on which bytes of a wrong tag
  * differ. */
 bool key_verifies(const struct key *key, const struct tagged *tagged, const uint8_t tag[SEAL_TAG_SIZE]);
 

@@ -116,8 +116,8 @@ static ingot_status_t write_key(int parent, const char *name, const struct key *
     return files_write_failed(result, "writing", name);
 }
 
-/* Writes the public key first. If the secret key then cannot be written, the public key is removed, because it is
- * useless alone. A secret key that was written completely is never removed. */
+/* Writes the public key first. If the secret key cannot be written afterwards, removes the public key, because it is
+ * useless alone. Never removes a secret key that was written completely. */
 static ingot_status_t write_files(int parent, const char *name, const struct key *key)
 {
     char public_name[NAME_MAX + 1];

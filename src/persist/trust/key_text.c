@@ -1,8 +1,8 @@
 /*
  * key_text.c - encodes a key as the text of a key file, and decodes it; see key_text.h.
  *
- * Each key has exactly one text. So the decoder takes the key's bytes from their place in a text, encodes that key
- * again, and compares the two texts.
+ * Each key has exactly one text. To verify a text, the decoder takes the key's bytes from their place in the text,
+ * encodes that key again, and compares the two texts.
  */
 #include "persist/trust/key_text.h"
 

@@ -8,8 +8,8 @@
 
 #define KEY_TEXT_CAPACITY 256u /* longer than any key file */
 
-/* Writes the text of a key, or with is_public, that of the public key of an Ed25519 pair. Returns the size of the
- * text. */
+/* Writes the text of a key. If is_public is set, writes the text of the public key of an Ed25519 pair instead. Returns
+ * the size of the text. */
 size_t key_text_encode(const struct key *key, bool is_public, char text[KEY_TEXT_CAPACITY]);
 /* Decodes the text of a key file, which must match the format exactly. Otherwise returns INGOT_BLOB_CORRUPT or
  * INGOT_BLOB_VERSION; the error detail does not repeat the text. */

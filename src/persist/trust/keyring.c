@@ -1,7 +1,7 @@
 /*
  * keyring.c - checks and makes the seals of blobs with the keys of a storage; see keyring.h.
  *
- * The keys are on memory pages of their own. If the process has the right to ask for that, these pages are neither
+ * The keys are on memory pages of their own. If the process has the right to lock memory, these pages are neither
  * swapped out nor dumped. They are erased when they are freed.
  */
 #include "persist/trust/keyring.h"

@@ -22,7 +22,8 @@ void keyring_release(struct keyring *keyring); /* does nothing for NULL */
 bool keyring_requires(const struct keyring *keyring);
 bool keyring_can_seal(const struct keyring *keyring);
 
-/* Checks the bytes that a storage has for an id. Returns INGOT_UNTRUSTED with an error detail if they are refused. */
+/* Checks the bytes that a storage has for an id. If they are refused, sets the error detail and returns
+ * INGOT_UNTRUSTED. */
 ingot_status_t keyring_check(const struct keyring *keyring, size_t id_size, const uint8_t *id, size_t size,
                              const uint8_t *bytes);
 /* Makes a sealed copy of a blob. The keyring must be able to seal. Returns INGOT_OUT_OF_MEMORY or INGOT_NO_SPACE on

@@ -20,7 +20,7 @@
 /* The values of the format's algorithm field. */
 enum seal_algorithm { SEAL_BLAKE2B = 1, SEAL_ED25519 = 2 };
 
-/* True if the bytes begin like an envelope. A blob that Ingot made never does so without a seal. */
+/* True if the bytes begin like an envelope. A blob that Ingot made begins like this only if it is sealed. */
 bool seal_is(size_t size, const uint8_t *bytes);
 /* Verifies everything that can be verified without a key. Returns INGOT_BLOB_TRUNCATED or INGOT_BLOB_VERSION, with an
  * error detail, on failure. */
@@ -33,8 +33,9 @@ void seal_begin(uint8_t header[SEAL_SIZE], enum seal_algorithm algorithm, const 
 
 /*
  * Turns a buffer with an envelope into a buffer of the blob alone, without a copy. Leaves other buffers unchanged. When
- * the new buffer is released, the original one is released unchanged, because a custom storage may free what its bytes
- * point to. On failure, releases the buffer. Returns the statuses of seal_examine, or INGOT_OUT_OF_MEMORY.
+ * the new buffer is released, the original buffer is released with its original pointer, because a custom storage may
+ * free the memory at that pointer. On failure, releases the buffer. Returns the statuses of seal_examine, or
+ * INGOT_OUT_OF_MEMORY.
  */
 ingot_status_t seal_open(const ingot_allocator_t *allocator, ingot_buffer_t *buffer);
 

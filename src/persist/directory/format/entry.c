@@ -5,8 +5,8 @@
  * checked. Memory is allocated only for sizes on which a verified header and the file system agree.
  *
  * The files are opened by their paths, which costs less than opening the directory first. If another process replaces
- * the entry in between, the two files may belong to different entries. Then the checksums do not match, and the caller
- * reads the entry again through a handle of its directory (entry_pin).
+ * the entry after the first file was opened, the two files may belong to different entries. The checksums then do not
+ * match, and the caller reads the entry again through a handle of its directory (entry_pin).
  */
 #include "persist/directory/format/entry.h"
 

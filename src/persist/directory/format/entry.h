@@ -22,16 +22,16 @@ struct entry_place {
 };
 
 /*
- * Checks the entry's directory. *facts describes the object that has its name. Returns INGOT_NOT_FOUND if there is
- * none, INGOT_UNTRUSTED if another user owns it or may write it or if it is neither a directory nor a file,
+ * Checks the entry's directory. *facts describes the object that has its name. Returns INGOT_NOT_FOUND if there is no
+ * object, INGOT_UNTRUSTED if another user owns it or may write to it or if it is neither a directory nor a file,
  * INGOT_BLOB_CORRUPT if it is a file, or INGOT_IO_ERROR.
  */
 ingot_status_t entry_examine(const struct entry_place *place, struct file_facts *facts);
 
 /*
- * Opens the entry's directory. *pinned is the same entry below the new handle pinned->at, which the caller closes.
- * While the handle is open, both files are read from this entry, and no other entry gets its inode. Returns
- * INGOT_NOT_FOUND, INGOT_UNTRUSTED if it is not a directory, or INGOT_IO_ERROR.
+ * Opens the entry's directory. Sets *pinned to the same entry below the new handle pinned->at, which the caller closes.
+ * While the handle is open, both files are read from this entry, and no other entry gets its inode. On failure, returns
+ * INGOT_NOT_FOUND, INGOT_UNTRUSTED (the entry is not a directory), or INGOT_IO_ERROR.
  */
 ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pinned);
 
@@ -58,12 +58,12 @@ ingot_status_t entry_read_header(const struct entry_place *place, struct key_fil
 /* True if a status means that the entry is damaged and must be removed. */
 bool entry_is_bad(ingot_status_t status);
 
-/* Returns the total size of key.bin and kernel.bin, without those that are missing. */
+/* Returns the total size of key.bin and kernel.bin. A missing file counts as empty. */
 uint64_t entry_bytes(int at, const char *entry_path);
 /* Does the same for an entry whose header was read. The size of key.bin follows from a valid header, so this looks only
  * at kernel.bin. */
 uint64_t entry_bytes_beside(const struct entry_place *place, const struct key_file *key);
-/* Returns when key.bin was last modified; 0 if it is missing. */
+/* Returns the time at which key.bin was last modified, or 0 if it is missing. */
 uint64_t entry_modified_ns(const struct entry_place *place);
 
 /* Returns the total size of the two files of an entry whose id and blob have these sizes. */

@@ -2,8 +2,9 @@
  * index.c - reads and changes index.bin, which lists a namespace's entries with their sizes and times; see index.h.
  *
  * The file is a hash table of pages, which grows and shrinks by one page at a time (linear hashing), so that a change
- * takes no longer in a large store. A page that is split keeps its old bytes: a record that no longer belongs in a page
- * counts as a free place there. So a split writes only the new page, which does not exist until the header counts it.
+ * takes no longer in a large store than in a small one. A split writes only the new page, which is not part of the
+ * index until the header counts it. The page that was split keeps its old bytes. A record in it that now belongs in the
+ * new page counts as a free place.
  */
 #include "persist/directory/format/index.h"
 
@@ -14,8 +15,8 @@
 #include "util/little_endian.h"
 
 /* The index grows if its pages have MOST_PER_PAGE records on average, and shrinks if they have fewer than
- * FEWEST_PER_PAGE. Pages that are not split yet have up to twice the average, and there is room for
- * INDEX_PAGE_RECORDS. */
+ * FEWEST_PER_PAGE. A page that is not split yet may have up to twice the average number of records, for which
+ * INDEX_PAGE_RECORDS leaves room. */
 #define MOST_PER_PAGE 40u
 #define FEWEST_PER_PAGE 10u
 

@@ -17,7 +17,7 @@ struct index_place {
 /* Reads the header. Returns 1 if it is valid. */
 int index_read_header(int fd, struct index_header *header);
 int index_write_header(int fd, struct index_header *header);
-/* Makes the index empty. The caller still has to write the header, and to add the entries that exist. */
+/* Makes the index empty. Afterwards, the caller must write the header and add the entries that exist. */
 int index_reset(int fd, struct index_header *header);
 
 /* Finds an entry's record. Returns 1 and sets *place to the record, or returns 0 and sets place->offset to where a new
@@ -27,8 +27,8 @@ int index_find(int fd, uint64_t page_count, uint64_t bucket, uint32_t number, st
 int index_is_at(int fd, uint64_t offset, const struct index_record *record);
 int index_put(int fd, uint64_t offset, const struct index_record *record);
 int index_free(int fd, uint64_t offset);
-/* Writes the time of an entry's last use, without the lock. If the place has another entry's record by now, that entry
- * counts as used. */
+/* Writes the time of an entry's last use, without the lock. If the place now has the record of another entry, that
+ * other entry gets the time. */
 int index_note_use(int fd, uint64_t offset, uint32_t last_use_s);
 
 /* Calls `visit` with each record of a page. */

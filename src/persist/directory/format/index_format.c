@@ -96,8 +96,8 @@ bool index_header_decode(struct index_header *header, const uint8_t bytes[INDEX_
     return change == INDEX_CHANGE_NONE || index_record_decode(&header->changed, bytes + 80);
 }
 
-/* A page's number is the lowest bits of its buckets: as many bits as the largest page number has, or one bit fewer if
- * no page has that number yet. */
+/* The lowest bits of a bucket are the number of its page: as many bits as the largest page number has, or one bit fewer
+ * if these bits give a number that no page has yet. */
 uint64_t index_page_of(uint64_t bucket, uint64_t page_count)
 {
     uint64_t mask = page_count - 1;

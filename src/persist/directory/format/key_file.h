@@ -20,7 +20,7 @@ struct key_file {
     struct checksum id_checksum;
     struct checksum blob_checksum;
     uint64_t created_ns;
-    uint64_t last_use_ns; /* key_file_decode takes created_ns if the stamp was written only in part */
+    uint64_t last_use_ns; /* key_file_decode sets it to created_ns if the stamp is incomplete */
     uint32_t flags;
 };
 

@@ -1,9 +1,9 @@
 /*
  * account.c - keeps the account of a namespace: its lock, its index, and the total in size.txt.
  *
- * The totals in the header of the index are the ones that count. size.txt repeats one of them for people and tools, and
- * no decision depends on it. The lock is polled, because the kernel's own wait has no deadline. The first polls do not
- * pause, because a holder keeps the lock for only a few system calls.
+ * The totals in the header of the index are authoritative. size.txt repeats one of them for people and tools, and no
+ * decision depends on it. The lock is polled, because the kernel's own wait has no deadline. The first polls do not
+ * pause, because the lock is usually held for only a few system calls.
  */
 #include "persist/directory/layout/account.h"
 
@@ -86,7 +86,8 @@ static int index_fd_of(const struct account *account)
     return account->open.files.index_fd;
 }
 
-/* True if the entry of a record is in its place. An entry whose header cannot be read counts as this entry. */
+/* True if the entry of a record is in its place. If the header of the entry there cannot be read, assumes that it is
+ * the record's entry. */
 static bool is_in_place(const struct account *account, const struct index_record *record)
 {
     char bucket_path[PATH_CAPACITY];
@@ -231,7 +232,7 @@ bool account_has_room(const struct account *account, uint64_t bytes, uint64_t en
             (header->entry_count <= max_entries && entry_count <= max_entries - header->entry_count));
 }
 
-/* Writes to the header which change is about to be made. This also writes all earlier changes of the header. */
+/* Writes to the header which change is about to be made. Also writes all earlier changes of the header's fields. */
 static int note_change(struct account *account, enum index_change change)
 {
     struct index_header *header = &account->header;
@@ -302,7 +303,7 @@ void account_end_removing(struct account *account)
     if (account->place.offset == 0)
         return;
     if (index_free(index_fd_of(account), account->place.offset) < 0) {
-        account->is_changed = true; /* it stays counted until an eviction or a recount finds it gone */
+        account->is_changed = true; /* counted until an eviction or a recount finds that the entry is gone */
         return;
     }
     subtract_from_totals(header, account->place.record.bytes);

@@ -1,10 +1,10 @@
 /*
  * account.h - keeps the account of a namespace: its lock, its index, and the total in size.txt.
  *
- * To add or remove entries, a thread calls account_begin first and account_end last. For each entry in between, it
- * calls a begin function before it moves the entry into or out of its place, and an end function afterwards. If the
- * process is killed while it moves an entry, the header still says what it was doing, and the next account_begin
- * completes or undoes that.
+ * To add or remove entries, a thread calls account_begin first and account_end last. For each entry, it calls a begin
+ * function before it moves the entry into or out of its place, and an end function afterwards. If the process is killed
+ * while it moves an entry, the header still says what it was doing, and the next account_begin completes or undoes
+ * that.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_ACCOUNT_H
@@ -42,16 +42,16 @@ void account_end(struct account *account);
 /* True if entry_count more entries, with `bytes` in total, fit the store's limits. */
 bool account_has_room(const struct account *account, uint64_t bytes, uint64_t entry_count);
 
-/* Notes that an entry is about to be put in its place. Afterwards, call account_end_adding if it is there, or
- * account_cancel if it is not. account_cancel also ends the removal of an entry that could not be removed. */
+/* Notes that an entry is about to be put in its place. Afterwards, call account_end_adding if the entry is in its
+ * place, or account_cancel if it is not. If an entry could not be removed, account_cancel also ends the removal. */
 ingot_status_t account_begin_adding(struct account *account, const struct index_record *record);
 void account_end_adding(struct account *account);
-/* Notes that an entry is about to be removed. The entry may be without a record. */
+/* Notes that an entry is about to be removed. The entry need not have a record. */
 void account_begin_removing(struct account *account, uint64_t bucket, uint32_t number);
 void account_end_removing(struct account *account);
 void account_cancel(struct account *account);
 
-/* Adds the record of an existing entry, unless there is one. */
+/* Adds the record of an existing entry, unless the index already has it. */
 ingot_status_t account_adopt(struct account *account, const struct index_record *record);
 /* Sets the totals to the sums of the records. */
 ingot_status_t account_sum_up(struct account *account);

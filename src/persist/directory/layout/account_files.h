@@ -9,7 +9,7 @@
 /* The files, open for one use by one thread. */
 struct open_account_files {
     struct account_files files;
-    struct account_files *kept; /* where they are kept open after this use; NULL if they are closed then */
+    struct account_files *kept; /* where they are kept open after this use; NULL if they will be closed */
 };
 
 /* Opens size.txt and index.bin of a namespace, or takes kept ones. Creates them if they are missing. account_files_give

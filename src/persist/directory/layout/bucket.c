@@ -176,8 +176,8 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
 }
 
 /* Deletes an entry without moving it to tmp first. In a container, an entry's directory that is part of the image
- * cannot be renamed (EXDEV), but its files can be removed. key.bin goes first: if the process ends after that, the rest
- * counts as a bad entry. */
+ * cannot be renamed (EXDEV), but its files can be removed. key.bin is removed first: if the process ends right after
+ * that, the rest counts as a bad entry. */
 static int delete_in_place(const struct directory *directory, const char *path)
 {
     char file[PATH_CAPACITY];

@@ -34,9 +34,9 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);
 
 /* Moves an entry of the account's namespace to tmp, and sets `aside` to its new path. If it cannot be moved, because it
- * is part of a container's image, deletes it instead; then nothing is at that path. Returns INGOT_NOT_FOUND if there is
- * no such entry, or if `inode` is not 0 and the entry has another one. Returns INGOT_IO_ERROR and others if the entry
- * could not be moved. */
+ * is part of a container's image, deletes it instead, and nothing is at the path in `aside`. Returns INGOT_NOT_FOUND if
+ * there is no such entry, or if `inode` is not 0 and the entry has another inode. Returns INGOT_IO_ERROR or another
+ * status if the entry could not be moved. */
 ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
                                 char aside[PATH_CAPACITY]);
 

@@ -5,18 +5,18 @@
  * Each program has a byte. A process keeps the byte locked while it builds the program and stores it. If the process
  * ends, the kernel unlocks the byte, so one of the waiting processes takes over.
  *
- * If the program cannot be stored, waiting for it is useless. The process then exchanges its exclusive lock for a
- * shared one. A process that finds a shared lock builds at once, and holds a shared lock during its build, so that
- * further processes find one, too. The exchanged lock is kept during some further builds, because other processes look
- * only from time to time. It is not kept much longer than a minute: if the reason is temporary, processes that start
- * together would otherwise all compile the program.
+ * If the program cannot be stored, waiting for it is useless. The process that built it then exchanges its exclusive
+ * lock for a shared one. A process that finds a shared lock builds at once, and holds a shared lock during its build,
+ * so that further processes find one, too. Waiting processes look at the lock only from time to time, so the exchanged
+ * lock is kept during some further builds. It is not kept much longer than a minute, because the reason may be
+ * temporary: as long as the lock is kept, processes that start together all compile the program.
  *
  * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process do
  * not wait for each other here, because one may hold a lock of the application that the other needs. A forked child
- * would share the open files and keep its parent's locks alive after the parent's death, so it closes them right after
- * the fork. It cannot close a file that the parent had opened but not yet listed at the fork. A child that was made
- * without the C library's fork closes none. For a lock that such a child keeps alive, other processes wait until their
- * limit.
+ * would share the open files and keep its parent's locks alive after the parent's death, so it closes the files right
+ * after the fork. It cannot close a file that the parent had opened but not yet put in the list when it forked. A child
+ * that was made without the C library's fork closes no files. If such a child keeps a lock alive, other processes wait
+ * for that lock until their time limit.
  *
  * The mutex guards the list of this process's locks. It is held for a few instructions. fork does not take it, because
  * a thread that holds it could need a lock that another library's fork handler holds. Therefore, the list can be walked
@@ -55,7 +55,7 @@ struct build_lock {
     uint64_t stamp; /* made from the time and the inode of the id's bucket; 0: no bucket */
     bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
-    bool is_held; /* exclusively; this field and the next two are under the mutex */
+    bool is_held; /* true: held exclusively; this field and the next two are under the mutex */
     bool is_kept;
     uint64_t kept_ns;                  /* when keeping it began */
     _Atomic(struct build_lock *) next; /* written under the mutex */
@@ -136,8 +136,8 @@ static void enlist(struct build_lock *lock)
     give_mutex();
 }
 
-/* Removes a lock from the list, if it is there: in a forked child, a lock of the parent may not be. Requires the
- * mutex. */
+/* Removes a lock from the list, if it is in the list. In a forked child, a lock of the parent may be missing there.
+ * Requires the mutex. */
 static void take_out(struct build_lock *lock)
 {
     _Atomic(struct build_lock *) *at = &newest;
@@ -179,9 +179,9 @@ static struct build_lock *make(struct directory *directory, int fd, uint64_t buc
     return lock;
 }
 
-/* Removes a kept lock of a store from the list, and returns it. Takes one on `byte` if there is one. Otherwise takes
- * the oldest one if it is too old or if the store keeps more than `most`, and returns NULL if not. Requires the
- * mutex. */
+/* Removes a kept lock of a store from the list, and returns it. Prefers a lock on `byte`. If there is no such lock,
+ * takes the oldest one, but only if it is too old or if the store keeps more than `most` locks. Returns NULL if there
+ * is no lock to take. Requires the mutex. */
 static struct build_lock *take_out_kept(const struct directory *directory, uint64_t byte, unsigned most)
 {
     struct build_lock *found = NULL;
@@ -280,7 +280,7 @@ static enum build_lock_state try_take(struct build_lock *lock)
             return BUILD_LOCK_POINTLESS;
         }
         if (found == FILES_LOCK_SHARED) {
-            (void)files_try_lock_shared(lock->fd, lock->byte); /* if this fails, others find another lock or none */
+            (void)files_try_lock_shared(lock->fd, lock->byte); /* if this fails, others find a different lock or none */
             return BUILD_LOCK_POINTLESS;
         }
         if (found == FILES_LOCK_EXCLUSIVE)
@@ -289,9 +289,9 @@ static enum build_lock_state try_take(struct build_lock *lock)
     return BUILD_LOCK_BUSY; /* other processes keep taking and releasing the lock */
 }
 
-/* True if the id's bucket has changed since the last call, as it does when a blob is stored, replaced or removed. If
- * the bucket's time is within the current clock tick, the next call also returns true, because a further change in that
- * tick would not change the time. */
+/* True if the id's bucket exists and has changed since the last call, as it does when a blob is stored, replaced or
+ * removed. If the bucket's time is within the current clock tick, the next call also returns true, because a further
+ * change in that tick would not change the time. */
 static bool has_changed(struct build_lock *lock)
 {
     struct file_facts facts;

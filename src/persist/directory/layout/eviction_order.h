@@ -11,7 +11,7 @@
 
 struct eviction_order {
     bool evicts;        /* false: a full store refuses blobs, and only the age limit removes entries */
-    bool follows_use;   /* true: an entry's age counts from its last use, which loads note; false: from its creation */
+    bool follows_use;   /* true: an entry's age begins at its last use, which loads note; false: at its creation */
     const char *reason; /* the reason in eviction events */
 };
 

@@ -1,8 +1,8 @@
 /*
  * kept_recipe.c - makes a store keep the recipe of its programs in programs.recipe, opens it, and removes it.
  *
- * For each addition, the recipe's writer opens programs.recipe by its path, although the store opens its root only
- * once. The functions here need no lock, because the writer has its own.
+ * The store opens its root only once, but the recipe's writer opens programs.recipe by its path for each addition. The
+ * functions in this file need no lock, because the writer has its own.
  */
 #include "persist/directory/layout/kept_recipe.h"
 

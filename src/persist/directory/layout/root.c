@@ -1,10 +1,10 @@
 /*
  * root.c - opens the root, the directory that contains a store.
  *
- * The root is opened once, and everything else relative to it. If another directory gets its path later, the store
- * keeps working in the one that it opened. Only if that one was deleted is the path resolved again, because a user who
- * deletes a cache wants it empty, not off. The new directory replaces the old one under the same descriptor, so other
- * threads do not notice.
+ * The root is opened once, and everything else is opened relative to it. If another directory gets the root's path
+ * later, the store keeps working in the directory that it opened. If that directory is deleted, the store resolves the
+ * path again, because a user who deletes a cache wants it to be empty, not off. The new directory replaces the old one
+ * under the same descriptor, so other threads do not notice.
  */
 #include "persist/directory/layout/root.h"
 
@@ -22,8 +22,8 @@ static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                 "# This directory holds compiled device programs that can be compiled again.\n"
                                 "# What this file is for: https://bford.info/cachedir/\n";
 
-/* Marks the root as a cache directory, and deletes leftovers in tmp. Failures are ignored: loads need neither, and if
- * the directory cannot be written, storing the first blob reports that. */
+/* Marks the root as a cache directory, and deletes leftovers in tmp. Ignores failures: loads need neither step, and if
+ * the directory cannot be written to, storing the first blob reports that. */
 static void furnish(struct directory *directory)
 {
     const int tag = files_create(directory->root, "CACHEDIR.TAG");
@@ -63,7 +63,8 @@ static ingot_status_t copy_path(struct directory *directory, const char *path)
     return INGOT_SUCCESS;
 }
 
-/* Creates the missing parents of the root. Ignores failures, because creating the root then fails, too. */
+/* Creates the missing parents of the root. Ignores failures, because if a parent is missing, creating the root
+ * fails. */
 static void make_parents(const char *path)
 {
     char copy[ROOT_PATH_MAX];

@@ -1,9 +1,9 @@
 /*
  * savings_file.c - reads saved.txt and adds to it; see savings_file.h and doc/store-format.md.
  *
- * The file has its own lock, so that counting never delays the storing of a blob. One write replaces its whole content.
- * A file with any other content counts as missing, except that the last line may be missing: older versions do not
- * write it.
+ * The file has its own lock, so that counting never delays the storing of a blob. One write replaces the file's whole
+ * content. A file whose content does not have the right form counts as missing. Only the last line is optional, because
+ * older versions do not write it.
  */
 #include "persist/directory/layout/savings_file.h"
 
@@ -50,9 +50,10 @@ static uint64_t sum(uint64_t a, uint64_t b)
     return b > UINT64_MAX - a ? UINT64_MAX : a + b;
 }
 
-/* Returns the longest build time after a build that took more_ns; 0 means that there was no build. One build raises it
- * to at most twice its value, or to 60 s if that is more, because the process of the build may merely have been
- * stopped. A shorter build lowers it by at most a 64th, so that a wrong value does not last. */
+/* Returns the new value of the longest build time after a build that took more_ns (0: there was no build). One build at
+ * most doubles the value, because the process may merely have been stopped during the build. A value below SHORT_NS
+ * counts as SHORT_NS for that. A shorter build lowers the value by at most a 64th, so that a wrong value does not
+ * last. */
 static uint64_t longest_after(uint64_t longest_ns, uint64_t more_ns)
 {
     const uint64_t base_ns = longest_ns > SHORT_NS ? longest_ns : SHORT_NS;

@@ -28,7 +28,7 @@ struct account_files {
     uint64_t size_inode;
     uint64_t index_inode;
     uint64_t size_bytes; /* size of size.txt */
-    uint64_t finished;   /* checksum of a header whose change is known to be complete; 0: none */
+    uint64_t finished;   /* checksum of an index header whose change is known to be complete; 0: none */
 };
 
 /* The number of sets of files that are kept open. If more threads store at once, each further thread opens files only
@@ -52,7 +52,7 @@ struct directory {
     size_t path_size;
     uint32_t owner; /* the user that must own the root and everything in it */
     bool makes_parents;
-    bool accepts_any_owner; /* then the store is read-only, and every blob must be sealed */
+    bool accepts_any_owner; /* if true, the store is read-only, and every blob must be sealed */
     bool is_read_only;
     bool is_durable;
     const struct eviction_order *order;
@@ -63,8 +63,8 @@ struct directory {
     uint64_t max_blob_bytes;
     uint32_t low_water_percent;
     uint64_t lock_timeout_ns;
-    bool never_waits;       /* for other processes to build a program; otherwise build_wait_ns is the limit */
-    uint64_t build_wait_ns; /* 0: as long as the longest build took */
+    bool never_waits;       /* true: processes do not wait for each other to build a program */
+    uint64_t build_wait_ns; /* limit of such a wait; 0: as long as the longest build took */
     ingot_event_callback_t on_event;
     void *on_event_user;
     uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);
@@ -88,14 +88,14 @@ static inline uint64_t directory_age_ns(const struct directory *directory, uint6
     return now_ns > then_ns ? now_ns - then_ns : 0;
 }
 
-/* Does what directory_of does, for public functions. Returns INGOT_INVALID_ARGUMENTS if the storage is NULL, and
- * INGOT_UNIMPLEMENTED if it is of another kind. */
+/* Gets the directory store of a storage for a public function. Returns INGOT_INVALID_ARGUMENTS if the storage is NULL,
+ * and INGOT_UNIMPLEMENTED if it is of another kind. */
 ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
 /* Returns the store's namespace, or NULL if it has none. */
 const char *directory_name_space(const struct directory *directory);
 
-/* Reports an event to the store's callback. If it is not a load or a store, also reports it to the context for which
- * the thread works. */
+/* Reports an event to the store's callback. Unless the event is about loading or storing a blob, also reports it to the
+ * context for which the thread works. */
 void directory_tell(const struct directory *directory, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
                     uint64_t started_ns, const char *name, const char *reason);
 

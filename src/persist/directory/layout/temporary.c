@@ -3,8 +3,8 @@
  * deleted.
  *
  * Nothing in tmp is ever loaded, so leftovers only take space. To tell leftovers from entries in use, each process
- * holds a lock (its session). The kernel drops the lock when the process ends, so a later process cannot be mistaken
- * for it, as it could by its process id. The lock belongs to the open file. A forked child begins a session of its own.
+ * holds a lock (its session). The kernel drops the lock when the process ends. A process id would not do, because a
+ * later process may get the same one. The lock belongs to the open file. A forked child begins a session of its own.
  */
 #include "persist/directory/layout/temporary.h"
 
@@ -177,7 +177,7 @@ void temporary_delete(const struct directory *directory, const char *path)
 struct reclaim {
     struct directory *directory;
     bool is_removing;
-    int lock_fd; /* opened when the first name needs it; -EBADF: not yet */
+    int lock_fd; /* the file `lock`, opened when the first name needs it; -EBADF: not opened yet */
     uint64_t now_ns;
     struct leftovers found;
 };

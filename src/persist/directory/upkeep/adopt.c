@@ -2,8 +2,9 @@
  * adopt.c - adds the index records of entries that have none: entries of version 1, or all entries if the index was
  * lost.
  *
- * The namespace's directory is listed a few names at a time. Each blob that any process stores continues the scan where
- * the last one stopped. An entry that is published in the meantime needs no scan, because its writer adds its record.
+ * The namespace's directory is scanned a few names at a time. Whenever any process stores a blob, it continues the scan
+ * where the last process stopped. The scan need not find an entry that is published meanwhile, because the entry's
+ * writer adds the record.
  */
 #include "persist/directory/upkeep/adopt.h"
 

@@ -1,10 +1,10 @@
 /*
  * evict.c - keeps a store below its limits by evicting a few entries at a time.
  *
- * Which entries are evicted follows from the index. A small index is read completely, so the order of eviction is
- * exact. Of a large one, some pages are read in turn. A bucket is a hash and determines its page, so these pages are a
- * random sample. Of the records in the sample, only the oldest sixteenth may be evicted, apart from those over the age
- * limit.
+ * The index determines which entries are evicted. A small index is read completely, so the order of eviction is exact.
+ * From a large index, each round reads the next few pages. A bucket is a hash and determines the page of its records,
+ * so these pages are a random sample. Of the sample, only the oldest sixteenth and the records over the age limit may
+ * be evicted.
  */
 #include "persist/directory/upkeep/evict.h"
 
@@ -18,20 +18,20 @@
 
 /* The largest index that is read completely, in pages. It has about 5,000 entries. */
 #define EXACT_PAGES 128u
-/* Of a larger index, at least SAMPLE_PAGES pages and SAMPLE_RECORDS records are read, but at most SAMPLE_MOST_PAGES
+/* From a larger index, at least SAMPLE_PAGES pages and SAMPLE_RECORDS records are read, but at most SAMPLE_MOST_PAGES
  * pages. The oldest 1/SAMPLE_SHARE of these records may be evicted. */
 #define SAMPLE_PAGES 4u
 #define SAMPLE_RECORDS 64u
 #define SAMPLE_MOST_PAGES 64u
 #define SAMPLE_SHARE 16u
-/* How long storing one blob may go on evicting towards the low-water mark. The time per entry is that of the last
- * eviction. */
+/* The time that storing one blob may spend on evictions towards the low-water mark. The number of entries that this
+ * allows is estimated from the time per entry of the last eviction. */
 #define DRAIN_BUDGET_NS UINT64_C(3000000)
 #define DRAIN_LEAST 2u
 /* The maximum number of eviction rounds when a store is opened. */
 #define EXPIRY_ROUNDS 4u
 
-/* The oldest of the records that were read, in the order of eviction. */
+/* Of the records that were read, those to evict first, in the order of eviction. */
 struct choice {
     const struct eviction_order *order;
     uint64_t seen;
@@ -102,8 +102,8 @@ static uint64_t low_water(const struct directory *directory, uint64_t limit)
     return limit == UINT64_MAX ? limit : limit / 100 * percent + limit % 100 * percent / 100;
 }
 
-/* Begins to evict down to the low-water mark, because the store is full. This continues whenever any process stores a
- * blob. */
+/* Sets the low-water mark down to which entries are evicted from now on, because the store is full. The evictions
+ * continue whenever any process stores a blob. */
 static void begin_draining(struct account *account, uint64_t bytes, uint64_t entry_count)
 {
     const struct directory *directory = account->directory;

@@ -25,13 +25,13 @@ static ingot_status_t replaced(const char *path)
     return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is gone or was replaced", path);
 }
 
-/* Opens the entry's directory, so that all reads are of exactly this entry. Returns INGOT_NOT_FOUND if the entry with
- * this inode is gone, or another one has its name. The caller closes pinned->at. */
+/* Opens the entry's directory, so that all later reads are of exactly this entry. Returns INGOT_NOT_FOUND if the entry
+ * with this inode is gone, or if another entry has its name. The caller closes pinned->at. */
 static ingot_status_t pin(const struct entry_place *place, uint64_t inode, struct entry_place *pinned)
 {
     struct file_facts facts = {0};
     ingot_status_t status = entry_examine(place, &facts);
-    if (facts.inode != 0 && facts.inode != inode) /* what is wrong with another entry does not matter */
+    if (facts.inode != 0 && facts.inode != inode) /* a failure of a different entry does not matter */
         status = replaced(place->path);
     if (status == INGOT_SUCCESS)
         status = entry_pin(place, pinned);

@@ -1,8 +1,8 @@
 /*
  * reduce.c - evicts entries down to given limits, and recounts a store; both run on request and may take long.
  *
- * The lock is held for one entry, one page of the index or some buckets at a time, so that other threads and processes
- * can store in between.
+ * The lock is held for one entry, one page of the index or some buckets at a time. Whenever it is free, other threads
+ * and processes can store blobs.
  */
 #include "persist/directory/upkeep/reduce.h"
 

@@ -49,13 +49,13 @@ ingot_status_t survey_init_name_spaces(struct survey *survey, const struct direc
 void survey_fini(struct survey *survey);
 
 /* Reads one entry from its files, without the index. Returns a negated errno on failure, which is -ENOENT if there is
- * no entry, and 1 if it cannot be from this store: another user owns it or may write it, or it is not a directory or a
- * file. */
+ * no entry. Returns 1 if the object there cannot be from this store: another user owns it or may write to it, or it is
+ * neither a directory nor a file. */
 int survey_read(const struct directory *directory, const char *name_space, uint64_t bucket, uint32_t number,
                 struct survey_entry *entry);
 
-/* Sorts the entries by an order of eviction, which puts those that are evicted first at the front. Entries with equal
- * times are sorted by bucket, number and namespace. */
+/* Sorts the entries by an order of eviction; those that are evicted first come first. Entries with equal times are
+ * sorted by bucket, number and namespace. */
 void survey_sort(struct survey *survey, const struct eviction_order *order);
 
 /* Sorts the entries by bucket, number and namespace. */

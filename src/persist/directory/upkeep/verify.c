@@ -89,8 +89,8 @@ static ingot_status_t verify_bundle(ingot_storage_t storage, int repair, ingot_p
     return status;
 }
 
-/* Counts the leftovers. With `repair`, removes them, and counts all that were removed since the store was opened,
- * because opening it removes leftovers, too. */
+/* Counts the leftovers. If `repair` is set, also removes them, and counts all that were removed since the store was
+ * opened, because opening the store removes leftovers, too. */
 static void count_leftovers(struct directory *directory, int repair, ingot_persist_verification_t *so_far)
 {
     const struct leftovers leftovers = temporary_reclaim(directory, repair != 0);

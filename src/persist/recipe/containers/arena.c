@@ -9,7 +9,7 @@
 
 struct arena_piece {
     struct arena_piece *before;
-    size_t size; /* of the whole piece, with these fields */
+    size_t size; /* of the whole piece, including these fields */
     max_align_t bytes[];
 };
 

@@ -1,8 +1,8 @@
 /*
  * key_map.c - maps keys to numbers, by open addressing; see key_map.h.
  *
- * An attacker can choose the keys in a file. So that no file can make all its keys share a slot, the slot comes from a
- * keyed hash (SipHash) with a random key per map.
+ * An attacker can choose the keys in a file. The slot of a key is therefore computed by a keyed hash (SipHash) with a
+ * random key per map, so that no file can make all its keys share a slot.
  */
 #include "persist/recipe/containers/key_map.h"
 

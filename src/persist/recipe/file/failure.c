@@ -25,7 +25,7 @@ ingot_status_t recipe_failure_check(const struct recipe_failure *failure, const 
         return INGOT_SUCCESS;
     const int result = recipe_file_facts(path, &facts);
     if (failure->status == INGOT_NO_SPACE && result == 0)
-        facts.modified_ns = failure->facts.modified_ns; /* differs if another process tried in vain to append */
+        facts.modified_ns = failure->facts.modified_ns; /* another process may have tried in vain to append */
     if (result != failure->result || (result == 0 && !recipe_file_is_unchanged(&failure->facts, &facts)))
         return INGOT_SUCCESS;
     return ingot_set_error_detail(failure->status, "%s", failure->detail);

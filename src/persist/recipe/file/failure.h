@@ -1,5 +1,5 @@
 /*
- * failure.h - remembers why an addition to a recipe file failed, while further ones would probably fail, too.
+ * failure.h - remembers why an addition to a recipe file failed, as long as further additions would probably fail, too.
  *
  * Each addition to a full or damaged file fails. Remembering the failure saves the work of an addition: reading and
  * compressing all texts of a program, and locking the file.
@@ -20,10 +20,10 @@ struct recipe_failure {
 
 /* Remembers a failure with its detail, and the facts of the file that is at the path now. */
 void recipe_failure_note(struct recipe_failure *failure, ingot_status_t status, const char *path);
-/* If a failure is remembered and the file is unchanged since, returns its status and sets its detail. A full file
- * counts as unchanged even if its modification time changes. Otherwise returns INGOT_SUCCESS, and also after half a
- * minute, because the cause may have disappeared without a change of the file, for example when space on the disk is
- * freed. */
+/* If a failure is remembered and the file has not changed since, returns its status and sets its detail; otherwise
+ * returns INGOT_SUCCESS. A full file counts as unchanged even if its modification time changes. After half a minute,
+ * always returns INGOT_SUCCESS, because the cause may have disappeared without a change of the file, for example
+ * because disk space was freed. */
 ingot_status_t recipe_failure_check(const struct recipe_failure *failure, const char *path);
 
 #endif

@@ -26,7 +26,7 @@ bool recipe_mark_fits(struct recipe_mark *mark, int fd, const struct file_facts 
     return true;
 }
 
-/* Opens the file at the path, and compares it. True if it is not the marked one, or is missing. */
+/* Opens the file at the path, and compares it with the marked file. True if it is a different file, or is missing. */
 static bool was_replaced(struct recipe_mark *mark, const char *path, uint64_t end)
 {
     struct file_facts facts;

@@ -16,10 +16,10 @@ int recipe_file_open(const char *path, bool makes_directory);
 int recipe_file_open_existing(const char *path);
 /* Examines what is at the path. Does not follow a link. */
 int recipe_file_facts(const char *path, struct file_facts *facts);
-/* True if both facts are of the same file, which was not changed in between. */
+/* True if both facts are of the same file, and the file did not change after the facts `before` were read. */
 bool recipe_file_is_unchanged(const struct file_facts *before, const struct file_facts *now);
 
-/* Examines an open file. Returns INGOT_UNTRUSTED if it is not a regular file, or if other users may write it. */
+/* Examines an open file. Returns INGOT_UNTRUSTED if it is not a regular file, or if other users may write to it. */
 ingot_status_t recipe_file_check(int fd, const char *path, struct file_facts *facts);
 /* Locks an open file, exclusively or together with other readers. Returns INGOT_BUSY if other processes held the lock
  * until the timeout. */

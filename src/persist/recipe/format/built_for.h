@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes the name of the id's first device and its driver's version. Leaves out what the id does not have. */
+/* Writes the name of the id's first device and the version of its driver. Leaves out what the id does not have. */
 void built_for(size_t id_size, const uint8_t *id, size_t capacity, char *text);
 
 #endif

@@ -62,10 +62,10 @@ struct recipe_fields {
 bool recipe_fields_decode(struct recipe_fields *fields, struct recipe_arena *arena, size_t size,
                           const uint8_t *content);
 
-/* Append a field, even if its value is empty. Its tag must not be less than that of the previous field. */
+/* Append a field, even if its value is empty. The tag must not be less than the tag of the previous field. */
 void recipe_put_field(struct recipe_buffer *content, enum recipe_field tag, size_t size, const void *value);
 void recipe_put_number(struct recipe_buffer *content, enum recipe_field tag, uint32_t value);
-/* Appends a text's field unless it is NULL or "". */
+/* Appends a field with this text, or nothing if the text is NULL or "". */
 void recipe_put_text_field(struct recipe_buffer *content, enum recipe_field tag, const char *text);
 /* Begins a field whose value is appended in parts. The result is passed to recipe_end_field, which sets the size. */
 size_t recipe_begin_field(struct recipe_buffer *content, enum recipe_field tag);

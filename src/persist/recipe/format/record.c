@@ -15,7 +15,7 @@
 #define MAGIC "\x89INGRCP\n"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 #define VERSION 1u
-#define COMPRESSION_LEVEL 6 /* a tenth smaller than with level 3, and still fast beside a compilation */
+#define COMPRESSION_LEVEL 6 /* a tenth smaller than with level 3, and still fast compared with a compilation */
 #define LEAST_PACKED 256u   /* shorter contents are not compressed */
 
 static const uint8_t record_magic[] = {'R', 'C', 'R', 'D'};

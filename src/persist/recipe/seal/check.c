@@ -9,7 +9,7 @@
 enum sealed {
     SEALED_NOT,     /* no seal */
     SEALED_FITS,    /* a seal of a known key covers all records */
-    SEALED_REFUSED, /* only seals of unknown keys, or of other records */
+    SEALED_REFUSED, /* there are seals, but each is of an unknown key or covers different records */
     SEALED_BEFORE   /* records follow the last seal */
 };
 

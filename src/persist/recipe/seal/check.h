@@ -9,14 +9,14 @@
 #define RECIPE_MAX_SEALS 64u                   /* further seals are not examined */
 #define RECIPE_MAX_COVERED ((uint64_t)1 << 30) /* bytes that a seal covers, uncompressed and without texts */
 
-/* The check of one file. A seal has no effect if other records follow it. So only the seals after the last other record
- * are kept, and examined at the end of the file. Not synchronized. */
+/* The check of one file. A seal has no effect if records other than seals follow it. Only the seals after the last such
+ * record are therefore kept, and examined at the end of the file. Not synchronized. */
 struct recipe_check {
     struct recipe_cover cover;
     const struct keyring *keyring;
     uint64_t covered_bytes;
     bool had_seal;     /* true: the file has a seal */
-    bool has_seal;     /* true: a seal follows the last other record */
+    bool has_seal;     /* true: a seal follows the last record that is not a seal */
     size_t seal_count; /* number of intact seals that are kept */
     uint8_t seals[RECIPE_MAX_SEALS][RECIPE_SEAL_SIZE];
 };
@@ -25,16 +25,16 @@ void recipe_check_init(struct recipe_check *check, const struct keyring *keyring
 /* Must be called before a record's content is read. Returns INGOT_NO_SPACE if the contents exceed what a seal can
  * cover. */
 ingot_status_t recipe_check_room(struct recipe_check *check, uint64_t size, const char *path);
-/* Notes a record that is not a seal. content: NULL for a text. */
+/* Notes a record that is not a seal. `content` is NULL for a text. */
 void recipe_check_record(struct recipe_check *check, uint32_t kind, const uint8_t *key, uint64_t size,
                          const uint8_t *content);
 /* Notes a record that is not a seal and whose content is damaged. */
 void recipe_check_damaged(struct recipe_check *check);
-/* Notes a seal. seal: NULL if its content is damaged. */
+/* Notes a seal. `seal` is NULL if the seal's content is damaged. */
 void recipe_check_seal(struct recipe_check *check, const uint8_t *seal);
 /* True if this seal is one of those that will be examined. */
 bool recipe_check_has(const struct recipe_check *check, const uint8_t *seal);
-/* Called at the end of the file. Returns INGOT_UNTRUSTED, with a detail, if the policy refuses the file. */
+/* Called at the end of the file. If the policy refuses the file, sets the error detail and returns INGOT_UNTRUSTED. */
 ingot_status_t recipe_check_end(const struct recipe_check *check, const char *path);
 
 #endif

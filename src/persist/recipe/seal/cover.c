@@ -12,7 +12,7 @@
 
 _Static_assert(RECIPE_SEAL_SIZE == SEAL_SIZE, "a seal's content is the header of a sealed blob");
 
-/* Used where a blob's seal has the blob's id. No program's id begins with these bytes. */
+/* A recipe's seal has these bytes in place of a blob's id. No program's id begins with them. */
 static const uint8_t id[] = {'i', 'n', 'g', 'o', 't', ' ', 'r', 'e', 'c', 'i', 'p', 'e'};
 
 void recipe_cover_init(struct recipe_cover *cover)

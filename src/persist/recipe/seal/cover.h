@@ -1,9 +1,9 @@
 /*
- * cover.h - computes the digest that a recipe's seal covers: that of all records before it, except other seals; see
- * doc/recipe-format.md.
+ * cover.h - computes the digest that a recipe's seal covers: the digest of all records before the seal, except other
+ * seals; see doc/recipe-format.md.
  *
- * The reader adds the same bytes that it then uses, and for a text the key by which it later verifies the text. So what
- * is used is what was sealed.
+ * The reader adds to the digest the same bytes that it then uses. For a text, it adds the key by which it later
+ * verifies the text. It therefore uses only what was sealed.
  */
 #ifndef INGOT_PERSIST_RECIPE_SEAL_COVER_H
 #define INGOT_PERSIST_RECIPE_SEAL_COVER_H
@@ -22,7 +22,7 @@ struct recipe_cover {
 };
 
 void recipe_cover_init(struct recipe_cover *cover);
-/* Adds a record. key: 32 bytes. content: NULL for a text, because its key is enough. */
+/* Adds a record. `key` has 32 bytes. `content` is NULL for a text, because the text's key is enough. */
 void recipe_cover_add(struct recipe_cover *cover, uint32_t kind, const uint8_t *key, uint64_t size,
                       const uint8_t *content);
 

@@ -1,5 +1,6 @@
 /*
- * build_locks.h - interface of a store's locks, one per id, which let only one of several processes build a program.
+ * build_locks.h - declares the interface of a store's locks, one per id, which let only one of several processes build
+ * a program.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_BUILD_LOCKS_H
 #define INGOT_PERSIST_STORAGE_COMMON_BUILD_LOCKS_H
@@ -12,7 +13,7 @@
 enum build_lock_state {
     BUILD_LOCK_TAKEN,
     BUILD_LOCK_BUSY,     /* another process builds the program */
-    BUILD_LOCK_POINTLESS /* the caller should build without the lock: waiting is useless, or it cannot be used */
+    BUILD_LOCK_POINTLESS /* waiting is useless or the lock unusable, so the caller should build without the lock */
 };
 
 /* A handle to the lock of one id. */
@@ -20,14 +21,14 @@ struct build_lock;
 
 struct build_locks {
     /* Opens the lock of an id. Returns NULL if the store has no locks, because the application turned them off or the
-     * system does not support them. self is the store's own; the store must outlive the lock. */
+     * system does not support them. `self` is the store's `self`. The store must outlive the lock. */
     struct build_lock *(*open)(void *self, size_t id_size, const uint8_t *id);
     /* Returns the name that events use for the id's place in the store. It is valid until close. */
     const char *(*name)(const struct build_lock *lock);
     /* Tries to take the lock, without waiting for it. */
     enum build_lock_state (*try_take)(struct build_lock *lock);
     /* True if the store may have received a blob for the id since the last call that returned true. The first call
-     * returns true if the store may have one. A change may be missed, because this relies on file times. */
+     * returns true if the store may have a blob. A change may be missed, because this relies on file times. */
     bool (*has_changed)(struct build_lock *lock);
     /* Releases the lock. If is_pointless is set, processes that wait for the lock stop waiting, and build the program
      * themselves. */

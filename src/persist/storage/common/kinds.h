@@ -21,7 +21,8 @@ typedef ingot_status_t (*storage_store_t)(void *self, size_t id_size, const uint
 /* A list of the storages around another one, innermost first. A storage is around another one if it forwards loads to
  * it, as a chain does to its tiers. */
 struct storage_around;
-/* Loads what another storage keeps, with storage_load_kept. `around` begins with the forwarding storage itself. */
+/* Loads what another storage keeps, by calling storage_load_kept. `around` begins with the forwarding storage
+ * itself. */
 typedef ingot_status_t (*storage_forward_load_t)(void *self, bool with_core, const struct storage_around *around,
                                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
 /* Does the same for several ids, with storage_load_many_kept. */

@@ -3,10 +3,10 @@
  *
  * A driver shuts down in exit(), by handlers and destructors that were registered when it was loaded. If a storage's
  * thread were in the driver at that moment, the process would crash, although the application did nothing wrong. This
- * file therefore registers its own handler after the driver's: exit() runs the latest handler first. The handler lets
- * the storages work for as long as they may (process_end_set_work), then waits for driver calls in progress, and
- * prevents further ones. It is registered again with each program and after the first calls, because drivers also
- * create static objects, with destructors, during use.
+ * file therefore registers its own handler after the driver's handlers: exit() runs the latest handler first. The
+ * handler lets the storages work for as long as they may (process_end_set_work). It then prevents further driver calls,
+ * and waits for those in progress. The handler is registered again with each program and after the first driver calls,
+ * because drivers also create static objects, with destructors, during use.
  *
  * If an application launches a program after its last build, the launch may make the driver create static objects, as
  * LLVM's code generator does in PoCL. exit() destroys these objects before it runs the handler, whose work would then
@@ -36,14 +36,14 @@
 
 static _Atomic(uint64_t) inside; /* process ID << 32 | number of threads in a driver */
 static atomic_bool is_ending;
-/* NULL: none; stored with release, after finish_work; pairs with the acquire load before finish_work is read */
+/* NULL: no work was set; stored with release after finish_work, and loaded with acquire before finish_work is read */
 static uint64_t (*_Atomic begin_work)(uint64_t now_ns);
 static void (*_Atomic finish_work)(void);
 static atomic_uint handler_count;
 static atomic_int handlers_wanted;
-static _Thread_local bool is_watched;    /* true in the main thread, once its handler is registered */
-static _Thread_local unsigned own_depth; /* this thread's nested calls of enter; a callback may call exit() */
-static _Thread_local int cancellation;   /* the thread's cancellation state before the outermost enter */
+static _Thread_local bool is_watched;    /* true in the main thread once its handler is registered */
+static _Thread_local unsigned own_depth; /* nested calls to process_end_enter; a callback may call exit() */
+static _Thread_local int cancellation;   /* the thread's cancellation state before the outermost call */
 
 static uint64_t process_bits(void)
 {
@@ -59,8 +59,8 @@ static void count(int change)
 {
     const uint64_t process = process_bits();
     uint64_t value = atomic_load_explicit(&inside, memory_order_relaxed);
-    /* seq_cst: this thread adds itself and then reads is_ending, while the handler sets is_ending and then reads the
-     * count; so at least one of them sees the other */
+    /* seq_cst: this thread adds itself to the count and then reads is_ending, and the handler sets is_ending and then
+     * reads the count, so at least one of them sees the other */
     while (!atomic_compare_exchange_weak_explicit(&inside, &value,
                                                   process | (uint32_t)((int)count_of(value, process) + change),
                                                   memory_order_seq_cst, memory_order_relaxed)) {

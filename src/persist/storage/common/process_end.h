@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sets the work to do when the process ends. `begin` runs first; it returns how long it may delay the end. `finish`
- * runs once no thread is in a driver anymore. Only one such pair is kept, so every call must pass the same one. */
+/* Sets the work to do when the process ends. `begin` runs first, and returns how long it may delay the end. `finish`
+ * runs once no other thread is in a driver, or when the wait for that has timed out. Only one pair of functions is
+ * kept, so every call must pass the same pair. */
 void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(void));
 
 /* Watches for the end of the process. Must be called after a driver is loaded and before work for the driver is queued,

@@ -7,8 +7,8 @@
  *
  * The lock guards the waiting counts and the list of stores that have some. It is held for a few additions. In exit(),
  * it is also held while the files are written, so that no store is destroyed meanwhile. exit() runs in a thread that
- * may hold any lock, so it tries this one for a short time and then gives up. A forked child begins with an empty list,
- * because the parent saves its own counts.
+ * may hold any lock, so it tries to take this lock for a short time and then gives up. A forked child begins with an
+ * empty list, because the parent saves its own counts.
  */
 #include "persist/storage/common/savings.h"
 
@@ -21,7 +21,7 @@
 #define MAX_LOCK_WAIT_NS UINT64_C(100000000)
 
 static struct process_lock lock;
-static ingot_storage_t first; /* under lock, like the next variable */
+static ingot_storage_t first; /* the first store in the list; the lock guards this variable and the next one */
 static bool is_watching;      /* true if exit() will call save_all */
 
 static void forget(void *user)
@@ -43,7 +43,7 @@ static bool is_empty(const struct savings_counts *counts)
     return counts->hits == 0 && counts->builds == 0 && counts->longest_ns == 0;
 }
 
-/* Takes the counts that wait in a store. Drops them if they are the parent process's. Requires the lock. */
+/* Takes the counts that wait in a store. If the parent process made these counts, drops them. Requires the lock. */
 static struct savings_counts take(ingot_storage_t store)
 {
     const struct savings_counts none = {0, 0, 0, 0};
@@ -69,8 +69,8 @@ static void save_all(void)
     process_lock_give(&lock);
 }
 
-/* Adds a store to the list. Requires the lock. If the handler cannot be registered, only the counts of a process that
- * does not flush are lost. */
+/* Adds a store to the list, and registers save_all with exit(). If that fails, a process that never flushes may lose
+ * its counts, but nothing else. Requires the lock. */
 static void enlist(ingot_storage_t store)
 {
     struct storage_savings *savings = &store->savings;

@@ -43,7 +43,7 @@ static bool is_name(const char *text, size_t size, const char *name)
 /* True if a list of backends includes this one. */
 static bool includes(const char *list, const char *backend)
 {
-    bool has_chosen = false; /* true if the list has a name without a minus; it then excludes unnamed backends */
+    bool has_chosen = false; /* true if the list has a name without a minus; if so, only such backends are served */
     bool is_chosen = false;
     while (*list != '\0') {
         const size_t size = strcspn(list, ", ");

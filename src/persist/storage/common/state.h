@@ -65,29 +65,29 @@ struct ingot_storage {
     ingot_storage_ops_t ops;
     void *self;
     storage_load_t load_for_core;        /* NULL: ops.load is used instead */
-    storage_forward_load_t forward_load; /* if the storage forwards; otherwise NULL, like the next two */
+    storage_forward_load_t forward_load; /* this field and the next two are NULL unless the storage forwards */
     storage_forward_load_many_t forward_load_many;
     storage_store_t forward_store;
     ingot_storage_load_many_t load_many; /* NULL: the storage loads one blob after another; constant */
     ingot_allocator_t allocator;
-    bool is_read_only;               /* true: blobs are not stored, even if ops.store is set */
+    bool is_read_only;               /* true: no blob is stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
     void *on_event_user;
-    _Atomic uint32_t settings[STORAGE_SETTING_COUNT];  /* relaxed, like the next one: no data depends on them */
-    _Atomic uint32_t inherited[STORAGE_SETTING_COUNT]; /* in a switch: its target's; its own settings come first */
+    _Atomic uint32_t settings[STORAGE_SETTING_COUNT];  /* here and in the next field: relaxed, nothing depends on it */
+    _Atomic uint32_t inherited[STORAGE_SETTING_COUNT]; /* in a switch: the target's settings; its own come first */
     atomic_size_t references;       /* dropped with acq_rel: the last release sees all earlier work */
     _Atomic unsigned off;           /* STORAGE_OFF_... bits; relaxed: a few requests may see the old value */
-    atomic_bool is_written_through; /* as a tier, gets every store of its chain; relaxed, likewise */
+    atomic_bool is_written_through; /* as a tier, stores all that its chain stores; relaxed, too */
     atomic_bool has_backends;       /* true if `backends` is set, so the lock is needed; release pairs with acquire */
     atomic_bool has_keyring;        /* the same for `keyring` */
     bool must_require_seals;        /* the storage's files may belong to any user */
     struct process_lock settings_lock;
-    char backends[STORAGE_BACKENDS_CAPACITY]; /* under settings_lock, like the next one */
+    char backends[STORAGE_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                  /* NULL: INGOT_PERSIST_TRUST_NONE */
     _Atomic uint64_t distrusted;              /* blobs whose seal was refused; release pairs with acquire */
     struct counters counters;                 /* of loads and stores; a directory store also has its own */
     ingot_storage_t listener;  /* in a chain: the tier whose callback gets events of promotions; NULL: none */
-    storage_promote_t promote; /* in a chain, like the next field; otherwise NULL */
+    storage_promote_t promote; /* set only in a chain, as is the next field; otherwise NULL */
     storage_withdraw_t withdraw;
     void (*finish)(ingot_storage_t); /* destroys the storage; called by the last release */
     /* set only in a switch; returns a reference to the target, or NULL if there is no target */

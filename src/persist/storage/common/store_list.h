@@ -25,10 +25,10 @@ struct store_queue_list {
     struct store_queue_item *first; /* oldest */
     struct store_queue_item *last;
     size_t count;
-    size_t bytes; /* size of the blobs and ids; an id contains digests of the sources, and the options */
+    size_t bytes; /* total size of the blobs and ids; an id contains the options, and digests of the sources */
 };
 
-/* Makes an item from an id and a blob, or from an id alone; returns NULL if out of memory. */
+/* Makes an item from an id and a blob, or from an id alone. Returns NULL if memory runs out. */
 struct store_queue_item *store_list_make_item(const ingot_allocator_t *allocator, size_t id_size, const uint8_t *id,
                                               size_t blob_size, const uint8_t *blob);
 void store_list_free_item(const ingot_allocator_t *allocator, struct store_queue_item *item);
@@ -41,8 +41,8 @@ bool store_list_is_blob(const struct store_queue_item *item, size_t id_size, con
 /* Returns a link to the item of a blob that is to be promoted under this id, or NULL. */
 struct store_queue_item **store_list_find_blob(struct store_queue_list *list, size_t id_size, const uint8_t *id);
 
-/* Returns the link that points to this item. If the list does not have the item, as in a child that was forked in the
- * meantime, returns the link at the end, which is NULL. */
+/* Returns the link that points to this item. If the list does not have the item, returns the link at the end, which is
+ * NULL. A list may have lost its items because the process is a child that was forked while they were in it. */
 struct store_queue_item **store_list_find_item(struct store_queue_list *list, const struct store_queue_item *item);
 /* Returns the link to the item that was fastest to build. The list must not be empty. */
 struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list);

@@ -9,7 +9,7 @@
  * appear without changing that time, because many file systems only use the time of the clock's last tick. So each wait
  * ends with a last look into the store, even if the bucket's time is unchanged.
  *
- * If machines share a storage, the process whose turn it is on its machine then asks that storage for a lease, and
+ * If machines share a storage, the process that has taken the lock on its machine asks that storage for a lease. It
  * waits in the same way while another machine has the lease. One limit applies to both waits together.
  *
  * No lock of this process is held during a wait, and a thread that is building a program does not wait for another one,
@@ -42,16 +42,16 @@ struct build_turn {
     ingot_storage_t store;   /* a reference to the directory store that has the lock */
     struct build_lock *lock;
     bool is_stored_to; /* true: the caller's storage stores to this store, so new blobs appear there */
-    bool was_refused;  /* true: the store had a useless blob, so a blob in it may still be that one */
+    bool was_refused;  /* true: the storage had a useless blob, which may still be in the store */
     bool is_taken;
     bool is_over;        /* waiting is over */
     bool is_late;        /* the wait took too long, and this has not been reported yet */
     uint64_t waiting_ns; /* when waiting began; 0: it has not begun */
     uint64_t until_ns;
     uint64_t taken_ns;
-    size_t id_size; /* the caller's id, like the next one */
+    size_t id_size; /* size of `id`, which is the caller's memory */
     const uint8_t *id;
-    ingot_storage_t lessor;   /* a reference; NULL: not searched yet, or there is none */
+    ingot_storage_t lessor;   /* a reference; NULL: not searched for yet, or there is no lessor */
     void *lease;              /* NULL: none */
     bool is_lease_over;       /* waiting for the lease is over */
     bool is_lessor_blob_used; /* the lessor's blob was loaded and is useless */
@@ -59,8 +59,8 @@ struct build_turn {
 
 static _Thread_local unsigned own_turns;
 
-/* Returns a reference to the first writable directory store behind a storage, or NULL. Sets *is_stored_to to
- * false if the storage stores to another tier. */
+/* Returns a reference to the first writable directory store behind a storage, or NULL. Sets *is_stored_to to false if
+ * the storage stores its blobs elsewhere. */
 static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
 {
     ingot_storage_t found = NULL;
@@ -167,7 +167,8 @@ static bool wait_once(struct build_turn *turn)
     return state == BUILD_LOCK_BUSY && own_turns == 1 && pause_once(turn, LONGEST_PAUSE_NS);
 }
 
-/* Asks for the lease, and waits while another machine has it. Returns true if the storage now has a blob to try. */
+/* Asks for the lease, and waits while another machine has it. Returns true if the storage now has a blob, which the
+ * caller should try to load. */
 static bool wait_for_lease(struct build_turn *turn)
 {
     if (!turn->is_taken || turn->is_lease_over)
@@ -218,8 +219,8 @@ bool build_turn_wait(struct build_turn *turn)
     return false;
 }
 
-/* Notes how long the build took, because other processes will wait at least this long. Saves a long time at once,
- * because they may need it right away. */
+/* Notes how long the build took, because other processes will wait at least this long. If the build took long, saves
+ * the time at once, because other processes may need it right away. */
 static void note_duration(const struct build_turn *turn)
 {
     const uint64_t duration_ns = files_steady_clock_ns() - turn->taken_ns;

@@ -21,7 +21,8 @@ enum build_turn_end {
 };
 
 /* Begins a turn for a program whose blob is missing from the storage or was refused. The same thread must end the turn.
- * Returns NULL if the storage has no directory store with locks; the caller then builds the program. */
+ * The id must live until then. Returns NULL if the storage has no directory store with locks, or if memory runs out;
+ * the caller then builds the program. */
 struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused);
 /* Returns true, possibly after a wait, if another process may have stored the program. The caller should then look
  * into the storage and call this function again. Returns false if the caller should build the program. */

@@ -1,8 +1,8 @@
 /*
  * lessor.c - finds and calls the storage that gives leases; see lessor.h.
  *
- * A storage that does not get the application's stores is never the lessor, because other machines would wait for a
- * blob that never comes.
+ * A storage in which the application's blobs are not stored is never the lessor, because other machines would wait for
+ * a blob that never arrives there.
  */
 #include "persist/storage/turns/lessor.h"
 

@@ -1,14 +1,15 @@
 /*
- * lessor.h - finds and calls the lessor: the storage, among those behind another one, that gives leases.
+ * lessor.h - finds and calls the lessor, which is the one of the storages behind a chain or a switch that gives leases.
  *
- * The machine that has the lease of a program builds it, and other machines wait.
+ * The machine that has the lease of a program builds the program, and other machines wait.
  */
 #ifndef INGOT_PERSIST_STORAGE_TURNS_LESSOR_H
 #define INGOT_PERSIST_STORAGE_TURNS_LESSOR_H
 
 #include <ingot/storage.h>
 
-/* Returns a reference to the first storage behind this one that gives leases and gets every store, or NULL. */
+/* Returns a reference to a storage that gives leases and in which every blob of the application is stored, or NULL.
+ * This is the given storage or the first suitable one behind it. */
 ingot_storage_t lessor_find(ingot_storage_t storage);
 
 /* Call the operations that the lessor's owner set with ingot_storage_set_leases. */
