@@ -27,7 +27,7 @@ extern const struct command command_recipe;
 extern const struct command command_build;
 extern const struct command command_key;
 extern const struct command command_sign;
-extern const struct command command_remote; /* only if remote is built, like the next three */
+extern const struct command command_remote; /* this and the next three exist only if remote is built */
 extern const struct command command_push;
 extern const struct command command_pull;
 extern const struct command command_warm;

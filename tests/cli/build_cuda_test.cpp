@@ -1,7 +1,7 @@
 /*
  * build_cuda_test.cpp - tests `ingot build` of programs that were recorded with CUDA, for the devices of this machine.
  *
- * The driver is cuda_stand_in.c, with two equal GPUs and a different one; the compilers are the real ones.
+ * The driver is cuda_stand_in.c, with two identical GPUs and a different one; the compilers are the real ones.
  */
 #include <ingot/recipe.h>
 
@@ -53,7 +53,7 @@ protected:
         options.insert(options.begin(), {CLI_PROGRAM, "build", recipe(), "--into", root().string()});
         return run_command(options, environment);
     }
-    /* Returns where an application with this context gets its program from. */
+    /* Returns where an application with this context gets its program. */
     ingot_origin_t origin_for(CUcontext native) const
     {
         const store_fixture::Store store = open_store();
@@ -67,7 +67,7 @@ protected:
     }
 };
 
-/* There is only one worker, so when the second of two equal GPUs is next, the store already has its program. */
+/* There is only one worker, so the store already has a program when the second of the identical GPUs is next. */
 TEST_F(CliBuildCuda, BuildsForEachGpuSoThatTheApplicationCompilesNothing)
 {
     record();

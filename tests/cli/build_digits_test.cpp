@@ -8,7 +8,7 @@
 namespace
 {
 
-/* The blobs of a store, by their ids, each without the time that its build took. */
+/* The blobs of a store by their ids. The blobs do not contain the time that their build took. */
 using Blobs = std::map<std::vector<uint8_t>, std::vector<uint8_t>>;
 
 std::vector<uint8_t> blob_of(ingot_storage_t store, const ingot_persist_entry_t *entry)
@@ -45,7 +45,7 @@ class CliBuildDigits : public RecipeTest
 
 } // namespace
 
-/* Neither the application nor the tool launches a kernel, because PoCL then adds code for the work-group's size. */
+/* Neither the application nor the tool launches a kernel: at a launch, PoCL adds code for the work-group's size. */
 TEST_F(CliBuildDigits, BuildsTheMachineCodeOfTheApplication)
 {
     const fs::path own = scratch() / "own";

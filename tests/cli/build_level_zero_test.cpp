@@ -50,7 +50,7 @@ protected:
             << ingot_last_error_detail();
         ingot_recipe_writer_release(writer);
     }
-    /* Runs the tool with one device of the product. */
+    /* Runs the tool with one device, which is of the given product. */
     Result build(const std::string &product, const fs::path &store) const
     {
         return run_command({CLI_PROGRAM, "build", recipe(), "--into", store.string()},
@@ -84,7 +84,7 @@ TEST_F(CliBuildLevelZero, BuildsForAnotherProduct)
     EXPECT_EQ("2", json("ls", "len(set(e['device'] for e in j))"));
 }
 
-/* A variable of Intel's compiler changes the ids, as another driver would, but not the device. */
+/* An environment variable of Intel's compiler changes the ids, as another driver would, but not the device. */
 TEST_F(CliBuildLevelZero, RebuildsForTheSameDeviceWithAnotherIdentity)
 {
     const std::string path = root().string();

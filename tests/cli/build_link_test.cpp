@@ -1,6 +1,6 @@
 /*
- * build_link_test.cpp - records an application that links its program with `ingot run --record`, runs `ingot build`,
- * and tests that the application then compiles nothing.
+ * build_link_test.cpp - tests `ingot build` of linked programs: records an application that links its program (with
+ * `ingot run --record`), builds from the recipe, and expects that the application then compiles nothing.
  */
 #include <algorithm>
 #include <fstream>
@@ -80,7 +80,7 @@ TEST_F(CliBuildLink, BuildsWhatTheApplicationLinks)
     EXPECT_NE(std::string::npos, without.output.find("linked programs need the OpenCL layer")) << without.output;
 }
 
-/* `ingot build` runs after the files are gone. */
+/* When `ingot build` runs, the included files no longer exist. */
 TEST_F(CliBuildLink, BuildsObjectsThatIncludeFiles)
 {
     write_folder();
@@ -102,7 +102,7 @@ TEST_F(CliBuildLink, RecordsObjectsWhoseFilesAreGoneBeforeTheLink)
     run_application({"--record", recipe()}, scratch() / "first", {folder(), "empty"});
     ASSERT_FALSE(fs::exists(fs::path(folder()) / "outer.h"));
     EXPECT_EQ(0u, build_into(root()).output.find("1 built, 0 present ("));
-    for (int i = 0; i < 2; ++i) { /* what a warm process records is the same */
+    for (int i = 0; i < 2; ++i) { /* a warm process must record the same */
         write_folder();
         expect_warm(run_application({"--record", recipe()}, root(), {folder(), "empty"}));
         EXPECT_EQ("3", json("recipe list " + recipe(), "len(j)"));
@@ -187,7 +187,7 @@ TEST_F(CliBuildLink, ReadsNoFilesForObjects)
     fs::remove(secret);
 }
 
-/* What an unmodified application compiles and links is rebuilt for another build of the driver, with its objects. */
+/* For an upgraded driver, the tool rebuilds the linked program of an unmodified application, and its objects. */
 TEST_F(CliBuildLink, RebuildsWhatTheApplicationLinksAfterAnUpgrade)
 {
     const std::map<std::string, std::string> keeping = {{"INGOT_PERSIST_RECIPES", "1"}};

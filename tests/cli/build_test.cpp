@@ -1,6 +1,6 @@
 /*
- * build_test.cpp - tests `ingot build`: that the application then compiles nothing, the limits of workers, and
- * interruption.
+ * build_test.cpp - tests `ingot build`: that the application compiles nothing afterwards, the limits of workers, and
+ * Ctrl-C.
  */
 #include <csignal>
 #include <regex>
@@ -128,7 +128,7 @@ TEST_F(CliBuild, SealsWhatItBuilds)
     EXPECT_EQ(0, tool({"verify", "--require", "--keys", keys, "--dir", root().string()}).code);
 }
 
-/* These keys only check the seals of recipes, so the public key is enough. */
+/* The keys are only for checking the seals of recipes, so the public key is enough. */
 TEST_F(CliBuild, RequiresSealsOfRecipes)
 {
     const std::string ci = (scratch() / "ci.key").string();
@@ -181,7 +181,7 @@ TEST_F(CliBuild, AppliesThePolicyOfTheEnvironmentToRecipes)
     EXPECT_EQ(0, tool({"verify", "--require", "--keys", key, "--dir", root().string()}).code);
 }
 
-/* FILE.build, where a bundle's programs are kept until all are done, may be the name of a user's own folder. */
+/* A bundle's programs are kept in FILE.build until all are done. A user may have a folder with that name. */
 TEST_F(CliBuild, LeavesAFolderThatIsNotAStore)
 {
     const fs::path bundle = scratch() / "app.bundle";
@@ -194,7 +194,8 @@ TEST_F(CliBuild, LeavesAFolderThatIsNotAStore)
     EXPECT_FALSE(fs::exists(bundle));
 }
 
-/* Each macro has twice the text of the one before, so that a few lines expand to more than any compiler can read. */
+/* Returns a text in which each macro expands to twice the previous one, so that a few lines expand to more than any
+ * compiler can read. */
 std::string endless_text(const std::string &smallest, const std::string &before, const std::string &after)
 {
     std::string text = "#define A0 " + smallest + "\n";
@@ -260,8 +261,8 @@ TEST_F(CliBuild, TellsWhatDoesNotCompile)
                              "['INGOT_BUILD_FAILED' in j['problems'][0]['message']]"));
 }
 
-/* Runs the tool with a pipe whose other end only the tool and its workers have, so that the pipe ends when all have
- * ended. */
+/* Runs the tool with a pipe. Only the tool and its workers have the pipe's writing end, so that a read from the pipe
+ * returns when all of these processes have ended. */
 class ToolWithPipe
 {
 public:
@@ -277,7 +278,7 @@ public:
             for (const std::string &argument : arguments)
                 argv.push_back(const_cast<char *>(argument.c_str()));
             argv.push_back(nullptr);
-            signal(SIGINT, SIG_DFL); /* the user who runs the tests may ignore it */
+            signal(SIGINT, SIG_DFL); /* the tests may have been started with SIGINT ignored */
             const int file = open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
             dup2(file, STDOUT_FILENO);
             dup2(file, STDERR_FILENO);
@@ -291,7 +292,8 @@ public:
     ToolWithPipe &operator=(const ToolWithPipe &) = delete;
     ~ToolWithPipe() { close(end_); }
 
-    /* Returns the exit status, or 128 and the signal's number, once no process is left. */
+    /* Sends the signal, and waits until no process is left. Returns the tool's exit status, or 128 plus the number of
+     * the signal that killed the tool. */
     int stop(int signal_number)
     {
         char byte;

@@ -152,7 +152,7 @@ TEST_F(CliKeep, ExtractsWhatFollowsADamagedEntry)
     auto bytes = store_fixture::read_file(bundle);
     const auto number_at = [&](size_t offset) {
         uint64_t number = 0;
-        /* little-endian, like all machines that this runs on */
+        /* the number is little-endian, and so are all machines on which this test runs */
         std::memcpy(&number, bytes.data() + offset, sizeof(number));
         return number;
     };
@@ -165,7 +165,7 @@ TEST_F(CliKeep, ExtractsWhatFollowsADamagedEntry)
     EXPECT_EQ(2u, store_fixture::entries_of(other).size());
 }
 
-/* Elsewhere, no limit means 1 GiB. That limit would evict most of this store. */
+/* For applications, the default limit is 1 GiB. If the tool had this limit, it would evict most of this store. */
 TEST_F(CliKeep, ExtractsIntoAStoreThatIsLargerThanTheDefaultLimit)
 {
     add_plain(1);
@@ -309,8 +309,8 @@ TEST_F(CliKeep, CompletesCommandsAndEntries)
                                      .output);
 }
 
-/* Reads what verify finds through a pipe that is too small for all of it, so that the tool is in the middle of its work
- * when it is interrupted. */
+/* Interrupts `ingot verify` in the middle of its work. To make sure of this, the test reads the tool's output through a
+ * pipe that is too small for all of it. */
 TEST_F(CliKeep, TellsWhatItFoundWhenItIsInterrupted)
 {
     add_plain(400, 10);
@@ -323,7 +323,7 @@ TEST_F(CliKeep, TellsWhatItFoundWhenItIsInterrupted)
     const pid_t child = fork();
     if (child == 0) {
         dup2(ends[1], STDOUT_FILENO);
-        signal(SIGINT, SIG_DFL); /* the user who runs the tests may ignore it */
+        signal(SIGINT, SIG_DFL); /* the tests may have been started with SIGINT ignored */
         execl(CLI_PROGRAM, "ingot", "verify", "--repair", "--dir", store.c_str(), nullptr);
         _exit(127);
     }

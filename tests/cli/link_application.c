@@ -1,6 +1,6 @@
 /*
- * link_application.c - an application that knows nothing of Ingot: compiles two programs, one of them with a header
- * program, links them, and prints the number of kernels.
+ * link_application.c - an application that knows nothing of Ingot: compiles two programs (one of them with a header,
+ * which is a program, too), links them, and prints the number of kernels.
  *
  * If the first argument names a folder, the first program also includes files of that folder. If there is a second
  * argument, the application empties the folder between the compilation and the link.

@@ -89,7 +89,7 @@ TEST_F(CliList, ListsDamagedEntriesWithTheirStatus)
     EXPECT_EQ("['" + bad + "']", json("ls", "[e[\"entry\"] for e in j if e[\"status\"] == \"INGOT_BLOB_CORRUPT\"]"));
 }
 
-/* A name that occurs in another name is not that name. */
+/* One name is a part of another, and both must be listed. */
 TEST_F(CliList, ListsEachDeviceOfAProgramOnce)
 {
     ReferenceDevice device;
@@ -121,7 +121,7 @@ TEST_F(CliList, ShowsAllOfAnEntry)
     EXPECT_EQ("[]", json("show nothing", "j"));
 }
 
-/* The application chooses the name of a source, so it may contain anything. */
+/* The application chooses the name of a source, so the name may contain anything. */
 TEST_F(CliList, TellsTheSourcesName)
 {
     ProgramText text = program("kernel named x\n");
@@ -162,7 +162,7 @@ TEST_F(CliList, ShowsByTheBeginningOfAName)
     const std::string name = names()[0];
     EXPECT_EQ(0, run({"show", name.substr(0, name.size() - 2)}).code);
     EXPECT_EQ(1, run({"show", "nothing"}).code);
-    EXPECT_EQ(1, run({"show", ""}).code); /* all names begin with it */
+    EXPECT_EQ(1, run({"show", ""}).code); /* all names begin with "" */
     EXPECT_EQ(1, run({"show", "nothing", name}).code);
 }
 
@@ -183,7 +183,7 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     EXPECT_EQ(0, result.code) << result.output;
     EXPECT_EQ(0u, result.output.find("hit: stored as ")) << result.output;
 
-    /* The same program of driver 2.0 is nearer than another program of the same driver. */
+    /* The same program, built by driver 2.0, is nearer than another program that the same driver has built. */
     const std::string wanted = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
     result = run({"explain", wanted});
     EXPECT_EQ(1, result.code);
@@ -192,7 +192,7 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     EXPECT_NE(std::string::npos, result.output.find("device[0].driver_version\n  wanted:  1.0\n  stored:  2.0\n"))
         << result.output;
 
-    /* A key.bin of any store is accepted, and an entry can be compared with a given one. */
+    /* The id may come from a key.bin of any store, and an entry may be compared with a given entry. */
     const std::string other = json("ls --device beta", "j[0][\"entry\"]");
     EXPECT_EQ("hit", json("explain $STORE/" + wanted + "/key.bin", "j[\"verdict\"]"));
     EXPECT_EQ(other, json("explain " + wanted + " " + other, "j[\"nearest\"]"));
@@ -231,7 +231,7 @@ TEST_F(CliList, ExplainsASingleFile)
     EXPECT_EQ(1, result.code) << result.output;
     EXPECT_EQ("miss: nearest is " + path + "\ndevice[0].driver_version\n  wanted:  3.0\n  stored:  1.0\n",
               result.output);
-    EXPECT_EQ("hit", json("explain " + path, "j[\"verdict\"]")); /* the requested entry of the store */
+    EXPECT_EQ("hit", json("explain " + path, "j[\"verdict\"]")); /* the store has an entry with its id */
     damage(path);
     EXPECT_NE(0, run_command({CLI_PROGRAM, "explain", id.string(), path}).code);
 }

@@ -166,7 +166,7 @@ TEST_F(CliRecipe, ExtractsWhatAPersonCanRead)
     EXPECT_EQ(1, tool({"recipe", "extract", recipe().string(), folder.string(), "zz"}).code);
 }
 
-/* Names in a recipe may be anything. They become neither paths nor commands to the terminal. */
+/* The names in a recipe may be anything. The tool must use them neither as paths nor as commands to the terminal. */
 TEST_F(CliRecipe, MakesNoPathsOfNames)
 {
     const std::string evil = "../../../evil.h";
@@ -205,7 +205,7 @@ TEST_F(CliRecipe, MakesNoPathsOfNames)
     EXPECT_EQ(std::string::npos, tool({"build", recipe().string(), "--into", root().string()}).output.find('\033'));
 }
 
-/* The file has a few kilobytes, but its program would have 320 MiB of text. A kernel's name would move the cursor. */
+/* A file of a few kilobytes has a program of 320 MiB of text and a kernel whose name would move the cursor. */
 TEST_F(CliRecipe, BoundsABombAndSaysSo)
 {
     using namespace forged_recipe;

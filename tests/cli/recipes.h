@@ -59,8 +59,8 @@ inline Context make_opencl_context()
     return Context(context);
 }
 
-/* Returns a blob without what differs between two equal compilations: the build time and the checksum
- * (doc/blob-format.md). */
+/* Returns a blob without its build time and its checksum, which differ between two equal compilations (see
+ * doc/blob-format.md). */
 inline std::vector<uint8_t> timeless_blob(std::vector<uint8_t> blob)
 {
     constexpr std::ptrdiff_t time_at = 48, time_size = 8, checksum_size = 16;
@@ -103,7 +103,7 @@ protected:
         options.insert(options.begin(), {"build", recipe().string(), "--into", root().string()});
         return tool(options);
     }
-    /* Does the same, and returns the value of a Python expression over j, its JSON. */
+    /* Does the same with --json, and returns the value of a Python expression, in which j is what the tool prints. */
     std::string build_json(const std::string &options, const std::string &expression) const
     {
         return json("build " + recipe().string() + " " + options, expression);

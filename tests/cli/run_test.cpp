@@ -1,6 +1,6 @@
 /*
- * run_test.cpp - tests `ingot run`: the environment of the command, its end, signals, and statistics. The commands do
- * not use OpenCL, so any file can stand in for the layer.
+ * run_test.cpp - tests `ingot run`: the environment of the command, its exit status, signals, and statistics. The
+ * commands do not use OpenCL, so any file can stand in for the layer.
  */
 #include <csignal>
 
@@ -23,7 +23,7 @@ protected:
         arguments.insert(arguments.begin(), {CLI_PROGRAM, "run"});
         return run_command(arguments, environment);
     }
-    /* Returns the value of a variable that the command sees, or "unset". */
+    /* Returns the value that an environment variable has in the command, or "unset". */
     std::string variable(const std::string &name, std::vector<std::string> options,
                          const std::map<std::string, std::string> &environment = {}) const
     {
@@ -168,7 +168,7 @@ TEST_F(CliRun, AddsUpWhatAllProcessesDid)
     EXPECT_EQ(0u, count_files());
 }
 
-/* A shell runs its traps between commands. */
+/* The shell runs a trap only between two commands. */
 TEST_F(CliRun, PassesSignalsOn)
 {
     int ends[2];

@@ -135,7 +135,7 @@ TEST_F(CliStale, RebuildsSoThatTheApplicationCompilesNothingAfterAnUpgrade)
     EXPECT_EQ(0, tool({"verify", "--dir", root().string()}).code);
 }
 
-/* The tool adds the new ids to the store's recipe, so that the entries of the first driver are no longer needed. */
+/* The tool adds the new ids to the store's recipe, so it no longer needs the entries of the first driver. */
 TEST_F(CliStale, RebuildsAfterTheNextUpgradeAsWell)
 {
     ASSERT_EQ(3, run_here(application_texts()));
@@ -287,7 +287,7 @@ TEST_F(CliStale, TellsOfADamagedRecipe)
     EXPECT_NE(std::string::npos, result.output.find("rebuilt, 0 up to date")) << result.output;
 }
 
-/* A store keeps the recipe of programs that were built into it from a shipped recipe. */
+/* If programs are built into a store from a shipped recipe, the store keeps a recipe of them. */
 TEST_F(CliStale, RebuildsWhatWasBuiltFromARecipe)
 {
     record(recipe(), application_texts());

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 struct Result {
     int code;
-    std::string output; /* standard output and error, as a terminal shows them */
+    std::string output; /* standard output and standard error, in the order in which a terminal shows them */
 };
 
 /* A scratch directory with a store in it, and the tool. */
@@ -45,13 +45,13 @@ protected:
         const int code = child.wait();
         return {code, child.output()};
     }
-    /* Returns the output of a shell command. $INGOT is the tool, $STORE the store, $PARSE a text. */
+    /* Runs a shell command, for which $INGOT is the tool, $STORE is the store, and $PARSE is `parse`. */
     Result run_shell(const std::string &command, const std::string &parse = "") const
     {
         return run_command({"/bin/bash", "-c", command},
                            {{"INGOT", CLI_PROGRAM}, {"STORE", root().string()}, {"PARSE", parse}});
     }
-    /* Returns the value of a Python expression over j, which is what the tool prints with --json. */
+    /* Returns the value of a Python expression, in which j is what the tool prints with --json. */
     std::string json(const std::string &arguments, const std::string &expression) const
     {
         return json_without_store(arguments + " --dir $STORE", expression);
@@ -108,7 +108,7 @@ protected:
         bytes[bytes.size() / 2] ^= 1;
         store_fixture::write_file(path, bytes);
     }
-    /* Adds entries that do not belong to a program. */
+    /* Adds entries that are not programs. */
     void add_plain(unsigned count, size_t blob_size = 100) const
     {
         const store_fixture::Store store = open_store();

@@ -1,5 +1,5 @@
 /*
- * comparison.cpp - compares two transcripts, sequence by sequence. Only what the table below lists may differ.
+ * comparison.cpp - compares two transcripts, sequence by sequence. Only the lines that by_design lists may differ.
  */
 #include "layer/comparison.h"
 
@@ -42,7 +42,8 @@ bool is_by_design(const std::string &line)
 }
 
 /* Removes messages about other programs from a log. When PoCL reports that a program does not link, it adds what LLVM
- * said about programs for which it generated code since the last such report. With the layer, these are other ones. */
+ * said about all programs for which PoCL has generated code since its last such report. With the layer, PoCL generates
+ * code for fewer programs, so these messages differ. */
 std::string without_messages_of_others(const std::string &line)
 {
     static const std::regex messages("ignoring debug info with an invalid version \\(\\d+\\) in (/[^ ]*?program\\.bc)?"
@@ -67,8 +68,8 @@ std::string line_at(const std::vector<std::string> &lines, size_t at)
     return at < lines.size() ? lines[at] : "  (nothing more)";
 }
 
-/* Returns "" if the blocks are equal. Otherwise, returns their lines up to the first difference, with both versions of
- * the line that differs. */
+/* Returns "" if the blocks are equal. If not, returns their common lines and both versions of the first line that
+ * differs. */
 std::string difference_of(const Block &bare, const Block &other, const std::string &name)
 {
     const std::vector<std::string> expected = compared_lines(bare);

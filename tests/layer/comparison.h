@@ -36,14 +36,14 @@ private:
 };
 
 struct Found {
-    size_t index;     /* of the sequence */
+    size_t index;     /* the number of the sequence */
     std::string text; /* describes the difference */
 };
 
 struct Comparison {
     size_t sequences = 0;
     size_t lines = 0;
-    size_t crashes = 0; /* of the bare driver; such a sequence is not compared */
+    size_t crashes = 0; /* sequences in which the bare driver crashed; they are not compared */
     std::vector<Found> differences;
 };
 

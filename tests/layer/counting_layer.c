@@ -1,8 +1,9 @@
 /*
- * counting_layer.c - an OpenCL layer that records which programs are created and built: it appends one word per line to
- * the file that INGOT_TEST_COUNTS names. Below another layer, it shows which calls that layer passes on.
+ * counting_layer.c - an OpenCL layer that records how programs are created and built: for each call, it appends a line
+ * of one word to the file that INGOT_TEST_COUNTS names. Below another layer, it shows which calls that layer passes on.
  *
- * Lines: source, il, binary (created), build (of a program with a source), load (of one without), compile, link.
+ * The words are source, il and binary for the creation of a program; build for a build of a program that has a source
+ * or intermediate language, and load for a build of any other program; compile; and link.
  */
 #include <CL/cl_layer.h>
 

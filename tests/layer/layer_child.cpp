@@ -2,13 +2,13 @@
  * layer_child.cpp - an application that does not know about Ingot: layer_test.cpp and run-exits run it with the layer.
  *
  * usage: layer_child MODE STORE [NUMBER]; it prints how many results were right, and ends with 42 if all were.
- *   plain    builds a few programs, launches them, releases all
- *   together does as plain, but when it knows the device it writes a byte to the pipe STORE.ready, and reads one from
- *            STORE.go before it builds
+ *   plain    builds a few programs, launches them, and releases everything
+ *   together does as plain, but once it knows the device, it writes a byte to the pipe STORE.ready, and then reads a
+ *            byte from the pipe STORE.go before it builds
  *   alive    releases nothing and returns from main
  *   thread   releases nothing and ends by exit() in a thread, while other threads query the programs
- *   late     releases all after the driver has shut down, as a static object's destructor does
- *   threads  100 programs in 16 threads, each source four times
+ *   late     releases everything after the driver has shut down, as a static object's destructor does
+ *   threads  builds 100 programs in 16 threads, each source four times
  *   killed   does as threads, and sends SIGKILL to itself once NUMBER programs are ready
  *   fork     forks before its first call, and parent and child do as plain
  *   forked   does as plain; forks; the child ends by exit(), and the parent does as plain once more
@@ -89,7 +89,7 @@ struct Made {
         kernel = clCreateKernel(program, "add", &error);
         require(error == CL_SUCCESS, "clCreateKernel");
     }
-    /* Makes a program by linking two objects. The number is in the first one. */
+    /* Makes a program by linking two objects, of which the first one contains the number. */
     static Made link(const Device &device, size_t number)
     {
         const std::string first = "int number(void) { return " + std::to_string(number) + "; }\n";
@@ -125,7 +125,7 @@ private:
     Made() = default;
 };
 
-/* True if the kernel adds the number, and always on a simulated GPU, which computes nothing. */
+/* True if the kernel adds the number. Always true on a simulated GPU, because it computes nothing. */
 bool is_right(const Device &device, const Made &made, size_t number)
 {
     static const bool computes =
@@ -324,7 +324,7 @@ int main(int count, char **arguments)
         std::atexit([] {
             world->release();
             delete world;
-        }); /* registered before the first call of a driver, so that it runs after the driver's handlers */
+        }); /* registered before the first call to a driver, so that it runs after the driver's handlers */
     if (mode == "plain")
         plain();
     else if (mode == "together")

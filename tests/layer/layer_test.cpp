@@ -29,8 +29,8 @@ namespace fs = std::filesystem;
 struct Ending {
     int status;
     std::string output;
-    std::map<std::string, size_t> seen;   /* calls that the counting layer saw */
-    std::map<std::string, size_t> counts; /* of INGOT_LAYER_STATS */
+    std::map<std::string, size_t> seen;   /* how often the counting layer saw each call */
+    std::map<std::string, size_t> counts; /* the counts that INGOT_LAYER_STATS collected */
 };
 
 class Layer : public ::testing::Test
@@ -179,7 +179,7 @@ TEST_F(Layer, RecordsLinkedProgramsWithTheirObjects)
     EXPECT_EQ(4u, links);
 }
 
-/* A program that was built again is no longer the one in the recipe. */
+/* After it is built again, a program is no longer the one in the recipe, so its kernels must not be recorded. */
 TEST_F(Layer, RecordsNoKernelsOfLinkedProgramsThatWereBuiltAgain)
 {
     using namespace recipe_fixture;
@@ -223,12 +223,12 @@ TEST_F(Layer, ShowsAnotherLayerAboveItWhatTheApplicationCalls)
         expect_right(ending, "4");
         EXPECT_EQ(4u, ending.seen.at("source"));
         EXPECT_EQ(4u, ending.seen.at("build"));
-        EXPECT_EQ(2u, ending.seen.size()); /* nothing else */
+        EXPECT_EQ(2u, ending.seen.size()); /* no other calls */
     }
 }
 
-/* Makes processes start together. Each one that is ready writes a byte to a first pipe, and reads one from a second
- * pipe. */
+/* Makes processes start together. A process that is ready writes a byte to the pipe ready_, and then waits for a byte
+ * from the pipe go_. */
 class StartTogether
 {
 public:
@@ -252,7 +252,7 @@ public:
     }
 
 private:
-    /* Opens both ends, so that no process blocks until another one opens the other end. */
+    /* Opens both ends of the pipe, so that no process that opens one end must wait for the other end. */
     static int make(const std::string &name)
     {
         EXPECT_EQ(0, mkfifo(name.c_str(), 0600));
@@ -392,12 +392,12 @@ protected:
         ASSERT_NE(nullptr, init_);
     }
 
-    void *library_ = nullptr; /* never closed */
+    void *library_ = nullptr; /* never unloaded */
     pfn_clInitLayer init_ = nullptr;
     const cl_icd_dispatch *target_ = nullptr;
 };
 
-/* Expects that the layer does not replace a function: if the entry is NULL, the loader calls the target's function. */
+/* Expects that the layer does not replace a function. For an entry that is NULL, the loader calls the target's. */
 #define EXPECT_TARGETS(entry) EXPECT_TRUE(table->entry == nullptr || table->entry == target_->entry) << #entry
 
 TEST_F(LayerTable, HasTheTargetsOwnFunctionsForWhatSeesNoProgram)

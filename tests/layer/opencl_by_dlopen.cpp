@@ -1,6 +1,6 @@
 /*
- * opencl_by_dlopen.cpp - defines the OpenCL functions that layer_child.cpp calls. They call a loader that dlopen opens
- * at the first call and that is closed before the process ends.
+ * opencl_by_dlopen.cpp - defines the OpenCL functions that layer_child.cpp calls. They open the real loader with dlopen
+ * at the first call, pass all calls to it, and close it before the process ends.
  */
 #include <CL/cl.h>
 

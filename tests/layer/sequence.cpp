@@ -126,7 +126,7 @@ void Sequence::make_context()
                                      nullptr, nullptr, &error);
     log(context.name + " = clCreateContext " + list_of(context.devices) + ": " + number(error));
     out_.name(context.handle, context.name);
-    static std::vector<std::unique_ptr<int>> ends; /* a context that is not released may end later */
+    static std::vector<std::unique_ptr<int>> ends; /* never freed: a context that is not released may still end later */
     ends.push_back(std::make_unique<int>(0));
     context.ends = ends.back().get();
     log("clSetContextDestructorCallback: " +
@@ -154,7 +154,7 @@ Program *Sequence::create(const Text &text, size_t context)
     const std::string first = text.source.substr(0, cut);
     const std::string second = text.source.substr(cut) + "never read";
     const char *strings[] = {first.c_str(), second.c_str()};
-    /* a length of 0 means up to the NUL */
+    /* a length of 0 means that the string ends at its NUL */
     const size_t lengths[] = {random_.percent(50) ? 0 : first.size(), text.source.size() - cut};
     const cl_uint count = lengths[1] > 0 ? 2 : 1;
     const bool has_lengths = count == 2 || random_.percent(50);
@@ -239,7 +239,7 @@ void Sequence::create_from_binary()
     std::vector<std::vector<unsigned char>> binaries;
     std::vector<unsigned char *> pointers;
     for (const size_t size : sizes) {
-        binaries.emplace_back(size + 1); /* never empty, so that there is a pointer even for 0 bytes */
+        binaries.emplace_back(size + 1); /* never empty, so that even a binary of 0 bytes has a pointer */
         pointers.push_back(binaries.back().data());
     }
     error = clGetProgramInfo(origin->handle, CL_PROGRAM_BINARIES, pointers.size() * sizeof(unsigned char *),
@@ -348,7 +348,7 @@ void Sequence::retain_or_release()
         program->references += is_retained ? 1u : -1u;
 }
 
-/* Releases everything, in random order. Each context ends with its last object. */
+/* Releases everything, in random order. Each context ends when its last object is released. */
 void Sequence::release_everything()
 {
     std::vector<std::function<std::string()>> releases;

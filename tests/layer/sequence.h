@@ -2,8 +2,8 @@
  * sequence.h - makes a random sequence of OpenCL calls on programs from a seed, and writes a transcript of what they
  * return.
  *
- * What a sequence calls depends only on its seed, its number and what earlier calls returned. So if two runs differ,
- * they first differ in what a call returned, which is a line of the transcript.
+ * The calls of a sequence depend only on its seed, its number and what earlier calls returned. So if two runs differ,
+ * the first difference is in what a call returned, and the transcript has a line for each call.
  */
 #ifndef INGOT_TESTS_LAYER_SEQUENCE_H
 #define INGOT_TESTS_LAYER_SEQUENCE_H
@@ -25,13 +25,13 @@ struct Context {
     cl_context handle;
     std::string name;
     std::vector<cl_device_id> devices;
-    int *ends; /* how often it was destroyed; NULL: it outlives the sequence */
+    int *ends; /* how often the context was destroyed; NULL: it outlives the sequence */
 };
 
 /* What all sequences of a process share. */
 struct Setup {
     std::vector<cl_device_id> devices;
-    std::vector<std::vector<unsigned char>> modules; /* SPIR-V; none where there is no translator */
+    std::vector<std::vector<unsigned char>> modules; /* modules of SPIR-V; empty if there is no translator */
     std::vector<Context> contexts; /* shared: in each, PoCL's first program takes a tenth of a second */
 };
 
@@ -39,7 +39,7 @@ struct Program {
     cl_program handle;
     std::string name;
     size_t context;
-    cl_uint references; /* that the sequence holds; 0: the program is not used again */
+    cl_uint references; /* how many references the sequence holds; 0: it no longer uses the program */
     bool is_intermediate;
 };
 
@@ -85,8 +85,8 @@ private:
     };
     static const std::vector<Step> &steps();
     void take_step();
-    /* Return a random object. If there is none, and in percent_null of 100 cases, they return NULL, which some steps
-     * pass on. */
+    /* Return a random object. Return NULL if there is none, and in percent_null of 100 cases; some steps pass NULL to a
+     * call. */
     Program *any_program(unsigned percent_null = 3);
     Kernel *any_kernel(unsigned percent_null = 3);
     void log(const std::string &text) { out_.line("  " + text); }

@@ -46,8 +46,8 @@ std::string quoted(const Options &options)
 
 } // namespace
 
-/* Returns the devices to build for: mostly no list, which means all devices; sometimes a list; and sometimes a wrong
- * one. */
+/* Returns the devices to build for: mostly no list, which means all devices; sometimes a list; and sometimes a list
+ * that is wrong. */
 DeviceList Sequence::device_list(size_t context, bool is_linked)
 {
     DeviceList list = {contexts_[context].devices, 0, false};
@@ -55,7 +55,7 @@ DeviceList Sequence::device_list(size_t context, bool is_linked)
     if (is_linked && list.devices.size() > 1 && how < 16) /* PoCL aborts when objects of different devices are linked */
         how += 16;
     if (how < 8)
-        list.devices = {random_.of(setup_.devices)}; /* perhaps of another context */
+        list.devices = {random_.of(setup_.devices)}; /* which may not be in the context */
     else if (how < 16)
         list.devices = {list.devices.back()};
     list.is_null = how >= 32;
@@ -72,7 +72,7 @@ std::string Sequence::shown(const DeviceList &list) const
     return (list.is_null ? "NULL" : list_of(list.devices)) + " " + number(list.count);
 }
 
-/* Waits for the callback, which must be called after a success. */
+/* Waits for the callback if the call was successful, because the driver must then call it. */
 void Sequence::await(Notice *notice, cl_int error, bool has_program)
 {
     std::unique_lock<std::mutex> lock(notice->mutex);
@@ -179,7 +179,7 @@ Program *Sequence::link_these(size_t context, const std::vector<Program *> &inpu
     log(program_name(program) + " = clLinkProgram " + contexts_[context].name + " " + shown(devices) + " " +
         quoted(options) + list + ": " + number(error));
     if (notice != nullptr)
-        await(notice, error, handle != nullptr); /* a failed link's program may have the address of an ended one */
+        await(notice, error, handle != nullptr); /* a failed link's program may have the address of an earlier one */
     return program;
 }
 
@@ -194,8 +194,8 @@ void Sequence::link()
     (void)link_these(random_.below(contexts_.size()), inputs);
 }
 
-/* Compiles and links two halves, the second one sometimes with a header. Sometimes links the result, which may be a
- * library, once more. */
+/* Compiles and links the two halves of a program, sometimes without the second half. Sometimes links the result, which
+ * may be a library, once more. */
 void Sequence::compile_and_link()
 {
     const size_t context = random_.below(contexts_.size());
@@ -224,8 +224,8 @@ void Sequence::compile_and_link()
     create_kernel_of(linked, "call");
 }
 
-/* Compiles and links as most applications do: two halves, one of them perhaps with a header, and sometimes a third
- * object. A file that the third one includes may change before the link. */
+/* Compiles and links as most applications do: the two halves of a program, one of them perhaps with a header, and
+ * sometimes a third object. A file that the third object includes may change before the link. */
 void Sequence::link_well()
 {
     const size_t context = random_.below(contexts_.size());
@@ -270,7 +270,7 @@ void Sequence::link_well()
 void Sequence::specialize()
 {
     const Program *program = any_program();
-    if (program != nullptr && !program->is_intermediate) /* PoCL aborts */
+    if (program != nullptr && !program->is_intermediate) /* PoCL would abort */
         return;
     const cl_int value = 7;
     const cl_uint id = static_cast<cl_uint>(random_.below(3));

@@ -6,10 +6,10 @@
  * usage: sequence_fuzz --layer PATH [--first N] [--count N] [--seed S] [--chunk N] [--fresh N] [--most N] [--lie 1]
  *   --layer none  compares the bare driver with itself
  *   --chunk       how many sequences a process runs
- *   --fresh       after how many sequences (a period) an empty store is used
- *   --most        how many differences of a period to print
+ *   --fresh       how many sequences make up a period; each period begins with an empty store
+ *   --most        how many differences to print per period
  *   --lie 1       writes a wrong line to one transcript; the exit status shows whether it was found
- * After a crash, a new process continues with the sequence behind. scripts/with-device chooses the driver.
+ * After a crash, a new process continues with the next sequence. scripts/with-device chooses the driver.
  */
 #include <unistd.h>
 
@@ -206,7 +206,7 @@ private:
         return status;
     }
 
-    /* Reports how the process ended. Returns the number of the next sequence. */
+    /* Reports how a process ended. Returns the number of the sequence with which a new process continues. */
     size_t go_on_behind(const std::string &kind, size_t first, int status)
     {
         Blocks blocks(path(kind));

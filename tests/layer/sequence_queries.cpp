@@ -243,8 +243,8 @@ void Sequence::query_work_group()
         work_group_param(kernel, device_of(kernel->context), random_.of(work_group_params()));
 }
 
-/* Queries which binaries there are. Their sizes are on a separate line, which may differ: a binary of cached code need
- * not be equal to that of compiled code. */
+/* Queries which binaries a program has. Their sizes are on a separate line, which may differ: the binary of a cached
+ * program need not equal that of a compiled one. */
 void Sequence::query_binaries(Program *program)
 {
     const size_t count = contexts_[program->context].devices.size();
@@ -291,7 +291,7 @@ void Sequence::query_everything()
     in_full_ = false;
 }
 
-/* Uses the handle of a program that a kernel returns, which must work like the one from the program's creation. */
+/* Asks a kernel for its program, and uses this handle. It must work like the handle from the program's creation. */
 void Sequence::program_of_kernel()
 {
     const Kernel *kernel = any_kernel(0);
@@ -310,7 +310,7 @@ void Sequence::program_of_kernel()
     error = clGetProgramInfo(handle, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, nullptr);
     log("its references: " + number(error) + " " + number(count));
     if (known != programs_.rend() && random_.percent(50))
-        ++(*known)->references; /* a program that was released comes to life again */
+        ++(*known)->references; /* if the sequence had released the program, it now uses it again */
     else
         log("clReleaseProgram: " + number(clReleaseProgram(handle)));
 }

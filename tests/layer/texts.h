@@ -22,7 +22,7 @@ struct Text {
     std::vector<std::string> kernels;
 };
 
-/* Returns a text with a random version, which is a number in the source. */
+/* Returns a random text, with a random version, which is a number in its source. */
 Text random_text(Random *random);
 /* Returns a text that builds without options and has a kernel that can be launched. */
 Text good_text(Random *random);
@@ -46,7 +46,7 @@ const std::vector<std::string> &kernel_names();
 /* True if a kernel with this name takes (global int *out, int n) in each text. */
 bool can_be_launched(const std::string &kernel);
 
-/* The first function writes the headers below the working directory, as they are before each sequence. The second one
+/* The first function writes the headers below the working directory, as every sequence expects them. The second one
  * changes the content of one header. */
 void write_headers();
 void edit_header(Random *random);

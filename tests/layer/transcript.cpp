@@ -1,5 +1,5 @@
 /*
- * transcript.cpp - writes and flushes each line, since a driver may crash in the next call.
+ * transcript.cpp - writes a transcript; see transcript.h. Flushes each line, because the next call may crash.
  */
 #include "layer/transcript.h"
 
@@ -17,7 +17,7 @@ bool is_of_file_name(char c)
     return c > ' ' && c != '"' && c != '\'' && c != ':' && c != '<';
 }
 
-/* Removes names such as "/a/tempfile_AbCdEf.cl" and "/a/tempdir_AbCdEf/b.h", which are different in each build. */
+/* Removes names such as "/a/tempfile_AbCdEf.cl" and "/a/tempdir_AbCdEf/b.h", which differ in each build. */
 std::string without_temporary_files(std::string text)
 {
     for (size_t at = 0; (at = std::min(text.find("tempfile", at), text.find("tempdir_", at))) != std::string::npos;) {

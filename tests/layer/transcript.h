@@ -33,7 +33,7 @@ public:
 
     /* Later names replace earlier ones, because a driver may use an address again. */
     void name(const void *handle, const std::string &name) { names_[handle] = name; }
-    /* Returns the name of a handle, "NULL" for NULL, and "a stranger" for a handle without a name. */
+    /* Returns the name of a handle, "NULL" for NULL, or "a stranger" for a handle without a name. */
     std::string of(const void *handle) const;
     void forget_names() { names_.clear(); }
 

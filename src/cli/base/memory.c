@@ -39,7 +39,7 @@ char *memory_copy_text(const char *text)
 
 void *memory_grow(void *items, size_t count, size_t item_size)
 {
-    if ((count & (count - 1)) != 0) /* there is still room up to the next power of two */
+    if ((count & (count - 1)) != 0) /* the block has room up to the next power of two */
         return items;
     const size_t capacity = count != 0 ? count * 2 : 1;
     return checked(capacity > SIZE_MAX / item_size ? NULL : realloc(items, capacity * item_size));

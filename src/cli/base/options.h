@@ -8,15 +8,15 @@
 #include <ingot/trust.h>
 #include <stdbool.h>
 
-/* The options that all commands have: the first member of the struct of each command's own options. */
+/* The options that all commands have. In the struct of each command's own options, this is the first member. */
 struct common_options {
     const char *directory; /* NULL: from the environment */
     const char *name_space;
     bool is_json;
-    ingot_persist_trust_policy_t trust_policy; /* at least this policy; INGOT_PERSIST_TRUST may require more */
-    bool ignores_trust_variable;               /* only trust_policy applies */
+    ingot_persist_trust_policy_t trust_policy; /* the least policy: INGOT_PERSIST_TRUST may name a stricter one */
+    bool ignores_trust_variable;               /* ignores INGOT_PERSIST_TRUST */
     const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
-    bool keeps_recipes;                        /* keeps recipes of what is built; otherwise, the environment decides */
+    bool keeps_recipes;                        /* keeps recipes of what is built; false: the environment decides */
 };
 
 /* The common options, for struct argp. Their parser expects a struct common_options as input. */

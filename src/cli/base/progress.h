@@ -17,9 +17,9 @@ struct progress {
 void progress_init(struct progress *progress, const char *what);
 /* Writes the line, at most ten times per second. */
 void progress_say(struct progress *progress, const char *text);
-/* Does the same with a number of entries and their size. A total of 0 is unknown. */
+/* Writes the line with a number of entries and their size. total: 0 if unknown. */
 void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uint64_t bytes);
-/* An ingot_persist_upkeep_callback_t; its user is a struct progress. Ends the work on an interrupt. */
+/* An ingot_persist_upkeep_callback_t whose user is a struct progress. Ends the work if there was a Ctrl-C. */
 int progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user);
 /* Clears the line, so that the next output starts on an empty line. */
 void progress_fini(struct progress *progress);

@@ -9,8 +9,9 @@
 
 #include "cli/base/memory.h"
 
-/* Returns the size of the first character if it does more to a terminal than appear there: control characters, U+0080
- * to U+009F, line and paragraph separators, and characters that change the direction of text. Otherwise, returns 0. */
+/* Returns the size of the first character if a terminal would do more with it than show it, and 0 if not. Such
+ * characters are control characters, U+0080 to U+009F, line and paragraph separators, and characters that change the
+ * direction of text. */
 static size_t commands_terminal(const unsigned char *c)
 {
     if (c[0] < 0x20 || c[0] == 0x7f)

@@ -1,11 +1,11 @@
 /*
  * link.c - replays clCompileProgram and clLinkProgram; see link.h.
  *
- * The layer itself compiles the objects, because only it can read the files that their sources include from the recipe
- * (see util/recipe_call.h). Only the layer knows the ids of these programs, so this file cannot look up what was
+ * The OpenCL layer compiles the objects, because nothing else can take the files that their sources include from the
+ * recipe (see util/recipe_call.h). Only the layer knows the ids of these programs, so this file cannot look up what was
  * stored. Instead, it makes the calls twice, and the layer's counts show whether the second pass compiled anything. A
- * worker with the layer builds only linked programs, because programs that Ingot builds itself must not go through the
- * layer.
+ * worker that has loaded the layer builds only linked programs, because programs that Ingot builds itself must not go
+ * through the layer.
  */
 #include "cli/build/link.h"
 
@@ -90,7 +90,7 @@ static cl_program keep(struct pass *pass, cl_program program)
     return program;
 }
 
-/* Writes an error sentence with the program's log. Returns false. */
+/* Writes an error message with the program's log. Returns false. */
 static bool refuse(const struct pass *pass, cl_program program, const char *call, cl_int error, struct message *result)
 {
     char log[LOG_SIZE] = "";
@@ -150,8 +150,8 @@ static bool make_calls(struct pass *pass, const struct device *device, const str
     return is_made;
 }
 
-/* Makes the calls once, and counts what the layer did. Returns false, with an error sentence in the result, if they
- * fail. */
+/* Makes the calls once, and counts what the layer did. If a call fails, writes an error message to `result` and returns
+ * false. */
 static bool run_pass(const struct plan_program *program, const struct device *device, struct counts *counts,
                      struct message *result)
 {

@@ -1,6 +1,6 @@
 /*
- * link.h - builds programs that applications made with clLinkProgram. Repeats the application's calls with the OpenCL
- * layer loaded, and the layer stores the results.
+ * link.h - builds programs that applications made with clLinkProgram: repeats the application's calls while the OpenCL
+ * layer is loaded, so that the layer stores the results.
  */
 #ifndef INGOT_CLI_BUILD_LINK_H
 #define INGOT_CLI_BUILD_LINK_H
@@ -14,7 +14,7 @@
  * process. Returns false if out of memory. */
 bool link_prepare(const char *layer, const struct common_options *options);
 
-/* Builds a linked program. Fills in the outcome and the text. */
+/* Builds a linked program. Fills in the outcome and the text of the result. */
 void link_build(const struct plan_program *program, const struct device *device, struct message *result);
 
 #endif

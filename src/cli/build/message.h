@@ -1,8 +1,8 @@
 /*
  * message.h - the messages between `ingot build` and its workers: one packet per message, over a socket pair.
  *
- * Both ends are the same program, so a message is sent as the bytes of the struct. A worker runs drivers, which may
- * overwrite any memory, so the receiver checks sizes and ranges, and terminates each text.
+ * Both ends are the same program, so a message is sent as the bytes of the struct. A driver may overwrite any memory of
+ * its worker, so the receiver checks sizes and ranges, and terminates each text with a NUL.
  */
 #ifndef INGOT_CLI_BUILD_MESSAGE_H
 #define INGOT_CLI_BUILD_MESSAGE_H
@@ -22,10 +22,10 @@ enum message_kind {
 
 /* How a job ended. A worker sends the first four. */
 enum outcome {
-    OUTCOME_BUILT,     /* compiled, and the store has it */
-    OUTCOME_PRESENT,   /* the store had it */
-    OUTCOME_FAILED,    /* does not compile, or cannot be cached */
-    OUTCOME_UNSTORED,  /* compiled, but the store did not take it */
+    OUTCOME_BUILT,     /* the program was compiled, and the store has it */
+    OUTCOME_PRESENT,   /* the store already had it */
+    OUTCOME_FAILED,    /* the program does not compile, or cannot be cached */
+    OUTCOME_UNSTORED,  /* the program was compiled, but the store did not take it */
     OUTCOME_CRASHED,   /* the worker crashed */
     OUTCOME_TIMED_OUT, /* the worker was killed at the time limit */
     OUTCOME_TOO_LARGE, /* the worker was killed at the memory limit */
@@ -37,7 +37,7 @@ struct message {
     uint32_t outcome; /* enum outcome, of a result */
     uint32_t program; /* of a job and its result */
     uint32_t device;
-    uint64_t build_ns; /* of a result: how long compiling took; 0: unknown */
+    uint64_t build_ns; /* of a result: how long it took to compile; 0: unknown */
     uint64_t blob_bytes;
     char text[MESSAGE_TEXT_SIZE]; /* the text of a device, or why a job failed */
 };

@@ -1,5 +1,5 @@
 /*
- * plan.c - reads recipe files and sets duplicates of programs aside; see plan.h.
+ * plan.c - reads recipe files, and sets aside programs that several of them have; see plan.h.
  */
 #include "cli/build/plan.h"
 
@@ -82,7 +82,7 @@ static int compare_costs(const void *a, const void *b)
     const struct plan_program *right = b;
     if (left->facts.build_time_ns != right->facts.build_time_ns)
         return left->facts.build_time_ns < right->facts.build_time_ns ? 1 : -1;
-    return memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE); /* makes the order deterministic */
+    return memcmp(left->facts.key, right->facts.key, INGOT_RECIPE_KEY_SIZE); /* so that the order does not vary */
 }
 
 void plan_sort(struct plan *plan)

@@ -19,7 +19,7 @@ struct plan_program {
     ingot_recipe_t recipe; /* borrowed from the plan */
     size_t index;          /* in the recipe */
     ingot_recipe_program_t facts;
-    struct plan_device *devices; /* the only devices that it is built for; NULL: all devices of its backend */
+    struct plan_device *devices; /* the only devices to build it for; NULL: all devices of its backend */
     size_t device_count;
 };
 
@@ -28,13 +28,13 @@ struct plan {
     size_t recipe_count;
     struct plan_program *programs; /* each key once, the most expensive first */
     size_t program_count;
-    size_t repeated_count;  /* set by plan_open: duplicates from other files, stored after the programs */
+    size_t repeated_count;  /* duplicates from other files, which plan_open puts behind the programs */
     uint64_t damaged_count; /* of all files */
     uint64_t torn_bytes;
 };
 
-/* Reads the files. trust: the policy for the files' seals; NULL: none. Returns EXIT_DONE, or EXIT_NO_STORE after a
- * message. Damaged records cause a message on standard error. */
+/* Reads the files. trust: the policy for the files' seals; NULL: no policy. Prints a message for damaged records.
+ * Returns EXIT_DONE; on failure, prints a message and returns EXIT_NO_STORE. */
 int plan_open(struct plan *plan, size_t path_count, char *const *paths, const ingot_persist_trust_t *trust);
 void plan_close(struct plan *plan);
 /* Adds the programs of one recipe, in the recipe's order. Takes over the reference. Must not be called after
@@ -43,9 +43,9 @@ void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summa
 /* Sorts the programs by cost, the most expensive first. */
 void plan_sort(struct plan *plan);
 
-/* Writes a message if a recipe is damaged. */
+/* Prints a message if a recipe is damaged. */
 void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path);
-/* Opens one recipe. Writes a message if that fails or if the recipe is damaged. Returns the codes of plan_open. */
+/* Opens one recipe. Prints a message if that fails or if the recipe is damaged. Returns the codes of plan_open. */
 int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path,
                      const ingot_persist_trust_t *trust);
 /* Writes a key in hexadecimal digits. */

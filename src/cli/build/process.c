@@ -18,7 +18,7 @@
 
 enum { OUTPUT_SIZE = 1 << 16 };
 
-/* Returns a file in memory that cannot grow, so that a driver that prints endlessly uses no more memory. */
+/* Returns a file in memory that cannot grow, so that a driver that prints without end cannot fill the memory. */
 static int make_output(void)
 {
     const int output = memfd_create("ingot-worker", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -55,7 +55,7 @@ bool process_start(struct process *process, size_t other_count, const struct pro
     (void)fflush(NULL); /* otherwise, the child would have a copy of the unwritten output */
     process->pid = process->output >= 0 ? fork() : -1;
     if (process->pid == 0) {
-        for (size_t i = 0; i < other_count; ++i) { /* so that other workers see the tool close theirs */
+        for (size_t i = 0; i < other_count; ++i) { /* else they stay open after the tool has closed them */
             if (others[i].socket >= 0)
                 (void)close(others[i].socket);
         }
@@ -68,7 +68,7 @@ bool process_start(struct process *process, size_t other_count, const struct pro
     (void)close(ends[1]);
     process->socket = ends[0];
     if (process->pid > 0) {
-        (void)setpgid(process->pid, process->pid); /* in both processes: either may go on first */
+        (void)setpgid(process->pid, process->pid); /* the child does the same: either may run first */
         return true;
     }
     process->pid = 0;
@@ -95,7 +95,7 @@ uint64_t process_memory(const struct process *process)
 
 void process_clear_output(const struct process *process)
 {
-    (void)lseek(process->output, 0, SEEK_SET); /* the worker shares the file's position */
+    (void)lseek(process->output, 0, SEEK_SET); /* the worker writes at the same position */
 }
 
 /* Appends the last line of the output that is not empty. */

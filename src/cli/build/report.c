@@ -56,7 +56,7 @@ static void add_problem(struct report *report, const ingot_recipe_program_t *fac
     (void)cJSON_AddItemToArray(report->problems, problem);
 }
 
-/* device: NULL for none. */
+/* device: NULL if there is none. */
 static void print_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
                           const char *outcome, const char *message)
 {
@@ -111,7 +111,7 @@ void report_device(struct report *report, const char *text)
     cJSON_ArrayForEach(known, report->devices)
     {
         if (report->is_stale && strcmp(known->valuestring, text) == 0)
-            return; /* listed for another namespace */
+            return; /* already listed for another namespace */
     }
     (void)cJSON_AddItemToArray(report->devices, cJSON_CreateString(text));
 }
@@ -143,8 +143,8 @@ static uint64_t count_done(const struct report *report)
     return done;
 }
 
-/* Estimates the remaining time from the time so far; 0: unknown. If the recipes have build times, each program counts
- * by its time. */
+/* Estimates the remaining time from the time so far. Returns 0 if it is unknown. If the recipes have build times, each
+ * program is weighted by its build time. */
 static uint64_t estimate_ns(const struct report *report, uint64_t done)
 {
     const bool is_weighed = report->done_cost_ns != 0;

@@ -13,24 +13,24 @@
 struct report {
     bool is_json;
     bool is_stale;
-    const char *name_space; /* of the current jobs; NULL without is_stale */
+    const char *name_space; /* the namespace of the current jobs; NULL without is_stale */
     struct progress progress;
     cJSON *problems; /* with is_json; otherwise problems are printed when they occur */
     cJSON *devices;
     uint64_t counts[OUTCOME_COUNT];
     uint64_t job_count;
     uint64_t unrecorded_count;     /* programs that cannot be built from a recipe */
-    uint64_t without_device_count; /* programs of a backend without a chosen device */
-    uint64_t unknown_count;        /* with is_stale: entries for which the store has no recipe */
+    uint64_t without_device_count; /* programs for which no device is chosen */
+    uint64_t unknown_count;        /* with is_stale: the sum of unknown_count in struct stale_part */
     uint64_t cost_ns;              /* the recorded build time of all jobs */
     uint64_t done_cost_ns;
-    uint64_t build_ns; /* how long compiling took here */
+    uint64_t build_ns; /* how long it took to compile here */
     uint64_t begun_ns;
 };
 
 /* is_stale: the programs come from a store, and a program without a device is not a failure. */
 void report_init(struct report *report, bool is_json, bool is_stale);
-/* Begins the jobs of a namespace. The counts are those of its programs without a job. */
+/* Begins the jobs of a namespace. The counts are explained in struct stale_part. */
 void report_name_space(struct report *report, const char *name_space, uint64_t unrecorded_count,
                        uint64_t unknown_count);
 /* Counts a program for which there is no job; is_buildable is false if no device could change that. */

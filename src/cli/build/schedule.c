@@ -1,9 +1,9 @@
 /*
  * schedule.c - runs the tasks in worker processes; see schedule.h.
  *
- * The tool itself loads no driver; the first worker lists the devices. A program that crashes a worker is not tried
- * again, unless the worker had already built other programs, because drivers keep memory and an earlier program may be
- * the cause. One thread, no locks.
+ * The tool itself loads no driver; the first worker lists the devices. A program that crashes a worker is tried again,
+ * once, only if the worker had built other programs before: drivers keep memory, so one of those may be the cause. One
+ * thread, no locks.
  */
 #include "cli/build/schedule.h"
 
@@ -29,7 +29,7 @@ enum slot_state { SLOT_EMPTY, SLOT_STARTING, SLOT_IDLE, SLOT_BUSY };
 /* A worker process and its task. */
 struct slot {
     enum slot_state state;
-    const struct task *task; /* also set while a worker starts that will try the task again; NULL: none */
+    const struct task *task; /* NULL: none. Already set while a new worker starts that will try the task again */
     bool is_again;
     bool is_layered;     /* the process has the OpenCL layer */
     uint32_t done_count; /* tasks that this process has done */
@@ -40,15 +40,15 @@ struct schedule {
     const struct worker_setup *setup;
     const struct schedule_limits *limits;
     const struct schedule_calls *calls;
-    struct slot *slots; /* limits->job_count */
+    struct slot *slots; /* limits->job_count slots */
     struct process *processes;
     struct pollfd *polled;
-    char **devices; /* their texts, as the first worker sent them */
+    char **devices; /* the texts of the devices, as the first worker sent them */
     size_t device_count;
     struct tasks tasks;
-    bool has_tasks; /* the devices are known */
+    bool has_tasks; /* true once the devices are known */
     size_t next_task;
-    int code; /* not EXIT_DONE: stop */
+    int code; /* if it is not EXIT_DONE, the work stops */
 };
 
 static uint64_t now_ns(void)
@@ -84,7 +84,7 @@ static const struct task *next_of(const struct schedule *schedule, size_t i)
 static void start(struct schedule *schedule, size_t i)
 {
     const struct task *next = next_of(schedule, i);
-    struct worker_setup setup = *schedule->setup; /* the child has a copy */
+    struct worker_setup setup = *schedule->setup; /* the child gets a copy */
     setup.is_layered = next != NULL && next->is_layered;
     schedule->slots[i].is_layered = setup.is_layered;
     if (!process_start(&schedule->processes[i], schedule->limits->job_count, schedule->processes, worker_run, &setup)) {
@@ -102,7 +102,7 @@ static void give(struct schedule *schedule, size_t i)
 {
     struct slot *slot = &schedule->slots[i];
     const struct task *next = next_of(schedule, i);
-    if (next != NULL && next->is_layered != slot->is_layered) { /* the task needs a worker with the other is_layered */
+    if (next != NULL && next->is_layered != slot->is_layered) { /* the task needs a worker of the other sort */
         process_end(&schedule->processes[i], 0, NULL);
         slot->state = SLOT_EMPTY;
         return;
@@ -120,7 +120,7 @@ static void give(struct schedule *schedule, size_t i)
     slot->since_ns = now_ns();
 }
 
-/* Handles the end of a worker, which is killed if it is still running. Reports its task, or keeps the task for the
+/* Kills a worker if it is still running, and handles its end. Reports its task as failed, or keeps the task for the
  * slot's next worker. */
 static void lose(struct schedule *schedule, size_t i, enum outcome outcome, const char *why)
 {

@@ -9,14 +9,14 @@
 
 struct schedule_limits {
     uint32_t job_count; /* worker processes at once, at least 1 */
-    uint64_t time_ns;   /* for one program, and for listing the devices */
+    uint64_t time_ns;   /* limit for one program, and for listing the devices */
     uint64_t memory_bytes;
 };
 
-/* Called in the tool's own process. */
+/* Functions that are called in the tool's own process. */
 struct schedule_calls {
     /* Called when the devices are known; `texts` are their texts. Sets is_chosen for the devices that programs are
-     * built for. Returns false, after a message, if there is nothing to build. */
+     * built for. If there is nothing to build, prints a message and returns false. */
     bool (*choose)(size_t count, char *const *texts, bool *is_chosen, void *user);
     /* Called when all jobs are known. */
     void (*begin)(uint64_t job_count, uint64_t cost_ns, void *user);
@@ -28,7 +28,7 @@ struct schedule_calls {
 };
 
 /* Builds the plan's programs for all chosen devices of their backends, the most expensive first. Returns EXIT_DONE even
- * if programs failed; EXIT_INTERRUPTED; or EXIT_FAILED after a message. */
+ * if programs failed, and EXIT_INTERRUPTED after a Ctrl-C. On failure, prints a message and returns EXIT_FAILED. */
 int schedule_run(const struct worker_setup *setup, const struct schedule_limits *limits,
                  const struct schedule_calls *calls);
 

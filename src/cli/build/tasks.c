@@ -66,7 +66,7 @@ static int compare(const void *a, const void *b)
         return right->is_layered ? -1 : 1;
     if (left->rank != right->rank)
         return left->rank < right->rank ? -1 : 1;
-    if (left->program != right->program) /* the plan has the most expensive first */
+    if (left->program != right->program) /* in the plan, the most expensive come first */
         return left->program < right->program ? -1 : 1;
     return (left->device > right->device) - (left->device < right->device);
 }

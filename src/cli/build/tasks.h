@@ -23,15 +23,16 @@ struct tasks {
 
 /* True if a program can be built, with or without the OpenCL layer. */
 bool tasks_can_build(const ingot_recipe_program_t *program, bool has_layer);
-/* Makes a task for each program that can be built and each chosen device of its backend. The most expensive come first,
- * and linked programs last. If devices have the same text, the tasks of the second follow all those of the first. Their
- * ids are probably the same, so the store then already has the programs. */
+/* Makes a task for each program that can be built and each chosen device that it should be built for. The most
+ * expensive tasks come first, and those of linked programs last. If two devices have the same text, all tasks of the
+ * second one follow those of the first: both devices probably give the same ids, so the store then already has the
+ * programs. */
 void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_count, char *const *devices,
                 const bool *is_chosen, bool has_layer);
 void tasks_free(struct tasks *tasks);
 
 /* True if the program should be built for `devices[device]`, provided that it can be built. If a device that it was
- * built for no longer exists, the devices of the same platform take its place, because a driver may rename a device. */
+ * built for does not exist here, the devices of the same platform take its place: a driver may rename a device. */
 bool tasks_is_for(const struct plan_program *program, size_t device, size_t device_count, char *const *devices);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * worker.c - builds programs in a worker process; see worker.h.
  *
- * A program counts as built when the store returns its blob, whatever happened before. The process ends with _exit(),
+ * A program counts as built if the store returns its blob, whatever happened before. The process ends with _exit(),
  * because a damaged driver may hang in its exit handlers. All built programs are in the store by then.
  */
 #include "cli/build/worker.h"
@@ -71,7 +71,7 @@ static bool open_context(struct worker *worker, uint32_t number, struct message 
     return false;
 }
 
-/* True if the store has the descriptor's blob, intact. */
+/* True if the store has an intact blob for the descriptor. */
 static bool is_stored(const struct worker *worker, const_ingot_program_desc_t desc, uint64_t *blob_bytes)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -108,8 +108,8 @@ static void compile(struct worker *worker, const_ingot_program_desc_t desc, stru
     ingot_program_release(program);
 }
 
-/* Adds the id to the store's recipe, as for a compiled program, because the application or an earlier run may have
- * been killed before it did that. */
+/* Handles a program that the store already has. Adds its id to the store's recipe, as for a compiled program, because
+ * the process that stored it may have been killed before it did so. */
 static void note_present(const struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
 {
     result->outcome = OUTCOME_PRESENT;
@@ -187,8 +187,8 @@ static bool send_devices(const struct worker *worker, int socket)
     return message_send(socket, &message);
 }
 
-/* Turns off the OpenCL layer, which would cache the programs a second time, except in a worker that needs it. Unless
- * the store keeps recipes, also turns off recording, because the programs come from a recipe. */
+/* Turns off the OpenCL layer, which would cache the programs a second time, unless this worker needs it. Also turns off
+ * recording unless the store keeps recipes, because the programs come from a recipe. */
 static bool prepare(struct worker *worker)
 {
     const bool keeps_recipes = worker->setup->options->keeps_recipes;

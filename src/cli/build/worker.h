@@ -10,12 +10,12 @@
 /* Set in the parent; the child has a copy. */
 struct worker_setup {
     const struct plan *plan;
-    const struct common_options *options; /* of the store, which exists */
+    const struct common_options *options; /* they name the store, which exists */
     const char *layer;                    /* the OpenCL layer, for linked programs; NULL: these are not built */
     bool is_layered;                      /* true if this worker builds only linked programs */
 };
 
-/* A process_body_t; its user is a struct worker_setup. */
+/* A process_body_t whose user is a struct worker_setup. */
 void worker_run(int socket, void *user);
 
 #endif

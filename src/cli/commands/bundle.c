@@ -75,7 +75,7 @@ static int create(const struct bundling *bundling)
     return result;
 }
 
-/* trust: NULL for none. */
+/* trust: the policy for the bundle's seals; NULL: none. */
 static int open_bundle(ingot_storage_t *bundle, const char *path, const ingot_persist_trust_t *trust)
 {
     const ingot_status_t status = ingot_persist_open_trusted_bundle(bundle, path, trust);
@@ -111,7 +111,7 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
         (void)store_failed("extracting an entry", status);
     if (status != INGOT_SUCCESS)
         extraction->status = status;
-    return true; /* continues with the other entries if one cannot be stored */
+    return true; /* if this entry cannot be stored, others may still be */
 }
 
 static int extract(const struct bundling *bundling)
@@ -119,7 +119,7 @@ static int extract(const struct bundling *bundling)
     struct extraction extraction = {.status = INGOT_SUCCESS};
     ingot_persist_trust_t trust;
     int code = store_read_trust(&trust, &bundling->common);
-    if (code == EXIT_DONE) /* gives the bundle the store's policy, so that a refusal names the bundle */
+    if (code == EXIT_DONE) /* the bundle gets the store's policy, so that a refusal names the bundle */
         code = open_bundle(&extraction.bundle, bundling->path, &trust);
     if (code == EXIT_DONE)
         code = store_open(&extraction.store, &bundling->common, STORE_MAKE, NULL);

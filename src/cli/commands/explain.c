@@ -1,9 +1,9 @@
 /*
  * explain.c - `ingot explain`: shows why an id would be a miss, by the fields in which the nearest stored id differs.
  *
- * The nearest entry has the same sources if possible, and differs in the fewest fields, because another build of the
- * same program explains a miss better than another program with the same options. A field counts less if its values
- * have more words in common, and hardly at all if only the order of the words differs.
+ * The nearest entry has the same sources, if there is such an entry, and differs in the fewest fields: another build of
+ * the same program explains a miss better than another program with the same options. The more words the two values of
+ * a field have in common, the less the field counts. It hardly counts at all if only the order of the words differs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +31,8 @@ struct explaining {
     struct common_options common;
     const char *wanted_name; /* a file or an entry */
     const char *other_name;  /* a single file or an entry; NULL: the nearest */
-    struct entry wanted;     /* if it is from a file, only its id is set */
-    bool is_stored;          /* true if wanted is an entry, which must not count as its own neighbor */
+    struct entry wanted;     /* if it comes from a file, only its id is set */
+    bool is_stored;          /* true if wanted is an entry of the store, which must not be its own nearest */
     bool is_of_file;         /* true if wanted is compared with a single file */
     struct entry nearest;
     cJSON *differences; /* NULL: nothing to compare with */
@@ -199,7 +199,7 @@ static void print_json(struct explaining *explaining, const char *verdict, const
     json_add_u64(json, "compared", explaining->compared_count);
     (void)cJSON_AddItemToObject(json, "differences",
                                 explaining->differences != NULL ? explaining->differences : cJSON_CreateArray());
-    explaining->differences = NULL; /* json owns them now */
+    explaining->differences = NULL; /* `json` owns the differences now */
     json_print(json);
 }
 
@@ -209,7 +209,7 @@ static ingot_status_t load_nearest(const struct explaining *explaining, ingot_st
                                   : ingot_persist_load_entry(storage, &explaining->nearest.facts, blob);
 }
 
-/* Prints the verdict and returns its exit_code. An equal id is a hit only if its blob is valid. */
+/* Prints the verdict and returns its exit_code. An equal id is a hit only if the blob is valid, too. */
 static int judge(struct explaining *explaining, ingot_storage_t storage)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;

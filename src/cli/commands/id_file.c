@@ -26,7 +26,7 @@ FILE *id_file_open(const char *path)
     return id_file_is(path) ? fopen(path, "re") : NULL;
 }
 
-/* Returns the size of the id according to a key.bin's header; in a single file the rest is the blob. */
+/* Returns the size of the id according to the header of a key.bin. In a single file, the blob follows the id. */
 static size_t id_size_in(const uint8_t *header, size_t at_most)
 {
     const uint64_t size = le_get_u64(header + KEY_BIN_AT_ID_SIZE);

@@ -11,14 +11,14 @@
 
 bool id_file_is(const char *path);
 
-/* Opens a file, or returns NULL if there is none. A directory does not count, because inside a store, an entry's name
- * is also a directory's. */
+/* Opens a file, or returns NULL if there is none. Does not open a directory: if the tool runs inside a store, the name
+ * of an entry is also the path of a directory. */
 FILE *id_file_open(const char *path);
 
-/* Reads the file's id and sizes into an entry's facts. Returns an exit_code, after a message on failure. */
+/* Reads the file's id and sizes into an entry's facts. Returns an exit_code; on failure, prints a message. */
 int id_file_read(struct entry *entry, const char *path, FILE *file);
 
-/* Loads the blob of a single file that has this id. */
+/* Loads the blob from a single file that has the entry's id. */
 ingot_status_t id_file_load(const char *path, const struct entry *entry, ingot_buffer_t *blob);
 
 #endif

@@ -34,7 +34,7 @@ typedef int (*compare_rows)(const void *a, const void *b);
 struct listing {
     struct common_options common;
     ingot_storage_t storage;
-    const char *device; /* filters; NULL: all */
+    const char *device; /* the filters are device, driver and source; NULL: no filter */
     const char *driver;
     const char *source;
     compare_rows compare;
@@ -163,7 +163,7 @@ static bool is_wanted(const struct listing *listing, const struct row *row)
             text_contains(row->source_name, listing->source));
 }
 
-/* Reads the source name and the build time, which are only in the blob. A damaged blob has neither. */
+/* Reads the source name and the build time, which only the blob has. A damaged blob gives neither. */
 static void read_blob(struct row *row, ingot_storage_t storage, const ingot_persist_entry_t *facts)
 {
     cJSON *blob = facts->status == INGOT_SUCCESS ? entry_read_blob(storage, facts) : NULL;

@@ -1,5 +1,5 @@
 /*
- * ls.h - lists entries for commands other than ls.
+ * ls.h - lists entries as `ingot ls` does, for other commands.
  */
 #ifndef INGOT_CLI_COMMANDS_LS_H
 #define INGOT_CLI_COMMANDS_LS_H

@@ -1,6 +1,6 @@
 /*
- * manifest.c - `ingot manifest`: lists the programs that a run requested, which the next run can load ahead of its
- * requests.
+ * manifest.c - `ingot manifest`: lists the programs of a manifest. These are what a run requested, and the next run can
+ * load them ahead of its requests.
  */
 #include <ingot/prewarm.h>
 #include <stdio.h>

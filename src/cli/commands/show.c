@@ -122,8 +122,8 @@ static void print_blob(const cJSON *blob, const char *why_not)
     }
 }
 
-/* Shows an entry, and frees the description of its blob. If `blob` is NULL, the library's last error sentence says
- * why. */
+/* Shows an entry, and frees `blob`, the description of its blob. If `blob` is NULL, the library's last error detail
+ * says why. */
 static void show(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
     char *refusal = blob == NULL ? memory_copy_text(ingot_last_error_detail()) : NULL;

@@ -39,7 +39,7 @@ struct summary {
     uint64_t bytes;
     uint64_t blob_bytes;
     uint64_t largest;
-    uint64_t oldest_ns; /* 0: no entry has a time */
+    uint64_t oldest_ns; /* 0 if no entry has a time */
     uint64_t newest_ns;
     uint64_t last_use_ns;
     struct shares by[GROUPING_COUNT];

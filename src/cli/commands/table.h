@@ -20,7 +20,7 @@ struct table {
 };
 
 void table_init(struct table *table, size_t column_count, const struct table_column *columns);
-/* Adds a copy of the next cell; NULL prints "-". Rows fill from left to right. */
+/* Adds the next cell, a copy of the text; NULL prints "-". Rows fill from left to right. */
 void table_add(struct table *table, const char *cell);
 void table_print(const struct table *table);
 void table_fini(struct table *table);

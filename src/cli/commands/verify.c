@@ -98,12 +98,12 @@ static void print_json(struct verifying *verifying, const ingot_persist_verifica
     json_add_u64(json, "leftover_bytes", found->leftover_bytes);
     (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
     (void)cJSON_AddItemToObject(json, "problems", verifying->problems);
-    verifying->problems = NULL; /* json owns it now */
+    verifying->problems = NULL; /* `json` owns the problems now */
     json_print(json);
 }
 
-/* An entry of another format version is not a finding. An entry that other users could have written is one, and so is
- * an entry whose seal is refused. */
+/* Returns the exit_code. An entry that other users could have written is a finding, and so is an entry whose seal is
+ * refused. An entry of another format version is not. */
 static int judge(const struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
 {
     const bool is_clean =

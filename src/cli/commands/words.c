@@ -11,7 +11,7 @@
 static const char separators[] = " \t\r\n";
 
 struct words {
-    char *text; /* a copy in which a NUL ends each word */
+    char *text; /* a copy of the text in which a NUL ends each word */
     const char **list;
     size_t count;
 };

@@ -33,7 +33,7 @@ void entry_copy(struct entry *entry, const ingot_persist_entry_t *facts)
 
 void entry_fini(struct entry *entry)
 {
-    free((char *)entry->facts.name_space); /* our own copies */
+    free((char *)entry->facts.name_space); /* these strings are copies that belong to the entry */
     free((char *)entry->facts.reason);
     free((uint8_t *)entry->facts.id);
     memset(entry, 0, sizeof(*entry));

@@ -22,18 +22,18 @@ void entry_fini(struct entry *entry);
 /* Returns the fields of an entry that all commands show. */
 cJSON *entry_to_json(const ingot_persist_entry_t *facts);
 
-/* Describes the content of a blob and releases the blob. Returns NULL on failure; the library's last error sentence
- * then says why. */
+/* Describes the content of a blob and releases the blob. Returns NULL on failure; the library's last error detail then
+ * says why. */
 cJSON *entry_describe_blob(ingot_buffer_t *blob);
 /* Loads an entry's blob and describes it in the same way. */
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);
 
-/* Visits entries, with progress on a terminal, until all are visited or the user interrupts; reports failures.
- * Returns an exit_code. */
+/* Visits entries until all are visited or the user presses Ctrl-C. Shows the progress on a terminal, and reports
+ * failures. Returns an exit_code. */
 int entry_visit_all(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
 
-/* Finds the only entry whose name is or begins with `wanted`. Returns EXIT_FINDING, after a message, if there are none
- * or several. */
+/* Finds the only entry whose name is `wanted` or begins with it. If there are none or several, prints a message and
+ * returns EXIT_FINDING. */
 int entry_find(struct entry *entry, ingot_storage_t storage, const char *wanted);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * id.c - reads the fields of an id; see id.h.
  *
- * The library describes ids as JSON, with one member per field. This file knows the names of the fields that lists
+ * The library describes an id as JSON, with one member per field. This file knows the names of those fields that lists
  * show.
  */
 #include "cli/store/id.h"
@@ -32,7 +32,7 @@ static bool is_device_field(const cJSON *field, const char *part)
     return begins_with(field->string, "device[") && strcmp(last_part(field->string), part) == 0;
 }
 
-/* Appends the field's value, unless an earlier device has the same one. */
+/* Appends the field's value, unless an earlier device has the same value. */
 static void add_once(char **list, const struct id_view *view, const cJSON *field, const char *part)
 {
     const cJSON *earlier;

@@ -56,7 +56,7 @@ static int read_environment(ingot_persist_info_t *info, char root[ROOT_CAPACITY]
     return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
 }
 
-/* Returns NULL if the variable is unset or empty. */
+/* Returns the value of an environment variable, or NULL if the variable is unset or empty. */
 static const char *variable(const char *name)
 {
     const char *value = secure_getenv(name);
@@ -92,7 +92,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     ingot_persist_trust_t trust;
 
     int code = store_read_trust(&trust, options);
-    info.trust_policy = trust.policy; /* otherwise, read_environment would refuse keys that have no effect */
+    info.trust_policy = trust.policy; /* without a policy, read_environment would refuse the keys, as useless */
     if (options->directory != NULL)
         info.path = options->directory;
     else if (code == EXIT_DONE)
@@ -108,7 +108,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     if (options->keeps_recipes)
         info.flags |= (uint32_t)INGOT_PERSIST_KEEP_RECIPES;
     if (info.recipe_max_bytes == 0)
-        info.recipe_max_bytes = UINT64_MAX; /* likewise unknown */
+        info.recipe_max_bytes = UINT64_MAX; /* the application's limit for recipes is unknown, too */
     info.name_space = options->name_space;
     info.lock_timeout_ms = LOCK_TIMEOUT_MS;
     info.max_age_seconds = 0; /* include old entries */

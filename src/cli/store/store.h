@@ -12,16 +12,16 @@
 /* The purpose of opening. Only STORE_MAKE creates a store that does not exist. */
 enum store_access { STORE_READ, STORE_WRITE, STORE_MAKE };
 
-/* Opens a store. A NULL order means the order that the environment sets. Returns EXIT_DONE, or another exit_code after
- * a message. */
+/* Opens a store. order: the order of eviction; NULL: the one that the environment sets. Returns EXIT_DONE; on failure,
+ * prints a message and returns another exit_code. */
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                const ingot_persist_eviction_t *order);
 
-/* Reads the policy and the key files from the options and the environment, for a store that either of these names.
- * Returns EXIT_DONE, or EXIT_USAGE after a message. */
+/* Reads the policy and the key files of a store from the options and the environment. Returns EXIT_DONE; on failure,
+ * prints a message and returns EXIT_USAGE. */
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);
 
-/* Reports a failure on standard error, with the library's error sentence, and returns EXIT_FAILED. */
+/* Reports a failure on standard error, with the library's last error detail, and returns EXIT_FAILED. */
 int store_failed(const char *doing, ingot_status_t status);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * clock.h - reads the steady clock, in which all time limits are measured.
+ * clock.h - reads the steady clock, with which all time limits are measured.
  */
 #ifndef INGOT_REMOTE_BASE_CLOCK_H
 #define INGOT_REMOTE_BASE_CLOCK_H

@@ -1,5 +1,5 @@
 /*
- * request.c - computes the time limits of a request and writes its error sentence; see request.h.
+ * request.c - computes the time limits of a request and writes its error message; see request.h.
  */
 #include "remote/base/request.h"
 

@@ -1,8 +1,8 @@
 /*
- * request.h - describes one request to a server: its time limits, how it ended, and an error sentence.
+ * request.h - describes one request to a server: its time limits, how it ended, and an error message.
  *
- * A request belongs to one thread. It ends early if another request finds the server unusable in the meantime, so that
- * the breaker opens, or if the storage is being closed.
+ * A request belongs to one thread. It ends early if the storage is being closed, or if the breaker opens meanwhile
+ * because another request has found the server unusable.
  */
 #ifndef INGOT_REMOTE_BASE_REQUEST_H
 #define INGOT_REMOTE_BASE_REQUEST_H
@@ -28,11 +28,11 @@ enum outcome {
 
 struct request {
     uint64_t deadline_ns;      /* CLOCK_NEVER: no deadline */
-    uint64_t connect_limit_ns; /* a time span, like the next one */
+    uint64_t connect_limit_ns; /* a time span, as stall_limit_ns is */
     uint64_t stall_limit_ns;   /* how long the request may go on without sending or receiving a byte */
     /* Returns true if the request should end before its deadline. NULL: it never should. */
     bool (*is_ended)(const struct request *request);
-    const void *owner; /* used by is_ended, like the next one */
+    const void *owner; /* is_ended uses owner and trips_before */
     unsigned trips_before;
     char failure[REQUEST_FAILURE_CAPACITY];
 };
@@ -42,7 +42,7 @@ bool request_is_ended(const struct request *request);
 uint64_t request_stall_moment(const struct request *request, uint64_t now_ns);
 uint64_t request_connect_moment(const struct request *request, uint64_t now_ns);
 
-/* Writes the error sentence to request->failure and returns the outcome. */
+/* Writes the error message to request->failure and returns `outcome`. */
 __attribute__((format(printf, 3, 4))) enum outcome request_fail(struct request *request, enum outcome outcome,
                                                                 const char *format, ...);
 

@@ -1,8 +1,8 @@
 /*
  * spin.h - a spin lock, held for a few instructions, that a forked child can take over from its parent.
  *
- * The lock contains the PID of the process that took it. If a child finds its parent's PID, it takes the lock over,
- * maybe in the middle of the parent's change. So the guarded data must be valid after every instruction.
+ * The lock contains the PID of the process that holds it. A child that finds its parent's PID takes the lock over. The
+ * parent may have been in the middle of a change, so the guarded data must be valid after every instruction.
  */
 #ifndef INGOT_REMOTE_BASE_SPIN_H
 #define INGOT_REMOTE_BASE_SPIN_H
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 struct spin {
-    atomic_int process; /* PID of the holder, 0: free. Taking (acquire) pairs with the release of the previous holder */
+    atomic_int process; /* the holder's PID; 0: free. Taking the lock (acquire) pairs with giving it back (release) */
 };
 
 static inline void spin_take(struct spin *spin)

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Starts a thread to which no signal is delivered: an application's handlers are for its own threads. */
+/* Starts a thread to which no signal is delivered: an application expects its handlers to run in its own threads. */
 bool thread_start(pthread_t *thread, void *(*run)(void *user), void *user);
 
 /* Returns false if out of memory. */

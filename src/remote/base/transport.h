@@ -1,7 +1,7 @@
 /*
  * transport.h - the interface of a protocol that exchanges objects with a server: a table of functions per protocol.
  *
- * Any number of threads may call each function at once. A transport takes no lock while it waits for the network.
+ * Any number of threads may call each function at once. A transport holds no lock while it waits for the network.
  */
 #ifndef INGOT_REMOTE_BASE_TRANSPORT_H
 #define INGOT_REMOTE_BASE_TRANSPORT_H
@@ -11,7 +11,7 @@
 
 #include "remote/base/request.h"
 
-/* Bytes from a server. Their user calls release(owner) once, in any thread. */
+/* Bytes from a server. Whoever uses them calls release(owner) once, in any thread. */
 struct received {
     size_t size;
     const uint8_t *bytes;
@@ -23,7 +23,7 @@ struct received {
 
 /* A server's answer to a request for a lease. */
 enum lease_answer {
-    LEASE_IS_TAKEN,    /* by this request, which succeeded */
+    LEASE_IS_TAKEN,    /* this request took the lease */
     LEASE_IS_BUSY,     /* another token has it */
     LEASE_IS_STORED,   /* the key already has an object */
     LEASE_IS_POINTLESS /* a machine has reported that waiting is useless */
@@ -31,13 +31,13 @@ enum lease_answer {
 
 /* Operations on leases of keys. A lease belongs to a token, and expires after time_ms. */
 struct lease_transport_ops {
-    /* Requests a lease. is_object_useless: takes it even if the key already has an object. */
+    /* Requests a lease. is_object_useless: takes the lease even if the key already has an object. */
     enum outcome (*take)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms,
                          bool is_object_useless, enum lease_answer *answer);
-    /* Extends a lease to time_ms from now. OUTCOME_MISSING: the token no longer has it. */
+    /* Extends a lease to time_ms from now. OUTCOME_MISSING: the token no longer has the lease. */
     enum outcome (*renew)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms);
-    /* Ends a lease that the token has. pointless_ms: for how long the server then answers other machines that waiting
-     * is useless; 0: it does not. */
+    /* Ends a lease that the token has. pointless_ms: for how long the server then tells other machines that waiting is
+     * useless; 0: it does not tell them. */
     enum outcome (*end)(void *self, struct request *request, const char *key, const char *token, uint64_t pointless_ms);
 };
 
@@ -46,15 +46,15 @@ struct fetch {
     const char *key;
     size_t max_size;
     struct request request; /* with its own time limits */
-    uint64_t began_ns;      /* when its time begins; a protocol that answers in order moves it and the deadline */
-    uint64_t ended_ns;      /* set by the protocol, like the next two */
+    uint64_t began_ns;      /* when its time begins; if answers come in order, the protocol moves it and the deadline */
+    uint64_t ended_ns;      /* the protocol sets ended_ns, outcome and object */
     enum outcome outcome;
     struct received object; /* valid for OUTCOME_DONE */
 };
 
 /* Operations on several objects. */
 struct group_transport_ops {
-    size_t most; /* objects per call */
+    size_t most; /* the most objects in one call to get */
     /* Reads objects. Returns n if the first n reads have ended, successfully or not; n is at least 1. After a failure,
      * the protocol need not request the remaining objects. */
     size_t (*get)(void *self, size_t count, struct fetch *fetches);

@@ -4,7 +4,7 @@
  * Failed requests take from the budget. A request may take at most a quarter of what is left, so about ten of them can
  * stall before too little is left for any, and the sum never exceeds the budget. The budget refills within a day, so
  * that a service that runs for months is not cut off from its server permanently. If requests in several threads fail
- * during the same time, that time counts once.
+ * at the same time, their time counts only once.
  *
  * Only one thread at a time may use a budget. The caller passes the current time.
  */

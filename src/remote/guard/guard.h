@@ -17,10 +17,10 @@
 
 struct guard {
     pthread_mutex_t lock;
-    struct breaker breaker; /* under lock, like the next one */
+    struct breaker breaker; /* `lock` guards breaker and budget */
     struct budget budget;
     atomic_uint trips; /* how often the breaker opened; relaxed, because no other data depends on it */
-    uint64_t slow_ns;  /* a request that takes longer counts as lost, whatever its result; constant */
+    uint64_t slow_ns;  /* the time of a longer request counts as lost, whatever its result; constant */
 };
 
 struct guard_settings {
@@ -44,8 +44,8 @@ enum guard_verdict {
 
 /* Decides whether the application may make a request now, and sets its deadline_ns and trips_before. */
 enum guard_verdict guard_admit(struct guard *guard, struct request *request, uint64_t now_ns);
-/* Records the result of an admitted request. byte_count: the bytes received; a request for many bytes may take longer.
- * Returns true if the result opened the breaker. */
+/* Records the result of an admitted request. byte_count: how many bytes were received; the more they are, the
+ * longer the request may take. Returns true if the result opened the breaker. */
 bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
                   uint64_t now_ns);
 /* Records the result of an upload, whose time never counts as lost. Returns true if the result opened the breaker. */

@@ -1,5 +1,5 @@
 /*
- * access.c - reads a tier's credentials and passes them, with the certificates, to libcurl; see access.h.
+ * access.c - reads a tier's credentials, and passes them and its certificates to libcurl; see access.h.
  */
 #include "remote/http/access.h"
 

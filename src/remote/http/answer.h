@@ -12,7 +12,7 @@
 
 enum http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_DELETE };
 
-/* Returns the outcome of a status code. If it is a failure, writes the request's error sentence. */
+/* Returns the outcome of a status code. If it is a failure, writes the request's error message. */
 enum outcome answer_outcome(enum http_method method, long code, struct request *request);
 
 /* A body that is being received. */

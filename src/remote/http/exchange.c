@@ -15,7 +15,7 @@
 #include "remote/http/pipe_signal.h"
 #include "remote/net/wait.h"
 
-#define MOST_IGNORED (64u * 1024u) /* the part of an error page that is read, to keep the connection usable */
+#define MOST_IGNORED (64u * 1024u) /* how much of an error page is read to keep the connection usable */
 #define EXPECT_LIMIT_MS 100L       /* some servers never ask for the object, so it is sent after this time */
 #define SHA256_HEADER_CAPACITY 96u
 
@@ -37,7 +37,7 @@ struct http_handle *http_handle_create(void)
         return NULL;
     handle->multi = curl_multi_init();
     if (handle->multi != NULL) {
-        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MOST_PARALLEL); /* while idle */
+        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MOST_PARALLEL); /* that stay idle */
         return handle;
     }
     http_handle_destroy(handle);
@@ -82,7 +82,7 @@ static size_t on_sending(char *bytes, size_t one, size_t capacity, void *user)
     return size;
 }
 
-/* libcurl calls this if it must send again on another connection, because the server has closed the first one. */
+/* libcurl calls this if the server has closed the connection, so that libcurl must send again on another one. */
 static int on_rewind(void *user, curl_off_t offset, int origin)
 {
     struct transfer *transfer = user;
@@ -108,8 +108,8 @@ static bool add_header(struct transfer *transfer, const char *header)
     return longer != NULL;
 }
 
-/* S3 requires the hash of the sent bytes (none, except for PUT) in a header that is signed. Older releases of libcurl
- * do not add that header. */
+/* Adds a header with the hash of the body, which is empty except for PUT. S3 requires this header and wants it signed,
+ * and older releases of libcurl do not add it. */
 static bool add_sha256(struct transfer *transfer)
 {
     static const char name[] = "x-amz-content-sha256: ";
@@ -137,8 +137,9 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     case HTTP_HEAD: SET(CURLOPT_NOBODY, 1L); break;
     case HTTP_DELETE: SET(CURLOPT_CUSTOMREQUEST, "DELETE"); break;
     case HTTP_PUT:
-        /* The header "Expect:" without a value makes libcurl send the object without asking first. libcurl 7.88 signs
-         * it as if it were sent, so S3 is asked first, and can refuse before it receives the object. */
+        /* The header "Expect:" without a value makes libcurl send the object without asking first. It is not added for
+         * S3, because libcurl 7.88 signs this header as if it were sent. So libcurl asks S3 first, and S3 can refuse
+         * before it receives the object. */
         if ((!is_s3 && !add_header(transfer, "Expect:")) ||
             !add_header(transfer, "Content-Type: application/octet-stream"))
             return CURLE_OUT_OF_MEMORY;
@@ -257,8 +258,8 @@ static void take_results(struct http_handle *handle, size_t count, struct transf
     }
 }
 
-/* Ends a transfer whose time is over. Otherwise, returns the moment at which it must end, or CLOCK_NEVER if it is
- * not running. */
+/* Ends a transfer whose time is over. Returns the moment at which a transfer that is still running must end, or
+ * CLOCK_NEVER if the transfer is not running. */
 static uint64_t check_time(struct http_handle *handle, struct transfer *transfer, uint64_t now_ns)
 {
     struct request *request = transfer->exchange->request;

@@ -11,7 +11,7 @@
 
 #define HTTP_MOST_PARALLEL 8u
 
-/* Connections that libcurl keeps alive, for one thread at a time. */
+/* Connections that libcurl keeps alive. Only one thread at a time may use a handle. */
 struct http_handle {
     CURLM *multi;
     CURL *easy[HTTP_MOST_PARALLEL]; /* NULL: not needed yet */
@@ -30,7 +30,7 @@ struct exchange {
     const uint8_t *sent;
     struct answer_body body; /* for GET; the caller sets max_size */
     struct request *request;
-    enum outcome outcome; /* set at the end, like the next one */
+    enum outcome outcome; /* outcome and ended_ns are set when the exchange ends */
     uint64_t ended_ns;
 };
 

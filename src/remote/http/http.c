@@ -21,7 +21,7 @@ struct http {
     struct target target;
     struct access access;
     pthread_mutex_t lock;
-    struct http_handle *idle; /* under lock, like the next one */
+    struct http_handle *idle; /* `lock` guards idle and idle_count */
     unsigned idle_count;
 };
 
@@ -146,7 +146,8 @@ static enum outcome has(void *self, struct request *request, const char *key)
     return perform(self, request, key, &exchange);
 }
 
-/* Asks for a key that no object has, because a server may refuse to show a folder or may have nothing at the root. */
+/* Asks for a key that no object has. The root or a folder would not do: a server may have nothing there or refuse to
+ * show it. */
 static enum outcome probe(void *self, struct request *request)
 {
     static const char no_key[] = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -170,7 +171,7 @@ static CURLcode global_code;
 
 static void init_library(void)
 {
-    tls_keep_in_exit();                                  /* before libcurl uses OpenSSL, if it does */
+    tls_keep_in_exit();                                  /* must come before libcurl's first use of OpenSSL */
     global_code = curl_global_init(CURL_GLOBAL_DEFAULT); /* never undone: the application may use libcurl, too */
 }
 

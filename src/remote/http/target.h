@@ -20,7 +20,7 @@ struct target {
 
 /* @retval INGOT_INVALID_ARGUMENTS  The endpoint is not an http:// or https:// URL, or contains a user. */
 ingot_status_t target_init(struct target *target, const struct url *url, const char *name_space);
-/* Writes the URL of a key's object. */
+/* Writes the URL of the object with this key. */
 void target_of(const struct target *target, const char *key, char address[TARGET_CAPACITY]);
 
 #endif

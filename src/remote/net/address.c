@@ -2,7 +2,7 @@
  * address.c - looks up the addresses of a server and keeps them; see address.h.
  *
  * The C library cannot interrupt a look-up, which may take a minute. So each look-up runs in its own thread. If the
- * request gives up, the thread keeps running. Whichever of the two finishes last frees what they share.
+ * request gives up, the thread keeps running. The request or the thread, whichever finishes last, frees what both use.
  */
 #include "remote/net/address.h"
 
@@ -19,14 +19,14 @@
 #include "remote/net/wait.h"
 
 struct look_up {
-    char host[ADDRESS_HOST_CAPACITY]; /* constant, like the next one */
+    char host[ADDRESS_HOST_CAPACITY]; /* host and port are constant */
     char port[ADDRESS_PORT_CAPACITY];
     pthread_mutex_t lock;
     pthread_cond_t is_done; /* uses the steady clock */
-    unsigned references;    /* one each for the request and the thread; under lock, like all below */
+    unsigned references;    /* one for the request, one for the thread; `lock` guards all fields from here on */
     bool has_ended;
     int error;                  /* the result of getaddrinfo */
-    struct addrinfo *addresses; /* valid if it has ended without an error */
+    struct addrinfo *addresses; /* valid if the look-up has ended without an error */
 };
 
 static void take_addresses(const struct addrinfo *found, struct address_list *list)
@@ -39,7 +39,7 @@ static void take_addresses(const struct addrinfo *found, struct address_list *li
     }
 }
 
-/* Converts a numeric address, without a name service. Returns false if the host is a name. */
+/* Converts a numeric address, without asking a name service. Returns false if the host is a name. */
 static bool read_digits(const struct address_book *book, struct address_list *list)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV};

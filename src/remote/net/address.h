@@ -31,11 +31,11 @@ struct address_list {
 };
 
 struct address_book {
-    char host[ADDRESS_HOST_CAPACITY]; /* constant, like the next two */
+    char host[ADDRESS_HOST_CAPACITY]; /* host, port and is_unix are constant */
     char port[ADDRESS_PORT_CAPACITY];
     bool is_unix;
     pthread_mutex_t lock;
-    struct address_list known; /* under lock */
+    struct address_list known; /* guarded by `lock` */
 };
 
 /* `host` and `port` must fit into the struct.
@@ -46,7 +46,7 @@ ingot_status_t address_book_init(struct address_book *book, const char *host, co
 ingot_status_t address_book_init_unix(struct address_book *book, const char *path);
 void address_book_fini(struct address_book *book);
 
-/* Returns the known addresses. If there are none, looks them up, until `moment_ns` at the latest. */
+/* Returns the known addresses. If there are none, looks the name up, and gives up at `moment_ns`. */
 enum outcome address_book_get(struct address_book *book, struct request *request, uint64_t moment_ns,
                               struct address_list *list);
 /* Forgets the addresses of a name, so that the next request looks them up again. */

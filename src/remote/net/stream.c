@@ -34,8 +34,8 @@ static enum outcome connect_to(const struct address *address, struct request *re
     enum outcome outcome = OUTCOME_DONE;
     if (fd < 0)
         return connect_failed(request, errno);
-    /* EAGAIN (the queue of a Unix socket is full) is a failure, too: the kernel does not report when there is room
-     * again. */
+    /* EAGAIN, which means that the queue of a Unix socket is full, is a failure, too: the kernel would not report when
+     * there is room again. */
     if (connect(fd, (const struct sockaddr *)&address->bytes, address->size) != 0) {
         if (errno != EINPROGRESS)
             outcome = connect_failed(request, errno);
@@ -50,7 +50,7 @@ static enum outcome connect_to(const struct address *address, struct request *re
         (void)close(fd);
         return outcome;
     }
-    if (address->bytes.ss_family != AF_UNIX) /* failures do not matter: both options only help */
+    if (address->bytes.ss_family != AF_UNIX) /* both options are only improvements, so failures do not matter */
         (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof(one));
     *made = fd;

@@ -17,11 +17,11 @@ struct stream {
     SSL *session; /* NULL: not encrypted */
 };
 
-/* Connects to the first address that accepts, and encrypts the connection unless tls is NULL. */
+/* Connects to the first address that accepts a connection. Encrypts the connection unless tls is NULL. */
 enum outcome stream_open(struct address_book *book, const struct tls *tls, struct request *request,
                          struct stream *stream);
 void stream_close(struct stream *stream);
-/* True if the server has neither closed an idle connection nor sent anything on it. */
+/* True if an idle connection is still usable: the server has neither closed it nor sent anything on it. */
 bool stream_is_idle(const struct stream *stream);
 /* Sends all bytes. */
 enum outcome stream_send(const struct stream *stream, struct request *request, size_t size, const void *bytes);

@@ -1,8 +1,9 @@
 /*
  * tls.c - encrypts a connection to a server; see tls.h.
  *
- * OpenSSL's own BIO for sockets raises SIGPIPE when the server has closed the connection, so this file has its own. No
- * call of OpenSSL blocks: a call that must wait returns, and wait.h waits until a given moment.
+ * OpenSSL reads and writes through a BIO. Its own BIO for sockets raises SIGPIPE if the server has closed the
+ * connection, so this file defines another one. Calls to OpenSSL never block. A call that cannot go on returns, and
+ * wait_for_socket (wait.h) then waits, until a given moment at the latest.
  */
 #include "remote/net/tls.h"
 
@@ -23,7 +24,7 @@
 #include "remote/base/clock.h"
 #include "remote/net/wait.h"
 
-#define MOST_AT_ONCE (1u << 30) /* OpenSSL counts with int */
+#define MOST_AT_ONCE (1u << 30) /* OpenSSL counts bytes in an int */
 
 /* ---- the bytes ---- */
 
@@ -95,7 +96,7 @@ static const char *reason_of_error(void)
 
 static ingot_status_t check_readable(const char *what, const char *path)
 {
-    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0) /* checks the effective user, as open() does */
+    if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0) /* checks the rights of the effective user, as open() does */
         return INGOT_SUCCESS;
     return ingot_set_error(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, errno, "%s: opening %s: %s", what, path,
                            strerror(errno));
@@ -128,7 +129,7 @@ static ingot_status_t load_pair(SSL_CTX *context, const char *certificate, const
         status = refuse_file("the certificate", certificate);
     if (status == INGOT_SUCCESS && SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
         status = refuse_file("the private key", key);
-    /* Reading a key does not compare it with the certificate if the two are of different kinds. */
+    /* When OpenSSL reads a key of another kind than the certificate's, it does not compare the two. So check here. */
     if (status == INGOT_SUCCESS && SSL_CTX_check_private_key(context) != 1)
         status = refuse_file("the private key", key);
     return status;
@@ -153,8 +154,7 @@ ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_file
         SSL_CTX_set_verify(tls->context, SSL_VERIFY_PEER, NULL);
         SSL_CTX_set_default_passwd_cb(tls->context, no_password);
         (void)SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-        /* With SSL_MODE_AUTO_RETRY, a server that sends nothing but the protocol's own messages could prolong a call
-         * without limit. */
+        /* With SSL_MODE_AUTO_RETRY, a call could last forever if the server sent nothing but TLS's own messages. */
         (void)SSL_CTX_clear_mode(tls->context, SSL_MODE_AUTO_RETRY);
         status = load_authorities(tls->context, files->ca);
     }
@@ -168,7 +168,7 @@ ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_file
 
 void tls_fini(struct tls *tls)
 {
-    SSL_CTX_free(tls->context); /* both accept NULL */
+    SSL_CTX_free(tls->context); /* both functions accept NULL */
     BIO_meth_free(tls->method);
     *tls = (struct tls){.context = NULL};
 }
@@ -181,8 +181,8 @@ static bool is_closed_by_server(int error)
            (error == SSL_ERROR_SSL && ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING);
 }
 
-/* Returns the error of a failed call. A server that refuses this client sends a reason and closes the connection. If a
- * write finds the connection closed, reads that reason. */
+/* Returns the error of a failed call. A server that refuses this client sends a reason and closes the connection. So if
+ * a write finds the connection closed, this function reads that reason first. */
 static int look_for_reason(SSL *session, int error)
 {
     char byte;
@@ -193,8 +193,8 @@ static int look_for_reason(SSL *session, int error)
     return result < 1 && SSL_get_error(session, result) == SSL_ERROR_SSL ? SSL_ERROR_SSL : error;
 }
 
-/* Waits for the socket. Also checks the time afterwards: the wait never times out if the server keeps sending a
- * little. */
+/* Waits for the socket, and then checks the time: if the server keeps sending a little, the wait itself never times
+ * out. */
 static enum outcome wait_again(struct request *request, int socket, short events, uint64_t moment_ns)
 {
     const enum outcome outcome = wait_for_socket(request, socket, events, moment_ns);

@@ -25,13 +25,14 @@ struct tls {
 };
 
 struct tls_files {
-    const char *ca;          /* the certificates of authorities; "": the system's */
+    const char *ca;          /* the certificates of authorities; "": those of the system */
     const char *certificate; /* of this client; "": none */
-    const char *key;         /* of this client; "": none; the caller has checked who can read the file */
+    const char *key;         /* of this client; "": none. The caller has checked who can read the file */
 };
 
-/* Makes OpenSSL keep its memory in exit(), while other threads may still use it. This has no effect unless it comes
- * before every other use of OpenSSL in the process, including libcurl's. Any thread may call it at any time. */
+/* Makes OpenSSL keep its memory in exit(), because other threads may still use it then. This has no effect unless it
+ * comes before every other use of OpenSSL in the process, including libcurl's. Any thread may call this function at any
+ * time. */
 void tls_keep_in_exit(void);
 
 /* @retval INGOT_NOT_FOUND, INGOT_IO_ERROR, INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
@@ -42,7 +43,7 @@ void tls_fini(struct tls *tls);
  * session. */
 enum outcome tls_begin(const struct tls *tls, struct request *request, int socket, uint64_t moment_ns, SSL **session);
 void tls_end(SSL *session);
-/* True if nothing but the protocol's own messages has arrived on an idle connection. */
+/* True if nothing but TLS's own messages has arrived on an idle connection. */
 bool tls_is_idle(SSL *session);
 /* Like stream_send and stream_receive. */
 enum outcome tls_send(SSL *session, int socket, struct request *request, size_t size, const void *bytes);

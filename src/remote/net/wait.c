@@ -1,8 +1,9 @@
 /*
  * wait.c - waits for a socket; see wait.h.
  *
- * A wait checks every 20 ms whether another thread has made its request end early. Waking it through a file descriptor
- * would be faster, but creating one would slow down every request. A server that works answers within 20 ms.
+ * A wait checks every 20 ms whether its request must end early because of another thread. That thread could wake it
+ * faster through a file descriptor, but creating one would slow down every request. A server that works answers within
+ * 20 ms anyway.
  */
 #include "remote/net/wait.h"
 

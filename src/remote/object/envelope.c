@@ -29,7 +29,7 @@ enum offset {
     AT_FLAGS = 40,
     AT_BLOB_CHECKSUM = 48,
     AT_CREATED = 64,
-    AT_CHECKSUM = 80, /* of all bytes before it */
+    AT_CHECKSUM = 80, /* the checksum of all bytes before it */
 };
 
 struct header {

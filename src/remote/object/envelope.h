@@ -19,8 +19,8 @@
 size_t envelope_max_size(size_t id_size, size_t max_blob_size);
 
 /*
- * Makes an object from an id and a blob. The caller frees it. Compresses the blob with zstd at this level if that makes
- * it smaller; 0: does not compress.
+ * Makes an object from an id and a blob. The caller frees it. Compresses the blob with zstd at the given level if that
+ * makes it smaller; level 0: does not compress.
  * @retval INGOT_OUT_OF_MEMORY
  */
 ingot_status_t envelope_encode(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob,
@@ -38,7 +38,7 @@ struct envelope_blob {
  *
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION
  * @retval INGOT_BLOB_MISMATCH  The object is valid but belongs to another id.
- * @retval INGOT_NO_SPACE       The blob has more than max_blob_size bytes.
+ * @retval INGOT_NO_SPACE       The blob is larger than max_blob_size bytes.
  * @retval INGOT_OUT_OF_MEMORY
  */
 ingot_status_t envelope_decode(size_t size, const uint8_t *object, size_t id_size, const uint8_t *id,

@@ -14,7 +14,7 @@ struct redis;
 enum outcome redis_take_connection(struct redis *redis, struct request *request, struct redis_connection **connection);
 /* Returns a connection to the pool. No answer may be pending on it. */
 void redis_give_connection(struct redis *redis, struct redis_connection *connection);
-/* Returns the outcome of an error reply, and writes the error sentence. */
+/* Returns the outcome of an error reply, and writes the request's error message. */
 enum outcome redis_explain_error(struct request *request, const redisReply *reply);
 
 /* Sends a command and receives its reply, which the caller frees. An error reply becomes a failed outcome. */

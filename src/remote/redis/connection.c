@@ -8,7 +8,7 @@
 
 #define CHUNK_SIZE (64u * 1024u)
 #define LINE_SIZE                                                                                                      \
-    4096u /* room for the first line of a reply, and for what hiredis still keeps of the replies before it */
+    4096u /* room for the first line of a reply, and for what hiredis still keeps of any earlier replies */
 
 enum outcome redis_connection_open(struct address_book *book, const struct tls *tls, struct request *request,
                                    struct redis_connection **connection)
@@ -45,8 +45,8 @@ static bool is_known_kind(char kind)
     return kind == '$' || kind == '+' || kind == '-' || kind == ':';
 }
 
-/* Refuses a reply by its first byte if it is of another kind. ridx is -1 between replies. Lists could claim any number
- * of elements, and hiredis would allocate memory for them. */
+/* Refuses a reply whose first byte shows that no command here has such a reply. A list, for example, could claim any
+ * number of elements, for which hiredis would allocate memory. ridx is -1 between replies. */
 static enum outcome check_kind(const redisReader *reader, struct request *request, char first)
 {
     if (reader->ridx == -1 && !is_known_kind(first))
@@ -54,8 +54,8 @@ static enum outcome check_kind(const redisReader *reader, struct request *reques
     return OUTCOME_DONE;
 }
 
-/* Takes a complete reply from the reader, if there is one. A reply that is too long fails before memory for its rest
- * is allocated. */
+/* Takes a complete reply from the reader, if there is one. Refuses a reply that is too long, before memory for the rest
+ * of it is allocated. */
 static enum outcome take_reply(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
 {
     void *found = NULL;

@@ -24,7 +24,7 @@ struct redis_command {
     int count;
     const char **words;
     const size_t *sizes;
-    size_t max_reply_size; /* of the string that it contains */
+    size_t max_reply_size; /* the most bytes that the string in the reply may have */
 };
 
 /* Connects, but does not authenticate. tls: NULL if the connection is not encrypted. */
@@ -33,14 +33,14 @@ enum outcome redis_connection_open(struct address_book *book, const struct tls *
 void redis_connection_close(struct redis_connection *connection);
 
 /*
- * Sends a command and receives its reply, which is a string, a number, nil, a status or an error, and which the caller
- * frees. If the outcome is not OUTCOME_DONE, the connection must be closed.
+ * Sends a command and receives its reply: a string, a number, nil, a status or an error. The caller frees the reply. If
+ * the outcome is not OUTCOME_DONE, the caller must close the connection.
  */
 enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
                                   const struct redis_command *command, redisReply **reply);
 
-/* Feeds bytes to a reader. Refuses replies of other kinds than those above, and more than max_size bytes in the reader,
- * before it allocates memory for them. */
+/* Feeds bytes to a reader. Refuses replies of other kinds than those that redis_connection_ask names, and more than
+ * max_size bytes in the reader, before any memory is allocated for them. */
 enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
                               size_t max_size);
 /* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does, and bytes that follow the

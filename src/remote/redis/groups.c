@@ -1,11 +1,11 @@
 /*
  * groups.c - reads several objects from Redis and Valkey in one round trip; see groups.h.
  *
- * All commands are sent before the first reply is received. They are GETs, because the user may not be allowed other
- * commands, and because each object then has its own reply. Replies come in order, so the time of each request begins
- * when the previous reply has arrived, as if the object were requested alone. But once the group has lasted as long as
- * one load may take, the connection is closed, and the caller must request the remaining objects again, as after a
- * broken connection.
+ * All commands are sent before the first reply is received. Each command is a GET, because the server may allow this
+ * user no other commands, and because each object then has its own reply. Replies come in order, so the time of each
+ * request begins when the previous reply has arrived, as if the object were requested alone. But once the group has
+ * lasted as long as one load may take, it is given up: the connection is closed, and the caller must request the
+ * remaining objects again, as after a broken connection.
  */
 #include "remote/redis/groups.h"
 

@@ -1,10 +1,10 @@
 /*
  * leases.c - takes, renews and ends leases on Redis and Valkey; see leases.h.
  *
- * Each operation is one script, because no other client may act between its comparison and its change. Taking a lease
- * also looks for the object: a holder stores the object before it ends its lease, so the next holder knows that there
- * is no object. A server that does not allow scripts already refuses to give a lease, so there is never a lease that
- * cannot be ended.
+ * Each operation is one script, because no other client may act between its comparison and its change. The script that
+ * takes a lease also looks for the object. A holder stores the object before it ends its lease, so a client that gets
+ * the lease knows that there is no object. A server that does not allow scripts refuses to give a lease in the first
+ * place, so there is never a lease that cannot be ended.
  */
 #include "remote/redis/leases.h"
 
@@ -16,7 +16,7 @@
 #define SUFFIX ":lease"
 #define NUMBER_CAPACITY 24u
 
-/* Answers with a value of enum lease_answer. */
+/* The answer of this script is a value of enum lease_answer. */
 static const char take_script[] = "if ARGV[3] == '0' and redis.call('EXISTS', KEYS[2]) == 1 then return 2 end "
                                   "if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end "
                                   "if redis.call('GET', KEYS[1]) == '-' then return 3 end "

@@ -36,7 +36,7 @@ struct redis {
     char time_to_live[NUMBER_CAPACITY];
     char password[SECRET_CAPACITY]; /* "": none */
     pthread_mutex_t lock;
-    struct redis_connection *idle; /* under lock, like the next one */
+    struct redis_connection *idle; /* `lock` guards idle and idle_count */
     unsigned idle_count;
 };
 
@@ -109,7 +109,7 @@ enum outcome redis_take_connection(struct redis *redis, struct request *request,
             *connection = taken;
             return OUTCOME_DONE;
         }
-        redis_connection_close(taken); /* the server closed it because it was idle, or because the server ended */
+        redis_connection_close(taken); /* the server has closed an idle connection, or has ended itself */
     }
     enum outcome outcome =
         redis_connection_open(&redis->book, redis->is_encrypted ? &redis->tls : NULL, request, &taken);
@@ -305,7 +305,7 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
                                        : INGOT_SUCCESS;
 }
 
-/* Returns with neither the lock nor the book if it fails. */
+/* Initializes the lock and the book. If one of them fails, neither of them is left initialized. */
 static ingot_status_t init_lock_and_book(struct redis *redis, const struct url *url)
 {
     if (pthread_mutex_init(&redis->lock, NULL) != 0)

@@ -9,10 +9,10 @@
 #define SECRET_CAPACITY 4096u
 
 /*
- * Reads the first line of a file, without its end. `what` names the file in error sentences.
+ * Reads the first line of a file, without the line end. `what` names the file in error messages.
  * @retval INGOT_UNTRUSTED  The file is not a plain file, belongs to a user other than this one and root, or is
  * accessible by others.
- * @retval INGOT_INVALID_ARGUMENTS  The line is empty, has more than SECRET_CAPACITY - 1 bytes, or contains a NUL.
+ * @retval INGOT_INVALID_ARGUMENTS  The line is empty, is longer than SECRET_CAPACITY - 1 bytes, or contains a NUL.
  * @retval INGOT_NOT_FOUND, INGOT_IO_ERROR
  */
 ingot_status_t secret_file_read(const char *what, const char *path, char secret[SECRET_CAPACITY]);

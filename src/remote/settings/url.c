@@ -40,7 +40,7 @@ static int digit_of(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Replaces each %XX in place. Returns false if one is invalid. */
+/* Replaces each %XX in place. Returns false if one of them is invalid. */
 static bool decode(char *text)
 {
     char *out = text;

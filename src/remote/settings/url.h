@@ -19,14 +19,14 @@ struct url {
     const char *user;
     const char *host; /* for s3://, the bucket */
     const char *port;
-    const char *path; /* without slashes at both ends, unless it is a Unix socket's */
+    const char *path; /* without slashes at its ends, unless it is the path of a Unix socket */
     const char *credentials;
     const char *ca;
     const char *certificate;
     const char *key;
     const char *region;
     const char *endpoint;
-    bool is_flat; /* objects are directly below the path, without folders for the name space and the key */
+    bool is_flat; /* objects are directly below `path`, not in folders for the name space and the key */
     char memory[URL_CAPACITY + 16];
 };
 

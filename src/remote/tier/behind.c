@@ -8,7 +8,7 @@ static ingot_status_t make_chain(ingot_storage_t *storage, ingot_storage_t local
 {
     const ingot_storage_t tiers[] = {local, remote};
     const ingot_status_t status =
-        ingot_persist_set_write_through(remote, 1); /* harmless for a read-only tier, which accepts no stores */
+        ingot_persist_set_write_through(remote, 1); /* harmless for a read-only tier, which stores nothing anyway */
     return status == INGOT_SUCCESS ? ingot_persist_chain(storage, 2, tiers) : status;
 }
 

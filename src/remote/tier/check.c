@@ -1,8 +1,8 @@
 /*
  * check.c - finds out what is wrong with a server, and how fast it is.
  *
- * The requests are made in the same way as those of loads and uploads, except that they bypass the guard: a check must
- * reach the server each time.
+ * Its requests are like those of loads and uploads, except that they bypass the guard, because a check must reach the
+ * server each time.
  */
 #include <ingot/backend.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static ingot_status_t end_step(ingot_remote_report_t *report, enum outcome outco
                : fail(report, tier_status_of(outcome), request->failure);
 }
 
-/* Measures connecting, by the first probe, and then the shortest round trip. */
+/* Measures how long the first probe takes, which also connects, and then the shortest round trip. */
 static ingot_status_t check_round_trips(const struct tier *tier, ingot_remote_report_t *report)
 {
     ingot_status_t status = INGOT_SUCCESS;

@@ -1,8 +1,8 @@
 /*
- * environment.c - reads the settings of remote tiers from the environment, which no other file of src/remote does.
+ * environment.c - reads the settings of remote tiers from environment variables. No other file of src/remote reads any.
  *
  * As in persist, the environment is read only if the application asks for it. Credentials are in files, because others
- * can see the environment.
+ * may see the environment.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -17,7 +17,7 @@
 
 #include "util/struct_size.h"
 
-/* Returns NULL if the variable is unset or empty. */
+/* Returns the value of an environment variable, or NULL if the variable is unset or empty. */
 static const char *value_of(const char *name)
 {
     const char *value = secure_getenv(name);

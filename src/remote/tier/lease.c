@@ -28,7 +28,7 @@
 #define REASON_CAPACITY 512u
 #define TOKEN_BYTES 16u
 
-/* Makes a random token. Returns false if the system has no random numbers yet. */
+/* Makes a random token. Returns false if the kernel's random generator is not ready yet. */
 static bool draw_token(char token[LEASE_TOKEN_CAPACITY])
 {
     uint8_t bytes[TOKEN_BYTES];
@@ -39,7 +39,7 @@ static bool draw_token(char token[LEASE_TOKEN_CAPACITY])
     return true;
 }
 
-/* Stops requests for leases for a while. Loads and stores continue, because a server may allow them but no scripts. */
+/* Stops requests for leases for a while. Loads and uploads continue, because a server may allow them and no scripts. */
 static void turn_off(struct tier *tier, const char *why)
 {
     char reason[REASON_CAPACITY];

@@ -1,6 +1,6 @@
 /*
- * lease.h - takes leases. Of the machines that share a server, only the one with a program's lease compiles the
- * program.
+ * lease.h - takes and ends leases. Of all machines that share a server, only the one that holds a program's lease
+ * compiles the program.
  */
 #ifndef INGOT_REMOTE_TIER_LEASE_H
 #define INGOT_REMOTE_TIER_LEASE_H

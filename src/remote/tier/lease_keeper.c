@@ -1,10 +1,12 @@
 /*
  * lease_keeper.c - the thread that renews and ends a tier's leases; see lease_keeper.h.
  *
- * A lease is renewed after each third of its time, so that it survives a lost request. It runs out soon after its
- * process has died or was stopped. The thread ends a lease only after the upload of its program, because the machines
- * that wait for the lease then expect the object. Another thread uploads, because a large upload may take longer than a
- * lease lasts. Only this thread removes leases from the list, so it may use one without the lock.
+ * The thread renews a lease after each third of its time, so that one lost request does not end the lease. If the
+ * process dies or is stopped, nobody renews its leases, and they soon run out. The thread ends a lease only after the
+ * upload of the lease's program, because machines that wait for the lease expect to find the object when it ends.
+ * Another thread makes the uploads, because a large upload may take longer than a lease lasts. Only this thread removes
+ * leases from the list, so a lease stays valid while it
+ * works without the lock.
  */
 #include "remote/tier/lease_keeper.h"
 
@@ -28,8 +30,8 @@ static uint64_t part_of_time_ns(const struct tier *tier)
     return tier->lease_time_ms * CLOCK_NS_PER_MS / PARTS;
 }
 
-/* True if the lease can be ended on the server: its holder has ended it, and its upload is over. If the queue is empty,
- * the upload is over or was dropped. Requires the lock. */
+/* True if the lease can be ended on the server: its holder has ended it, and the upload of its program, if there is
+ * one, is over. An empty queue means that the upload is over or was dropped. Requires the lock. */
 static bool is_to_end(struct tier *tier, const struct lease *lease)
 {
     return lease->is_ended &&
@@ -50,7 +52,7 @@ static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_en
     if (outcome != OUTCOME_ENDED && guard_note_upload(&tier->guard, finding, clock_now_ns())) {
         tier_tell_pause(tier, request.failure);
         worker_ensure(tier);
-        upload_queue_wake(&tier->queue); /* the upload thread must read when the next probe is due */
+        upload_queue_wake(&tier->queue); /* the upload thread must find out when the next probe is due */
     }
     return outcome;
 }
@@ -107,8 +109,8 @@ static void finish(struct tier *tier, struct lease *lease)
     free(lease);
 }
 
-/* Does what is due for one lease. If nothing is due, returns false and the moment when something will be. Requires
- * the lock. */
+/* Does what is due for one lease. If nothing is due, returns false and sets *moment_ns to when something will be.
+ * Requires the lock, but releases it during a request. */
 static bool work_once(struct tier *tier, uint64_t *moment_ns)
 {
     const uint64_t now_ns = clock_now_ns();
@@ -127,7 +129,7 @@ static bool work_once(struct tier *tier, uint64_t *moment_ns)
     return false;
 }
 
-/* A copy of a lease that is to be ended; other threads may still use the lease itself. */
+/* What a request to end a lease needs, copied from the lease, which other threads may still use. */
 struct last_request {
     char key[OBJECT_KEY_CAPACITY];
     char token[LEASE_TOKEN_CAPACITY];

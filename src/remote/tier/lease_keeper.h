@@ -6,7 +6,7 @@
 
 #include "remote/tier/tier.h"
 
-/* Makes a lease that is not in the list yet, and starts the thread if it is not running. Returns NULL if out of
+/* Creates a lease without adding it to the list, and starts the thread if it is not running. Returns NULL if out of
  * memory or if the tier is ending. */
 struct lease *lease_keeper_make(struct tier *tier, const char *key, const char *token);
 /* Adds a lease that the server has given. began_ns: when the request began. The thread frees the lease after ending

@@ -14,17 +14,17 @@
 #include "remote/base/transport.h"
 #include "remote/object/object_key.h"
 
-/* Only the thread of lease_keeper.h removes a lease from the list, so it may use one without the lock. */
+/* Only the thread of lease_keeper.h removes leases, so a lease stays valid while that thread works without the lock. */
 struct lease {
-    struct lease *next;      /* under the list's lock, like all fields up to the key */
-    bool is_ended;           /* by its holder */
+    struct lease *next;      /* the list's lock guards all fields before the key */
+    bool is_ended;           /* the holder has ended the lease */
     bool may_others_take;    /* valid if the lease is ended */
     bool has_upload;         /* the program's blob was queued */
     bool is_upload_over;     /* the blob was uploaded, or its upload failed */
     bool has_upload_failed;  /* the uploads of other machines would fail, too */
-    bool is_lost;            /* the server gave it to another token, or may have */
+    bool is_lost;            /* the server has given the lease to another token, or may have done so */
     uint64_t renew_at_ns;    /* when the next request is due */
-    uint64_t runs_out_at_ns; /* the earliest moment at which it runs out on the server */
+    uint64_t runs_out_at_ns; /* the earliest moment at which the lease runs out on the server */
     char key[OBJECT_KEY_CAPACITY];
     char token[LEASE_TOKEN_CAPACITY];
 };
@@ -32,11 +32,11 @@ struct lease {
 struct lease_list {
     pthread_mutex_t lock;
     pthread_cond_t has_changed; /* wakes the thread; uses the steady clock */
-    struct lease *first;        /* under lock, like the next two */
+    struct lease *first;        /* `lock` guards first, has_thread and is_ending */
     bool has_thread;
     bool is_ending;
     pthread_t thread;              /* valid if has_thread */
-    atomic_size_t count;           /* relaxed: if it is 0, stores and uploads do not search the list */
+    atomic_size_t count;           /* if 0, there is no need to search the list; relaxed */
     _Atomic uint64_t off_until_ns; /* no leases are requested until then, because the server refused one; relaxed */
 };
 

@@ -63,7 +63,7 @@ ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict)
     if (verdict == GUARD_EXIT)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier is off because the process is ending");
     if (verdict == GUARD_IS_OPEN) {
-        worker_ensure(tier); /* the thread, which probes the server, may be missing because memory ran out earlier */
+        worker_ensure(tier); /* the thread that probes the server may be missing, because memory ran out earlier */
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now");
     }
     if (!atomic_exchange_explicit(&tier->has_told_no_time, true, memory_order_relaxed))
@@ -88,8 +88,8 @@ static void count_failure(struct tier *tier, enum outcome outcome)
     }
 }
 
-/* Returns what an unusable object shows about the server. One that is only too new or too large does not count against
- * it. */
+/* Returns what an unusable object shows about the server. An object that is only too new or too large does not count
+ * against the server. */
 static enum breaker_finding finding_of_object(ingot_status_t status)
 {
     const bool is_bad = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_MISMATCH;
@@ -103,7 +103,7 @@ void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_
         return;
     tier_tell_pause(tier, reason);
     worker_ensure(tier);
-    upload_queue_wake(&tier->queue); /* the thread must read when the next probe is due */
+    upload_queue_wake(&tier->queue); /* the thread must find out when the next probe is due */
 }
 
 static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
@@ -199,7 +199,7 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
     return status;
 }
 
-/* Asks the server. Counts the answers like those of loads, except hits, because nothing is loaded. */
+/* Asks the server. Counts the answers as it does for loads, but counts no hits, because nothing is loaded. */
 static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
 {
     char key[OBJECT_KEY_CAPACITY];

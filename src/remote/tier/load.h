@@ -11,19 +11,19 @@
 /* The operation of ingot_storage_ops_t; self is a tier. */
 ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
-/* Does the same for several ids, as an ingot_storage_load_many_t. */
+/* Loads the blobs of several ids. This is an ingot_storage_load_many_t; self is a tier. */
 void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
                     void *user);
 
 /*
- * The parts of a load, which both functions use. Each part updates the tier's counts, and returns the status of the
- * load.
+ * The parts of a load, which both tier_load and tier_load_many use. Each part updates the tier's counts, and reports
+ * the status of the load.
  */
 /* Loads a blob from the waiting uploads, or sets a failure if the server must not be asked for this id. Returns false
  * if the server must be asked. */
 bool load_here(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob, ingot_status_t *status);
 ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-/* Handles a load for which the guard admitted no request. */
+/* Returns the status of a load for which the guard admitted no request. */
 ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict);
 /* Turns the outcome of a request that has ended into the result of the load. */
 ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,

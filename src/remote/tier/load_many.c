@@ -5,10 +5,10 @@
  * counts as many failures, as the same loads in parallel threads would. Results are delivered while no request is under
  * way, because the receiver may be slow.
  *
- * A group has few objects at first, and more if the previous group was quick, because objects that share a slow network
- * must not make one another miss their deadlines. In a group, an object may have at most OBJECT_LIMIT bytes, so that a
- * group's memory is bounded. A larger object is loaded alone, and so are the following ones, until they are smaller
- * again.
+ * Objects that share a slow network must not make one another miss their deadlines. So the first group has few objects,
+ * and the next group has more if this one was quick. In a group, an object may have at most OBJECT_LIMIT bytes, so that
+ * the memory of a group is bounded. A larger object is loaded alone, and so are the following objects, until they are
+ * smaller again.
  */
 #include <ingot/backend.h>
 #include <string.h>
@@ -33,7 +33,7 @@ struct batch {
     size_t most;       /* objects in a group; at most MOST */
     size_t group_size; /* objects in the next group, adapted to the server's speed */
     size_t asked_count;
-    size_t asked[MOST]; /* indices in ids: those that the server must be asked for */
+    size_t asked[MOST]; /* indices (in ids) of the ids that the server must be asked for */
     char keys[MOST][OBJECT_KEY_CAPACITY];
     struct fetch fetches[MOST];
 };
@@ -46,7 +46,7 @@ static void deliver(struct batch *batch, size_t number, ingot_status_t status, i
 
 /* ---- before a group ---- */
 
-/* Adds ids to those that the last group left over. Delivers the ids that need no request. */
+/* Adds ids to those that the previous group has left. Delivers the ids that need no request. */
 static void collect(struct batch *batch)
 {
     while (!batch->is_ended && batch->asked_count < batch->group_size && batch->next < batch->count) {
@@ -107,8 +107,8 @@ static bool is_too_large_for_group(const struct batch *batch, size_t index)
            fetch->max_size < envelope_max_size(id_size, batch->tier->max_blob_bytes);
 }
 
-/* Returns how many objects the next group may have if each takes as long as in this group: as many as fit into the
- * time of a load that is not slow, and into half of the time after which a load fails. */
+/* Returns how many objects the next group may have. If each takes as long as in this group, all of them must fit into
+ * the time of a load that is not slow, and into half of the time after which a load fails. */
 static size_t next_group_size(const struct batch *batch, size_t count)
 {
     const struct fetch *first = &batch->fetches[0];

@@ -153,7 +153,7 @@ ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
     return status;
 }
 
-/* A forked child cannot free what its parent's threads may have been using. */
+/* Destroys a tier. A forked child frees nothing, because its parent's threads may have been using it at the fork. */
 static void destroy(void *self)
 {
     struct tier *tier = self;
@@ -189,7 +189,7 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
     }
     if (!is_read_only && tier->transport.ops->leases != NULL && (known.flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0)
         (void)ingot_storage_set_leases(made, &leases);       /* cannot fail: the arguments are valid */
-    (void)ingot_storage_set_load_many(made, tier_load_many); /* likewise */
+    (void)ingot_storage_set_load_many(made, tier_load_many); /* cannot fail either */
     *storage = made;
     return INGOT_SUCCESS;
 }

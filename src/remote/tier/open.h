@@ -1,5 +1,5 @@
 /*
- * open.h - makes a tier that does not belong to a storage yet, and frees it.
+ * open.h - creates and frees tiers. The caller then makes a storage from a tier, or uses the tier alone.
  */
 #ifndef INGOT_REMOTE_TIER_OPEN_H
 #define INGOT_REMOTE_TIER_OPEN_H

@@ -1,10 +1,11 @@
 /*
  * registry.c - lists the open tiers of this process, and finishes them in exit(); see registry.h.
  *
- * Most processes end without releasing their storages. So that their blobs are not lost, a handler of exit() uploads
- * for a short time. Meanwhile, other threads may go on loading. The handler ends their requests, because the libraries
- * that they use, such as OpenSSL, may free their memory in a later handler. The handlers of persist, which store
- * programs, have already run: they were registered later, because a tier is opened before the first program is made.
+ * Most processes end without releasing their storages. So that no blobs are lost, a handler that exit() calls uploads
+ * them, but only for a short time. Other threads may be loading meanwhile. The handler ends their requests, because the
+ * libraries that these requests use, such as OpenSSL, may free their memory in a handler that runs later. The handlers
+ * of persist, which store programs, have run before. They were registered after this one, because a tier is opened
+ * before the first program is made, and exit() calls the newest handler first.
  */
 #include "remote/tier/registry.h"
 
@@ -21,7 +22,7 @@
 #define MOST_WAIT_NS (100 * CLOCK_NS_PER_MS) /* a request checks every 20 ms whether it must end early */
 
 static struct spin lock;
-static struct tier *tiers; /* under lock, like the next one; in a forked child, the list also has the parent's tiers */
+static struct tier *tiers; /* `lock` guards it and handler_count; in a forked child, it also lists the parent's tiers */
 static unsigned handler_count;
 
 void tier_finish(struct tier *tier)
@@ -36,7 +37,7 @@ void tier_finish(struct tier *tier)
     lease_keeper_finish(tier);
 }
 
-/* Refuses all further requests of callers. */
+/* Refuses all further requests that callers make. */
 static void refuse_requests(pid_t process)
 {
     spin_take(&lock);
@@ -55,8 +56,9 @@ static void wait_for_requests(const struct tier *tier)
         (void)poll(NULL, 0, 1);
 }
 
-/* Finishes all tiers. Does not hold the lock meanwhile, because their events may call this library. A tier that another
- * thread is releasing looks like one in use, so an application must not end the process while it releases tiers. */
+/* Finishes all tiers. Does not hold the lock meanwhile, because callbacks for their events may call this library. If
+ * another thread is releasing a tier, the tier still looks as if it were in use. So an application must not end the
+ * process while it releases tiers. */
 static void on_exit_of_process(void)
 {
     const pid_t process = getpid();
@@ -79,9 +81,9 @@ static void on_exit_of_process(void)
 bool registry_add(struct tier *tier, ingot_storage_t storage)
 {
     spin_take(&lock);
-    /* Registers the handler again for each later tier, because libcurl's TLS library may have been loaded after the
-     * first tier was opened, and must work until the last handler has run. exit() runs the newest handler first, and
-     * the others then have nothing to do. */
+    /* Registers the handler again for each later tier. libcurl's TLS library may have been loaded after the first tier
+     * was opened, and a tier must be finished before that library's own handler runs. exit() calls the newest handler
+     * first, and the older ones then have nothing left to do. */
     if (handler_count < MOST_HANDLERS && atexit(on_exit_of_process) == 0)
         ++handler_count;
     const bool is_added = handler_count != 0;

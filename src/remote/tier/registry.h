@@ -14,8 +14,8 @@ void registry_remove(struct tier *tier);
 /* Returns the tier of a storage that this process opened, or NULL. */
 struct tier *registry_find(ingot_storage_t storage);
 
-/* Lets the tier's thread upload during the tier's exit time, if the guard allows as much, and then ends both
- * threads. */
+/* Lets the tier's thread upload for as long as the tier's exit time and the guard allow, and then ends both threads of
+ * the tier. */
 void tier_finish(struct tier *tier);
 
 #endif

@@ -28,10 +28,10 @@ void tier_end_with_pause(struct request *request)
 
 enum guard_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns)
 {
-    /* Refused callers are not counted at all, because exit() waits until the count is zero. */
+    /* Callers that are refused are not counted, because exit() waits until the count is zero. */
     if (atomic_load(&tier->is_in_exit))
         return GUARD_EXIT;
-    (void)atomic_fetch_add(&tier->asking_count, 1); /* exit() sets the flag, then reads the count */
+    (void)atomic_fetch_add(&tier->asking_count, 1); /* exit() first sets is_in_exit, then reads asking_count */
     const enum guard_verdict verdict =
         atomic_load(&tier->is_in_exit) ? GUARD_EXIT : guard_admit(&tier->guard, request, now_ns);
     if (verdict != GUARD_PASS)

@@ -42,7 +42,7 @@ enum tier_count {
 };
 
 struct tier {
-    pid_t process;  /* that opened the tier; constant, like all fields up to the transport */
+    pid_t process;  /* the one that opened the tier; all fields up to `transport` are constant */
     uint32_t flags; /* ingot_remote_flags_t */
     size_t max_blob_bytes;
     uint64_t connect_limit_ns;
@@ -62,10 +62,10 @@ struct tier {
     atomic_uint asking_count; /* callers' requests under way; sequentially consistent with is_in_exit, see tier_admit */
     atomic_bool has_told_no_time;      /* an event has reported that no time is left to lose; relaxed */
     atomic_ullong counts[TIER_COUNTS]; /* relaxed */
-    bool has_thread;                   /* under the queue's lock, like the next one */
+    bool has_thread;                   /* the queue's lock guards has_thread and is_finished */
     bool is_finished;
     pthread_t thread;        /* valid if has_thread */
-    ingot_storage_t storage; /* not a reference; under the registry's lock, like the next two */
+    ingot_storage_t storage; /* not a reference; the registry's lock guards it and the two fields below */
     bool is_ended_by_exit;
     struct tier *next;
 };
@@ -77,7 +77,7 @@ static inline void tier_count(struct tier *tier, enum tier_count which, uint64_t
 
 /* Makes a request without a deadline, which ends early if the tier is being closed. */
 struct request tier_make_request(const struct tier *tier);
-/* Asks the guard to admit a request of a caller. Each admitted request needs a tier_leave when it has ended. */
+/* Asks the guard to admit a caller's request. When an admitted request has ended, the caller must call tier_leave. */
 enum guard_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns);
 void tier_leave(struct tier *tier, unsigned request_count);
 /* Makes an admitted request end early if the tier stops asking the server. */

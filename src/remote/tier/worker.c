@@ -94,7 +94,7 @@ static void probe(struct tier *tier)
     const enum outcome outcome = tier->transport.ops->probe(tier->transport.self, &request);
     if (guard_end_probe(&tier->guard, tier_finding_of(outcome) == BREAKER_WORKS, clock_now_ns()))
         tier_tell_pause(tier, NULL);
-    upload_queue_wake(&tier->queue); /* threads that wait for uploads may have to give up or to wait longer */
+    upload_queue_wake(&tier->queue); /* threads that wait for uploads may have to give up, or to wait longer */
 }
 
 /* ---- the thread ---- */

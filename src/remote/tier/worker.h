@@ -12,8 +12,8 @@
 /* Starts the thread if it is not running and the tier has not finished. If that fails, an event reports it. */
 void worker_ensure(struct tier *tier);
 
-/* Waits until there is nothing left to upload. Returns false if there still is something at `moment_ns`, or when the
- * breaker opens. */
+/* Waits until nothing is left to upload. Returns false as soon as the breaker opens, or if something is still left at
+ * `moment_ns`. */
 bool worker_wait(struct tier *tier, uint64_t moment_ns);
 
 /* Ends the thread at once. Drops the waiting uploads; an event reports how many. Later calls do nothing. */

@@ -10,8 +10,8 @@
 #include "remote/base/thread.h"
 
 struct upload {
-    atomic_uint references; /* release of each reference pairs with acquire of the last one */
-    struct upload *next;    /* under the queue's lock */
+    atomic_uint references; /* dropping a reference (release) pairs with dropping the last one (acquire) */
+    struct upload *next;    /* guarded by the queue's lock */
     unsigned attempt_count; /* used only by the thread that takes items */
     size_t id_size;
     size_t blob_size;

@@ -2,8 +2,8 @@
  * upload_queue.h - queues blobs to be uploaded and ids to be removed, oldest first, within limits.
  *
  * A new item replaces an older one with the same id. If there is no room, the oldest items are dropped. One thread
- * takes items. Loads also find the item that it is working on. Lock: one mutex, not held while an item is uploaded.
- * Items have reference counts, so that a load need not copy the blob.
+ * takes items from the queue. A load also finds the item that this thread is working on. Lock: one mutex, not held
+ * while an item is uploaded. Items have reference counts, so that a load need not copy the blob.
  */
 #ifndef INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
 #define INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
@@ -17,23 +17,23 @@
 struct upload;
 size_t upload_id_size(const struct upload *upload);
 const uint8_t *upload_id(const struct upload *upload);
-/* Returns 0 if the id is to be removed. */
+/* Returns the size of the blob, or 0 if the item removes its id. */
 size_t upload_blob_size(const struct upload *upload);
 const uint8_t *upload_blob(const struct upload *upload);
 /* Drops a reference. */
 void upload_release(struct upload *upload);
-/* Counts an attempt; for the thread that takes items. Returns the number of attempts so far. */
+/* Counts an attempt, and returns the number of attempts so far. Only the thread that takes items may call it. */
 unsigned upload_count_attempt(struct upload *upload);
 
 struct upload_queue {
     pthread_mutex_t lock;
     pthread_cond_t has_changed; /* wakes the thread, and callers that wait until the queue is empty; steady clock */
-    uint64_t max_bytes;         /* constant, like the next one */
+    uint64_t max_bytes;         /* max_bytes and max_count are constant */
     size_t max_count;
-    struct upload *first; /* under lock, like all below */
+    struct upload *first; /* `lock` guards all fields from here on */
     struct upload **last;
     struct upload *active; /* the item that the thread is working on, or NULL */
-    size_t count;          /* without the active item, like the next one */
+    size_t count;          /* count and bytes do not include the active item */
     uint64_t bytes;
     bool is_closed; /* accepts no more items */
 };

@@ -1,5 +1,6 @@
 /*
- * layer_session.cpp - makes the two tables of functions, queries programs with them, and compares what they return.
+ * layer_session.cpp - makes the two tables of functions (with and without the layer), queries programs with each, and
+ * compares what they return.
  */
 #include "layers/layer_session.h"
 
@@ -226,7 +227,7 @@ void Session::ask(const std::string &what, const std::function<cl_int(size_t, vo
     if (error != CL_SUCCESS)
         return;
     std::string shown = bytes;
-    if (what == "log") /* Intel's compiler puts a count of compilations in front of a message */
+    if (what == "log") /* Intel's compiler begins a message with its count of compilations */
         shown = std::regex_replace(bytes, std::regex("(^|\n)[0-9]+:"), "$1N:");
     tell(what + " size", static_cast<int64_t>(shown.size()));
     if (is_number) {

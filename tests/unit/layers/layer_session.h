@@ -1,6 +1,6 @@
 /*
- * layer_session.h - runs scenarios for the OpenCL layer. Each scenario reports what it saw, and the report must be the
- * same without the layer, with it when the store is empty, and with it when the store has the programs.
+ * layer_session.h - runs scenarios for the OpenCL layer. Each scenario reports what it saw. The report must be the same
+ * without the layer, with the layer and an empty store, and with the layer and a store that has the programs.
  */
 #ifndef INGOT_TESTS_UNIT_LAYERS_LAYER_SESSION_H
 #define INGOT_TESTS_UNIT_LAYERS_LAYER_SESSION_H
@@ -20,8 +20,8 @@
 namespace layer_session
 {
 
-/* Return the loader's functions, which count what they compile, and the functions that the layer puts in their
- * place. */
+/* The first function returns the loader's functions, which count what they compile. The second one returns the
+ * functions that the layer puts in their place. */
 const cl_icd_dispatch &bare();
 const cl_icd_dispatch &layered();
 
@@ -63,7 +63,7 @@ struct Session {
     void query_kernel(cl_program program, cl_kernel kernel);
 };
 
-/* Runs a scenario without the layer, and three times with it: cold, and warm twice. Expects equal reports. */
+/* Runs a scenario without the layer, and three times with it: cold, and twice warm. Expects equal reports. */
 void compare(const std::function<void(Session &)> &scenario, size_t device_count = 1);
 
 /* A program with the kernels `twice` and `add`. */

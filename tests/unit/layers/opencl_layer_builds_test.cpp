@@ -68,14 +68,14 @@ TEST(Layer, CallsBackWithTheApplicationsHandle)
     });
 }
 
-/* The driver does these builds, because they fail or are for a debugger. If the layer used its shadow of the program
- * after it was freed, valgrind and the sanitizers would see it. Without them, `blocks` shows late writes. */
+/* The driver does these builds, because they fail or are for a debugger. A layer that used its shadow of the program
+ * after freeing it would be caught by valgrind and the sanitizers. Without these, `blocks` shows late writes. */
 TEST(Layer, LetsACallbackReleaseTheProgram)
 {
     struct Released {
         Session &session;
         cl_int error;
-        std::vector<void *> blocks; /* allocated where the shadow was, if it has been freed */
+        std::vector<void *> blocks; /* allocated where the shadow was, if the shadow has been freed */
     };
     compare([](Session &session) {
         static const auto release = [](cl_program program, void *user) {
@@ -102,7 +102,7 @@ TEST(Layer, LetsACallbackReleaseTheProgram)
     });
 }
 
-/* -g counts wherever it is a word of the options. */
+/* The option -g is effective wherever it is a word of the options. */
 TEST(Layer, LeavesBuildsForADebuggerToTheDriver)
 {
     const auto count_of = [](const char *options) {
@@ -282,7 +282,7 @@ TEST(Layer, OutlivesCanceledThreads)
     while (compilation_count == before)
         std::this_thread::yield();
     const pthread_t waiter = build.begin();
-    EXPECT_EQ(0, pthread_cancel(waiter)); /* it will wait for the build, and the wait must not be canceled */
+    EXPECT_EQ(0, pthread_cancel(waiter)); /* it will wait for the build, and must not be canceled there */
     EXPECT_EQ(0, pthread_cancel(builder));
     holds_builds = false;
     EXPECT_EQ(0, pthread_join(builder, nullptr));

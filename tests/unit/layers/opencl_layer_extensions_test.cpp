@@ -32,7 +32,7 @@ const char kRead[] = "clEnqueueReadGlobalVariableINTEL";
 const char kWrite[] = "clEnqueueWriteGlobalVariableINTEL";
 const char kCreate[] = "clCreateProgramWithILKHR";
 
-/* The arguments of the last call of a stand-in. */
+/* The arguments of the last call to a stand-in. */
 struct Noted {
     const void *object; /* a device, a queue or a context */
     cl_program program;
@@ -79,7 +79,7 @@ cl_program CL_API_CALL create_with_il(cl_context context, const void *il, size_t
     return bare().clCreateProgramWithIL(context, il, length, error);
 }
 
-/* Gives the driver the functions, and the application the layer's versions of them. */
+/* Gives the functions to the driver, and the layer's versions of them to the application. */
 class LayerExtensions : public ::testing::Test
 {
 protected:
@@ -89,7 +89,7 @@ protected:
         return reinterpret_cast<Function>(
             layered().clGetExtensionFunctionAddressForPlatform(OpenclPlatform::get().id(), name));
     }
-    /* Takes the function from the driver; another platform may still have it. */
+    /* Takes the function away from the driver. Another platform may still have it. */
     static void take_away(const char *name) { extension_functions[name] = nullptr; }
     void TearDown() override { extension_functions.clear(); }
 

@@ -1,5 +1,5 @@
 /*
- * opencl_layer_lifetime_test.cpp - tests references to programs, and when programs end, with the layer.
+ * opencl_layer_lifetime_test.cpp - tests how the layer counts references to programs, and when programs end.
  */
 #include <gtest/gtest.h>
 
@@ -125,7 +125,7 @@ TEST(Layer, EndsAllProgramsBeforeTheirContext)
     EXPECT_EQ(before, launches.count_context());
 }
 
-/* Whichever thread releases its kernel last, no program must be left. */
+/* No program must be left, no matter which thread releases its kernel last. */
 TEST(Layer, EndsProgramsWhoseKernelsOtherThreadsRelease)
 {
     Session session(layered());

@@ -67,7 +67,7 @@ TEST(Layer, ChecksHeadersAndInputsAsTheDriverDoes)
                 cl.clLinkProgram(session.context, 0, nullptr, "", count, inputs, nullptr, nullptr, &error);
             session.tell(what + " is refused", linked == nullptr);
             session.tell(what, error);
-            if (linked != nullptr) /* Intel's driver makes a program even so */
+            if (linked != nullptr) /* Intel's driver makes a program nevertheless */
                 cl.clReleaseProgram(linked);
         };
         link("no input count", 0, &program);
@@ -163,7 +163,7 @@ TEST(LayerLink, AnswersAboutLinkedProgramsAsTheDriverDoes)
     });
 }
 
-/* After a hit, other calls must work as with the driver: another compilation, a build, a link with another object. */
+/* After a hit, another compilation, a build and a link with another object must work as they do with the driver. */
 TEST(LayerLink, ContinuesAfterAHitAsTheDriverDoes)
 {
     compare([](Session &session) {
@@ -277,7 +277,7 @@ struct OfFile {
     }
 };
 
-/* Neither this application nor a later one may get a program with the file's content from after the compilation. */
+/* After the compilation, the included file changes or is removed. No application may get a program that differs. */
 TEST(LayerLink, LinksWhatWasCompiledThoughAFileChangedOrIsGone)
 {
     const ScratchDirectory scratch;
@@ -357,7 +357,7 @@ TEST(LayerLink, LinksLoadedObjectsInTwoThreads)
             session.cl.clReleaseProgram(each);
         }
     };
-    for (const char *options : {"", "", static_cast<const char *>(nullptr)}) { /* cold, warm, and warm objects only */
+    for (const char *options : {"", "", static_cast<const char *>(nullptr)}) { /* cold, warm, only objects warm */
         Session session(layered());
         Halves halves(session, "threads");
         halves.compile(nullptr);
@@ -365,7 +365,7 @@ TEST(LayerLink, LinksLoadedObjectsInTwoThreads)
     }
 }
 
-/* The layer passes these calls to the driver unchanged, without the options of the environment. */
+/* The layer passes these calls to the driver unchanged. It does not add the options from the environment. */
 TEST(LayerLink, LeavesCompilationsToTheDriverIfTheEnvironmentHasOptions)
 {
     for (const char *variable : {"INGOT_COMPILE_OPTIONS", "INGOT_LINK_OPTIONS"}) {

@@ -1,7 +1,7 @@
 /*
- * opencl_layer_reload_test.cpp - tests an application that opens and closes the OpenCL loader itself. So this test is
- * not linked with the loader. Libraries that the layer calls later must stay loaded, and the loader must load the layer
- * the next time, too.
+ * opencl_layer_reload_test.cpp - tests an application that opens and closes the OpenCL loader itself. (So this test is
+ * not linked with the loader.) When the application closes the loader, the libraries that the layer still calls must
+ * stay loaded. When the application opens the loader again, the loader must load the layer again.
  */
 #include <dlfcn.h>
 #include <gtest/gtest.h>

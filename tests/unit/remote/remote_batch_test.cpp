@@ -108,7 +108,7 @@ private:
     Nginx nginx_;
 };
 
-/* The results of a load of several blobs, by their indices in the call. */
+/* The results of loading several blobs, by their indices in the call. */
 struct Loaded {
     std::vector<ingot_status_t> statuses;
     std::vector<Bytes> blobs;
@@ -201,7 +201,7 @@ TEST_P(RemoteBatch, MissesWhatIsNotThere)
 {
     put({0, 3, 4, 30, 31, 59});
     const Tier tier(server_->url());
-    EXPECT_EQ(INGOT_SUCCESS, tier.put(id_of(7), blob_of(7))); /* it may still wait for its upload */
+    EXPECT_EQ(INGOT_SUCCESS, tier.put(id_of(7), blob_of(7))); /* the blob may still wait for its upload */
     const Loaded loaded(tier.get(), numbers_to(60));
     EXPECT_EQ(7u, loaded.count(INGOT_SUCCESS));
     EXPECT_EQ(53u, loaded.count(INGOT_NOT_FOUND));
@@ -252,7 +252,7 @@ TEST_P(RemoteBatch, ReturnsOnlySealedBlobsWhereSealsAreRequired)
             else if (i == 7)
                 bytes = sealed(removed, i);
             else if (i == 12)
-                bytes = sealed(key, 11); /* a valid seal, but of another id */
+                bytes = sealed(key, 11); /* a valid seal, but for another id */
             else if (i == 18)
                 bytes.back() ^= 1;
             else if (i == 25)
@@ -386,7 +386,7 @@ TEST_P(RemoteBatch, AChainAsksOnlyForWhatItsFirstTierLacks)
         EXPECT_TRUE(blob_of(i) == loaded.blobs[i]) << i << ": " << loaded.details[i];
     EXPECT_EQ(66u, tier.stats().hits);
     EXPECT_EQ(1u, tier.stats().misses);
-    ingot_storage_release(chain); /* this stores what the chain promotes */
+    ingot_storage_release(chain); /* releasing the chain stores what it promotes */
     for (size_t i = 0; i < 100; ++i)
         EXPECT_EQ(INGOT_SUCCESS, store.load(id_of(i))) << i;
 }
@@ -603,7 +603,7 @@ TEST(RemoteBatchRedis, AListInsteadOfAnAnswerIsNotRead)
             connection.send_bytes("$-1\r\n");
             return;
         }
-        (void)connection.pause(50); /* so that the first has been read */
+        (void)connection.pause(50); /* so that the first answer has been read */
         std::string numbers;
         for (int i = 0; i < 4096; ++i)
             numbers += ":1\r\n";
@@ -618,7 +618,7 @@ TEST(RemoteBatchRedis, AListInsteadOfAnAnswerIsNotRead)
     EXPECT_GT(size_t{16} << 20, sent);
 }
 
-/* The object is loaded again, alone. The time that it took in the group must count as lost. */
+/* The object is loaded again, alone. The time that it took in the group must be counted as lost time. */
 TEST(RemoteBatchRedis, TimeForAnObjectThatIsTooLargeForAGroupIsCounted)
 {
     std::atomic<size_t> answered{0};

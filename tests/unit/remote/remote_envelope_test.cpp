@@ -48,7 +48,7 @@ ingot_status_t decode(const Bytes &object, Bytes *blob = nullptr, const Bytes &i
     return status;
 }
 
-/* Makes the header's checksum match, as a hostile writer would. */
+/* Recomputes the header's checksum, as a hostile writer would. */
 Bytes seal(Bytes object)
 {
     const xxh3_words words = xxh3_128_of(80, object.data());

@@ -1,6 +1,6 @@
 /*
- * Tests processes that call exit() while their threads load through an encrypted connection. This program itself must
- * not use OpenSSL, because the processes are forked from it and must decide themselves what uses OpenSSL first.
+ * Tests processes that call exit() while their threads load through encrypted connections. These processes are forked
+ * from this program, which must not use OpenSSL itself: each test decides what uses OpenSSL first in its processes.
  */
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace
 {
 
 #if defined(__SANITIZE_THREAD__)
-const int kProcesses = 4; /* each waits a second in exit() */
+const int kProcesses = 4; /* each of them waits for a second in exit() */
 #else
 const int kProcesses = 20;
 #endif

@@ -43,14 +43,14 @@ std::string http_at(uint16_t port)
 }
 
 struct Cost {
-    double seconds = 0; /* of all loads that made a request */
-    double skipped = 0; /* of all other loads, which need nothing but a processor */
+    double seconds = 0; /* what all loads took that made a request */
+    double skipped = 0; /* what all other loads took, which need nothing but a processor */
     double longest = 0;
     uint64_t hits = 0;
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
 };
 
-/* Loads another program every few milliseconds, for four seconds, as an application does. Returns what that cost. */
+/* Loads another program every few milliseconds, as an application does, for four seconds. Returns what that cost. */
 Cost cost_of(const std::string &url)
 {
     const Tier tier(url, eager());
@@ -350,7 +350,7 @@ TEST(RemoteFaults, HoldsAllThreadsOnce)
     EXPECT_LE(tier.stats().lost_ns, 1500000000u);
 }
 
-/* A server that never takes an upload must not delay the end of the process. */
+/* A server that never accepts an upload must not delay the end of the process. */
 TEST(RemoteFaults, EndsInTimeWithUploadsThatNobodyTakes)
 {
     Redis redis;

@@ -22,7 +22,7 @@ breaker make_breaker()
     return made;
 }
 
-/* Lets the probe fail or succeed as soon as it is due. Returns when that was. */
+/* Lets the probe fail or succeed as soon as it is due. Returns the time at which it was due. */
 uint64_t probe(breaker *breaker, bool has_succeeded)
 {
     const uint64_t at = breaker->probe_at_ns;
@@ -106,7 +106,7 @@ TEST(RemoteBreaker, ForgetsLongPausesOnlyWhenARequestSucceeds)
     breaker_note(&breaker, BREAKER_FAILS, 0);
     probe(&breaker, false);
     const uint64_t closed_at = probe(&breaker, true);
-    breaker_note(&breaker, BREAKER_FAILS, closed_at); /* the server answers probes and nothing else */
+    breaker_note(&breaker, BREAKER_FAILS, closed_at); /* the server answers only probes */
     EXPECT_GE(breaker.probe_at_ns, closed_at + 4 * kSecond);
     const uint64_t again = probe(&breaker, true);
     breaker_note(&breaker, BREAKER_WORKS, again);
@@ -148,7 +148,7 @@ TEST(RemoteBudget, IsNeverExceededByRequestsThatUseAllOfTheirTime)
     EXPECT_LE(lost, 2 * kSecond);
     EXPECT_GE(lost, 2 * kSecond - 100 * kMs);
     EXPECT_EQ(11, count);
-    EXPECT_EQ(0u, budget_allowance(&budget, now + 10 * kSecond)); /* ten seconds give nothing back */
+    EXPECT_EQ(0u, budget_allowance(&budget, now + 10 * kSecond)); /* ten seconds are too short to refill the budget */
 }
 
 TEST(RemoteBudget, CountsTheTimeOfParallelRequestsOnce)

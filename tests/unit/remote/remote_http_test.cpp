@@ -16,7 +16,7 @@
 using namespace remote_fixture;
 using server_process::Nginx;
 
-/* Replaces libcurl's function, so that a test can let it run out of memory. */
+/* Replaces a function of libcurl, so that a test can make it fail as if memory had run out. */
 static std::atomic<bool> has_no_memory{false};
 extern "C" void *curl_multi_init(void);
 extern "C" void *curl_multi_init(void)

@@ -1,5 +1,5 @@
 /*
- * Tests machines that share a Redis, of which one compiles a program for all. Each machine is a directory store.
+ * Tests machines that share a Redis, where one machine compiles a program for all. Each machine is a directory store.
  */
 #include <gtest/gtest.h>
 
@@ -112,8 +112,8 @@ protected:
             return INGOT_SUCCESS;
         };
     }
-    /* Requests the program on a machine, and returns where it came from. Calls on_waiting when the request waits for a
-     * lease. */
+    /* Requests the program on a machine, and returns where the program came from. Calls on_waiting when the request
+     * waits for a lease. */
     ingot_origin_t request(const Machine &machine, const std::function<void()> &on_waiting,
                            const std::string &source = kSource)
     {
@@ -310,7 +310,7 @@ TEST_F(RemoteLease, IsLostWithTheServersMemory)
     EXPECT_EQ("1\n", redis.ask({"DBSIZE"})) << "it is stored nevertheless";
 }
 
-/* The wait is bounded by the time that the tier may lose; the limit of a stall is shorter. */
+/* If the server stops while a request waits for a lease, the request may lose no more than lost_time_ms. */
 TEST_F(RemoteLease, IsNotAwaitedLongerThanAServerThatStops)
 {
     Redis redis;

@@ -1,6 +1,6 @@
 /*
- * Tests faults of the network between a machine and its server, and of the server's process. They cost little time,
- * each request still gives a program, and loads hit again afterwards.
+ * Tests faults of the network between a machine and its server, and faults of the server's process. A fault may cost
+ * only little time, each request must still give a program, and loads must hit again after the fault.
  *
  * The machine and the server are network namespaces. remote_faults_test.cpp has servers that answer wrongly.
  */
@@ -32,7 +32,7 @@ namespace
 
 constexpr unsigned kHangSeconds = 150;
 constexpr int kPrograms = 150;
-constexpr int kProgramsAfterwards = 50; /* reserved for the time after the fault */
+constexpr int kProgramsAfterwards = 50; /* programs that are requested only after the fault */
 constexpr int kWordsPerProgram = 1000;  /* each of eight bytes, which hardly compress */
 constexpr int kPauseMs = 40;
 constexpr int kFaultSeconds = 3;
@@ -58,7 +58,7 @@ struct Cost {
     int requests = 0;
     int without_program = 0;
     int hits = 0;    /* during the fault */
-    double lost = 0; /* seconds that failed or slow requests lost before they could compile */
+    double lost = 0; /* seconds that passed in failed or slow requests before the process could compile */
     double longest = 0;
     double end = 0;      /* seconds that closing the tier took */
     double recovery = 0; /* seconds from the fault's end to a hit */
@@ -158,7 +158,7 @@ struct Gates {
 
 struct Asked {
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-    double seconds = 0; /* until the program was there, or the process could compile it */
+    double seconds = 0; /* until the process had the program, or could compile it */
 };
 
 Asked ask(const Machine &machine, Session &session, int number)
@@ -229,7 +229,7 @@ void meet(const Machine &machine, Session &session, Cost &cost, int &number)
     }
 }
 
-/* The work of a client: an eager one ends during the fault, and the other one goes on after the fault. */
+/* The work of a client. An eager client ends during the fault; the other one continues after the fault. */
 int run_client(const std::string &folder, const std::string &url, bool is_eager, const Gates &gates, Cost &cost)
 {
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;

@@ -1,6 +1,6 @@
 /*
- * Tests machines whose network fails while one of them compiles for all. Each machine is a network namespace with its
- * own store and several processes.
+ * Tests machines whose network fails while one of them compiles a program for all. Each machine is a network namespace
+ * with its own store and several processes.
  */
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ struct Board {
     std::atomic<int> loads{0};
     std::atomic<int> timeouts{0};
     std::atomic<int> lost_leases{0};
-    std::atomic<double> seconds{0}; /* that the machine lost that was cut off */
+    std::atomic<double> seconds{0}; /* what the fault cost the machine that was cut off */
 };
 
 ingot_persist_info_t waits_long()

@@ -1,6 +1,6 @@
 /*
- * Tests a remote tier on a real Redis: what it keeps, for how long and for whom, and what its thread does in the
- * background.
+ * Tests a remote tier on a real Redis: what the server keeps, for how long and for whom, and what the tier's thread
+ * does in the background.
  */
 #include <gtest/gtest.h>
 
@@ -319,7 +319,7 @@ TEST(RemoteRedis, IsOffInAForkedChild)
         ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
         ASSERT_EQ(INGOT_SUCCESS, writer.flush());
     }
-    auto tier = std::make_unique<Tier>(redis.url()); /* no thread yet, so TSan lets a child start one */
+    auto tier = std::make_unique<Tier>(redis.url()); /* the tier has no thread yet, so TSan lets a child start one */
     ASSERT_EQ(INGOT_SUCCESS, tier->load(kId));
     EXPECT_EQ(0, forked_child::run([&] {
                   ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
@@ -369,7 +369,7 @@ TEST(RemoteRedis, OpensBehindADirectory)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open_behind(&chain, directory, nullptr));
     ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
-    ingot_storage_release(chain); /* this uploads the blob */
+    ingot_storage_release(chain); /* releasing the chain uploads the blob */
     EXPECT_EQ("1\n", redis.ask({"DBSIZE"}));
 
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));

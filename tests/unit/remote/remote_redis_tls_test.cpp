@@ -80,7 +80,7 @@ TEST_F(RemoteRedisTls, RefusesServersThatCannotProveTheirName)
     const EncryptedRedis other(*files_, "other-server", "no");
     expect_refused(other.url(known()), "certificate is not accepted: IP address mismatch");
     expect_refused(other.url(known(), "rediss://localhost"), "certificate is not accepted: hostname mismatch");
-    /* A certificate of a known authority, but for a client. */
+    /* The certificate is from a known authority, but is one for clients. */
     const EncryptedRedis client(*files_, "client", "no");
     expect_refused(client.url(known()), "certificate is not accepted: ");
 }

@@ -39,7 +39,7 @@ public:
     {
         return url_without_key(path) + "&credentials=" + folder() + "/" + user;
     }
-    /* Returns a URL with a user's key whose last character is wrong. */
+    /* Returns a URL with the secret key of a user, but the last character of the key is wrong. */
     std::string url_with_wrong_secret(const char *user) const
     {
         std::string key;
@@ -170,7 +170,7 @@ TEST_F(RemoteS3, FillsTheDirectoryInFrontOfIt)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
     ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
-    ingot_storage_release(chain); /* this uploads the blob */
+    ingot_storage_release(chain); /* releasing the chain uploads the blob */
 
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));
     ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));

@@ -11,9 +11,9 @@
 
 /* Returns the name of the backend with this index, or NULL after the last one. */
 const char *backends_name(size_t index);
-/* Adds the devices of the backend with this index. There are none if the driver is missing. */
+/* Adds the devices of the backend with this index. If its driver is missing, there are none. */
 void backends_add_devices(struct device_list *list, size_t index);
-/* Creates a context for this device alone. On failure, returns false and writes a sentence to `reason`. */
+/* Creates a context for this device alone. On failure, writes an error message to `reason` and returns false. */
 bool backends_open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,
                           char reason[DEVICE_REASON_SIZE]);
 

@@ -25,7 +25,7 @@ struct device_list {
 
 /* Adds a device. Its text is made from the names of the backend, the device and the platform. */
 void device_add(struct device_list *list, const struct device *device, const char *name, const char *platform);
-/* Writes a sentence about a driver's error, and returns false. */
+/* Writes an error message about a failed call to a driver, and returns false. */
 bool device_refuse(char reason[DEVICE_REASON_SIZE], const char *call, long error);
 
 #endif

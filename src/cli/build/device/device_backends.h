@@ -1,6 +1,6 @@
 /*
- * device_backends.h - what `ingot build` needs of each backend: a table of functions that use the backend's native
- * interface.
+ * device_backends.h - declares what `ingot build` needs from each backend: a table of functions that use the backend's
+ * native interface.
  */
 #ifndef INGOT_CLI_BUILD_DEVICE_DEVICE_BACKENDS_H
 #define INGOT_CLI_BUILD_DEVICE_DEVICE_BACKENDS_H
@@ -15,7 +15,7 @@ struct device_backend {
                  char reason[DEVICE_REASON_SIZE]);
 };
 
-/* Each exists if the tool was built with the backend. */
+/* Each table exists only if the tool was built with its backend. */
 extern const struct device_backend device_opencl;
 extern const struct device_backend device_level_zero;
 extern const struct device_backend device_cuda;

@@ -1,5 +1,5 @@
 /*
- * actions.h - the actions of `ingot recipe`. Each returns an exit_code, after a message if it is not EXIT_DONE.
+ * actions.h - the actions of `ingot recipe`. Each returns an exit_code, and prints a message if it is not EXIT_DONE.
  */
 #ifndef INGOT_CLI_COMMANDS_RECIPE_ACTIONS_H
 #define INGOT_CLI_COMMANDS_RECIPE_ACTIONS_H
@@ -23,10 +23,10 @@ int recipe_merge(const struct recipe_request *request);
 int recipe_prune(const struct recipe_request *request);
 int recipe_extract(const struct recipe_request *request);
 
-/* Finds the only program whose key begins with these hexadecimal digits. Returns EXIT_FINDING, after a message, if
- * there are none or several. */
+/* Finds the only program whose key begins with these hexadecimal digits. If there are none or several, prints a message
+ * and returns EXIT_FINDING. */
 int recipe_find_program(ingot_recipe_t recipe, const char *digits, ingot_recipe_program_t *program);
-/* Returns the sum of a program's texts in bytes. */
+/* Returns the size of all texts of a program in bytes. */
 uint64_t recipe_text_bytes(const ingot_recipe_program_t *program);
 
 #endif

@@ -35,15 +35,15 @@ struct building {
     struct common_options common;
     bool is_stale;      /* --stale: builds from the recipes that the store keeps */
     const char *bundle; /* NULL: none */
-    char **paths;       /* of recipes */
+    char **paths;       /* the recipe files */
     size_t path_count;
     ingot_persist_trust_policy_t policy; /* for the recipes' seals; INGOT_PERSIST_TRUST may require more */
     const char *key_files;               /* the keys for these seals; NULL: INGOT_PERSIST_KEYS */
-    char **selectors;                    /* of --device; if there are none, all devices */
+    char **selectors;                    /* the values of --device; if there are none, all devices are chosen */
     size_t selector_count;
     bool has_chosen; /* a device was selected, in any namespace */
     struct schedule_limits limits;
-    char *layer;      /* NULL: none, or no linked programs */
+    char *layer;      /* NULL: there is none, or no linked programs need it */
     struct plan plan; /* with --stale, for one namespace at a time */
     struct report report;
 };
@@ -230,7 +230,7 @@ static int remove_item(const char *path, const struct stat *about, int type, str
     return remove(path);
 }
 
-/* Writes the bundle from the store in FILE.build, and removes that store. */
+/* Writes the bundle from the temporary store, FILE.build, and removes that store. */
 static int finish_bundle(const struct building *building, uint64_t *entry_count)
 {
     ingot_storage_t store = NULL;
@@ -246,7 +246,7 @@ static int finish_bundle(const struct building *building, uint64_t *entry_count)
     return EXIT_DONE;
 }
 
-/* Finds the layer if there are linked programs. The layer always stores in a namespace. */
+/* Finds the layer if there are linked programs. The layer stores only in a namespace, so one must be given. */
 static void find_layer(struct building *building)
 {
     bool has_links = false;
@@ -281,7 +281,7 @@ static int finish(struct building *building, int code, const uint64_t *bundled_c
     return code == EXIT_DONE && !report_is_good(&building->report) ? EXIT_FINDING : code;
 }
 
-/* Reads the recipes. The keys that check their seals may differ from those that seal the built programs. */
+/* Reads the recipes. The keys that check their seals need not be the keys that seal the built programs. */
 static int open_recipes(struct building *building)
 {
     ingot_persist_trust_t trust;
@@ -322,7 +322,7 @@ static int build_parts(struct building *building, const struct stale *stale)
     for (size_t i = 0; i < stale->part_count && code == EXIT_DONE; ++i) {
         const struct stale_part *part = &stale->parts[i];
         has_programs = has_programs || part->plan.program_count != 0;
-        free(building->layer); /* each namespace looks for the layer again, because it may not need one */
+        free(building->layer); /* looked for again, because a namespace may not need a layer */
         building->layer = NULL;
         building->plan = part->plan; /* borrowed */
         building->common.name_space = part->name_space[0] != '\0' ? part->name_space : NULL;
@@ -330,7 +330,7 @@ static int build_parts(struct building *building, const struct stale *stale)
         code = build_plan(building);
     }
     if (code != EXIT_DONE || !has_programs || building->has_chosen || building->selector_count == 0)
-        return code; /* without --device, a missing device is not an error: its driver may have been removed */
+        return code; /* without --device, a program without a device is no error: its driver may have been removed */
     (void)fputs("ingot: no device of this machine is selected for the programs of this store\n", stderr);
     return EXIT_FAILED;
 }

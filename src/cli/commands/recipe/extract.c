@@ -1,8 +1,8 @@
 /*
  * extract.c - `ingot recipe extract`: writes the sources of programs as files that a person can read and compile.
  *
- * A recipe may come from anywhere, so names in it are not used as paths. Each file is new, in a folder that this
- * process has just created, and its name has plain characters only.
+ * A recipe may come from anywhere, so the names in it are not used as paths. Each file is new, is in a folder that this
+ * process has just created, and has a name of plain characters only.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -76,7 +76,7 @@ static int write_text(struct folder *folder, const char *role, const ingot_recip
     }
     file_name_make(text->name, text->kind, false, 0, name);
     int fd = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (fd < 0 && errno == EEXIST) { /* another text has the same name */
+    if (fd < 0 && errno == EEXIST) { /* another text already has this name */
         file_name_make(text->name, text->kind, true, folder->file_count, name);
         fd = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
@@ -142,7 +142,7 @@ static int fill(struct folder *folder, const ingot_recipe_program_t *program)
     return code;
 }
 
-/* Writes a program into a new folder, which is named by the beginning of its key. */
+/* Writes a program into a new folder, whose name is the beginning of the program's key. */
 static int extract(ingot_recipe_t recipe, const ingot_recipe_program_t *program, const char *directory)
 {
     char key[PLAN_KEY_TEXT_SIZE];

@@ -1,5 +1,5 @@
 /*
- * list.c - `ingot recipe list` and `ingot recipe show`: list the programs of recipes, and show all about some of them.
+ * list.c - `ingot recipe list` lists the programs of recipes; `ingot recipe show` shows all about some of them.
  */
 #include <inttypes.h>
 #include <stdio.h>

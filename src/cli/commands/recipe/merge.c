@@ -92,7 +92,7 @@ static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
     for (size_t i = 0; i < plan->repeated_count; ++i) {
         const struct plan_program *repeated = &plan->programs[plan->program_count + i];
         if (repeated->facts.status == INGOT_NO_SPACE)
-            continue; /* its own file says that it is too large; this status must not be taken for a full output */
+            continue; /* the copy is too large; for try_copy, INGOT_NO_SPACE would mean that the output is full */
         status = try_copy(copying, repeated);
         if (status != INGOT_SUCCESS && !is_damage(status))
             return store_failed("copying the ids of a program", status);
@@ -100,8 +100,8 @@ static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
     return EXIT_DONE;
 }
 
-/* Copies each program, and the ids of all its duplicates. If a program is damaged, a duplicate may be intact. So
- * damaged programs are tried again at the end, which adds their ids if the program was copied meanwhile. */
+/* Copies each program, and the ids of all its duplicates. If a program is damaged, an intact duplicate may be copied in
+ * its place. So damaged programs are tried again at the end, which then adds their ids to the copied program. */
 static int copy_all(struct copying *copying, const struct plan *plan)
 {
     bool *is_left = memory_get(plan->program_count + 1);
@@ -139,7 +139,7 @@ int recipe_merge(const struct recipe_request *request)
 static bool is_kept(const struct recipe_request *request, const ingot_recipe_program_t *program)
 {
     if (program->kind == INGOT_RECIPE_OBJECT)
-        return false; /* copied with the programs that are linked from it */
+        return false; /* an object is copied with the programs that are linked from it */
     if (program->status != INGOT_SUCCESS && !(request->keeps_unrecorded && program->kind == INGOT_RECIPE_UNRECORDED))
         return false;
     if (request->name != NULL && text_contains(program->name, request->name))

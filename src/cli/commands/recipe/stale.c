@@ -17,7 +17,7 @@
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 
-/* The state of a visit of all entries of the store. */
+/* The state of a visit to all entries of the store. */
 struct visit {
     struct stale *stale;
     ingot_storage_t store;
@@ -132,7 +132,7 @@ static int visit_entry(const ingot_persist_entry_t *entry, void *user)
     return 1;
 }
 
-/* Keeps only the programs that the store has for some device. */
+/* Keeps only the programs that the store has for at least one device. */
 static void drop_others(struct plan *plan)
 {
     size_t kept = 0;

@@ -28,7 +28,7 @@ enum { THREADS = 8 };
 struct wanted {
     size_t size;
     uint8_t *id;
-    bool is_there;  /* the store has it; written by the thread that took this item, like the next one */
+    bool is_there;  /* the store has it; the thread that took this item writes is_there and is_pulled */
     bool is_pulled; /* this command loaded it */
 };
 
@@ -38,17 +38,17 @@ struct pulling {
     const char *manifest;
     bool is_warm; /* this is `ingot warm` */
     ingot_storage_t store;
-    ingot_storage_t server; /* NULL: none, and the chain is the store */
+    ingot_storage_t server; /* NULL: there is no server, and the chain is the store */
     ingot_storage_t chain;  /* the store before the server */
-    struct wanted *wanted;  /* constant while threads run, like the next one */
+    struct wanted *wanted;  /* wanted and wanted_count are constant while threads run */
     size_t wanted_count;
-    atomic_size_t next; /* index of the next item to take; relaxed, like all counts */
+    atomic_size_t next; /* index of the next item to take; it and all counts are relaxed */
     _Atomic uint64_t present_count;
     _Atomic uint64_t pulled_count;
     _Atomic uint64_t missing_count;
     _Atomic uint64_t failed_count;
     pthread_mutex_t lock;     /* for standard error */
-    struct progress progress; /* under lock */
+    struct progress progress; /* guarded by `lock` */
 };
 
 static const struct argp_option pull_options[] = {
@@ -113,7 +113,8 @@ static bool has_evicted(const struct pulling *pulling)
     return ingot_persist_get_stats(pulling->store, &stats) == INGOT_SUCCESS && stats.evictions != 0;
 }
 
-/* True if a program is missing. Without a server, that includes damaged programs, which stay in a read-only store. */
+/* True if the status means that a program is missing. Without a server, a damaged program counts as missing, too; a
+ * read-only store keeps such a program. */
 static bool is_lacking(const struct pulling *pulling, ingot_status_t status)
 {
     const bool is_damaged = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED;
@@ -139,8 +140,8 @@ static void pull_one(struct pulling *pulling, struct wanted *wanted, bool is_ser
     }
     if (status == INGOT_SUCCESS)
         status = load(pulling->store, wanted);
-    /* INGOT_NOT_FOUND: the program was stored and then evicted for another thread's program. look_again corrects the
-     * counts. */
+    /* INGOT_NOT_FOUND: the program was stored, and was then evicted to make room for another thread's program.
+     * look_again corrects the counts. */
     if (status == INGOT_SUCCESS || (status == INGOT_NOT_FOUND && has_evicted(pulling))) {
         wanted->is_there = true;
         wanted->is_pulled = true;

@@ -24,7 +24,7 @@ struct pushing {
     const char *url; /* NULL: from the environment */
     ingot_storage_t store;
     ingot_storage_t server;
-    size_t waiting_count; /* uploads since the tool last waited, like the next one */
+    size_t waiting_count; /* waiting_count and waiting_bytes: uploads since the tool last waited */
     size_t waiting_bytes;
     uint64_t present_count;
     uint64_t bad_count; /* entries that cannot be read or are refused */
@@ -42,7 +42,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-/* Returns false if the server does not work. */
+/* Waits until all uploads are done. Returns false if the server does not work. */
 static bool wait_for_uploads(struct pushing *pushing)
 {
     const ingot_status_t status = ingot_remote_flush(pushing->server, INGOT_REMOTE_NO_LIMIT);

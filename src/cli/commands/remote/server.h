@@ -14,11 +14,11 @@ enum { SERVER_TEXT_CAPACITY = 4096 };
 /* True if the environment names a server, even if its settings are invalid. */
 bool server_is_named(void);
 /* Reads the environment and the options. If `url` is NULL, uses the environment's URL. The strings of the info are in
- * `text`. Returns EXIT_DONE, or EXIT_USAGE after a message. */
+ * `text`. Returns EXIT_DONE; on failure, prints a message and returns EXIT_USAGE. */
 int server_read_info(ingot_remote_info_t *info, const struct common_options *options, const char *url,
                      char text[SERVER_TEXT_CAPACITY]);
-/* Opens the server with long time limits, because no application is waiting. Its failures are reported on standard
- * error. Returns EXIT_DONE, or another exit_code after a message. */
+/* Opens the server with long time limits, because no application is waiting. Later failures of the server are reported
+ * on standard error. Returns EXIT_DONE; on failure, prints a message and returns another exit_code. */
 int server_open(ingot_storage_t *server, const struct common_options *options, const char *url, uint32_t flags);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * run.c - `ingot run`: executes a command whose OpenCL programs are cached.
  *
- * The command gets the OpenCL layer and its settings through the environment, so its children have them as well.
+ * The command gets the OpenCL layer and its settings through environment variables, so its children get them, too.
  */
 #include <argp.h>
 #include <ingot/recipe.h>
@@ -26,7 +26,7 @@
 enum { KEY_DIR = 256 };
 
 struct running {
-    const char *directory; /* NULL: from the environment, like the next two */
+    const char *directory; /* if directory, name_space or trace is NULL, the environment decides */
     const char *name_space;
     const char *trace;
     const char *recipe;
@@ -37,7 +37,7 @@ struct running {
 
 static const struct argp_option run_options[] = {
     {"store", 'd', "DIR", 0, "The store. Default: from the environment, INGOT_PERSIST_DIR first", 0},
-    {"dir", KEY_DIR, "DIR", OPTION_HIDDEN, NULL, 0}, /* the name of this option in other commands */
+    {"dir", KEY_DIR, "DIR", OPTION_HIDDEN, NULL, 0}, /* other commands have this name for the option */
     {"read-only", 'r', NULL, 0, "Load programs, but store none", 0},
     {"namespace", 'n', "NAME", 0, "The namespace. Default: INGOT_PERSIST_NAMESPACE, or each program's file name", 0},
     {"trace", 't', "FILE", OPTION_ARG_OPTIONAL, "Trace to standard error, or append the trace to FILE", 0},

@@ -3,9 +3,9 @@
  *
  * While a child runs, this process only waits. Signals that another process sends to this process alone are forwarded;
  * the terminal's signals reach the child directly. If a process sends a signal to the whole process group, the child
- * gets it twice, because here it looks like a signal for this process alone, which must not be lost. Signals are
+ * gets it twice: this process cannot tell it from a signal for this process alone, which must not be lost. Signals are
  * blocked from before the fork until the handlers know the child's PID. They are blocked again before the child is
- * reaped, because its PID may then belong to another process.
+ * reaped, because the PID may belong to another process after that.
  */
 #include "cli/commands/run/run_child.h"
 
@@ -44,7 +44,7 @@ static void forward(int number, siginfo_t *info, void *context)
     errno = error;
 }
 
-/* Catches the signals, except those that this process ignores, which the child ignores, too. */
+/* Catches the signals, except those that this process ignores: the child ignores these, too. */
 static void catch_signals(void)
 {
     for (size_t i = 0; i < FORWARDED_COUNT; ++i) {
@@ -77,7 +77,7 @@ bool run_child_wait(char **command, int *status)
 
     memset(&action, 0, sizeof(action));
     action.sa_handler = SIG_DFL;
-    (void)sigaction(SIGCHLD, &action, &inherited); /* if it is ignored, the child's status is lost */
+    (void)sigaction(SIGCHLD, &action, &inherited); /* if SIGCHLD were ignored, the child's status would be lost */
     (void)sigemptyset(&signals);
     for (size_t i = 0; i < FORWARDED_COUNT; ++i)
         (void)sigaddset(&signals, forwarded[i]);
@@ -102,14 +102,14 @@ bool run_child_wait(char **command, int *status)
 int run_child_end(int status)
 {
     sigset_t one;
-    const struct rlimit no_core = {0, 0}; /* the child's core dump is enough */
+    const struct rlimit no_core = {0, 0}; /* one core dump, the child's, is enough */
 
     if (!WIFSIGNALED(status))
         return WEXITSTATUS(status);
     const int number = WTERMSIG(status);
     (void)setrlimit(RLIMIT_CORE, &no_core);
     (void)signal(number, SIG_DFL);
-    (void)raise(number); /* stays pending until it is unblocked below, if it is one of the forwarded signals */
+    (void)raise(number); /* a forwarded signal is still blocked, and stays pending until it is unblocked below */
     (void)sigemptyset(&one);
     (void)sigaddset(&one, number);
     (void)sigprocmask(SIG_UNBLOCK, &one, NULL);

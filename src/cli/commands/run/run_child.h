@@ -9,9 +9,9 @@
 /* Replaces this process with the command. If that fails, prints why and returns 127 (command not found) or 126. */
 int run_child_execute(char **command);
 /* Executes the command in a child, forwards signals to the child, and waits for its end. Sets *status as waitpid does.
- * Returns false, after a message, if no child can be started. */
+ * If no child can be started, prints a message and returns false. */
 bool run_child_wait(char **command, int *status);
-/* Ends the way the child did: returns its exit status, or raises the signal that killed it. */
+/* Ends as the child ended: returns the child's exit status, or raises the signal that killed the child. */
 int run_child_end(int status);
 
 #endif

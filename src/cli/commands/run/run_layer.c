@@ -1,5 +1,5 @@
 /*
- * run_layer.c - finds the OpenCL layer's library: relative to the tool, as installed or in the build tree.
+ * run_layer.c - finds the OpenCL layer's library; see run_layer.h.
  */
 #include "cli/commands/run/run_layer.h"
 
@@ -15,8 +15,8 @@
 
 #define LAYER_NAME "libIngotOpenCLLayer.so"
 
-/* Where the layer may be: in an installation, and in the build tree, both relative to the tool's directory; or in the
- * library directory that was configured, if the tool was copied elsewhere. */
+/* Where the layer may be. The first two are relative to the tool's directory: in an installation, and in the build
+ * tree. The last one is the configured library directory, for a tool that was copied elsewhere. */
 static const char *const places[] = {INGOT_LIB_FROM_BIN, "../layers/opencl", INGOT_FULL_LIBDIR};
 
 enum { PLACE_COUNT = sizeof(places) / sizeof(places[0]) };

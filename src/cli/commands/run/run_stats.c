@@ -1,8 +1,8 @@
 /*
  * run_stats.c - adds up what the OpenCL layer did in all processes of a command.
  *
- * Processes append a line NAME=VALUE for each event, in one write. Other lines are ignored, because the layer may be
- * newer than the tool.
+ * For each event, the layer of a process appends a line NAME=VALUE to a file, in one write. Lines with other names are
+ * ignored, because the layer may be newer than the tool.
  */
 #include "cli/commands/run/run_stats.h"
 

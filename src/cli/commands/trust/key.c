@@ -17,8 +17,8 @@ struct keys {
     bool is_create;
     bool is_show;
     ingot_persist_key_kind_t kind;
-    const char *new_path; /* NULL: none */
-    size_t path_count;    /* to show */
+    const char *new_path; /* the file to create; NULL: none */
+    size_t path_count;    /* how many keys to show */
     const char *const *paths;
 };
 

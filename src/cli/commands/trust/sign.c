@@ -1,9 +1,10 @@
 /*
  * sign.c - `ingot sign`: seals the entries of a store, or recipe files.
  *
- * The store is opened twice per namespace. The reader loads blobs without a seal, or with a seal by a known key. The
- * writer requires seals, so without a secret key it fails instead of storing blobs without a seal. It has only the key
- * that seals, so every blob that it can load is already sealed by this key. Such a blob stays unchanged, with its time.
+ * The store is opened twice per namespace, as a reader and a writer. The reader loads blobs without a seal, or with a
+ * seal by a known key. The writer requires seals, so without a secret key it fails instead of storing blobs without a
+ * seal. The key that seals is the only key of the writer, so every blob that the writer can load is already sealed by
+ * this key. Such a blob is not stored again, so it keeps its time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 
 struct signing {
     struct common_options common;
-    char **recipes; /* if there are none, the store is sealed */
+    char **recipes; /* the recipe files to seal; if there are none, the store is sealed */
     size_t recipe_count;
     size_t name_space_count;
     char **name_spaces;
@@ -32,8 +33,8 @@ struct signing {
     char *key_files;   /* the files of all keys */
     char *sealing_key; /* the file of the first secret key; NULL: there is none */
     uint64_t sealed_count;
-    uint64_t unchanged_count; /* already sealed by this key */
-    uint64_t refused_count;   /* their seal is wrong or made with an unknown key */
+    uint64_t unchanged_count; /* blobs that this key has already sealed */
+    uint64_t refused_count;   /* blobs whose seal is wrong or was made with an unknown key */
     uint64_t bad_count;
     ingot_status_t status; /* the first failure to store */
 };
@@ -116,7 +117,7 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
         tell_problem(entry, "sealing", status);
         signing->status = status;
     }
-    return status != INGOT_READ_ONLY; /* the other entries would fail in the same way */
+    return status != INGOT_READ_ONLY; /* if it is read-only, all other entries would fail, too */
 }
 
 /* Finds the first secret key, which is the one that seals. Skips files that cannot be read, because opening the store

@@ -8,7 +8,7 @@
 
 #include "cli/base/options.h"
 
-/* Seals the recipes with the first secret key of the options. Returns an exit_code, after a message if it is not
+/* Seals the recipes with the first secret key of the options. Returns an exit_code, and prints a message if it is not
  * EXIT_DONE. */
 int sign_recipes(const struct common_options *options, size_t count, char *const *paths);
 
