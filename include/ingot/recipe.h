@@ -73,7 +73,7 @@ typedef struct ingot_recipe_summary {
      *  seals are not examined here. */
     uint64_t damaged_count;
     uint64_t torn_bytes; /**< Bytes at the end of the file that are an unfinished record, or unreadable. */
-    uint64_t seal_count; /**< Seals after the last record of another kind. They are not verified here. */
+    uint64_t seal_count; /**< Seals that follow the last record that is not a seal. They are not verified here. */
 } ingot_recipe_summary_t;
 #define INGOT_RECIPE_SUMMARY_INIT                                                                                      \
     {                                                                                                                  \

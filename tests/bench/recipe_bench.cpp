@@ -323,8 +323,8 @@ public:
 private:
     std::string new_path(const std::string &device) { return folder_ + "/" + device + std::to_string(++path_count_); }
 
-    /* Returns the milliseconds of a process that makes the digits example's programs ready. recipe: "" for no
-     * recording. */
+    /* Returns how many milliseconds a process takes to make the digits example's programs ready. recipe: "" to record
+     * nothing. */
     double run(const std::string &device, const std::string &store, const std::string &recipe)
     {
         bench::MeasuringProcesses::Environment environment;

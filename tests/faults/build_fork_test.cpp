@@ -37,8 +37,8 @@ void give()
     pthread_mutex_unlock(&of_application);
 }
 
-/* Requests a program that does not compile, while it holds the application's lock. Ingot keeps the build lock that such
- * a request takes. */
+/* Requests a program that does not compile, with the application's lock held. Ingot keeps the build lock of such a
+ * program during some further builds. */
 void request(const Store &store, int number)
 {
     const Session session;

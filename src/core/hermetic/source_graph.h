@@ -72,7 +72,7 @@ struct text_scan {
     struct scanned_macro **last_macro;
     bool names_matter;   /* like source_graph.names_matter */
     bool hides_macros;   /* true if the text has #pragma push_macro */
-    const char *problem; /* up to has_once, the fields are like those of struct graph_text */
+    const char *problem; /* this field and the following ones, up to has_once, are as in struct graph_text */
     const char *problem_clause;
     size_t problem_line;
     const char *guard;

@@ -37,8 +37,8 @@ ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t 
     return os_mutex_init(&pool->lock);
 }
 
-/* Returns a stripe's cells. Called only while a chunk's cells cannot change, so relaxed suffices: under cache->lock,
- * or when the pool is freed. */
+/* Returns a stripe's cells. Relaxed suffices, because this is called only while the chunk's cells cannot change: under
+ * cache->lock, or while the pool is being freed. */
 static struct cache_cell *cells_of(const struct cache_chunk *chunk, unsigned stripe)
 {
     return atomic_load_explicit(&chunk->cells[stripe], memory_order_relaxed);

@@ -37,14 +37,13 @@ struct memory_cache_ops {
     /* True if the value was made for this key. Both belong to the cache's user. May be called under cache->lock, so
      * it must not call the cache. */
     bool (*matches)(const void *value, const void *key);
-    /* Frees a value whose entry's last reference was dropped. Called without any lock. It may lead to
-     * memory_cache_destroy, so the entry is recycled first, and the cache is not used after the call. */
+    /* Frees a value after the last reference to its entry was dropped. Called without any lock. The call may end in
+     * memory_cache_destroy, so the entry is recycled before the call, and the cache is not used after it. */
     void (*destroy)(void *user, void *value);
     /* Reports an eviction. The entry is still held. Called without any lock. May be NULL. */
     void (*evicted)(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason);
-    /* Compares two keys whose hashes are equal. Returns true if the keys are equal. Both belong to requests in
-     * progress. Called under the same conditions as matches. If NULL, keys with equal hashes count as equal while no
-     * value exists that could be compared. */
+    /* Returns true if the keys of two current requests, whose hashes are equal, are equal. Called under the same
+     * conditions as matches. NULL: such keys are assumed to be equal as long as there is no value to compare with. */
     bool (*same_key)(const void *key, const void *other);
     /* True if values cannot be made again, so nothing is evicted when memory runs out. */
     bool cannot_remake;

@@ -89,7 +89,8 @@ static void collect(struct group *group, size_t first)
     }
 }
 
-/* Lets later groups load the items that this group did not load. The first item is loaded alone, in its turn. */
+/* Lets later groups load the items that this group did not load. If the group's first item is one of them, it is
+ * instead loaded alone, in its turn. */
 static void leave_rest(const struct group *group, size_t first)
 {
     struct ingot_prewarm *prewarm = group->prewarm;

@@ -1,7 +1,7 @@
 /*
- * shadow.h - a shadow: the layer's stand-in for a program, which the application holds.
+ * shadow.h - a shadow: what the application holds instead of a native program.
  *
- * The driver made the native program by the application's own call, so the native program answers queries that do
+ * The driver made the native program in the application's own call, so the native program answers queries that do
  * not depend on a build: source, context, devices. After a build through Ingot, the shadow has a result, which
  * answers the others. After a compilation, it has an object, which answers some of them. Without a result or an
  * object, the native program answers everything, as if there were no layer. A linked program that was loaded has

@@ -29,7 +29,7 @@ struct account {
     bool is_total_changed; /* true if size.txt must be written */
     uint64_t file_limit;   /* the largest file that the process may write; writing a larger one raises a signal */
     bool may_write;        /* false: the index exceeds file_limit, so removals leave it unchanged */
-    bool may_grow;         /* false: one more page would exceed file_limit, so pages become fuller */
+    bool may_grow;         /* false: another page would exceed file_limit, so the existing pages take more records */
 };
 
 /* Locks the account and reads it. Returns INGOT_BUSY if the lock was not free by the deadline. A deadline in the past
