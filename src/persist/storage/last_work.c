@@ -65,26 +65,16 @@ static ingot_storage_t *find(ingot_storage_t storage)
     return at;
 }
 
-static bool is_any_hurrying(void)
+/* True if the function returns true for a storage. */
+static bool is_any(bool (*is_so)(ingot_storage_t storage))
 {
-    bool is_hurrying = false;
+    bool is = false;
     if (!try_lock(files_steady_clock_ns()))
         return false;
-    for (ingot_storage_t storage = first; storage != NULL && !is_hurrying; storage = storage->queue.next)
-        is_hurrying = store_flush_is_hurrying(storage);
+    for (ingot_storage_t storage = first; storage != NULL && !is; storage = storage->queue.next)
+        is = is_so(storage);
     process_lock_give(&lock);
-    return is_hurrying;
-}
-
-static bool is_any_active(void)
-{
-    bool is_active = false;
-    if (!try_lock(files_steady_clock_ns()))
-        return false;
-    for (ingot_storage_t storage = first; storage != NULL && !is_active; storage = storage->queue.next)
-        is_active = store_queue_is_active(storage);
-    process_lock_give(&lock);
-    return is_active;
+    return is;
 }
 
 /* Makes each storage's thread store waiting items, for as long as the storage may delay the end of the process. Waits
@@ -101,7 +91,7 @@ static uint64_t do_all(uint64_t now_ns)
             store_flush_hurry(storage, now_ns + time_ns);
     }
     process_lock_give(&lock);
-    while (files_steady_clock_ns() - now_ns < longest_ns && is_any_hurrying())
+    while (files_steady_clock_ns() - now_ns < longest_ns && is_any(store_flush_is_hurrying))
         files_pause_ns(PAUSE_NS);
     return longest_ns;
 }
@@ -152,7 +142,7 @@ static void *tell(void *user)
     size_t count;
     (void)user;
     /* a blob that the driver has just provided is about to be stored */
-    while (is_any_active() && files_steady_clock_ns() - began_ns < MAX_STORE_WAIT_NS)
+    while (is_any(store_queue_is_active) && files_steady_clock_ns() - began_ns < MAX_STORE_WAIT_NS)
         files_pause_ns(PAUSE_NS);
     while ((count = find_loss(&storage, &context)) != 0) {
         char reason[160];
