@@ -1,5 +1,5 @@
 /*
- * arena.h - makes many small allocations that are freed together, such as those of a scan or of a call.
+ * arena.h - makes many small allocations that are freed together, such as those of one scan of a text.
  *
  * Pieces are never freed one by one. The first allocation that fails sets `failed`, and all later ones fail too, so
  * callers check once at the end. Not thread-safe.

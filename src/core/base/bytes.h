@@ -2,8 +2,8 @@
  * bytes.h - serializes integers and byte strings for storage, and reads them back with bounds checks.
  *
  * Integers are little-endian. A variable-length item is preceded by its length. Structures are never written or cast as
- * a whole. The first read that would go past the end sets `failed` and returns zeros, as do all later reads, so callers
- * check `failed` once at the end.
+ * a whole. The first read that would go past the end sets `failed` and returns 0 or NULL, as do all later reads, so
+ * callers check `failed` once at the end.
  */
 #ifndef INGOT_CORE_BASE_BYTES_H
 #define INGOT_CORE_BASE_BYTES_H

@@ -2,9 +2,9 @@
  * error.h - keeps the error message of each thread's last failure.
  *
  * The thread's first failure allocates a buffer for the message, which is freed when the thread ends. The buffer is not
- * a thread-local variable: a running program can load a library with initial-exec variables (stripe.h) only if all its
- * thread-local variables fit in a few hundred bytes. A build log that does not fit loses its end, because its first
- * lines matter most.
+ * a thread-local variable: a running program can load a library with initial-exec variables (stripe.h) only if all
+ * thread-local variables of the library fit in a few hundred bytes. A build log that does not fit in the buffer loses
+ * its end, because its first lines matter most.
  */
 #ifndef INGOT_CORE_BASE_ERROR_H
 #define INGOT_CORE_BASE_ERROR_H
@@ -25,8 +25,8 @@ struct error_detail {
 };
 void error_save(struct error_detail *detail);
 void error_restore(const struct error_detail *detail);
-/* Calls action(a, b) and then restores the thread's error message. For releases, which run code of backends and
- * applications. */
+/* Calls action(a, b) and then restores the thread's error message. Used when objects are released, because that runs
+ * code of backends and applications. */
 void error_keep(void (*action)(void *a, void *b), void *a, void *b);
 
 /* Sets the error message and returns status, so that `return error_set(...)` reads as one step. */

@@ -1,10 +1,10 @@
 /*
  * striped_count.h - implements the reference count of an object that many threads retain and release frequently.
  *
- * While its owner holds the object, a reference is counted in a cell of the calling thread's stripe (stripe.h). When
- * the owner releases the object, the cells are closed and their sum is added to `central`, where all references are
- * counted from then on. Only then is the number of references known and can become zero. An object without cells counts
- * in `central` alone.
+ * The owner holds the first reference. While it does, other references are counted in the cells of the stripes of the
+ * threads that take or drop them (stripe.h). When the owner releases the object, the cells are closed and their sum is
+ * added to `central`, where all references are counted from then on. Only then is the number of references known and
+ * can become zero. If an object has no cells, its references are counted in `central` alone.
  *
  * The owner may be a group of holders with their own count. In this case, the last holder that releases the object
  * gathers the count.

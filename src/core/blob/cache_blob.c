@@ -81,8 +81,8 @@ static size_t header_size(uint32_t version)
            (version >= BLOB_FIRST_TIMED_VERSION ? 8u : 0);
 }
 
-/* Checks the magic, the version, the total size and the checksum. The reader is then after the total size, and ends
- * before the checksum. */
+/* Checks the magic, the version, the total size and the checksum. Leaves the reader after the total size, and makes it
+ * end before the checksum. */
 static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, uint32_t *version, size_t size,
                                   const uint8_t *blob)
 {

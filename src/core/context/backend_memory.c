@@ -1,8 +1,8 @@
 /*
  * backend_memory.c - allocates a backend's objects with the application's allocator.
  *
- * A backend allocates before its context exists, when the application's allocator is not checked yet. If it is missing
- * or incomplete, the C library's is used.
+ * A backend allocates before its context exists, when the application's allocator is not checked yet. If that allocator
+ * is missing or incomplete, the C library's allocator is used.
  */
 #include <ingot/backend.h>
 

@@ -1,10 +1,10 @@
 /*
  * context.h - defines a context, which joins a backend, its devices and an in-memory cache of programs.
  *
- * A context has two counts. `holders` counts the application's references. `references` counts all: one for each
- * descriptor and program, and one for all holders together, as the owner. When the last holder releases the context,
- * the cache is closed, which breaks the cycle context -> cache -> program -> context. When the last reference is
- * dropped, the backend's state is destroyed.
+ * A context has two counts. `holders` counts the application's references. `references` counts one for each descriptor,
+ * which its programs hold, and one for all holders together, as the owner. When the last holder releases the context,
+ * the cache is closed, which breaks the cycle context -> cache -> program -> descriptor -> context. When the last
+ * reference is dropped, the backend's state is destroyed.
  */
 #ifndef INGOT_CORE_CONTEXT_CONTEXT_H
 #define INGOT_CORE_CONTEXT_CONTEXT_H
@@ -54,8 +54,8 @@ struct ingot_context {
     os_mutex kernel_lock;             /* guards the kernels that are being made, as kernel_table.h describes */
     os_condition kernel_changed;
     struct kernel_making *kernels_in_making; /* guarded by kernel_lock, like the next field */
-    unsigned kernel_process;                 /* the wait_graph_process that made kernels_in_making, which forked
-                                              * children forget */
+    unsigned kernel_process;                 /* the number (wait_graph_process) of the process that made
+                                              * kernels_in_making; a forked child forgets them */
     _Atomic uint64_t next_desc_serial;
 };
 

@@ -1,5 +1,5 @@
 /*
- * environment.c - reads the INGOT_* variables of a context; see environment.h.
+ * environment.c - reads the INGOT_* environment variables for a context; see environment.h.
  *
  * Values that are not used are not checked, such as the capacity if the application sets it or if the cache is off.
  */

@@ -1,5 +1,5 @@
 /*
- * environment.h - reads the INGOT_* variables, once for each context that is created.
+ * environment.h - reads the INGOT_* environment variables, once for each context that is created.
  */
 #ifndef INGOT_CORE_CONTEXT_ENVIRONMENT_H
 #define INGOT_CORE_CONTEXT_ENVIRONMENT_H

@@ -1,8 +1,9 @@
 /*
- * native_builds.h - remembers programs whose hermetic build failed, so that a context tries it only once per program.
+ * native_builds.h - remembers programs whose hermetic build (hermetic.h) failed, so that a context does not try it
+ * again.
  *
- * It remembers a fixed number of hashes. If a hash was forgotten, or equals another program's, that costs a compilation
- * or a stored blob, but never gives a wrong program. A lock is held during each lookup.
+ * It remembers a fixed number of hashes. Forgetting a hash costs one more hermetic build. If two programs have the same
+ * hash, one may be built natively and not stored. No program is ever wrong. A lock is held during each lookup.
  */
 #ifndef INGOT_CORE_CONTEXT_NATIVE_BUILDS_H
 #define INGOT_CORE_CONTEXT_NATIVE_BUILDS_H

@@ -291,7 +291,7 @@ ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const st
         const ingot_status_t status = create(desc, &made);
         if (status != INGOT_SUCCESS)
             return status;
-        /* Several threads may make the id at once. All make the same bytes, and the first one's are kept. The
+        /* Several threads may make the id at once. All make the same bytes, and those of the first thread are kept. The
          * release pairs with the acquires, here and above. */
         if (atomic_compare_exchange_strong_explicit(&shared->id, &known, made, memory_order_acq_rel,
                                                     memory_order_acquire))

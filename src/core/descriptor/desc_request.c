@@ -1,6 +1,6 @@
 /*
- * desc_request.c - makes a request to the backend from a descriptor: views of its sources, and its options joined with
- * the environment's.
+ * desc_request.c - makes a request to the backend from a descriptor: views of its sources, and its options, followed by
+ * those that environment variables add.
  */
 #include <string.h>
 

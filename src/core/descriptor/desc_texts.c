@@ -45,9 +45,9 @@ static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const 
     return hermetic->reason != NULL ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-/* Checks all options that apply: the program's, which `survey` contains already, the sources', the environment's,
- * and those in the compiler's variables. Adds them to the survey. If an option is unknown, sets the reason why the
- * program is not cacheable. */
+/* Checks all options that apply: those of the program (which `survey` already contains), of the sources, of Ingot's
+ * environment variables, and of the compiler's environment variables. Adds them to the survey. If an option is unknown,
+ * sets the reason why the program is not cacheable. */
 static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_context *context,
                                     const ingot_program_info_t *info, struct arena *arena, struct option_survey *survey)
 {
@@ -64,7 +64,7 @@ static ingot_status_t check_options(struct hermetic *hermetic, const struct ingo
         return refuse(hermetic, "the options have ", &survey->unknown);
     if (variables->unknown.kind == OPTION_UNKNOWN)
         return refuse(hermetic, "a variable of the compiler has the option ", &variables->unknown);
-    /* Ingot cannot remove options from a variable, and the compiler has its own rules for quotes in it. */
+    /* Ingot cannot remove options from an environment variable, and the compiler has its own rules for quotes there. */
     const bool is_odd = variables->has_directory || strpbrk(of_variables, "\"'\\") != NULL;
     const struct option all = {.start = of_variables, .size = strlen(of_variables)};
     return is_odd ? refuse(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;

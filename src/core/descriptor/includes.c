@@ -1,5 +1,6 @@
 /*
- * includes.c - creates, returns and frees the files that a descriptor's sources include; see includes.h.
+ * includes.c - creates, queries and frees ingot_includes objects, which hold the files that a descriptor's sources
+ * include; see includes.h.
  *
  * An object is reference-counted and immutable. Each file is a source object, whose name is the file's path.
  */

@@ -42,7 +42,8 @@ struct ingot_program_desc {
     uint32_t spec_constant_count;
     uint32_t name_expression_count;
     bool has_directories;  /* true if some options have -I, which a hermetic build does not pass on */
-    char *compile_options; /* the caller's options, without the environment's; part of the key, like link_options */
+    char *compile_options; /* the caller's options, without those of environment variables; part of the key, like
+                            * link_options */
     char *link_options;
     /* compile_options without -I; NULL if the options have no -I or were not parsed */
     char *kept_options;
@@ -92,8 +93,8 @@ static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
 /* Returns a name for messages and events. Never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 
-/* Joins a program's own options (which may be NULL) and the environment's with a blank between them. Returns NULL if
- * out of memory. */
+/* Joins a program's own options (which may be NULL) and those of environment variables, with a blank between them.
+ * Returns NULL if out of memory. */
 const char *options_join(struct arena *arena, const char *own, const char *environment);
 
 /* Sets source_settings: for each source, all options and headers that apply to it. Sets arena->failed if out of

@@ -22,7 +22,7 @@
 struct ingot_source {
     atomic_size_t holders;
     struct striped_count references;
-    atomic_uint uses; /* how often descriptors referenced the source; not counted further after the count is spread */
+    atomic_uint uses; /* how often descriptors referenced the source; no longer counted once `references` has cells */
     ingot_allocator_t allocator;
     ingot_source_kind_t kind;
     size_t size;

@@ -28,7 +28,7 @@ static bool has_another_name(const struct graph_text *text)
     return false;
 }
 
-/* A directory, of an included file or of -I, under one of its names. */
+/* A directory that an included file is in or that -I names, under one of its names. */
 struct named_directory {
     struct named_directory *next;
     const char *name;

@@ -337,7 +337,7 @@ static void grow(struct source_graph *graph)
             break;
         if (round == MAX_ROUNDS)
             graph->limit = "computed includes are nested too deeply";
-        scan_from(graph, known->next); /* does nothing after the limit */
+        scan_from(graph, known->next); /* does nothing if the limit was just set */
     }
 }
 
@@ -411,7 +411,7 @@ static ingot_status_t take_text(struct bytes_writer *text, char **result)
     return *result != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
 }
 
-/* Writes a reason why the sources cannot have an id with any compiler, if there is one. */
+/* If the sources cannot have an id with any compiler, writes why. */
 static void put_reason(struct bytes_writer *out, const struct source_graph *graph)
 {
     if (graph->limit != NULL) {

@@ -15,7 +15,8 @@ struct hermetic_input {
     size_t source_count;
     const ingot_source_view_t *headers; /* embedded headers */
     size_t header_count;
-    /* The options of the program, of a source, of the environment, and of the compiler's own variables; "" for none. */
+    /* The options of the program, of a source, of Ingot's environment variables, and of the compiler's environment
+     * variables; "" for none. */
     const char *options[HERMETIC_OPTIONS];
 };
 

@@ -102,7 +102,7 @@ void include_replay_next(struct source_graph *graph, struct text_event *event)
 {
     struct include_replay *replay = graph->replay;
     const uint32_t answer =
-        /* a number that is never valid */
+        /* if no answer is left, UINT32_MAX, which is never valid */
         replay->next < replay->answer_count ? replay->answers[replay->next] : UINT32_MAX;
     const size_t number = answer / 2 - 1;
     ++replay->next;

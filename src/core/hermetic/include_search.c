@@ -2,8 +2,9 @@
  * include_search.c - finds the one text that an include means.
  *
  * Files are searched for in the compiler's order, as far as it is known. If the compiler's rules leave the result open,
- * or if both an embedded header and a file have the name, the include becomes a gap (hermetic.h). Directories of the
- * system or of the compiler, such as /usr/include, are not searched, because an id could not identify their files.
+ * or if both an embedded header and a file have the name, the include becomes a gap (hermetic.h). Directories that the
+ * compiler searches by itself, such as /usr/include, are not searched unless an option names them, because an id cannot
+ * cover their files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -176,7 +177,7 @@ static struct graph_text *look_in_late(struct search *search, bool *is_certain)
         if (found != NULL && named != NULL)
             return found;
         if (found != NULL)
-            /* The file is in a directory of the compiler's, which comes before the one that the option names. */
+            /* The file is in a directory that the compiler searches by itself, before the one that the option names. */
             *is_certain = false;
     }
     return NULL;
@@ -250,7 +251,7 @@ static struct graph_text *look_for_file(struct search *search, const struct grap
     return look_in_list(search, order, is_certain);
 }
 
-/* True for headers that some compilers contain, and then prefer to files. */
+/* True for headers that are built into some compilers, which prefer them to files. */
 static bool is_of_a_compiler(const struct header_name *name)
 {
     static const char *const names[] = {"opencl-c.h", "opencl-c-base.h"};

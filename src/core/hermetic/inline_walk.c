@@ -2,12 +2,12 @@
  * inline_walk.c - makes one text from a source, in which each include is replaced by the included text, between line
  * markers.
  *
- * The compiler still evaluates every condition. The text makes it check what the walk assumes. For example, if a file's
- * include guard must already be defined, the file is replaced by an #error in an `#ifndef GUARD`. So a wrong assumption
- * makes the build fail; it cannot produce a different program.
+ * The compiler still evaluates every condition. The text makes the compiler check what the walk assumes. For example,
+ * if a file's include guard must already be defined, the file is replaced by an #error in an `#ifndef GUARD`. So a
+ * wrong assumption makes the build fail; it cannot produce a different program.
  *
- * The shape is a list of numbers that says what replaces each event, in order. Together with the contents of the texts
- * and the options, it determines every byte that is written, except for the names of files.
+ * The shape is a list of numbers that says what replaces each event (source_graph.h), in order. Together with the
+ * contents of the texts and the options, it determines every byte that is written, except for the names of files.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -265,7 +265,7 @@ static void replace_include(struct inline_walk *walk, struct position *position,
 }
 
 /* Repeats the #line of a replacement at the end of its branch, because a #line in a branch that is not taken has no
- * effect. If the text itself has a #line before, writes a gap instead, because only the compiler knows whether that
+ * effect. If the text itself has an earlier #line, writes a gap instead, because only the compiler knows whether that
  * #line is active. */
 static void put_line_again(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
@@ -359,7 +359,7 @@ static void walk_text(struct inline_walk *walk, struct graph_text *text)
             walk_condition(walk, &open, &position, event);
         else if (event->kind == EVENT_LINE_END)
             put_line_again(walk, &position, event);
-        else if (!is_own_pragma) /* a source's own pragmas of these kinds are kept, because compilers ignore them */
+        else if (!is_own_pragma) /* a source keeps these pragmas, because compilers ignore them there */
             replace(walk, &position, event);
         if (event->kind == EVENT_SYSTEM_HEADER && open == NULL && !is_own_pragma)
             position.is_system = true;

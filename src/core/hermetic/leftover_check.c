@@ -2,9 +2,9 @@
  * leftover_check.c - searches a text again for directives that include files, without the scanner, in case the scan
  * missed one.
  *
- * It examines every # or %: that is not part of an event, even in code, comments and literals. If the next word, after
- * any comments, blanks and non-ASCII bytes, is include, import or embed, then a small, separate reader must confirm
- * that the place is in a comment or a literal.
+ * It examines every # or %: that is not part of an event (source_graph.h), even in code, comments and literals. If the
+ * next word, after any comments, blanks and non-ASCII bytes, is include, import or embed, then a small, separate reader
+ * must confirm that the place is in a comment or a literal.
  */
 #include "core/hermetic/source_graph.h"
 

@@ -130,8 +130,8 @@ static const struct name names[] = {
     {"-U", OPTION_UNDEFINE, true, true},
 };
 
-/* Finds the option's name, or returns NULL. Long names count only with shell quotes, because OpenCL compilers do not
- * know them and reject programs that use them. */
+/* Finds the option's name, or returns NULL. Long names are found only with shell quotes, because OpenCL compilers do
+ * not know them and reject programs that use them. */
 static const struct name *find_name(const struct word *word, ingot_option_quotes_t quotes)
 {
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {

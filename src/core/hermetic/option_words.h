@@ -2,8 +2,8 @@
  * option_words.h - reads a string of options word by word, as far as all compilers agree on its meaning.
  *
  * Compilers differ in what separates words, and in what quotes and backslashes do. A word that they may read
- * differently is OPTION_UNKNOWN, and so is an option that might read a file. Then the program is built natively,
- * without an id.
+ * differently is OPTION_UNKNOWN, and so is an option that might read a file. Then the program is built natively
+ * (hermetic.h), without an id.
  */
 #ifndef INGOT_CORE_HERMETIC_OPTION_WORDS_H
 #define INGOT_CORE_HERMETIC_OPTION_WORDS_H

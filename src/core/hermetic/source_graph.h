@@ -30,7 +30,7 @@ enum event_kind {
     EVENT_HAS_INCLUDE,   /* a __has_include(...), which becomes 1 or 0 */
     EVENT_ONCE,          /* #pragma once */
     EVENT_SYSTEM_HEADER, /* #pragma GCC system_header */
-    EVENT_IF,            /* begins a condition; like the next two, it replaces nothing */
+    EVENT_IF,            /* begins a condition; nothing replaces this event or the next two */
     EVENT_ELSE,
     EVENT_ENDIF,
     EVENT_LINE_END /* end of the line of an #else, #elif or #endif; a gap if a #line precedes it */
@@ -48,8 +48,8 @@ struct text_event {
     bool is_guard;                   /* true if the condition is the include guard of the whole file */
     struct graph_text *target;       /* the included text; NULL if it is not resolved */
     const char *gap;                 /* a clause that says why it is not resolved, or NULL */
-    bool stays_a_gap;                /* true if `gap` does not depend on the search, so that it remains a gap even if
-                                      * its file is found */
+    bool stays_a_gap;                /* true if `gap` does not depend on the search, so that the event remains a gap
+                                      * even if a file is found */
     const struct name_check *checks; /* checks of what a computed include assumes */
 };
 
@@ -135,7 +135,7 @@ struct source_graph {
     bool names_matter;          /* true if names of files affect the result: through __FILE__, debug information or
                                  * the like */
     bool has_debug_information; /* true if the result contains debug information, which names the current directory */
-    const char *limit;          /* a sentence about the limit that was exceeded, or NULL */
+    const char *limit;          /* a clause that says why the graph has no result, such as an exceeded limit, or NULL */
     const char *option_problem; /* a name in an option's definition that prevents an id, or NULL */
     ingot_status_t status;
 };
@@ -165,7 +165,8 @@ void graph_scan(struct source_graph *graph, struct graph_text *text);
  * equal scans. */
 uint64_t graph_reading(const struct source_graph *graph);
 
-/* special_names.c: returns what a name means regardless of the texts. If it is special, sets *name. */
+/* special_names.c: returns the special meaning of a name, which does not depend on the texts. If there is one, sets
+ * *name. */
 enum special {
     NOT_SPECIAL,
     SPECIAL_PRAGMA,
@@ -184,11 +185,11 @@ bool name_has_pragma_word(size_t size, const char *text);
 /* Finds special names in the definition of an option. Returns false and sets *name for a name that prevents an id. */
 bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name);
 
-/* leftover_check.c: true if there may be a directive that includes a file outside of events, comments and literals.
+/* leftover_check.c: true if, outside of events, comments and literals, there may be a directive that includes a file.
  * Sets *at to its place. Does not use the scanner, so it also finds what the scan missed. */
 bool leftover_check(const struct source_graph *graph, const struct text_scan *text, const char **at);
 
-/* include_search.c: sets the target of an include, or its gap, which is one of these two sentences, or another one
+/* include_search.c: sets the target of an include, or its gap, which is one of the two clauses below, or another clause
  * for a name that is not searched for. */
 extern const char include_not_found[];
 extern const char include_not_certain[];

@@ -19,7 +19,7 @@ struct text_rules {
     uint8_t digest[DIGEST_SIZE];    /* digest of all fields above */
 };
 
-/* Gets the backend's rules and reads the variables. Fails only with INGOT_OUT_OF_MEMORY. */
+/* Gets the backend's rules and reads the environment variables. Fails only with INGOT_OUT_OF_MEMORY. */
 ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t *allocator,
                                const ingot_backend_ops_t *ops, void *state);
 void text_rules_fini(struct text_rules *rules, const ingot_allocator_t *allocator);

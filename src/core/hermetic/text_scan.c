@@ -467,8 +467,8 @@ static bool text_has(const struct scan *scan, const char *part)
     return memmem(scan->bytes, scan->size, part, strlen(part)) != NULL;
 }
 
-/* Checks for words that can make _Pragma("...") an including or hiding directive. Searches the whole text, because
- * the operand may come from a macro. */
+/* Checks for words with which _Pragma("...") may include a file or hide a macro. Searches the whole text, because the
+ * operand may come from a macro. */
 static void check_pragma_operators(struct scan *scan)
 {
     if (scan->has_pragma_operator && name_has_pragma_word(scan->size, scan->bytes))

@@ -1,5 +1,5 @@
 /*
- * compiler_identity.c - identifies a compiler by the build-ids of the driver and the libraries that it uses.
+ * compiler_identity.c - identifies a compiler by the build-ids of the driver and of the libraries that the driver uses.
  *
  * When a distribution rebuilds or patches a compiler library, its version string may stay the same, but its build-id
  * changes. Libraries that are known to generate no code are omitted; otherwise each update of one would make all stored
@@ -84,7 +84,7 @@ static void load_library(struct library_set *set, const char *name)
 }
 
 /* Adds a library by its name. If it is not loaded, its file is read. If it is uncertain which file the linker would
- * load, loads the library, or the one that needs it. */
+ * load, loads the library that needs this one, or this one itself if needed_by is NULL. */
 static void find_library(struct library_set *set, const char *name, const struct library_file *needed_by)
 {
     const struct library_file *file = NULL;

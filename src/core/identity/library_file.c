@@ -126,9 +126,9 @@ static bool find_strings(struct reading *reading, size_t count, const ElfW(Dyn) 
     return offset_of_address(reading, address, &reading->strings_offset);
 }
 
-/* Takes an entry of the dynamic section. Returns false if a string cannot be read. Also returns false for entries
- * that change how the linker searches: an RPATH (which applies to further libraries, too), a flag that excludes the
- * usual directories, and a filter (a library whose symbols replace this one's). */
+/* Copies what *file needs from an entry of the dynamic section. Returns false if a string cannot be read. Also returns
+ * false for entries that change how the linker searches: an RPATH (which applies to further libraries, too), a flag
+ * that excludes the usual directories, and a filter (a library whose symbols replace this one's). */
 static bool take_entry(const struct reading *reading, const ElfW(Dyn) * entry, struct library_file *file)
 {
     switch (entry->d_tag) {

@@ -1,5 +1,5 @@
 /*
- * library_file.h - reads from a library's file what the dynamic linker would know about it, without loading it.
+ * library_file.h - reads from a library's file what the dynamic linker would read, without loading the library.
  *
  * Loading a compiler takes 5 to 15 ms, and reading its file only some microseconds.
  */
@@ -27,7 +27,8 @@ enum library_place {
     LIBRARY_UNSURE  /* only the linker itself can know what it would load */
 };
 
-/* Reads the file at a path, unless it is the same file as `known` (which may be NULL); then sets *file to `known`. */
+/* Reads the file at a path, unless it is the same file as `known` (which may be NULL). In that case, sets *file to
+ * `known`. */
 enum library_place library_file_read(struct arena *arena, const char *path, const struct library_file *known,
                                      const struct library_file **file);
 

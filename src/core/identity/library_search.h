@@ -1,9 +1,9 @@
 /*
  * library_search.h - finds the file that the dynamic linker would load under a name.
  *
- * For a name that is passed to dlopen, the first user-named directory that contains the file decides, such as one in
- * LD_LIBRARY_PATH. In all other cases, every place that has a file of this name must have the same file. Otherwise, the
- * result is LIBRARY_UNSURE, because only the linker knows its order of search.
+ * For a name that is passed to dlopen, the search ends at the first directory that a user has named, for example in
+ * LD_LIBRARY_PATH, and that contains the file. In all other cases, every place that has a file of this name must have
+ * the same file. Otherwise, the result is LIBRARY_UNSURE, because only the linker knows its order of search.
  */
 #ifndef INGOT_CORE_IDENTITY_LIBRARY_SEARCH_H
 #define INGOT_CORE_IDENTITY_LIBRARY_SEARCH_H

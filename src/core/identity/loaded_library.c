@@ -49,8 +49,9 @@ void *library_handle_of_own(void)
     return own->l_name[0] != '\0' ? dlopen(own->l_name, RTLD_LAZY | RTLD_NOLOAD) : dlopen(NULL, RTLD_LAZY);
 }
 
-/* Returns string number `index`, counted from 0, of the dynamic section's entries with this tag, or NULL. On most
- * machines, glibc replaces offsets in the section with addresses; elsewhere, `base` is added. */
+/* Returns the string of entry number `index`, counted from 0, among the dynamic section's entries with this tag.
+ * Returns NULL if there are fewer. On most machines, glibc replaces offsets in the section with addresses; elsewhere,
+ * `base` is added. */
 static const char *dynamic_string(ElfW(Addr) base, const ElfW(Dyn) * dynamic, ElfW(Sxword) tag, size_t index)
 {
     const char *strings = NULL;

@@ -20,7 +20,7 @@ struct link_map *library_if_loaded(const char *name);
 /* Loads a library. Sets *handle, which the caller passes to dlclose. Returns NULL if it cannot be loaded. */
 struct link_map *library_open(const char *name, void **handle);
 
-/* Returns a handle of the library that contains this function, which the caller passes to dlclose, or NULL. */
+/* Returns a handle of the library that contains this function, or NULL. The caller passes the handle to dlclose. */
 void *library_handle_of_own(void);
 /* Writes the file names and SONAMEs of the loaded libraries, each followed by a NUL, if all fit in `capacity` bytes.
  * Returns the number of bytes that they need. */

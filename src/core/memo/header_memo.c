@@ -216,7 +216,8 @@ static bool read_resolution(struct bytes_reader *reader, struct stored_resolutio
            stored->result_size <= MEMO_MAX_ONE_RESOLUTION && witness_check(stored->answers_size, stored->answers);
 }
 
-/* Checks the header and the checksum, and reads the number of resolutions. The reader is then at the first one. */
+/* Checks the header and the checksum, and reads the number of resolutions. Leaves the reader at the first
+ * resolution. */
 static ingot_status_t check_memo(struct bytes_reader *reader, const uint8_t library[DIGEST_SIZE], uint32_t *count)
 {
     const uint8_t *magic = bytes_get(reader, MEMO_MAGIC_SIZE);

@@ -31,7 +31,7 @@ uint64_t header_memo_learned(const struct ingot_header_memo *memo);
 /* Called when the memo's context ends. Drops the files, which only the context's programs need. */
 void header_memo_retire(struct ingot_header_memo *memo);
 bool header_memo_is_in_use(const struct ingot_header_memo *memo);
-/* Returns the memo's files, which a witness uses. */
+/* Returns the files that the memo keeps, for use by a witness (witness.h). */
 struct known_files *header_memo_files(struct ingot_header_memo *memo);
 
 /* Appends the result that is remembered under the key, if all answers are still the same; otherwise returns false.

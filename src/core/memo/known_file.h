@@ -1,7 +1,7 @@
 /*
  * known_file.h - keeps a file's content, its digest and what a scan found in it, for all programs that include it.
  *
- * A file is immutable once it is shared.
+ * A struct known_file is immutable once it is shared.
  */
 #ifndef INGOT_CORE_MEMO_KNOWN_FILE_H
 #define INGOT_CORE_MEMO_KNOWN_FILE_H

@@ -34,7 +34,8 @@ struct witness {
     struct bytes_writer answers; /* in the order of the questions; see doc/memo-format.md */
     bool is_lasting;             /* true if all answers so far can be confirmed later */
     struct arena arena;
-    struct asked_directory **directories; /* buckets of directories that were asked for; each is asked for only once */
+    struct asked_directory **directories; /* buckets of the directories in earlier questions, so that no question about
+                                           * a directory is asked twice */
 };
 
 void witness_init(struct witness *witness, const ingot_allocator_t *allocator);

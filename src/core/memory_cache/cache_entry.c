@@ -226,8 +226,8 @@ struct cache_cell *entry_hit_locked(struct cache_entry *entry, unsigned stripe)
 
 void entry_undo_hit(struct cache_entry *entry, unsigned stripe)
 {
-    add_hits(entry, stripe, (uint64_t)-1); /* the hit that was counted in the cell may already have been moved or
-                                            * collected */
+    add_hits(entry, stripe, (uint64_t)-1); /* not subtracted from the cell, because the hit may already have been moved
+                                            * out of it */
     entry_release(entry);
 }
 

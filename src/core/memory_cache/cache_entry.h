@@ -9,9 +9,9 @@
  * address is computed from an entry's. In a chunk, the serials are adjacent, and so are the cells of each stripe. The
  * cells of a stripe are allocated when one of its threads first finds an entry of the chunk.
  *
- * A life of an entry begins when it is taken from the pool and ends when its last reference is dropped. Serials are
- * unique in the cache, so a descriptor that remembers an entry with its serial can tell if the entry has begun another
- * life.
+ * A life of an entry begins when it is taken from the pool of free entries and ends when its last reference is dropped.
+ * Serials are unique in the cache, so a program descriptor that remembers an entry with its serial can tell if the
+ * entry has begun another life.
  *
  * Invariants (doc/threading.md has the proof):
  *  - an entry's cells are open from the end of entry_publish to the beginning of entry_withdraw, once per life;
@@ -41,7 +41,7 @@ struct cache_cell {
 struct cache_member {
     struct cache_entry *entry;
     struct cache_group *group;
-    struct cache_member *previous; /* members of the same group, like next */
+    struct cache_member *previous; /* `previous` and `next` link the members of the same group */
     struct cache_member *next;
     struct cache_member *more; /* the entry's membership in another group */
 };
@@ -57,10 +57,11 @@ struct cache_entry {
     size_t bytes;
     struct cache_member *members;
     uint32_t heap_index;
-    /* part of the hash of the first member's group, 0 if there is none; relaxed, because it is only used to avoid
-     * taking the lock */
+    /* part of the hash of the name of the entry's first group, or 0 if the entry is in no group; relaxed, because it is
+     * only used to avoid taking the lock */
     _Atomic uint32_t group_hash;
-    atomic_bool is_ungrouped; /* true if also requested without a group, so that it outlives its groups; relaxed */
+    atomic_bool is_ungrouped; /* true if the entry was requested without a group, so that it outlives its groups;
+                               * relaxed */
     bool is_kept;             /* true if the entry is in the cache; guarded by cache->lock */
     uint8_t reason;           /* why it was evicted: an eviction_reason */
 };
@@ -74,7 +75,7 @@ struct cache_chunk {
     _Atomic uint64_t serials[ENTRIES_PER_CHUNK];
     struct cache_entry entries[ENTRIES_PER_CHUNK];
 };
-/* The directory of all chunks, by number. When it is full, a larger copy replaces it. The smaller ones are kept for
+/* The directory of all chunks, by number. When it is full, a larger copy replaces it. The old directories are kept for
  * threads that still read them. */
 struct chunk_directory {
     struct chunk_directory *previous;

@@ -32,7 +32,7 @@ struct cache_flight {
     struct cache_flight *next;
     struct cache_passenger *passengers; /* the threads that still wait, in the order of their arrival */
     os_condition changed;
-    size_t references; /* one of the pilot, and one of each passenger */
+    size_t references; /* one for the pilot, and one for each passenger */
     bool is_second_try;
     bool discard; /* true if the cache was cleared or closed during the flight, so that the result is not kept */
     bool landed;
@@ -45,7 +45,8 @@ struct cache_flight {
 
 struct cache_flights {
     struct cache_flight *first;
-    unsigned process; /* the wait_graph_process that made this list, which forked children forget */
+    unsigned process; /* the number (wait_graph_process) of the process that made this list; a forked child forgets the
+                       * list */
 };
 
 /* Which of the waiting threads a failure affects. */
@@ -77,7 +78,7 @@ ingot_status_t flight_may_wait(struct cache_flight *flight);
 void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger, os_mutex *lock);
 /* Makes the passenger that arrived first the pilot. Returns false if there are no passengers. */
 bool flight_hand_over(struct cache_flight *flight);
-/* Removes a flight whose result is set from the list, and wakes the waiting threads. */
+/* Ends a flight whose result is set: removes the flight from the list, and wakes the waiting threads. */
 void flight_land(struct cache_flights *flights, struct cache_flight *flight);
 
 #endif

@@ -128,7 +128,7 @@ bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allo
     group->members = member;
     member->more = entry->members;
     entry->members = member;
-    /* relaxed: the list's reference keeps it alive */
+    /* relaxed: the list's reference keeps the group alive */
     atomic_fetch_add_explicit(&group->references, 1, memory_order_relaxed);
     set_hash(entry);
     return true;

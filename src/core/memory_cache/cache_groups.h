@@ -1,9 +1,9 @@
 /*
  * cache_groups.h - keeps groups of entries, by name and in the order of their creation.
  *
- * An entry belongs to each group that requested it. A group exists as long as it has entries. Its memory is kept until
- * the eviction of its last entry has been reported, because the report contains the name. The empty name does not
- * denote a group: its entries are not in a list, and limits on groups do not apply to them.
+ * A request may name a group. An entry belongs to each group that a request for it has named. A group exists as long as
+ * it has entries. Its memory is kept until the eviction of its last entry has been reported, because the report
+ * contains the name. The empty name does not denote a group: an entry that is requested with it does not join a group.
  * Locks: everything here requires cache->lock, except for what a thread does with an entry that it has evicted.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_GROUPS_H

@@ -35,8 +35,8 @@ static inline struct cache_entry *cache_recall_fast(struct cache_memo *memo, str
     const uint64_t before = cell != NULL ? cell_add(&cell->count, CELL_HIT + 1) : CELL_CLOSED;
     if (!cell_is_open(before))
         return NULL;
-    /* relaxed, both: serials are unique, so equal serials prove that this is the entry's life that was remembered;
-     * cell_add has acquired the entry's serial */
+    /* relaxed, both: serials are unique, so equal serials prove that the entry is still in the life that was
+     * remembered; cell_add has acquired the entry's serial */
     if (atomic_load_explicit(entry_serial(entry), memory_order_relaxed) !=
             atomic_load_explicit(&memo->serial, memory_order_relaxed) ||
         before >= CELL_HITS_FULL) {

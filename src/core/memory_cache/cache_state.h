@@ -57,7 +57,7 @@ void memory_cache_count_victims(struct memory_cache *cache, const struct cache_v
 /* True if the entry is in the cache. The caller holds the entry. Requires the lock. */
 bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry);
 
-/* ---- the following functions are in memory_cache_groups.c, up to memory_cache_empty ---- */
+/* ---- the next two functions are in memory_cache_groups.c ---- */
 
 /* Drops groups until a group with this name fits; if `name` is NULL, until the limits are met. Requires the lock. */
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims);
@@ -71,7 +71,7 @@ void memory_cache_empty(struct memory_cache *cache);
 struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request);
 /* Finds an entry by content without the lock, retains it and counts a hit. May miss an entry that is in the cache. */
 struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct cache_request *request);
-/* Stores an entry in a memo. The caller holds the entry, whose key is the memo's. */
+/* Stores an entry in a memo. The caller holds the entry. The memo and the entry must have the same key. */
 void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry);
 
 #endif

@@ -130,7 +130,8 @@ bool cache_table_reserve(struct cache_table *table)
         return true;
     struct table_array *array = array_create(table->pool, old->count * 2);
     if (array == NULL)
-        /* a fuller table makes walks longer, but a walk needs an empty place at which it ends */
+        /* the table may become fuller, which makes walks longer, but never full, because a walk ends at an empty
+         * place */
         return table->entry_count < old->count / 8 * 7;
     for (size_t i = 0; i < old->count; ++i) {
         if (place_at(old, i) != 0)

@@ -2,11 +2,11 @@
  * cache_table.h - finds entries by the hash of their key, without a lock.
  *
  * The table is an array of places with linear probing. Each place contains half of a hash and an entry's number, so a
- * walk passes other entries without reading their memory, which in a large cache would be a cache miss each. Changes
- * are made under cache->lock, concurrently with readers. Entries and arrays stay readable as long as the cache lives,
- * and a reader compares an entry's key after it has retained the entry. So the worst effect of a change is that a
- * reader finds nothing; a reader that must be sure then looks again under the lock. A lock-free walk ends after a fixed
- * number of steps, so that changes cannot prolong it.
+ * walk passes other entries without reading their memory, which in a large cache would cost a processor cache miss per
+ * entry. Changes are made under cache->lock, concurrently with readers. Entries and arrays stay readable as long as the
+ * cache lives, and a reader compares an entry's key after it has retained the entry. So the worst effect of a change is
+ * that a reader finds nothing; a reader that must be sure then looks again under the lock. A lock-free walk ends after
+ * a fixed number of steps, so that changes cannot prolong it.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_TABLE_H

@@ -42,8 +42,9 @@ struct memory_cache_ops {
     void (*destroy)(void *user, void *value);
     /* Reports an eviction. The entry is still held. Called without any lock. May be NULL. */
     void (*evicted)(void *user, void *value, size_t bytes, const char *group, enum eviction_reason reason);
-    /* Returns true if the keys of two current requests, whose hashes are equal, are equal. Called under the same
-     * conditions as matches. NULL: such keys are assumed to be equal as long as there is no value to compare with. */
+    /* Returns true if two current requests whose hashes are equal also have equal keys. Called under the same
+     * conditions as matches. May be NULL. Then keys with equal hashes are assumed to be equal until there is a value to
+     * compare with. */
     bool (*same_key)(const void *key, const void *other);
     /* True if values cannot be made again, so nothing is evicted when memory runs out. */
     bool cannot_remake;
@@ -70,15 +71,15 @@ struct memory_cache_counts {
     size_t groups;
 };
 
-/* Remembers which entry a descriptor's key last led to. Must be zeroed before first use. Read and written without a
- * lock. */
+/* Remembers the entry that was last found for a program descriptor's key. Must be zeroed before first use. Read and
+ * written without a lock. */
 struct cache_memo {
     CACHE_ATOMIC(struct cache_entry *) entry;
     CACHE_ATOMIC(uint64_t) serial;
 };
 
-/* A request for an entry. `memo` and `group` may be NULL. An entry in the cache belongs to each group that requested
- * it. The cache copies group names. */
+/* A request for an entry. `memo` and `group` may be NULL. An entry in the cache belongs to each group that a request
+ * for it has named. The cache copies group names. */
 struct cache_request {
     struct hash128 hash;
     const void *key; /* for ops.matches */

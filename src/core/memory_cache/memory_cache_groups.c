@@ -1,11 +1,11 @@
 /*
  * memory_cache_groups.c - adds entries to groups, and evicts whole groups.
  *
- * An entry belongs to every group that requested it. Dropping a group evicts those of its entries that belong to no
- * other group and were not requested without one. The others leave the group and get a new serial, so that descriptors
- * that remember them look them up by content and join the group again. The oldest group is dropped first, or, if so
- * configured, the least recently used one. To find the least recently used group, every entry is read each time a new
- * group exceeds the limit, so this option is meant for a few thousand programs at most.
+ * An entry belongs to every group that a request for it has named. Dropping a group evicts those of its entries that
+ * belong to no other group and were not requested without one. The others leave the group and get a new serial, so that
+ * descriptors that remember them look them up by content and join the group again. The oldest group is dropped first,
+ * or, if so configured, the least recently used one. To find the least recently used group, every entry is read each
+ * time a new group exceeds the limit, so this option is meant for a few thousand programs at most.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /*
  * wait_graph.c - records which thread waits for which work; see wait_graph.h.
  *
- * A thread reads other threads' works and nodes under the lock. They exist as long as the graph refers to them: a work
- * is not freed while a thread waits for it, and a thread does not end before its work.
+ * A thread reads the work (ingot_work_t) and the nodes of other threads under the lock. These exist as long as the
+ * graph refers to them: a piece of work is not freed while a thread waits for it, and a thread does not end before its
+ * work.
  *
  * During fork, another thread may hold the lock, and the child would wait for it forever. So the child initializes the
  * lock again. The parent does not take the lock around fork, so fork never waits, even in a signal handler.

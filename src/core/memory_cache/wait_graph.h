@@ -2,9 +2,10 @@
  * wait_graph.h - records which thread waits for which work, in all caches of the process, so that threads never wait
  * for each other in a circle.
  *
- * A thread waits for at most one work at a time, and each work is done by one thread. A thread records its wait only if
- * no path of such dependencies leads back to itself, and all changes are made under one lock. So the graph never has a
- * cycle. ingot.h declares the rest of the interface: ingot_work_begin and the three functions after it.
+ * A thread waits for at most one piece of work (ingot_work_t) at a time, and each piece is done by one thread. A thread
+ * records its wait only if no path of such dependencies leads back to itself, and all changes are made under one lock.
+ * So the graph never has a cycle. ingot.h declares the rest of the interface: ingot_work_begin and the three functions
+ * after it.
  *
  * The graph's lock is not held while other code is called. A child process starts with a new lock.
  */

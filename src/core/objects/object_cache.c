@@ -5,9 +5,9 @@
  * group: "SIZE:SESSIONGROUP", where SIZE is the session's length in decimal, so that different pairs have different
  * names. As for programs, the public handle of an object is the cache's entry.
  *
- * There are two counts, as in a context. `holders` counts the application's references. `references` counts all: one
- * for each object, and one for all holders together. When the last holder releases the cache, it is closed; when the
- * last reference is dropped, it is destroyed.
+ * There are two counts, as in a context. `holders` counts the application's references. `references` counts one for
+ * each object, and one for all holders together. When the last holder releases the cache, it is closed; when the last
+ * reference is dropped, it is destroyed.
  */
 #include <ingot/object_cache.h>
 

@@ -47,9 +47,9 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
 
 /*
  * Remembers a kernel in the descriptor. Only the first kernel that is requested from a program is remembered, because
- * threads that use several kernels of one descriptor would keep overwriting each other's. One thread writes at a time,
- * and sets the serial to BUSY while it does. So a thread that reads the same serial before and after it reads the
- * kernel knows that the kernel belongs to that serial's program.
+ * threads that use several kernels of one descriptor would keep overwriting each other's kernels. One thread writes at
+ * a time, and sets the serial to BUSY while it does. So a thread that reads the same serial before and after it reads
+ * the kernel knows that the kernel belongs to that serial's program.
  */
 static void remember(struct kernel_memo *memo, const struct cache_entry *program, struct ingot_kernel *kernel)
 {
@@ -80,8 +80,9 @@ ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t progr
     return status;
 }
 
-/* Does what ingot_kernel_get describes when the remembered kernel cannot be used. If `hit` is not NULL, it is the
- * program. Otherwise the program's hit is pending (cache_hit.h), or the program must be found or made. */
+/* Implements ingot_kernel_get if the remembered kernel cannot be used. If `hit` is not NULL, it is the program.
+ * Otherwise, if `pending` is not NULL, it is a hit that must be finished (cache_hit.h). If both are NULL, the program
+ * must be found or made. */
 __attribute__((noinline)) static ingot_status_t get_slowly(ingot_kernel_t *kernel, struct ingot_program_desc *desc,
                                                            uint32_t device_index, const char *name,
                                                            struct cache_entry *hit, struct cache_entry *pending)

@@ -172,7 +172,7 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
     program_emit(body->desc, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, reasons[reason]);
 }
 
-/* Here and not in context.c, because only this file knows that the cached values are programs. */
+/* This function is not in context.c, because only this file knows that the cached values are programs. */
 ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,
                                     uint32_t device_count, const ingot_context_info_t *info)
 {

@@ -6,8 +6,8 @@
 
 #include "core/program/program_body.h"
 
-/* The parts from which program_create makes a program. It takes over `native` (or the reference to its owner), even
- * if it fails, and copies the names and the log. */
+/* The parts from which program_create makes a program. program_create takes over `native` (or the reference to its
+ * owner), even if it fails, and copies the texts. */
 struct program_parts {
     void *native;
     struct ingot_program *owner; /* as in program_body */
@@ -25,7 +25,8 @@ struct program_parts {
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);
 
-/* Continues ingot_program_create after cache_recall_fast has found no program and has set `pending`. */
+/* Does the rest of ingot_program_create after cache_recall_fast has returned NULL. `pending` is the entry that
+ * cache_recall_fast has set, or NULL. */
 ingot_status_t program_request(struct ingot_program **program, const struct ingot_program_desc *desc,
                                struct cache_entry *pending);
 

@@ -3,7 +3,7 @@
  *
  * The public handle of a program is the cache's entry, whose reference count is also the program's. The body is
  * immutable, except for its kernels (each is made when it is first requested), the blob that a size query made, and the
- * size that the blob corrects.
+ * size of the binaries, which is corrected when the blob is made.
  */
 #ifndef INGOT_CORE_PROGRAM_PROGRAM_BODY_H
 #define INGOT_CORE_PROGRAM_PROGRAM_BODY_H
@@ -33,7 +33,8 @@ struct program_body {
     _Atomic size_t device_bytes;      /* size of the binaries, estimated until the blob is made; relaxed */
     _Atomic(struct kept_blob *) blob; /* NULL if none is kept; threads take it by an exchange */
     bool is_from_blob;                /* true if at least one device's binary is from a blob */
-    bool is_native;                   /* was compiled natively and has no id */
+    bool is_native;                   /* true if the program was compiled natively, that is, from the application's own
+                                       * sources and headers, so that it has no id */
     /* sorted, each followed by a NUL; then the log, the source's name, and the reason for a native build */
     char names[];
 };

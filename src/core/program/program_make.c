@@ -1,8 +1,8 @@
 /*
  * program_make.c - makes programs by compiling them or from blobs, without using the in-memory cache.
  *
- * Devices with equal identities share one compilation: the first device compiles, and the others load its binary. If a
- * blob lacks the binaries of some devices, they are compiled in the same way.
+ * Devices with equal identities share one compilation: the program is compiled for the first of them, and the others
+ * load that binary. If a blob lacks the binaries of some devices, they are compiled in the same way.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 
-/* Memory for a few sources and devices, so that loading a small program allocates nothing that it frees again. */
+/* Memory for a few sources and devices, so that loading a small program needs no temporary allocations. */
 enum { WORKSHOP_ROOM = 512 };
 
 /* The state of a program that is being made. workshop_fini must be called even if workshop_init failed. */
@@ -65,7 +65,8 @@ static void workshop_fini(struct workshop *shop)
     arena_fini(&shop->arena);
 }
 
-/* If compiling failed, replaces the thread's error message with the compiler's log, which says more than the driver. */
+/* If compiling failed, replaces the thread's error message with the compiler's log, which says more than the driver's
+ * message. */
 static ingot_status_t explain_failure(struct workshop *shop, ingot_status_t status)
 {
     if (status == INGOT_BUILD_FAILED && shop->log.writer.size != 0) {
@@ -91,9 +92,9 @@ static ingot_status_t run_compiler(struct workshop *shop, const ingot_build_requ
     return status;
 }
 
-/* Compiles the hermetic texts, which contain their includes, first. If they do not build, compiles the program
- * natively, that is, with its original texts, so that a broken program gets the log that the application expects. A
- * natively compiled program has no id. */
+/* First compiles the hermetic texts, in which the included texts replace the includes. If they do not build, compiles
+ * the program natively, that is, with its original texts, so that a broken program gets the log that the application
+ * expects. A natively compiled program has no id. */
 static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
 {
     const size_t log_start = shop->log.writer.size;
