@@ -1,9 +1,9 @@
 /*
- * checksum.c - computes the store's hashes, in the byte order of the files.
+ * checksum.c - computes the hashes that a store uses; see checksum.h.
  *
  * Plain xxHash is built for the oldest processor that the distribution supports, so hashing with it takes longer than
  * reading the file. AVX2 is best for ids and most blobs. Wider instructions have a start-up cost, which only long blobs
- * make up for, so only for those may xxHash choose the widest instructions of the processor.
+ * make up for, so xxHash may choose the processor's widest instructions only for those.
  */
 #include "persist/base/checksum.h"
 

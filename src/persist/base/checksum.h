@@ -1,5 +1,5 @@
 /*
- * checksum.h - computes the store's hashes, in the byte order of the files.
+ * checksum.h - computes the hashes that a store uses: checksums, in the byte order of its files, and bucket numbers.
  */
 #ifndef INGOT_PERSIST_BASE_CHECKSUM_H
 #define INGOT_PERSIST_BASE_CHECKSUM_H
@@ -20,7 +20,7 @@ struct checksum checksum_of(size_t size, const void *bytes);
 /* True if the bytes match the checksum. */
 bool checksum_holds(const struct checksum *checksum, size_t size, const void *bytes);
 
-/* Returns the XXH3-64 hash of an id, which is the number of its bucket. */
+/* Returns the XXH3-64 hash of an id. In a directory store, this is the number of the id's bucket. */
 uint64_t checksum_bucket_of(size_t size, const uint8_t *id);
 
 #endif

@@ -1,8 +1,9 @@
 /*
  * files.h - declares the system calls that a store needs.
  *
- * Every system call of persist is behind these functions, so that a test can make each of them fail. They return 0 (or
- * a descriptor, or a count) or a negated errno, retry EINTR, and never follow a symbolic link below a directory handle.
+ * The persist library accesses files only through these functions, so that a test can make each system call fail. The
+ * functions return 0 (or a descriptor, or a count) or a negated errno, retry EINTR, and never follow a symbolic link
+ * below a directory handle.
  */
 #ifndef INGOT_PERSIST_BASE_FILES_H
 #define INGOT_PERSIST_BASE_FILES_H
@@ -45,7 +46,7 @@ static inline bool files_are_private(const struct file_facts *facts, uint32_t us
  * errno. */
 ingot_status_t files_read_failed(int error, const char *action, const char *name);
 ingot_status_t files_write_failed(int error, const char *action, const char *name);
-/* Does the same for a lock that could not be taken, which some file systems never allow. */
+/* Does the same if a lock could not be taken. Some file systems do not support locks. */
 ingot_status_t files_lock_failed(int error, const char *name);
 
 /* Sets the error detail and returns INGOT_UNTRUSTED. The detail says what was found, what is required (a file or
@@ -128,10 +129,10 @@ uint64_t files_steady_clock_ns(void);
 void files_pause_ns(uint64_t duration_ns);
 /* Returns random bits for a name that other processes are unlikely to choose. */
 uint64_t files_random(void);
-/* Lowers this thread's priority below that of the application's threads, but not so far that it would hold up a
- * driver's lock for long. */
+/* Lowers this thread's priority below that of the application's threads, but not so far that they would wait long for a
+ * driver's lock that this thread holds. */
 void files_lower_priority(void);
-/* Returns the process id. It is cached, because each store needs it several times. */
+/* Returns the process id. It is cached, because storing a blob needs it several times. */
 unsigned long files_process(void);
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * main_thread.c - finds out whether a thread is the main thread, and calls a function when that thread exits.
+ * main_thread.c - finds out whether a thread is the main thread, and calls a function when the main thread ends the
+ * process.
  *
  * When a thread ends, the C library destroys its thread-local objects. exit() first destroys the objects of the thread
  * that called it. If the main thread ends by pthread_exit(), its objects are not destroyed, so a destructor that the

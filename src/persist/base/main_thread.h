@@ -1,5 +1,6 @@
 /*
- * main_thread.h - finds out whether a thread is the main thread, and calls a function when that thread exits.
+ * main_thread.h - finds out whether a thread is the main thread, and calls a function when the main thread ends the
+ * process.
  */
 #ifndef INGOT_PERSIST_BASE_MAIN_THREAD_H
 #define INGOT_PERSIST_BASE_MAIN_THREAD_H

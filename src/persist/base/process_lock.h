@@ -16,7 +16,7 @@
 
 struct process_lock {
     pthread_mutex_t mutex;
-    /* the process that created the mutex; its acquire loads pair with the release store that ends the creation */
+    /* the process that created the mutex; acquire loads of this field pair with the release store after the creation */
     atomic_long process;
 };
 

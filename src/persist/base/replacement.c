@@ -3,9 +3,9 @@
  *
  * Until the new file is complete, it has a name that is always the same, so killed processes leave at most one
  * incomplete file. The process that writes the file holds a lock on it. The lock belongs to the file and not to its
- * name: by the time a process has the lock, another process may already have renamed the file. The process must then
- * not write to it. If the file has a second name (a hard link), the process does not write to it either, but only
- * removes the temporary name.
+ * name: by the time a process has the lock, another process may already have renamed the file. Then the process that
+ * has the lock must not write to the file. If the file has a second name (a hard link), that process does not write to
+ * it either, but only removes the temporary name.
  */
 #include "persist/base/replacement.h"
 

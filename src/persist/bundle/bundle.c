@@ -23,12 +23,12 @@ typedef _Atomic(uint8_t *) kept_entry; /* NULL until the entry is loaded; set wi
 
 struct bundle {
     ingot_allocator_t allocator;
-    atomic_size_t references; /* one for the storage and one per buffer; release pairs with acquire of the last one */
+    atomic_size_t references; /* one for the storage and one per buffer; acq_rel: the last release sees all uses */
     bool accepts_any_owner;   /* if true, every blob must be sealed */
     int fd;
     struct bundle_file file;
     uint8_t *index;
-    kept_entry *kept; /* for each entry, memory that begins with its id and has its blob at the offset lead_of */
+    kept_entry *kept; /* for each entry, memory that begins with its id and has its blob at the offset lead_of() */
 };
 
 static size_t index_size(const struct bundle_file *file)
@@ -41,7 +41,8 @@ static size_t kept_size(const struct bundle_file *file)
     return (size_t)file->entry_count * sizeof(kept_entry);
 }
 
-/* Returns the distance from the start of an id to the start of its blob, in memory and in files of bundle_write.c. */
+/* Returns the distance from the start of an id to the start of its blob, in memory and in the files that bundle_write.c
+ * writes. */
 static size_t lead_of(const struct bundle_record *record)
 {
     return (size_t)(record->id_size + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;

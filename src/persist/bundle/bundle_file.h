@@ -12,7 +12,7 @@
 #define BUNDLE_RECORD_SIZE 64u
 #define BUNDLE_ALIGNMENT 8u
 
-/* A record of the index: one entry. */
+/* A record of the index. It describes one entry. */
 struct bundle_record {
     uint64_t hash;
     uint64_t id_offset;

@@ -222,7 +222,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     if (!directory->is_read_only) {
         storage_set_save_counts(*storage, save_counts);
         storage_set_build_locks(*storage, &build_lock_operations);
-        evict_expired(directory); /* done last, because opening can no longer fail */
+        evict_expired(directory); /* only now, when opening can no longer fail */
         if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
             kept_recipe_begin(*storage, directory, &info);
     }

@@ -40,7 +40,7 @@ struct publication {
     uint64_t bytes;
     uint64_t file_limit; /* files_size_limit() when storing began */
     uint64_t created_ns;
-    bool was_over; /* a limit was exceeded even without this entry, because it was lowered */
+    bool was_over; /* a limit was exceeded even without this entry, because the limit was lowered */
     uint64_t evicted_bytes;
     uint64_t evicted_count;
     char prepared[PATH_CAPACITY]; /* path in tmp; "" once published */

@@ -30,14 +30,14 @@
 struct kept_memo {
     struct kept_memo *next;
     ingot_header_memo_t memo; /* the list's reference */
-    uint64_t saved;           /* ingot_header_memo_count_learned() at its last save; under the lock */
+    uint64_t saved;           /* ingot_header_memo_count_learned() at the memo's last save; guarded by the lock */
 };
 
 struct headers {
     ingot_allocator_t allocator;
     ingot_storage_t storage; /* the storage that these memos belong to */
     struct process_lock lock;
-    struct kept_memo *first; /* under the lock */
+    struct kept_memo *first; /* guarded by `lock` */
     bool is_read_only;
     size_t path_size;
     char path[];
@@ -73,7 +73,8 @@ static ingot_status_t read_file(const struct headers *headers, int fd, uint8_t *
     return files_read_all(fd, headers->path, 0, *size, *bytes);
 }
 
-/* Adds the file's content to a memo. A file that is missing, damaged or from another build counts as empty. */
+/* Adds the file's content to a memo. A file that is missing, damaged, or written by another build of Ingot counts as
+ * empty. */
 static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_t memo)
 {
     const char *name;
@@ -223,7 +224,7 @@ void headers_note(ingot_storage_t storage)
 {
     struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
     if (headers != NULL)
-        (void)save(headers, false); /* on failure, the next run learns it again */
+        (void)save(headers, false); /* on failure, the next process must learn the same again */
 }
 
 ingot_status_t headers_save(ingot_storage_t storage)

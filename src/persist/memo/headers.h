@@ -6,7 +6,8 @@
 
 #include <ingot/persist.h>
 
-/* Called after a program was created. Saves now and then, so that a process that never flushes loses little. */
+/* Called after a program was created. Now and then, saves what was learned, so that a process that never flushes loses
+ * little. */
 void headers_note(ingot_storage_t storage);
 /* Saves what was learned since the last save. */
 ingot_status_t headers_save(ingot_storage_t storage);

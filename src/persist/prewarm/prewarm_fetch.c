@@ -6,7 +6,8 @@
  * still wait for their turns, in the manifest's order. If a caller requests an item before its turn, it loads the
  * program itself, and the blob is dropped. The total size of the blobs that items hold is limited. Blobs that the
  * storage did not deliver are requested again with a later group. But if the blob of the group's first item was not
- * delivered, it is loaded alone, in the item's turn, so that at least one turn follows each group.
+ * delivered, it is loaded alone, in the item's turn. Otherwise, that turn might never come, because each group would
+ * request the blob again.
  */
 #include "persist/prewarm/prewarm_fetch.h"
 
@@ -25,12 +26,12 @@
 struct group {
     struct ingot_prewarm *prewarm;
     const struct prewarm_thread *self;
-    uint64_t started_ns; /* start time of the load that ends next */
+    uint64_t started_ns; /* when the last blob arrived, or if none did, when the request began */
     size_t end;          /* index after the last item */
     size_t count;
     size_t numbers[GROUP]; /* indices of the items */
     ingot_storage_id_t ids[GROUP];
-    ingot_program_desc_t descs[GROUP]; /* each is NULL once its item has it */
+    ingot_program_desc_t descs[GROUP]; /* each is NULL once its item owns it */
 };
 
 void prewarm_blob_release(struct prewarm_blob *blob)

@@ -26,7 +26,7 @@ enum prewarm_outcome { PREWARM_LOADED, PREWARM_STALE, PREWARM_MISSING, PREWARM_F
 /* The state of an item's blob, which may be loaded in a group before the item's turn; see prewarm_fetch.h. */
 enum prewarm_fetch_state {
     PREWARM_NOT_ASKED = 0,
-    PREWARM_ASKED,   /* a thread is loading the blob, with others */
+    PREWARM_ASKED,   /* a thread is loading the blob, together with other blobs */
     PREWARM_FETCHED, /* the blob is loaded, or its load has failed */
     PREWARM_ALONE    /* the blob will be loaded alone, in the item's turn */
 };
@@ -60,7 +60,7 @@ struct prewarm_thread {
 struct ingot_prewarm {
     struct ingot_prewarm *next;
     ingot_allocator_t allocator;
-    ingot_storage_t storage; /* a reference; the context is one, too */
+    ingot_storage_t storage; /* a reference, as is `context` */
     struct prewarm_list *list;
     ingot_context_t context;
     ingot_prewarm_info_t info;
@@ -87,7 +87,7 @@ struct prewarm_list {
     struct process_lock lock;
     pthread_cond_t loaded;       /* signaled when an item is no longer loading */
     pthread_cond_t changed;      /* signaled when a thread has ended, or when no thread waits any longer */
-    struct ingot_prewarm *first; /* under lock */
+    struct ingot_prewarm *first; /* guarded by `lock` */
     /* number of prewarms; if it is 0, no need to lock; relaxed: an outdated 0 only makes a caller miss a new prewarm */
     atomic_size_t count;
 };

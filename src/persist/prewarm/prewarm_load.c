@@ -54,8 +54,8 @@ static size_t find_item(struct ingot_prewarm *prewarm)
     return prewarm->next_item;
 }
 
-/* Marks the next item as loading, and takes the blob that was loaded for it ahead of its turn, if any. Returns its
- * index, or ID_LIST_NONE. */
+/* Marks the next item as loading, and takes the blob that was loaded for it ahead of its turn, if any. Returns the
+ * item's index, or ID_LIST_NONE. */
 static size_t begin_item(struct ingot_prewarm *prewarm, const struct prewarm_thread *self, struct prewarm_blob *blob)
 {
     size_t number;
@@ -125,8 +125,8 @@ static enum prewarm_outcome use_blob(struct ingot_prewarm *prewarm, const struct
     return make_program(prewarm, id, blob->desc, &blob->bytes, program) ? PREWARM_LOADED : PREWARM_FAILED;
 }
 
-/* Creates the item's descriptor and loads its blob. On failure, sets *outcome and returns false. The load's own status
- * is in *blob. */
+/* Creates the item's descriptor and loads its blob. If the load cannot begin, sets *outcome and returns false.
+ * Otherwise returns true, and blob->status is the status of the load. */
 static bool load_blob(struct ingot_prewarm *prewarm, const struct listed_id *id, struct prewarm_blob *blob,
                       enum prewarm_outcome *outcome)
 {

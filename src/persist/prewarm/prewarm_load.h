@@ -1,5 +1,5 @@
 /*
- * prewarm_load.h - declares what a prewarming thread runs.
+ * prewarm_load.h - declares the start function of prewarming threads.
  */
 #ifndef INGOT_PERSIST_PREWARM_PREWARM_LOAD_H
 #define INGOT_PERSIST_PREWARM_PREWARM_LOAD_H

@@ -46,7 +46,7 @@ struct record {
 struct recorder {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    struct record *record;    /* under lock; NULL: not recording */
+    struct record *record;    /* guarded by `lock`; NULL: not recording */
     atomic_bool is_recording; /* if false, no need to lock; relaxed, because `record` is checked again under the lock */
 };
 

@@ -285,8 +285,8 @@ static ingot_status_t copy_ids(ingot_recipe_writer_t writer, ingot_recipe_t reci
     return status;
 }
 
-/* Copies a program, and then its ids and its kernels. If the writer's file already has the program, even the ids of a
- * damaged copy are useful. */
+/* Copies a program, and then its ids and its kernels. If `recipe` has only a damaged copy of the program, but the
+ * writer's file already has the program, copies only the ids and kernels. */
 static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
                                     const ingot_recipe_program_t *program)
 {

@@ -294,7 +294,7 @@ ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options
         recipe_put_field(&draft->content, FIELD_OBJECT, INGOT_RECIPE_KEY_SIZE, objects[i]);
     if (options != NULL)
         recipe_put_number(&draft->content, FIELD_HAS_OPTIONS, 1);
-    /* if the link is not whole, leaves out its id, so that a later request may be recorded with its objects */
+    /* if the link is not whole, leaves out its id, so that a later request may record the link with all its objects */
     return finish(draft, remarks, is_whole);
 }
 
@@ -324,6 +324,6 @@ ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_p
     parts.info.compile_options = NULL; /* options may contain paths, and are not needed */
     parts.info.link_options = NULL;
     put_fields(draft, &parts, INGOT_RECIPE_UNRECORDED, sentence);
-    /* leaves out the id, so that a later request may be recorded once the file no longer changes */
+    /* leaves out the id, so that a later request may record the program, for example once its files no longer change */
     return finish(draft, remarks, false);
 }

@@ -10,7 +10,7 @@
 #include "persist/recipe/containers/buffer.h"
 #include "persist/recipe/writer.h"
 
-/* The texts belong to the descriptor, which must live as long as the draft. */
+/* The records of one program. Their texts belong to the descriptor, which must live as long as the draft. */
 struct recipe_draft {
     struct recipe_arena arena;
     struct recipe_buffer content; /* content of the program's record */

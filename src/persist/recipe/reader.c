@@ -130,7 +130,7 @@ static ingot_status_t leave_out(struct ingot_recipe *recipe)
     return INGOT_SUCCESS;
 }
 
-/* Counts such a record if its content was not read. */
+/* Does the same for a record whose content was not read. If there is a check, reads the content for it. */
 static ingot_status_t leave_out_unread(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     (void)leave_out(recipe);
@@ -324,7 +324,7 @@ static ingot_status_t list_kernels(struct ingot_recipe *recipe)
     return INGOT_SUCCESS;
 }
 
-/* A malformed or damaged seal counts as a seal that does not fit, not as a missing one. */
+/* Notes a seal. A malformed or damaged seal counts as a seal that does not fit, not as a missing one. */
 static ingot_status_t add_seal(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     uint8_t *seal = NULL;

@@ -28,7 +28,7 @@
 struct recording {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    ingot_recipe_writer_t writer; /* the application's writer; under lock, as is `kept`; NULL: none */
+    ingot_recipe_writer_t writer; /* the application's writer; NULL: none; `lock` guards it and `kept` */
     ingot_recipe_writer_t kept;   /* writer of the store's own recipe; NULL: the store keeps none */
     atomic_bool is_recording;     /* if false, no need to lock; relaxed: both writers are checked under the lock */
 };
@@ -87,7 +87,8 @@ static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
 {
     if (item->kernel != NULL) {
         const ingot_status_t status = ingot_recipe_writer_add_kernel(writer, item->desc, item->kernel);
-        return status != INGOT_NOT_FOUND ? status : INGOT_SUCCESS; /* an event has already reported the program */
+        /* if the recipe does not have the program, an event has already reported that */
+        return status != INGOT_NOT_FOUND ? status : INGOT_SUCCESS;
     }
     if (item->object_count == 0)
         return ingot_recipe_writer_add(writer, item->desc, item->program, NULL);
@@ -100,7 +101,7 @@ static bool is_recorded(ingot_storage_t storage)
     return active_part(storage) != NULL || active_part(storage_stored_to(storage)) != NULL;
 }
 
-/* Adds the item to one of the two recipes of a recording, which may be NULL. An event reports a failure. */
+/* Adds the item to one of the two recipes of `recording`, which may be NULL. An event reports a failure. */
 static void record_in(struct recording *recording, enum which which, const struct item *item)
 {
     const uint64_t started_ns = files_steady_clock_ns();

@@ -6,8 +6,8 @@
 
 #include <ingot/recipe.h>
 
-/* Records a program that was loaded or compiled, if the storage records. Never fails; an event reports what could not
- * be recorded. */
+/* Records a program that was loaded or compiled, if recording is on for the storage. Never fails; an event reports what
+ * could not be recorded. */
 void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program);
 
 /* Does the same for a kernel that was created. Ignores a name that is too long for the format. */

@@ -82,7 +82,7 @@ static ingot_status_t append(ingot_recipe_writer_t writer, const uint8_t seal[RE
 }
 
 /* Makes and appends seals until the file has a seal that covers all its records. If the file has a record with the
- * seal's key, but an unchanged file still does not have the seal, that record is damaged. */
+ * seal's key, but the next attempt makes the same seal and does not find it in the file, that record is damaged. */
 static ingot_status_t seal_file(ingot_recipe_writer_t writer, const char *path, const struct keyring *keyring,
                                 int *is_new)
 {

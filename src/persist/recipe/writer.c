@@ -25,8 +25,9 @@
 
 #define DEFAULT_BYTES ((uint64_t)256 << 20)
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
-#define SMALL_PART 16u                   /* full: less than a 16th of the limit and less than SMALL_BYTES are left */
-#define SMALL_BYTES (UINT64_C(64) << 10) /* see SMALL_PART */
+/* A file is full if less than 1/SMALL_PART of its limit and less than SMALL_BYTES are left. */
+#define SMALL_PART 16u
+#define SMALL_BYTES (UINT64_C(64) << 10)
 
 _Static_assert(RECIPE_MARK_SIZE == RECIPE_RECORD_SIZE, "a mark has a record's header");
 
@@ -65,8 +66,8 @@ static void forget_file(struct ingot_recipe_writer *writer)
 }
 
 /* Called in a forked child. Leaks the memory of the maps, because a thread of the parent may have been changing them.
- * If the parent was adding a record, closes the file that the child inherited, because it would stay locked after the
- * parent is killed. */
+ * If the parent was adding a record, closes the file that the child inherited. Otherwise, the file would stay locked if
+ * the parent were killed. */
 static void forget(void *user)
 {
     struct ingot_recipe_writer *writer = user;

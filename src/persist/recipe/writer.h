@@ -34,13 +34,13 @@ ingot_status_t recipe_items_encode(size_t count, struct recipe_item *items, cons
 /* True if all items that are needed are compressed. */
 bool recipe_items_are_encoded(size_t count, const struct recipe_item *items);
 
-/* From now on, additions fail with INGOT_BUSY if the file at the path is not this one. */
+/* From now on, additions fail with INGOT_BUSY if the file at the path is not the file that has these facts. */
 void writer_expect(ingot_recipe_writer_t writer, const struct file_facts *facts);
 /* Appends those records that the file does not have, in their order. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
-/* Sets *is_there to true if the file is known to have such a record. The writer of a kept file first reads the file,
- * unless it has done so before. If the record is missing, and an addition would probably fail, returns the status that
- * the addition would return. */
+/* Sets *is_there to true if the file is known to have a record of this kind with this key. The writer of a kept file
+ * first reads the file, unless it has done so before. If the record is missing, and an addition would probably fail,
+ * returns the status that the addition would return. */
 ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key,
                               bool *is_there);
 /* Does what ingot_recipe_writer_add_kernel does, for the program in the file that has this key. The caller has checked
@@ -48,8 +48,8 @@ ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_k
 ingot_status_t writer_add_kernel(ingot_recipe_writer_t writer, const uint8_t *program_key, const char *name);
 /* Makes writer_look_up and writer_knows find this key, too, until the writer forgets the file. */
 void writer_remember(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
-/* True if the file was found to have such a record, or the key was remembered. Does not touch the file system, so the
- * file may have been replaced by now. */
+/* True if the file was found to have a record of this kind with this key, or if the key was remembered. Does not touch
+ * the file system, so the file may have been replaced by now. */
 bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
 /* Returns the key of the program that was recorded with this id. Reads the file if it is not known yet.
  * Returns INGOT_NOT_FOUND, possibly without a detail, if the file does not have the program. Returns INGOT_BUSY,

@@ -26,8 +26,9 @@ struct single_file {
 
 ingot_status_t single_file_decode(struct key_file *key, uint64_t file_size, size_t header_size, const uint8_t *header)
 {
-    /* The header and the id have the form of a key.bin file, which would end where the blob begins. If the header is
-     * too short, the blob's size does not matter, because decoding the header fails. */
+    /* The header and the id have the form of a directory store's key.bin, so they are decoded like a key.bin that ends
+     * where the blob begins. If the header is too short, the blob's size does not matter, because decoding the header
+     * fails. */
     const uint64_t blob_size = header_size >= KEY_FILE_HEADER_SIZE ? le_get_u64(header + KEY_BIN_AT_BLOB_SIZE) : 0;
     return key_file_decode(key, file_size > blob_size ? file_size - blob_size : 0, header_size, header);
 }
@@ -111,7 +112,8 @@ static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_
 }
 
 /* Returns INGOT_READ_ONLY if the storage must not change the file. A storage that accepts files of any user changes a
- * file only if the effective user owns the file, or owns its directory if the file is missing. */
+ * file only if the file, or its directory if the file is missing, belongs to the effective user and no other user may
+ * write to it. */
 static ingot_status_t check_own(const struct single_file *file, int parent, const char *name)
 {
     struct file_facts facts;

@@ -1,5 +1,5 @@
 /*
- * single_file.h - decodes a single file; see doc/bundle-format.md.
+ * single_file.h - decodes a file that contains one program's blob; see doc/bundle-format.md.
  */
 #ifndef INGOT_PERSIST_SINGLE_FILE_SINGLE_FILE_H
 #define INGOT_PERSIST_SINGLE_FILE_SINGLE_FILE_H

@@ -5,8 +5,8 @@
  * counts as a miss of that tier. If no other tier has the blob, the load returns the first failure.
  *
  * If a load finds a blob in a lower tier, the chain promotes it: its queue stores a copy in the tiers above, so that
- * the load does not wait. If the id is removed or stored meanwhile, the copy is dropped, because a driver may just have
- * refused the blob.
+ * the load does not wait. If the id is removed or stored again before that, the copy is dropped, because it may be the
+ * blob that a driver has just refused.
  */
 #include <ingot/backend.h>
 #include <stdbool.h>

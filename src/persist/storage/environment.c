@@ -1,5 +1,6 @@
 /*
- * environment.c - reads the settings of persistence from the environment. No other file of persist reads it.
+ * environment.c - reads the settings of persistence from the environment. No other file in src/persist reads the
+ * environment.
  *
  * The environment is read only if an application asks for it, because a library that writes wherever the environment
  * says surprises its users. An invalid value is an error: if a mistyped limit were ignored, the store could fill the

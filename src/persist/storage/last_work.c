@@ -6,8 +6,8 @@
  * the storages only as long as they may delay the end of the process, and for the events at most one second. It never
  * waits for a lock, but tries to take it for up to a second.
  *
- * The lock of the list of storages is held briefly. While it is held, only the queue's functions for the end of the
- * process are called. A forked child begins with an empty list.
+ * The lock of the list of storages is held briefly. While it is held, this file calls only functions that do not wait
+ * for a queue's lock. A forked child begins with an empty list.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -37,7 +37,7 @@
 #define MAX_STORE_WAIT_NS (NS_PER_SECOND / 5)
 
 static struct process_lock lock;
-static ingot_storage_t first; /* under lock */
+static ingot_storage_t first; /* the list of storages; guarded by `lock` */
 /* true once all events are emitted; release pairs with acquire, so exit() sees what the emitting thread did */
 static atomic_bool is_told;
 
@@ -65,7 +65,7 @@ static ingot_storage_t *find(ingot_storage_t storage)
     return at;
 }
 
-/* True if the function returns true for a storage. */
+/* True if is_so returns true for a storage in the list. Returns false if the lock is not available. */
 static bool is_any(bool (*is_so)(ingot_storage_t storage))
 {
     bool is = false;
@@ -141,7 +141,7 @@ static void *tell(void *user)
     const uint64_t began_ns = files_steady_clock_ns();
     size_t count;
     (void)user;
-    /* a blob that the driver has just provided is about to be stored */
+    /* waits for a moment, because a blob that the driver has just provided may be about to be stored */
     while (is_any(store_queue_is_active) && files_steady_clock_ns() - began_ns < MAX_STORE_WAIT_NS)
         files_pause_ns(PAUSE_NS);
     while ((count = find_loss(&storage, &context)) != 0) {
@@ -156,7 +156,7 @@ static void *tell(void *user)
     return NULL;
 }
 
-/* Emits events about programs that were not stored, in a thread of its own. */
+/* Starts a thread that emits events about items that were not stored, and waits for it briefly. */
 static void tell_losses(void)
 {
     const uint64_t began_ns = files_steady_clock_ns();

@@ -6,9 +6,9 @@
 
 #include <ingot/storage.h>
 
-/* Adds a storage that has something to store; may be called any number of times. */
+/* Registers a storage that has something to store. May be called any number of times. */
 void last_work_add(ingot_storage_t storage);
-/* Removes a storage that is about to be destroyed. */
+/* Unregisters a storage that is about to be destroyed. */
 void last_work_remove(ingot_storage_t storage);
 
 #endif

@@ -346,8 +346,8 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage)
     return storage;
 }
 
-/* Turns hits whose seal was refused into misses. A store's own counters count such a blob as a hit, because its seal is
- * checked afterwards. */
+/* Turns hits whose seal was refused into misses. A directory store's own counters count such a load as a hit, because
+ * the seal is checked only afterwards. */
 static void move_distrusted(ingot_persist_stats_t *stats)
 {
     stats->hits -= stats->distrusted;
@@ -359,7 +359,7 @@ static void move_distrusted(ingot_persist_stats_t *stats)
 void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats)
 {
     const struct counters *counters = own != NULL ? own : &storage->counters;
-    /* acquire, and before the hits are read: the hits then include all distrusted ones */
+    /* read with acquire, and before the hits, so that the hits include all loads that are counted here */
     stats->distrusted = atomic_load_explicit(&storage->distrusted, memory_order_acquire);
     stats->hits = counters_get(counters, COUNTER_HITS);
     stats->misses = counters_get(counters, COUNTER_MISSES);

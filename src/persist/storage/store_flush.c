@@ -51,7 +51,7 @@ static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
 static bool report(struct flush *flush)
 {
     const ingot_persist_flush_progress_t progress = progress_of(flush);
-    /* waiting_count is compared, too, because an item that is not cacheable changes only that */
+    /* waiting_count is compared, too, because an item that is not cacheable changes only this count */
     const ingot_persist_flush_progress_t *reported = &flush->reported;
     if (flush->info.on_progress == NULL ||
         (progress.stored_count + progress.failed_count == reported->stored_count + reported->failed_count &&
@@ -85,7 +85,8 @@ static void work_all(struct flush *flush)
             queue->urgent_until_ns = flush->until_ns;
             pthread_cond_signal(&queue->has_work);
         }
-        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns); /* items may have been put back */
+        /* afterwards, looks again, because a thread may have put items back into the lists */
+        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns);
     }
     if (is_for_thread) { /* other flushes in progress set urgent_until_ns again */
         queue->urgent_until_ns = 0;

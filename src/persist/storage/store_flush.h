@@ -15,7 +15,7 @@ ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_in
 
 /* ---- for last_work.c, at the end of the process; these functions do not wait for the queue's lock ---- */
 
-/* Makes the storage's thread work on all lists until this time. */
+/* Makes the storage's thread store items of all lists (see enum store_queue_when) until this time. */
 void store_flush_hurry(ingot_storage_t storage, uint64_t until_ns);
 /* True if the time of store_flush_hurry has not passed, and an item is being stored or can probably be stored in that
  * time. Also true if the lock is not available. */

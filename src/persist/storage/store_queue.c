@@ -9,9 +9,9 @@
  * A driver that generates code at launch (PoCL) takes up to 20 times as long to provide a blob as it took to build the
  * program. It holds its own locks meanwhile, so the application's builds wait. A blob also lacks the code that the
  * driver generates at launches after the blob was made. Programs of such a driver therefore wait until no program has
- * been loaded or built for a while, and the thread has a lower priority. The time that the driver will take is
- * estimated from the program's build time and from the times of earlier blobs. Blobs that would delay the end of the
- * process for too long are left for a flush.
+ * been loaded or built for the storage's quiet time, or for a flush if that is not set. The thread has a lower
+ * priority. The time that the driver will take is estimated from the program's build time and from the times of earlier
+ * blobs. Blobs that would delay the end of the process for too long are left for a flush.
  *
  * A forked child has neither the thread nor the driver's state, so it treats the queue as empty and creates its locks
  * again, because they may have been held during the fork. Flushes, and the work at the end of the process, are in

@@ -11,7 +11,8 @@
 #include "persist/storage/common/kinds.h"
 
 ingot_status_t store_queue_init(ingot_storage_t storage);
-/* Ends the thread and frees its resources. The queue must have been flushed. */
+/* Ends the storage's thread, which stores items in the background, and frees the queue's resources. The queue must have
+ * been flushed. */
 void store_queue_fini(ingot_storage_t storage);
 
 /* Queues a program with its build time. The caller must have called last_work_add. If too many programs wait, stores
@@ -38,7 +39,7 @@ bool store_queue_orphan(ingot_storage_t storage);
  * and waiting for them could deadlock. */
 void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id);
 
-/* Wakes the thread, because the storage's times have changed. */
+/* Wakes the storage's thread, so that it sees changed settings of the storage. */
 void store_queue_wake(ingot_storage_t storage);
 
 /* Must be called before and after a program is loaded or built. Between the two calls, and for a while after the second
@@ -53,9 +54,10 @@ uint64_t store_queue_count(ingot_storage_t storage);
  * the lock is not available. */
 bool store_queue_is_active(ingot_storage_t storage);
 
-/* Marks as settled either all unstored programs of one context or all blobs to promote, and returns their number. Sets
- * *context to that context, which is then never freed, or to NULL for blobs. The next call finds another context. For
- * the end of the process: does not wait for the queue's lock, and returns 0 if the lock is not available. */
+/* Gives up either all unstored programs of one context or all blobs to promote: marks these items as settled (see
+ * struct store_queue_item), and returns their number. Sets *context to that context, which is then never freed, or to
+ * NULL for blobs. The next call finds another context. For the end of the process: does not wait for the queue's lock,
+ * and returns 0 if the lock is not available. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
 
 /* ---- for store_flush.c ---- */
@@ -76,9 +78,9 @@ uint64_t store_queue_count_locked(const struct store_queue *queue);
 bool store_queue_has_any(struct store_queue *queue, uint64_t limit_ns);
 /* Removes and returns an item whose blob the driver is expected to provide within limit_ns, or returns NULL. */
 struct store_queue_item *store_queue_pop_any(struct store_queue *queue, uint64_t limit_ns);
-/* Stores an item that is not in a list, and frees it. Releases the lock meanwhile. Returns false if the item could not
- * be freed because the process is ending; it is then in a list again. is_own_thread: the calling thread is the
- * storage's own. */
+/* Stores an item that is not in a list, and frees it. Releases the lock while it does so. Returns false if the item
+ * could not be freed because the process is ending; it is then in a list again. is_own_thread: the calling thread is
+ * the storage's own. */
 bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread);
 /* Starts the storage's thread, unless it runs already. Returns false if it cannot be started. */
 bool store_queue_start_thread(ingot_storage_t storage);

@@ -17,7 +17,7 @@
 struct storage_switch {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    ingot_storage_t target; /* under lock; NULL: none */
+    ingot_storage_t target; /* guarded by `lock`; NULL: none */
 };
 
 static void forget_nothing(void *user)

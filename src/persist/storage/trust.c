@@ -18,7 +18,7 @@
 
 static void forget_nothing(void *user)
 {
-    (void)user; /* nothing to forget: whatever keyring the storage has, it holds a reference to it */
+    (void)user; /* nothing to forget: whatever keyring the storage has, it holds a reference to that keyring */
 }
 
 /* Returns a reference to the keyring, or NULL if there is no policy. */
@@ -63,7 +63,7 @@ ingot_status_t trust_check_loaded(ingot_storage_t storage, size_t id_size, const
     const size_t size = loaded->size;
     const uint64_t now_ns = files_steady_clock_ns();
     struct kept_error why;
-    kept_error_save(&why); /* the callback may call Ingot */
+    kept_error_save(&why); /* the callback may call Ingot, which changes the thread's error */
     /* release: a reader of this count also sees the hit that the store counted before; see storage_fill_stats */
     atomic_fetch_add_explicit(&storage->distrusted, 1, memory_order_release);
     memory_release_buffer(loaded);

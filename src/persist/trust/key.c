@@ -99,6 +99,6 @@ bool key_verifies(const struct key *key, const struct tagged *tagged, const uint
     }
     digest(tagged, INGOT_PERSIST_KEY_SIZE, key->secret, expected);
     const bool is_equal = sodium_memcmp(expected, tag, sizeof(expected)) == 0;
-    sodium_memzero(expected, sizeof(expected)); /* erased: a valid tag for bytes that an attacker may have chosen */
+    sodium_memzero(expected, sizeof(expected)); /* an attacker may have chosen the bytes that this tag is valid for */
     return is_equal;
 }

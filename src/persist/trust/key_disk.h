@@ -6,7 +6,7 @@
 
 #include "persist/trust/key.h"
 
-/* Returns the statuses of ingot_persist_key_describe. */
+/* Reads the key. Returns the statuses of ingot_persist_key_describe. */
 ingot_status_t key_disk_read(const char *path, struct key *key);
 
 #endif

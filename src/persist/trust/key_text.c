@@ -34,7 +34,7 @@ static char *put_hex(char *at, size_t size, const uint8_t *bytes)
     return at + HEX_SIZE(size);
 }
 
-/* Returns the bytes that the text contains. Of a secret Ed25519 key, this is the seed, which is the first half of
+/* Returns the bytes that the text contains. For a secret Ed25519 key, these are the seed, which is the first half of
  * libsodium's secret key. */
 static const uint8_t *bytes_of(const struct key *key, ingot_persist_key_kind_t kind)
 {

@@ -23,7 +23,7 @@
 
 struct keyring {
     ingot_allocator_t allocator; /* for sealed blobs */
-    atomic_size_t references;    /* release pairs with acquire of the last one */
+    atomic_size_t references;    /* dropped with acq_rel: the last release sees all earlier uses */
     ingot_persist_trust_policy_t policy;
     size_t count;
     struct key keys[MAX_KEYS];

@@ -13,7 +13,7 @@
 /* The part of Ingot that verifies a blob's checksum. */
 enum blob_check { BLOB_CHECKED_HERE, BLOB_CHECKED_BY_CORE };
 
-/* Where an entry is, which user must own all of it, and how it is read. */
+/* Where an entry is, which user must own all of it, and which part of Ingot verifies its blob. */
 struct entry_place {
     int at;
     const char *path; /* the entry's directory, below `at`; leaves room in PATH_CAPACITY for the files' names */
@@ -22,8 +22,8 @@ struct entry_place {
 };
 
 /*
- * Checks the entry's directory. *facts describes the object that has its name. Returns INGOT_NOT_FOUND if there is no
- * object, INGOT_UNTRUSTED if another user owns it or may write to it or if it is neither a directory nor a file,
+ * Checks the entry's directory. *facts describes the object that has the entry's name. Returns INGOT_NOT_FOUND if there
+ * is no object, INGOT_UNTRUSTED if another user owns it or may write to it or if it is neither a directory nor a file,
  * INGOT_BLOB_CORRUPT if it is a file, or INGOT_IO_ERROR.
  */
 ingot_status_t entry_examine(const struct entry_place *place, struct file_facts *facts);

@@ -16,7 +16,7 @@
 #define INDEX_LAST_USE_OFFSET 28u
 #define INDEX_LAST_USE_SIZE 4u
 
-/* A record: one entry. */
+/* A record of the index. It describes one entry. */
 struct index_record {
     uint64_t bucket;
     uint64_t created_ns; /* not 0 */
@@ -34,7 +34,7 @@ struct index_header {
     uint64_t total_bytes;
     uint64_t entry_count;
     uint64_t cursor;      /* the page that the next eviction reads first */
-    uint64_t drain_bytes; /* evictions continue down to this total; UINT64_MAX if none is in progress */
+    uint64_t drain_bytes; /* evictions continue down to this total; UINT64_MAX: no such eviction is in progress */
     uint64_t drain_entries;
     uint64_t scan_position;   /* where the scan for entries without a record continues */
     bool is_scanning;         /* true while there may be entries without a record */

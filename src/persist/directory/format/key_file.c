@@ -1,8 +1,8 @@
 /*
  * key_file.c - encodes and decodes the header of key.bin; see doc/store-format.md.
  *
- * Decoding uses no field but the magic number and the version before it has verified the header's checksum, and no size
- * before it has compared the id's size with the size of the file.
+ * Decoding first checks the magic number, the version and the header's checksum. It then compares the id's size with
+ * the size of the file. Only after that does it return any field.
  */
 #include "persist/directory/format/key_file.h"
 

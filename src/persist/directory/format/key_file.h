@@ -20,7 +20,7 @@ struct key_file {
     struct checksum id_checksum;
     struct checksum blob_checksum;
     uint64_t created_ns;
-    uint64_t last_use_ns; /* key_file_decode sets it to created_ns if the stamp is incomplete */
+    uint64_t last_use_ns; /* key_file_decode sets this to created_ns if the time in the file is incomplete */
     uint32_t flags;
 };
 

@@ -252,7 +252,7 @@ ingot_status_t account_begin_adding(struct account *account, const struct index_
     if (!account->may_write)
         return files_write_failed(-EFBIG, "writing", "index.bin");
     if (account->may_grow)
-        (void)index_grow(fd, header); /* if this fails, its pages become fuller */
+        (void)index_grow(fd, header); /* if this fails, the existing pages become fuller */
     account->may_grow = index_page_offset(header->page_count + 1) <= account->file_limit;
     int result = index_find(fd, header->page_count, record->bucket, record->number, &account->place);
     account->is_replacing = result == 1;
@@ -303,7 +303,7 @@ void account_end_removing(struct account *account)
     if (account->place.offset == 0)
         return;
     if (index_free(index_fd_of(account), account->place.offset) < 0) {
-        account->is_changed = true; /* counted until an eviction or a recount finds that the entry is gone */
+        account->is_changed = true; /* the entry is counted until an eviction or a recount finds that it is gone */
         return;
     }
     subtract_from_totals(header, account->place.record.bytes);

@@ -118,7 +118,7 @@ static bool are_current(const struct directory *directory, struct account_files 
 /* Takes a free set of kept files. If their names still refer to them, sets *is_open to true. Otherwise closes them, and
  * sets *is_open to false. If no set is free, takes an empty place in which to keep files, with *is_open set to false.
  * Returns NULL if there is no empty place, or if the kept files are the parent's: a forked child does not use them, and
- * closes them only with the store. */
+ * closes them only when it closes the store. */
 static struct account_files *take_kept(struct directory *directory, bool *is_open)
 {
     struct account_files *kept = take(directory, ACCOUNT_IDLE);

@@ -18,9 +18,9 @@
  * that was made without the C library's fork closes no files. If such a child keeps a lock alive, other processes wait
  * for that lock until their time limit.
  *
- * The mutex guards the list of this process's locks. It is held for a few instructions. fork does not take it, because
- * a thread that holds it could need a lock that another library's fork handler holds. Therefore, the list can be walked
- * at any moment, and the child creates the mutex again.
+ * The mutex guards the list of this process's locks. It is held for a few instructions. It is not taken before a fork,
+ * because a thread that holds it could need a lock that another library's fork handler holds. Therefore, the list can
+ * be walked at any moment, and the child creates the mutex again.
  */
 #include "persist/directory/layout/build_lock.h"
 
@@ -52,10 +52,10 @@ struct build_lock {
     uint64_t byte;
     uint64_t device; /* this field and the next one identify the file `lock` */
     uint64_t inode;
-    uint64_t stamp; /* made from the time and the inode of the id's bucket; 0: no bucket */
+    uint64_t stamp; /* made from the modification time and the inode of the id's bucket; 0: no bucket */
     bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
-    bool is_held; /* true: held exclusively; this field and the next two are under the mutex */
+    bool is_held; /* true: held exclusively; the mutex guards this field and the next two */
     bool is_kept;
     uint64_t kept_ns;                  /* when keeping it began */
     _Atomic(struct build_lock *) next; /* written under the mutex */
@@ -81,7 +81,8 @@ static void watch_forks(void)
     is_watching_forks = pthread_atfork(NULL, NULL, close_in_child) == 0;
 }
 
-/* Called in a forked child before it first takes the mutex. The parent's builds do not continue in the child. */
+/* Called in a forked child before it first takes the mutex. Removes the locks of the parent's builds from the list,
+ * because these builds do not continue in the child. */
 static void forget(void *user)
 {
     (void)user;

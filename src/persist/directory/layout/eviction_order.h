@@ -23,7 +23,7 @@ struct eviction_key {
     uint32_t number;
 };
 
-/* Returns the order of a public value, or NULL if the value is not valid. */
+/* Returns the order that a value of the public enumeration stands for, or NULL if the value is not valid. */
 const struct eviction_order *eviction_order_of(ingot_persist_eviction_t value);
 
 /* Returns the time from which an entry's age counts. */

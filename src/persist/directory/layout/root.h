@@ -6,8 +6,8 @@
 
 #include "persist/directory/layout/state.h"
 
-/* Opens the root at info's path, or creates it, and checks it. Returns INGOT_UNTRUSTED, INGOT_READ_ONLY and others on
- * failure. */
+/* Opens the root at info's path, or creates it, and checks it. Returns INGOT_UNTRUSTED, INGOT_READ_ONLY or another
+ * status on failure. */
 ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info);
 void root_fini(struct directory *directory);
 

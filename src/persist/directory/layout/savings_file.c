@@ -51,8 +51,8 @@ static uint64_t sum(uint64_t a, uint64_t b)
 }
 
 /* Returns the new value of the longest build time after a build that took more_ns (0: there was no build). One build at
- * most doubles the value, because the process may merely have been stopped during the build. A value below SHORT_NS
- * counts as SHORT_NS for that. A shorter build lowers the value by at most a 64th, so that a wrong value does not
+ * most doubles the value, because the process may merely have been stopped during the build. For this limit, a value
+ * below SHORT_NS counts as SHORT_NS. A shorter build lowers the value by at most a 64th, so that a wrong value does not
  * last. */
 static uint64_t longest_after(uint64_t longest_ns, uint64_t more_ns)
 {

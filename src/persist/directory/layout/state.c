@@ -1,5 +1,5 @@
 /*
- * state.c - functions on the state of an open directory store that many files use.
+ * state.c - implements the functions on an open directory store's state that many files use.
  */
 #include "persist/directory/layout/state.h"
 

@@ -64,7 +64,7 @@ struct directory {
     uint32_t low_water_percent;
     uint64_t lock_timeout_ns;
     bool never_waits;       /* true: processes do not wait for each other to build a program */
-    uint64_t build_wait_ns; /* limit of such a wait; 0: as long as the longest build took */
+    uint64_t build_wait_ns; /* limit of the wait for another process's build; 0: as long as the longest build took */
     ingot_event_callback_t on_event;
     void *on_event_user;
     uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);

@@ -103,7 +103,7 @@ int temporary_below(const struct directory *directory, const char **path)
 {
     const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
     if (tmp < 0)
-        return directory->root; /* tmp is not open yet: opening the store deletes leftovers in it */
+        return directory->root; /* tmp is not open yet when opening the store deletes leftovers */
     *path += sizeof(TEMPORARY); /* skips "tmp/" */
     return tmp;
 }

@@ -3,7 +3,7 @@
  * deleted.
  *
  * A handle of tmp stays open, because checking tmp through it takes a third of the time of checking it by its path, and
- * each blob that is stored needs that. Paths in tmp are relative to the store's root; temporary_below makes them
+ * storing a blob requires that check. Paths in tmp are relative to the store's root; temporary_below makes them
  * relative to the handle. Each name contains the number of the byte of the file `lock` that its process keeps locked
  * while the store is open. If that byte is not locked, the process has ended.
  */
@@ -25,7 +25,7 @@ void temporary_renew(struct directory *directory);
 
 /* Opens tmp, creates it if it is missing, and checks it. Must be called before the functions below. */
 ingot_status_t temporary_ready(struct directory *directory);
-/* Changes *path from a path below the root, in tmp, to the same path below the handle of tmp, and returns that handle.
+/* Takes a path in tmp that is relative to the root, makes *path relative to the handle of tmp, and returns that handle.
  * If tmp is not open yet, leaves *path unchanged and returns the root's handle. */
 int temporary_below(const struct directory *directory, const char **path);
 

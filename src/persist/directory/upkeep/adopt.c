@@ -1,6 +1,6 @@
 /*
- * adopt.c - adds the index records of entries that have none: entries of version 1, or all entries if the index was
- * lost.
+ * adopt.c - adds the index records of entries that have none: entries of version 1 of the format, or all entries if the
+ * index was lost.
  *
  * The namespace's directory is scanned a few names at a time. Whenever any process stores a blob, it continues the scan
  * where the last process stopped. The scan need not find an entry that is published meanwhile, because the entry's

@@ -1,6 +1,6 @@
 /*
- * adopt.h - adds the index records of entries that have none: entries of version 1, or all entries if the index was
- * lost.
+ * adopt.h - adds the index records of entries that have none: entries of version 1 of the format, or all entries if the
+ * index was lost.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_ADOPT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_ADOPT_H

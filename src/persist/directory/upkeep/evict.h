@@ -27,10 +27,10 @@ struct eviction {
 
 void evict_begin(struct eviction *eviction, struct account *account);
 /*
- * Moves up to EVICT_BATCH entries to tmp: those that are over the age limit, and if entry_count more entries with
- * `bytes` in total do not fit, as many as necessary and some more towards the low-water mark. Requires the account's
- * lock. After INGOT_SUCCESS, there may still be no room, so the caller may need another round. Returns INGOT_NO_SPACE
- * if there is no room and this round removed nothing, because eviction is off or found no entry.
+ * Moves up to EVICT_BATCH entries to tmp. Evicts entries that are over the age limit. If entry_count more entries with
+ * `bytes` in total do not fit, also evicts as many as necessary, and some more towards the low-water mark. Requires the
+ * account's lock. After INGOT_SUCCESS, there may still be no room, so the caller may need another round. Returns
+ * INGOT_NO_SPACE if there is no room and this round removed nothing, because eviction is off or found no entry.
  */
 ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count);
 /* Deletes the entries from tmp and emits events. The caller must not hold the lock. */

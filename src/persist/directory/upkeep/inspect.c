@@ -161,7 +161,7 @@ static ingot_status_t locate(ingot_storage_t storage, const ingot_persist_entry_
     return INGOT_SUCCESS;
 }
 
-/* Loads the blob of an entry in a directory store, still sealed if it is sealed, and its id. */
+/* Loads the id and the blob of an entry in a directory store, without removing the blob's seal. */
 static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_entry_t *known, ingot_buffer_t *id,
                                 ingot_buffer_t *kept)
 {

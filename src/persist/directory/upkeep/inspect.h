@@ -14,9 +14,9 @@ struct inspected {
     char reason[256];
 };
 
-/* Reads the header and the id of an entry. If `verifying` is the directory's storage and not NULL, also verifies the
- * blob's checksum and seal, and that the entry is in its id's bucket. Returns false if the entry no longer exists. Call
- * inspect_fini in either case. */
+/* Reads the header and the id of an entry. `verifying` is NULL or the directory's storage. If it is not NULL, also
+ * verifies the blob's checksum and seal, and that the entry is in its id's bucket. Returns false if the entry no longer
+ * exists. Call inspect_fini in either case. */
 bool inspect_init(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
                   const struct survey_entry *found, ingot_storage_t verifying);
 void inspect_fini(struct inspected *inspected);

@@ -24,7 +24,7 @@ enum recipe_field {
     FIELD_OBJECT = 12,
     FIELD_HAS_OPTIONS = 13,
     FIELD_REASON = 14,
-    FIELD_REMARKS = 64, /* from here on, fields do not belong to the key */
+    FIELD_REMARKS = 64, /* the key is not computed from fields with this tag or a larger one */
     FIELD_NAME = 64,
     FIELD_GROUP = 65,
     FIELD_BUILT_FOR = 66,

@@ -58,7 +58,8 @@ enum recipe_found {
     RECIPE_FOUND_UNREADABLE /* bytes that are not a record's header */
 };
 
-/* Computes the key of a text, or of a program's fields. */
+/* Computes the digest of bytes. The key of a record is such a digest, for example of a text or of a program's
+ * fields. */
 void recipe_digest(size_t size, const void *bytes, uint8_t digest[INGOT_RECIPE_KEY_SIZE]);
 
 void recipe_put_header(uint8_t header[RECIPE_HEADER_SIZE]);

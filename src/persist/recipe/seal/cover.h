@@ -3,7 +3,7 @@
  * seals; see doc/recipe-format.md.
  *
  * The reader adds to the digest the same bytes that it then uses. For a text, it adds the key by which it later
- * verifies the text. It therefore uses only what was sealed.
+ * verifies the text. The reader therefore uses only what was sealed.
  */
 #ifndef INGOT_PERSIST_RECIPE_SEAL_COVER_H
 #define INGOT_PERSIST_RECIPE_SEAL_COVER_H

@@ -18,8 +18,8 @@ typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8
 typedef ingot_status_t (*storage_store_t)(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
                                           const uint8_t *blob);
 
-/* A list of the storages around another one, innermost first. A storage is around another one if it forwards loads to
- * it, as a chain does to its tiers. */
+/* A list of the storages around another one, innermost first. A storage is around each storage to which it forwards
+ * loads, as a chain is around its tiers. */
 struct storage_around;
 /* Loads what another storage keeps, by calling storage_load_kept. `around` begins with the forwarding storage
  * itself. */

@@ -14,8 +14,8 @@
  * (main_thread.h).
  *
  * The handler does not wait for locks, because other threads may hold them forever while the process ends. It waits for
- * at most 30 seconds, or the exit time if that is longer. The count of threads in a driver is stored together with the
- * process ID, so a forked child starts from zero.
+ * at most 30 seconds, or for as long as the storages may delay the end of the process, if that is longer. The count of
+ * threads in a driver is stored together with the process ID, so a forked child starts from zero.
  */
 #include "persist/storage/common/process_end.h"
 
@@ -28,7 +28,7 @@
 #include "util/cancellation.h"
 #include "util/nanoseconds.h"
 
-#define MAX_HANDLERS 4096u /* each registration takes a few words that are never freed */
+#define MAX_HANDLERS 4096u /* each registration takes a little memory that is never freed */
 #define HANDLERS_AFTER_CALLS 4
 #define MAX_CALL_NS (10 * NS_PER_SECOND) /* a call that is expected to take longer does not begin */
 #define MAX_WAIT_NS (30 * NS_PER_SECOND) /* limit of the wait for a call that takes longer than expected */

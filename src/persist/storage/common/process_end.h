@@ -21,7 +21,7 @@ void process_end_watch(void);
 void process_end_watch_main_thread(void);
 
 /* Must be called before a driver is called in the background. Returns false if the process is ending; the driver must
- * then not be called. After true, the same thread must call process_end_leave. */
+ * then not be called. If it returns true, the same thread must call process_end_leave afterwards. */
 bool process_end_enter(void);
 void process_end_leave(void);
 

@@ -69,8 +69,8 @@ static void save_all(void)
     process_lock_give(&lock);
 }
 
-/* Adds a store to the list, and registers save_all with exit(). If that fails, a process that never flushes may lose
- * its counts, but nothing else. Requires the lock. */
+/* Adds a store to the list, and makes exit() call save_all. If that fails, a process that never flushes may lose its
+ * counts, but nothing else. Requires the lock. */
 static void enlist(ingot_storage_t store)
 {
     struct storage_savings *savings = &store->savings;

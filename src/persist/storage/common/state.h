@@ -19,9 +19,9 @@
 
 struct store_queue {
     struct process_lock lock;
-    pthread_cond_t has_work;                          /* signaled for the thread */
+    pthread_cond_t has_work;                          /* signaled for the storage's thread */
     pthread_cond_t is_done;                           /* signaled for callers that flush */
-    struct store_queue_list lists[STORE_QUEUE_LISTS]; /* one per store_queue_when; under lock, like all fields below */
+    struct store_queue_list lists[STORE_QUEUE_LISTS]; /* one per store_queue_when; `lock` guards this and the rest */
     struct store_queue_list active;                   /* items that a thread is storing */
     size_t active_count;                              /* number of items that are being stored or freed */
     size_t making_count;                              /* programs that are being loaded or built */
@@ -44,7 +44,7 @@ struct store_queue {
  * true if a tier stored it. */
 typedef bool (*storage_promote_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
                                   const ingot_buffer_t *blob);
-/* Removes a promoted blob from the same tiers. */
+/* Removes a promoted blob from a chain's first tier_count tiers. */
 typedef void (*storage_withdraw_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id);
 
 /* The state of savings.c, guarded by the lock in that file. `save` does not change. */
@@ -73,14 +73,14 @@ struct ingot_storage {
     bool is_read_only;               /* true: no blob is stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
     void *on_event_user;
-    _Atomic uint32_t settings[STORAGE_SETTING_COUNT];  /* here and in the next field: relaxed, nothing depends on it */
-    _Atomic uint32_t inherited[STORAGE_SETTING_COUNT]; /* in a switch: the target's settings; its own come first */
+    _Atomic uint32_t settings[STORAGE_SETTING_COUNT];  /* relaxed, as is the next field: no other data depends on it */
+    _Atomic uint32_t inherited[STORAGE_SETTING_COUNT]; /* in a switch: the target's; the switch's own come first */
     atomic_size_t references;       /* dropped with acq_rel: the last release sees all earlier work */
     _Atomic unsigned off;           /* STORAGE_OFF_... bits; relaxed: a few requests may see the old value */
     atomic_bool is_written_through; /* as a tier, stores all that its chain stores; relaxed, too */
     atomic_bool has_backends;       /* true if `backends` is set, so the lock is needed; release pairs with acquire */
     atomic_bool has_keyring;        /* the same for `keyring` */
-    bool must_require_seals;        /* the storage's files may belong to any user */
+    bool must_require_seals;        /* accepts only policies that require seals, because files may belong to any user */
     struct process_lock settings_lock;
     char backends[STORAGE_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                  /* NULL: INGOT_PERSIST_TRUST_NONE */
@@ -104,7 +104,8 @@ struct ingot_storage {
     struct storage_savings savings;
     struct store_queue queue;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */
-    /* set by the thread that added the part; only the last release reads it, and sees what holders of references did */
+    /* set by the thread that added the part; only the last release reads it, after all that holders of references
+     * did */
     storage_destroy_part_t destroy_parts[STORAGE_PART_COUNT];
 };
 

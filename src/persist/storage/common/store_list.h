@@ -25,7 +25,7 @@ struct store_queue_list {
     struct store_queue_item *first; /* oldest */
     struct store_queue_item *last;
     size_t count;
-    size_t bytes; /* total size of the blobs and ids; an id contains the options, and digests of the sources */
+    size_t bytes; /* total size of the blobs and ids; an id may be long, because it contains the build options */
 };
 
 /* Makes an item from an id and a blob, or from an id alone. Returns NULL if memory runs out. */
@@ -34,7 +34,8 @@ struct store_queue_item *store_list_make_item(const ingot_allocator_t *allocator
 void store_list_free_item(const ingot_allocator_t *allocator, struct store_queue_item *item);
 
 void store_list_append(struct store_queue_list *list, struct store_queue_item *item);
-/* Removes and returns the item that a link of the list points to. */
+/* Removes and returns the item to which `at` points. `at` is a link of the list: its `first`, or the `next` of an
+ * item. */
 struct store_queue_item *store_list_take_out(struct store_queue_list *list, struct store_queue_item **at);
 
 bool store_list_is_blob(const struct store_queue_item *item, size_t id_size, const uint8_t *id);
@@ -42,7 +43,7 @@ bool store_list_is_blob(const struct store_queue_item *item, size_t id_size, con
 struct store_queue_item **store_list_find_blob(struct store_queue_list *list, size_t id_size, const uint8_t *id);
 
 /* Returns the link that points to this item. If the list does not have the item, returns the link at the end, which is
- * NULL. A list may have lost its items because the process is a child that was forked while they were in it. */
+ * NULL. A list loses its items in a child that was forked while they were in the list. */
 struct store_queue_item **store_list_find_item(struct store_queue_list *list, const struct store_queue_item *item);
 /* Returns the link to the item that was fastest to build. The list must not be empty. */
 struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list);

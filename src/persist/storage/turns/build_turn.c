@@ -5,16 +5,17 @@
  * appear while the lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth
  * longer than the build, and a long wait costs next to nothing.
  *
- * A waiting process looks into the store only if the modification time of the id's bucket has changed. But a blob may
- * appear without changing that time, because many file systems only use the time of the clock's last tick. So each wait
- * ends with a last look into the store, even if the bucket's time is unchanged.
+ * A waiting process looks into the store only if the modification time of the id's bucket, which is a directory, has
+ * changed. But a blob may appear without changing that time, because many file systems only use the time of the clock's
+ * last tick. So each wait ends with a last look into the store, even if the bucket's time is unchanged.
  *
  * If machines share a storage, the process that has taken the lock on its machine asks that storage for a lease. It
  * waits in the same way while another machine has the lease. One limit applies to both waits together.
  *
- * No lock of this process is held during a wait, and a thread that is building a program does not wait for another one,
- * because two processes could then wait for each other. This can still happen if a builder waits for another thread of
- * its process: for a program of the same context, or for a lock of the application. The limit ends such a wait.
+ * No lock of this process is held during a wait, and a thread that is building a program does not wait for another
+ * program, because two processes could then wait for each other. This can still happen if a builder waits for another
+ * thread of its process: for a program of the same context, or for a lock of the application. The limit ends such a
+ * wait.
  */
 #include "persist/storage/turns/build_turn.h"
 
