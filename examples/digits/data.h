@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Plain numbers without parentheses and suffixes, because the kernels' options contain their text. */
+/* Plain numbers without parentheses and suffixes, because programs.c pastes their text into the kernels' options. */
 #define SIDE 8
 #define PIXELS 64
 #define MAX_PIXEL 16

@@ -14,7 +14,7 @@
 struct device {
     ingot_context_t context;
     ingot_source_kind_t kind;
-    const char *dialect; /* the kernels include it as "dialect.h" */
+    const char *dialect; /* text of "dialect.h", which the kernels include; defines the macros that differ by device */
     /* Runs a kernel. Any number of threads may call it at once: the OpenCL device locks its shared kernels. */
     void (*run)(struct device *device, ingot_kernel_t kernel, size_t row_count, const double *in, size_t in_count,
                 double *out, size_t out_count);

@@ -1,7 +1,7 @@
 /*
  * device_jit.c - runs kernels on this processor, with the backend of ../own_backend.
  *
- * Its kernels are plain functions without state, so running them needs no lock.
+ * That backend's kernels are plain functions without state, so running them needs no lock.
  */
 #include "device.h"
 

@@ -53,8 +53,8 @@ static ingot_source_t make_source(ingot_source_kind_t kind, const char *text, co
     return source;
 }
 
-/* Creates the descriptor of a shape's program. The in-memory cache limits the number of shapes by the
- * program's group. */
+/* Creates the descriptor of a shape's program. Each shape has its own group, so the in-memory cache's limit on groups
+ * limits the number of shapes. */
 static ingot_program_desc_t describe(const struct executor *executor, const struct shape *shape, const char *group)
 {
     ingot_source_t source = make_source(executor->device->kind, layer_source, "layer");
@@ -224,7 +224,7 @@ void executor_backward(struct executor *executor, const char *session, const str
     ingot_object_release(plan);
 }
 
-/* ---- the bounds ---- */
+/* ---- the executor and its limits ---- */
 
 void executor_open(struct executor *executor, struct device *device, ingot_storage_t storage,
                    struct object_counts *counts, size_t max_shapes, size_t session_count)

@@ -16,7 +16,7 @@
 #include "image.h"
 
 struct state {
-    ingot_allocator_t allocator; /* the context's, so that the user's allocator counts this memory */
+    ingot_allocator_t allocator; /* the context's allocator, so that the user's allocator counts this memory */
     uint32_t device_count;
     tinycc_device_t devices[];
 };
@@ -134,7 +134,7 @@ static ingot_status_t load_part(struct part *part, const ingot_binary_t *binary)
         memcpy(part->bytes, binary->bytes, binary->size);
     part->size = binary->size;
     const ingot_status_t status = image_load(&part->image, part->bytes, part->size);
-    return status == INGOT_BUILD_FAILED ? INGOT_BLOB_REJECTED : status; /* a load does not build */
+    return status == INGOT_BUILD_FAILED ? INGOT_BLOB_REJECTED : status; /* nothing was built, so the blob is at fault */
 }
 
 static ingot_status_t load(void *self, const ingot_build_request_t *request, size_t device_count,

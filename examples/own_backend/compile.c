@@ -21,7 +21,7 @@
 
 static pthread_mutex_t compiler_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Writes the compiler's messages to the log; the first error also becomes the failure's detail. */
+/* Writes the compiler's messages to the log. The first error also becomes the error detail. */
 struct messages {
     ingot_sink_t *log;
     ingot_status_t status; /* the status of writing the log */

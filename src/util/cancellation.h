@@ -2,7 +2,7 @@
  * cancellation.h - defers pthread_cancel while a thread does something that it must finish.
  *
  * A thread that is canceled while it holds a lock, or while others wait for its result, blocks them forever. With these
- * functions, it is canceled only at the first cancellation point afterwards. Calls may be nested.
+ * functions, it is canceled only at the first cancellation point after cancellation_allow. Calls may be nested.
  */
 #ifndef INGOT_UTIL_CANCELLATION_H
 #define INGOT_UTIL_CANCELLATION_H

@@ -1,5 +1,5 @@
 /*
- * environment.h - lists the names of the INGOT_* variables, and parses their values for all libraries.
+ * environment.h - lists the names of the INGOT_* environment variables, and parses their values for all libraries.
  *
  * Words and suffixes may be in upper or lower case. An empty value counts as unset. Callers read the variables
  * themselves, with secure_getenv.

@@ -1,7 +1,7 @@
 /*
- * hex.h - writes bytes as hexadecimal digits, as ids, object names and texts for users contain them.
+ * hex.h - writes bytes as hexadecimal digits, for ids, object names and texts for users.
  *
- * How long this takes depends on the bytes, because it looks them up in a table. So secret keys are written with
+ * How long hex_put takes depends on the bytes, because it looks them up in a table. So secret keys are written with
  * sodium_bin2hex.
  */
 #ifndef INGOT_UTIL_HEX_H

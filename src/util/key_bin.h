@@ -1,5 +1,6 @@
 /*
- * key_bin.h - gives the offsets of the fields in key.bin and in a single file; see doc/store-format.md.
+ * key_bin.h - gives the offsets of the fields in key.bin, the file that describes an entry of a store. A single file
+ * (doc/bundle-format.md) begins with the same fields. See doc/store-format.md.
  */
 #ifndef INGOT_UTIL_KEY_BIN_H
 #define INGOT_UTIL_KEY_BIN_H

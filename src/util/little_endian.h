@@ -1,5 +1,5 @@
 /*
- * little_endian.h - reads and writes little-endian integers, as all formats store them, at any alignment.
+ * little_endian.h - reads and writes little-endian integers at any alignment. All of Ingot's file formats use them.
  */
 #ifndef INGOT_UTIL_LITTLE_ENDIAN_H
 #define INGOT_UTIL_LITTLE_ENDIAN_H

@@ -1,5 +1,5 @@
 /*
- * quantity.h - parses numbers and sizes, in the same way for the environment and for the tool.
+ * quantity.h - parses numbers and sizes, in the same way for environment variables and for the tool's arguments.
  *
  * Units may be in upper or lower case. The locale does not matter.
  */

@@ -1,8 +1,9 @@
 /*
- * common.h - declarations that the kernels of the digits example share. Options name its directory with -I.
+ * common.h - declarations that the kernels of the digits example share. The kernels' options name this directory
+ * with -I.
  *
- * Arrays are ordered by image, channel, row and column. A kernel whose global size is rounded up to whole
- * work-groups takes the number of images.
+ * Arrays are ordered by image, channel, row and column. If a kernel's global size is rounded up to whole work-groups,
+ * the kernel takes the number of images, and the surplus work-items write nothing.
  */
 #ifndef DIGITS_COMMON_H
 #define DIGITS_COMMON_H

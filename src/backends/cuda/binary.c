@@ -1,8 +1,8 @@
 /*
  * binary.c - gets the binaries of a program, and makes a program from binaries.
  *
- * A binary is an image (image.h), whose code is a cubin: machine code, and nothing that a driver could compile. PTX
- * is refused here, because the driver would accept and compile it.
+ * A binary is an image (image.h), whose code is a cubin: machine code, and nothing that a driver could compile.
+ * cuda_image_read refuses PTX, because the driver would accept and compile it.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/program.h"
@@ -19,8 +19,8 @@ ingot_status_t cuda_get_binary(void *state, void *opaque_program, uint32_t devic
     return ingot_sink_write(binary, part->size, part->bytes);
 }
 
-/* Returns the index of the first binary that is the same as this one. Identical devices get the same binary, and the
- * program keeps only one copy of it. */
+/* Returns the index of the first binary that is the same as the binary at `index`. Identical devices get the same
+ * binary, and the program keeps only one copy of it. */
 static size_t first_with(const ingot_binary_t *binaries, size_t index)
 {
     size_t first = 0;

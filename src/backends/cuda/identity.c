@@ -1,10 +1,10 @@
 /*
  * identity.c - adds the fields that identify a device, its driver and the compilers.
  *
- * Devices with equal fields run each other's binaries. The compute capability selects the code, NVRTC (with its
- * library of built-in functions) and nvJitLink generate it, and the driver loads it. So the build-ids of these
- * libraries are fields, and so are the environment variables that add options for NVRTC. Whatever belongs to one
- * machine or one process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field.
+ * Devices with equal fields share binaries. The compute capability selects the code, NVRTC (with its library of
+ * built-in functions) and nvJitLink generate it, and the driver loads it. So the build-ids of these libraries are
+ * fields, and so are the environment variables that add options for NVRTC. Whatever belongs to one machine or one
+ * process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field.
  */
 #include "backends/cuda/backend.h"
 #include "backends/cuda/compiler/nvrtc_library.h"

@@ -2,9 +2,9 @@
  * text_rules.c - describes which options NVRTC accepts and how it finds included files. The rules come from NVRTC's
  * documentation and from experiments.
  *
- * compiler/options.c splits options into words. The list below has no options that read or write files, or that
- * change where NVRTC looks for files: --pre-include, --no-source-include, --use-pch and similar options, --time,
- * --fdevice-time-trace, --options-file. A program with one of these is not cacheable.
+ * The list below has no options that read or write files, or that change where NVRTC looks for files: --pre-include,
+ * --no-source-include, --use-pch and similar options, --time, --fdevice-time-trace, --options-file. A program with one
+ * of these is not cacheable. The rule for quotes is that of compiler/options.c, which splits options into words.
  */
 #include "backends/cuda/backend.h"
 

@@ -8,7 +8,7 @@
  * What Intel's driver 22.43 does with bytes that are not its own, as observed:
  *  - A module's native binary contains only machine code. The driver refuses a binary for another generation of
  *    devices with ZE_RESULT_ERROR_INVALID_NATIVE_BINARY. It accepts one for another product of the same generation
- *    (tgllp, adlp) without a warning, so only the identity distinguishes them.
+ *    (tgllp, adlp) without a warning, so only the device's identity (identity.c) prevents such a load.
  *  - ocloc's device binaries also contain SPIR-V. The driver recompiles a binary for another device or driver from
  *    the SPIR-V, and says so only in the build log. This file treats that as a refusal.
  *  - Damaged bytes crash the process, so only verified bytes may be passed.

@@ -1,11 +1,11 @@
 /*
  * identity.c - adds the fields that identify a device, its driver and the compiler.
  *
- * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver
- * reports about the device and about the code that it accepts, the build-ids of the driver and the compiler (some
- * upgrades keep the version), and the environment variables that change the generated code. Whatever belongs to one
- * machine or one process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field. Neither are the
- * driver's extensions, because its version determines them.
+ * Devices with equal fields share binaries. So everything that selects code is a field: what the driver reports about
+ * the device and about the code that it accepts, the build-ids of the driver and the compiler (some upgrades keep the
+ * version), and the environment variables that change the generated code. Whatever belongs to one machine or one
+ * process (UUIDs, ordinals, clock rates, memory sizes, handles) is not a field. Neither are the driver's extensions,
+ * because the driver's version determines them.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"

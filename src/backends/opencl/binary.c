@@ -8,7 +8,8 @@
  *    launched so far. For other local sizes, PoCL compiles the bitcode at launch.
  *  - PoCL aborts the process if a binary is damaged, so only verified bytes may be passed.
  *  - If a binary is for another device or driver, Intel's driver recompiles it from the SPIR-V in it, and says so
- *    only in the build log. This file treats that as a refusal, because equal identities should have prevented it.
+ *    only in the build log. This file treats that as a refusal. Ingot loads a binary only if the device and the
+ *    driver have the same identity as when the binary was made, so the driver should not need to recompile it.
  *  - NVIDIA's binary is PTX, which the driver compiles at each load; see vendor/nvidia_binary.h.
  *  - PoCL and Intel's driver load a binary with any options. The options are passed nevertheless, because PoCL uses
  *    those that matter at run time (denormals).
@@ -93,8 +94,8 @@ static bool can_replace(const struct opencl_state *state, cl_device_id device, c
     return can;
 }
 
-/* Writes the binary as machine code if it is PTX that can be translated without a loss, otherwise the smallest
- * binary. */
+/* If the binary is PTX, and its translation to machine code can replace it, writes the machine code. Otherwise, writes
+ * the binary as write_smallest does. */
 static ingot_status_t write_best(const struct opencl_state *state, const struct opencl_program *program,
                                  cl_device_id device, const ingot_binary_t *given, ingot_sink_t *binary)
 {
@@ -128,7 +129,8 @@ ingot_status_t opencl_get_binary(void *opaque, void *opaque_program, uint32_t de
     return status;
 }
 
-/* The arguments of clCreateProgramWithBinary: arrays with one element for each device of the program, in its order. */
+/* The arguments of clCreateProgramWithBinary: arrays with one element for each device, in the order of
+ * program->devices. */
 struct binaries {
     size_t *sizes;
     const unsigned char **bytes;

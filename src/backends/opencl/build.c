@@ -1,9 +1,9 @@
 /*
  * build.c - compiles and links a program.
  *
- * A single source without headers and link options is built in one step, which every driver handles best. Otherwise,
- * each source is compiled separately, and then all of them are linked. Every path releases the native objects that
- * it creates.
+ * If there is only one source, without headers or link options, it is built in one step, which every driver handles
+ * best. Otherwise, each source is compiled separately, and then all of them are linked. Every path releases the native
+ * objects that it creates.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"

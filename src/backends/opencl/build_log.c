@@ -4,8 +4,8 @@
  * If the compiler refuses a program once, it always refuses it. No other failure is certain to repeat itself, so a
  * refusal has its own status, INGOT_BUILD_FAILED. Drivers report a refusal with different codes. After a build,
  * CL_OUT_OF_RESOURCES is one of these codes, because a compiler returns it if the program does not fit the device. In
- * other calls, it means that the driver ran out of memory. If it meant the same here, the core would empty the
- * in-memory cache in vain.
+ * other calls, it means that the driver ran out of memory. If this file also converted it to INGOT_OUT_OF_MEMORY, the
+ * core would empty the in-memory cache in vain.
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"

@@ -78,7 +78,7 @@ const ingot_backend_ops_t *ingot_opencl_get_backend_ops(void)
     return &opencl_ops;
 }
 
-/* True if the platform is PoCL; false if it is not, or if the driver does not name it. */
+/* True if the platform is PoCL. False if it is not, or if its name cannot be queried. */
 static bool is_of_pocl(const struct opencl_state *state, cl_platform_id platform)
 {
     struct opencl_text text = {NULL, 0};
@@ -89,9 +89,9 @@ static bool is_of_pocl(const struct opencl_state *state, cl_platform_id platform
     return is_so;
 }
 
-/* Returns the device that the native context lists in place of a sub-device: with PoCL, its parent; otherwise NULL.
- * Other drivers list the sub-device itself. If they list only its parent, the sub-device does not belong to the
- * context. */
+/* Returns the device that the native context lists in place of a sub-device, or NULL. PoCL lists the parent of the
+ * sub-device. Other drivers list the sub-device itself, so the result is NULL. If they list only the parent, the
+ * sub-device does not belong to the context. */
 static cl_device_id listed_instead(const struct opencl_state *state, cl_device_id device)
 {
     cl_device_id parent = NULL;
@@ -145,7 +145,7 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
 }
 
 /* Finds out if all devices support SPIR-V. The query fails if the driver is older than OpenCL 2.1 and does not have the
- * extension. */
+ * extension cl_khr_il_program. */
 static ingot_status_t learn_spirv(struct opencl_state *state)
 {
     state->takes_spirv = true;

@@ -1,11 +1,11 @@
 /*
  * identity.c - adds the fields that identify a device, its driver and the compiler.
  *
- * Devices with equal fields run each other's binaries. So everything that selects code is a field: what the driver
- * reports about the platform and the device, the build-ids of the driver and the compiler (some upgrades keep the
- * version), the data files that they compile with, and the environment variables that change the generated code.
- * Whatever belongs to one machine or one process (UUIDs, ordinals, paths, handles) is not a field. Neither is the
- * vendor's number (CL_DEVICE_VENDOR_ID), because PoCL increments it. A sub-device answers queries as its parent does,
+ * Devices with equal fields share binaries. So everything that selects code is a field: what the driver reports about
+ * the platform and the device, the build-ids of the driver and the compiler (some upgrades keep the version), the data
+ * files that they compile with, and the environment variables that change the generated code. Whatever belongs to one
+ * machine or one process (UUIDs, ordinals, paths, handles) is not a field. Neither is the vendor's number
+ * (CL_DEVICE_VENDOR_ID), because PoCL adds the device's ordinal to it. A sub-device answers queries as its parent does,
  * so both share binaries.
  */
 #include "backends/opencl/backend.h"

@@ -20,8 +20,8 @@ static ingot_status_t read_names_of_copy(const struct opencl_state *state, const
 
 /* Reads the names. Drivers list the kernels of the native program's first device. If the program was not built for that
  * device, Intel's driver lists nothing. In this case, the names are read from a copy that is made from the binary, for
- * only the device of the binary. If the driver fails, as NVIDIA's does, the names are read from a copy that has the
- * binary for all devices of the context. */
+ * only the device of the binary. If the driver returns an error, as NVIDIA's does, the names are read from a copy that
+ * has the binary for all devices of the context. */
 static ingot_status_t read_names(const struct opencl_state *state, const struct opencl_program *program,
                                  struct opencl_text *text)
 {

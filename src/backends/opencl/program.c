@@ -2,8 +2,8 @@
  * program.c - holds a native program and the devices that it was made for.
  *
  * After a build for some devices, a driver lists binaries either for only those devices or for all devices of the
- * native context. native_binary.c needs the devices of the build to find out which. They are in the native context's
- * order, in which drivers list them.
+ * native context. To tell the two cases apart, native_binary.c needs the devices of the build. They are kept in the
+ * order of the native context, in which drivers list them.
  */
 #include "backends/opencl/program.h"
 

@@ -1,8 +1,8 @@
 /*
  * state.h - the state of an Ingot context over OpenCL.
  *
- * ingot_opencl_context_create writes everything here once. Afterwards it is only read, so it needs no lock. Invariant:
- * the native context and the devices are retained as long as the state lives.
+ * ingot_opencl_context_create_with writes everything here once. Afterwards it is only read, so it needs no lock.
+ * Invariant: the native context and the devices are retained as long as the state lives.
  */
 #ifndef INGOT_BACKENDS_OPENCL_STATE_H
 #define INGOT_BACKENDS_OPENCL_STATE_H
@@ -28,7 +28,7 @@ struct opencl_device {
 
 struct opencl_state {
     ingot_allocator_t allocator;
-    const cl_icd_dispatch *cl; /* every call to OpenCL goes through this table, of the caller or of loader.c */
+    const cl_icd_dispatch *cl; /* every call to OpenCL goes through this table, the caller's or loader.c's */
     cl_context context;
     cl_platform_id platform; /* shared by all devices of the context */
     unsigned version;

@@ -2,8 +2,8 @@
  * layer.c - defines the functions that an OpenCL loader calls when it loads the layer. They return the layer's name
  * and the table of its functions.
  *
- * The table has the target's own pointer for every function that the layer does not replace, so calls such as
- * clSetKernelArg cost nothing extra. Loaders initialize layers before the application's first call, in one thread.
+ * For every function that the layer does not replace, the table has the pointer of the target (layer.h), so calls such
+ * as clSetKernelArg cost nothing extra. Loaders initialize layers before the application's first call, in one thread.
  */
 #include "layers/opencl/layer.h"
 
@@ -80,7 +80,7 @@ static void replace_functions(void)
 }
 
 /* Keeps the libraries of the target's functions loaded, because programs may be stored after the application has closed
- * its loader. If the application loads it again, it gets the same loader, with this layer. */
+ * its loader. If the application loads the loader again, it gets the same one, with this layer. */
 static void keep_target_loaded(void)
 {
     const void *const *functions = (const void *const *)(const void *)&layer_target;

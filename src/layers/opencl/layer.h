@@ -63,7 +63,7 @@ cl_int CL_API_CALL layer_get_kernel_info(cl_kernel kernel, cl_kernel_info name, 
 cl_int CL_API_CALL layer_get_arg_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t capacity,
                                       void *value, size_t *size_ret);
 
-/* calls/recipe.c; a recipe_call_t */
+/* calls/recipe.c; see recipe_call_t in util/recipe_call.h */
 void *layer_create_of_recipe(void *context, const char *path, const uint8_t *key, size_t reason_size, char *reason);
 
 /* calls/extensions.c */

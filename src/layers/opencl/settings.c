@@ -35,8 +35,8 @@ static bool is_plain(char c)
            c == '-';
 }
 
-/* True if the name cannot be a namespace, because it has a special meaning in a store, or because a name that is all
- * digits is a bucket. The caller then appends an underscore. */
+/* True if the name cannot be a namespace, because it has a special meaning in a store, or because it is all digits,
+ * like the names of the directories of entries (buckets). The caller then appends an underscore. */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {

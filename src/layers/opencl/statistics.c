@@ -28,7 +28,7 @@ static const char *const names[STATISTIC_COUNT] = {
     [STATISTIC_PASSED] = "passed",     [STATISTIC_FAILED] = "failed", [STATISTIC_SAVED_NS] = "saved_ns",
     [STATISTIC_BUILD_NS] = "build_ns"};
 static char *path;             /* NULL: the user wants no statistics; set once */
-static atomic_bool is_counted; /* true if this process has been added to the count in the file */
+static atomic_bool is_counted; /* true if this process has been added to the count of processes */
 static atomic_bool was_opened;
 static atomic_bool was_reported;
 

@@ -14,7 +14,7 @@ enum statistic {
     STATISTIC_BUILDS,   /* builds that Ingot compiled */
     STATISTIC_PASSED,   /* builds, compilations and links that the driver did as the application asked */
     STATISTIC_FAILED,   /* those of STATISTIC_PASSED that failed */
-    STATISTIC_SAVED_NS, /* how long the hits' programs took to compile once, minus the time of the loads */
+    STATISTIC_SAVED_NS, /* how long the programs of hits originally took to compile, minus the time of their loads */
     STATISTIC_BUILD_NS,
     STATISTIC_COUNT
 };

@@ -1,8 +1,8 @@
 /*
  * image.c - writes and reads a program's binary: the lowered names of its name expressions, and a cubin.
  *
- * The lowered names are stored, because only NVRTC knows them, and only right after it has compiled. The cubin is
- * aligned to 8 bytes, because its tables require it.
+ * The lowered names are stored, because only NVRTC knows them, and only right after a compilation. The cubin is aligned
+ * to 8 bytes, because its tables require it.
  */
 #include "backends/cuda/compiler/image.h"
 

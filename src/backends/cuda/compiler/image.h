@@ -1,9 +1,10 @@
 /*
  * image.h - writes and reads a program's binary: the lowered names of its name expressions, and a cubin.
  *
- * Without expressions, the binary is only the cubin. With expressions, it consists of IMAGE_MAGIC, the number of
- * expressions, the total size of the strings, the strings, zeros up to a multiple of 8 bytes, and the cubin. The
- * strings are each expression followed by its lowered name, and each string ends in a NUL. Numbers are 64-bit
+ * A name expression is the C++ name of a kernel or variable, such as scale<float>. Its lowered name is its mangled name
+ * in the cubin. Without expressions, the binary is only the cubin. With expressions, it consists of IMAGE_MAGIC, the
+ * number of expressions, the total size of the strings, the strings, zeros up to a multiple of 8 bytes, and the cubin.
+ * The strings are each expression followed by its lowered name, and each string ends in a NUL. Numbers are 64-bit
  * little-endian. Expressions are sorted bytewise.
  */
 #ifndef INGOT_BACKENDS_CUDA_COMPILER_IMAGE_H
@@ -42,7 +43,7 @@ ingot_status_t cuda_image_write_kernel_names(const struct cuda_image *image, ing
 /* Writes everything that precedes the cubin. The lowered names are in the order of the expressions. */
 ingot_status_t cuda_image_write_head(struct cuda_bytes *head, const ingot_allocator_t *allocator, size_t count,
                                      const char *const *expressions, const char *const *lowered_names);
-/* Joins the head and the cubin. If there is no head, the image takes over the cubin. */
+/* Joins the head and the cubin. If there is no head, the image takes over the cubin's buffer. */
 ingot_status_t cuda_image_join(struct cuda_bytes *image, const ingot_allocator_t *allocator,
                                const struct cuda_bytes *head, struct cuda_bytes *cubin);
 

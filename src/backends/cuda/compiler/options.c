@@ -1,8 +1,8 @@
 /*
  * options.c - splits option strings into the words that the compilers take.
  *
- * Blanks end a word, unless a quote or a backslash protects them. The core splits options in the same way when it
- * follows -I and -D.
+ * Blanks end a word, unless a quote or a backslash protects them. The core splits options in the same way when it looks
+ * for -I and -D.
  */
 #include "backends/cuda/compiler/options.h"
 

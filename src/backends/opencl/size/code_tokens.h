@@ -10,7 +10,7 @@
 struct code_cursor {
     const char *at;
     const char *end;
-    bool in_line; /* true if something other than blanks precedes it on the line */
+    bool in_line; /* true if something other than blanks precedes `at` on its line */
 };
 
 enum token_kind { TOKEN_END, TOKEN_NAME, TOKEN_DIRECTIVE, TOKEN_OTHER };

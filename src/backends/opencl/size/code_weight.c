@@ -4,8 +4,8 @@
  * Most of a program's text may be headers whose functions, types and macros it does not use, so the length of the
  * text says little. A first pass finds functions, initialized variables and macros. A second pass weighs the tokens
  * of the kernels, and of the functions and variables whose names they use, directly or indirectly. This is not a
- * parser: only the last definition of a name is used, and a name stands for everything that it could mean. The result
- * is only an estimate.
+ * parser: a name always means the last function, variable or macro that is defined with this name. The result is only
+ * an estimate.
  */
 #include "backends/opencl/size/code_weight.h"
 
@@ -19,8 +19,8 @@
 
 enum { MAX_MACRO_DEPTH = 30, MAX_MACRO_WEIGHT = 100000 };
 
-/* Bytes of bitcode, as measured in hashcat's programs and in texts that repeat one kind of statement; see
- * doc/design.md. */
+/* The bytes of bitcode that each of these constructs takes, as measured in hashcat's programs and in texts that repeat
+ * one kind of statement; see doc/design.md. */
 enum {
     BYTES_OF_FUNCTION = 40,
     BYTES_OF_ELEMENT = 25,
@@ -93,7 +93,7 @@ static void add_macro(struct weighing *weighing, const struct code_token *direct
         add_item(weighing, ITEM_MACRO, &head, directive->end);
 }
 
-/* Takes note of a token of a declaration that is outside of parentheses and braces. */
+/* Takes note of a token that belongs to a declaration and is outside of parentheses and braces. */
 static void note(struct head *head, const struct code_token *token)
 {
     if (token->kind == TOKEN_NAME) {
@@ -251,8 +251,8 @@ static struct weight weigh_used(struct weighing *weighing)
 
 enum { IS_KERNEL = 1, IS_LOCAL = 2, MAX_HEAD_DEPTH = 4 };
 
-/* Returns those of IS_KERNEL and IS_LOCAL that apply according to the words before a declaration's first parenthesis.
- * Expands macros. */
+/* Returns IS_KERNEL, IS_LOCAL, both or neither, depending on the words before a declaration's first parenthesis. Looks
+ * inside macros, too. */
 static unsigned words_of(const struct weighing *weighing, const char *start, const char *end, unsigned depth);
 
 static unsigned words_of_macro(const struct weighing *weighing, struct item *macro, unsigned depth)

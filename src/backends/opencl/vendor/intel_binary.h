@@ -2,8 +2,8 @@
  * intel_binary.h - removes the intermediate code that Intel's driver adds to the machine code in a binary.
  *
  * The driver keeps the intermediate code so that it can recompile the binary for another device or driver. Ingot does
- * not need it, because it loads a binary only for the same identity. The intermediate code is most of a binary: 5.4 of
- * 5.5 MB for a hashcat kernel.
+ * not need this code, because it loads a binary only for a device and driver with the same identity. The intermediate
+ * code is most of a binary: 5.4 of 5.5 MB for a hashcat kernel.
  */
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_INTEL_BINARY_H

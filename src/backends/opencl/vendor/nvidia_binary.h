@@ -1,8 +1,8 @@
 /*
  * nvidia_binary.h - replaces PTX, which NVIDIA's driver returns as a program's binary, with machine code.
  *
- * The driver compiles PTX at each load. To load a program of the digits example takes 5 to 25 ms from PTX, and less
- * than 20 us from machine code.
+ * The driver compiles PTX at each load. Loading a program of examples/digits takes 5 to 25 ms from PTX, and less than
+ * 20 us from machine code.
  */
 #ifndef INGOT_BACKENDS_OPENCL_VENDOR_NVIDIA_BINARY_H
 #define INGOT_BACKENDS_OPENCL_VENDOR_NVIDIA_BINARY_H

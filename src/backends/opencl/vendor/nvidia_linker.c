@@ -7,7 +7,7 @@
 
 #include "util/nvjitlink.h"
 
-#define INPUT_PTX 2 /* NVJITLINK_INPUT_PTX in its header */
+#define INPUT_PTX 2 /* NVJITLINK_INPUT_PTX in nvJitLink's header */
 
 static ingot_status_t refused(const char *call, int result)
 {

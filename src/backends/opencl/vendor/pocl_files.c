@@ -2,7 +2,7 @@
  * pocl_files.c - finds the data files with which PoCL compiles programs.
  *
  * share/pocl/include, under the prefix where PoCL is installed, has the headers that precede each program. share/pocl
- * has a library of built-in functions for each type of processor: kernel-TRIPLE-VARIANT.bc, of 9 MB. PoCL links a
+ * has a library of built-in functions for each type of processor: kernel-TRIPLE-VARIANT.bc (9 MB). PoCL links a
  * program with the variant for the device's processor, whose name is a part of the device's name. If the name does not
  * contain a known processor, or if POCL_KERNELLIB_NAME chooses a library, this file adds all variants. The directory
  * pocl, beside PoCL's own library, has a library for each kind of device.

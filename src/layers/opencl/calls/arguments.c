@@ -38,7 +38,7 @@ enum arguments arguments_judge(struct shadow *shadow, cl_uint count, const cl_de
 {
     if ((count == 0) != (devices == NULL) || (notify == NULL && user != NULL))
         return ARGUMENTS_WRONG;
-    struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow); /* shadow->native may be NULL */
+    struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow); /* because shadow->native may be NULL */
     const enum arguments arguments = judge_devices(use.native, count, devices);
     shadow_end_use(&use);
     return arguments;

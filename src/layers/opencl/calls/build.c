@@ -1,10 +1,10 @@
 /*
  * build.c - implements clBuildProgram.
  *
- * If Ingot can answer a build, the shadow gets a result. Everything else goes to the driver unchanged: wrong
- * arguments, builds for some of the devices, programs that Ingot cannot cache, and programs that do not compile. A
- * build that continues an earlier one also goes to the driver, because devices keep earlier results, and messages
- * accumulate. The layer first repeats the earlier build on the native program.
+ * If Ingot can answer a build, the shadow (program/shadow.h) gets a result (program/result.h). Everything else goes to
+ * the driver unchanged: wrong arguments, builds for some of the devices, programs that Ingot cannot cache, and programs
+ * that do not compile. A build that continues an earlier one also goes to the driver, because devices keep the results
+ * of earlier builds, and messages accumulate. The layer first repeats the earlier build on the native program.
  */
 #include <ingot/backend.h>
 
@@ -144,6 +144,6 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
     if (arguments != ARGUMENTS_WRONG)
-        (void)shadow_build_native(shadow); /* repeats the result's build, which this build continues */
+        (void)shadow_build_native(shadow); /* repeats the build of the result, which this build continues */
     return build_native(shadow, device_count, devices, options, notify, user);
 }

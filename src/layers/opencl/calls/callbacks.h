@@ -8,10 +8,11 @@
 
 struct callback;
 
-/* Creates a callback for the shadow's handle `program`. Returns NULL if out of memory. */
+/* Creates a callback that calls `notify` with `program`, the handle that the application knows. Returns NULL if out of
+ * memory. */
 struct callback *callback_create(cl_program program, program_callback_t notify, void *user);
 
-/* The function and the user data that a driver gets instead of the application's. */
+/* The function and the user data that a driver gets instead of the application's function and user data. */
 struct callback_pair {
     struct callback *callback; /* NULL: the application has none */
     program_callback_t notify;

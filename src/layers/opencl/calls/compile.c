@@ -1,9 +1,9 @@
 /*
  * compile.c - implements clCompileProgram.
  *
- * If Ingot can answer a compilation, the shadow gets an object. Everything else goes to the driver unchanged, as in
- * build.c. This includes a second compilation of a program, and a compilation with a callback, because the callback
- * may link the program immediately.
+ * If Ingot can answer a compilation, the shadow (program/shadow.h) gets an object (objects/object.h). Everything else
+ * goes to the driver unchanged, as in build.c. This includes a second compilation of a program, and a compilation with
+ * a callback, because the callback may link the program immediately.
  */
 #include "layers/opencl/calls/compile.h"
 
@@ -196,6 +196,6 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
     if (!are_wrong(shadow, &asked))
-        (void)shadow_build_native(shadow); /* repeats the build that the driver keeps if it refuses to compile */
+        (void)shadow_build_native(shadow); /* the program keeps this build if the driver refuses to compile */
     return compile_native(shadow, &asked);
 }

@@ -1,5 +1,5 @@
 /*
- * compile.h - functions that clCompileProgram and the compilation of a recipe's objects share.
+ * compile.h - functions that clCompileProgram and the compilation of a recipe's objects (recipe.c) share.
  */
 #ifndef INGOT_LAYERS_OPENCL_CALLS_COMPILE_H
 #define INGOT_LAYERS_OPENCL_CALLS_COMPILE_H

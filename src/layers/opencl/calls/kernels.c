@@ -1,5 +1,5 @@
 /*
- * kernels.c - creates kernels, which are the driver's own, and answers queries about their programs.
+ * kernels.c - creates kernels, which are the driver's own, and answers queries about them.
  *
  * Some drivers lose the compiler's information when they make a program from a binary. PoCL also distinguishes NULL
  * options from empty ones: only NULL keeps argument information. In these cases, the layer builds the native program as

@@ -38,8 +38,8 @@ cl_int CL_API_CALL layer_release_kernel(cl_kernel kernel)
     return error;
 }
 
-/* Tries to destroy all waiting shadows: a kernel that was still running when the application released it may have ended
- * by now. */
+/* Tries to destroy all waiting shadows (program/burial.h), because a kernel that was still running when the application
+ * released it may have ended by now. */
 cl_int CL_API_CALL layer_release_context(cl_context context)
 {
     burial_try_all();

@@ -1,9 +1,9 @@
 /*
  * link.c - implements clLinkProgram.
  *
- * If Ingot compiled or loaded all objects of a link, the link's options and the objects' ids identify the linked
- * program. All other links go to the driver, with the driver's own programs. So do links that make a library, and
- * links with a callback.
+ * If Ingot compiled or loaded all objects (objects/object.h) of a link, the link's options and the objects' ids
+ * identify the linked program. All other links go to the driver, with the driver's own programs. So do links that make
+ * a library, and links with a callback.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static bool are_for_code(const char *options)
 }
 
 /* Returns the context to which all inputs belong, and fills `objects` with references. Returns NULL if an input is not
- * an object, if inputs belong to different contexts, or if links in the context pass through. */
+ * an object, if inputs belong to different contexts, or if the driver does all links in the context. */
 static struct layer_context *collect_objects(cl_uint count, const cl_program *inputs, struct object **objects)
 {
     struct layer_context *context = NULL;
@@ -69,8 +69,8 @@ static bool is_for_all(const struct layer_context *context, const struct link_ca
                : call->device_count == 1 && call->devices != NULL && call->devices[0] == context->devices[0];
 }
 
-/* Gets a program that no other thread has. Threads that link the same program at once may get the same piece from
- * Ingot, but each program of the application needs its own. */
+/* Gets a program that no other thread has. Threads that link the same program at once may get the same piece
+ * (objects/piece.h) from Ingot, but each program of the application needs a piece of its own. */
 static ingot_status_t get_program(struct link_call *call, struct linked *linked)
 {
     ingot_status_t status = INGOT_SUCCESS;

@@ -1,8 +1,9 @@
 /*
  * query.c - implements clGetProgramInfo and clGetProgramBuildInfo.
  *
- * The native program answers queries that do not depend on the build, and the result answers the others. The
- * build's options and log are recorded, and so are some of the driver's answers about a program that it linked.
+ * The native program answers queries that do not depend on the build, and the result (program/result.h) answers the
+ * others. The build's options and log are recorded, and so are some of the driver's answers about a program that it
+ * linked.
  */
 #include <string.h>
 

@@ -1,8 +1,9 @@
 /*
  * recipe.c - compiles objects of a recipe, for `ingot build`; see util/recipe_call.h.
  *
- * A recipe may come from anywhere. So its objects are compiled only from what their ids cover. The driver never
- * gets the application's own call, because the driver would then read files of this machine.
+ * A recipe is a file that records what programs are compiled from, and may come from anywhere. So its objects are
+ * compiled only from what their ids cover. The driver never gets the application's own call, because the driver would
+ * then read files of this machine.
  */
 #include <ingot/recipe.h>
 

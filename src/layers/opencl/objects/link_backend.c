@@ -26,7 +26,7 @@ void link_set_call(struct link_call *call)
     current = call;
 }
 
-/* ---- the key: the mark, a byte (1: there are options), the options, and for each object, its id's size and id ---- */
+/* ---- the key: the mark, a byte (1: there are options), the options, and each object's id after its size ---- */
 
 static void append(uint8_t **place, size_t size, const void *bytes)
 {

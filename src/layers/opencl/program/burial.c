@@ -135,8 +135,9 @@ static struct shadow *begin(struct shadow *shadow)
     return shadow;
 }
 
-/* Returns true if no other thread can reach the shadow anymore. Sets *is_to_retry if another thread tried to destroy
- * the shadow in the meantime; the shadow then stays busy, and this thread must try again. */
+/* If nothing uses the shadow anymore, removes it from all tables, so that no other thread can reach it, and returns
+ * true. Otherwise, sets *is_to_retry if another thread tried to destroy the shadow in the meantime. The shadow then
+ * stays busy, and this thread must try again. */
 static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
 {
     lock_take();

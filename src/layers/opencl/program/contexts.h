@@ -11,8 +11,8 @@
 
 struct layer_context {
     ingot_context_t ingot;
-    ingot_context_t objects; /* for compiled objects; NULL: compilations pass through */
-    ingot_context_t links;   /* for linked programs; NULL: links pass through */
+    ingot_context_t objects; /* for compiled objects; NULL: the driver does all compilations */
+    ingot_context_t links;   /* for linked programs; NULL: the driver does all links */
     cl_context native;
     cl_uint device_count;
     cl_device_id *devices; /* the devices of its programs, in order */

@@ -1,8 +1,9 @@
 /*
  * handles.h - finds out which pointers are programs that the layer knows.
  *
- * To find out what a pointer is, the layer must not read the memory that it points to. So the layer keeps a table of
- * its shadows and of the drivers' programs behind them. Callers of these functions hold the lock.
+ * The application may pass a shadow (shadow.h) or a driver's program. The layer must not read a driver's memory to find
+ * out which one it is. So the layer keeps a table of its shadows and of the drivers' programs behind them. Callers of
+ * these functions hold the lock.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_HANDLES_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_HANDLES_H

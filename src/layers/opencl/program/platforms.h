@@ -1,8 +1,8 @@
 /*
  * platforms.h - decides whether the layer caches a platform's programs.
  *
- * By default, it caches those of the platforms on which it was compared with the bare driver, because drivers
- * differ in details that the specification leaves open. If INGOT_LAYER_PLATFORMS is set, it names the platforms
+ * By default, the layer caches programs only on platforms on which it was compared with the bare driver, because
+ * drivers differ in details that the specification leaves open. If INGOT_LAYER_PLATFORMS is set, it names the platforms
  * instead. Programs of all other platforms pass through: the application gets the driver's programs.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_PLATFORMS_H

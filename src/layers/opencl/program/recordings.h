@@ -1,6 +1,6 @@
 /*
- * recordings.h - adds to the store's recipe what Ingot does not add by itself: programs that it cannot cache,
- * linked programs, and kernels.
+ * recordings.h - adds to the store's recipe (ingot/recipe.h) what Ingot does not add by itself: programs that it cannot
+ * cache, linked programs, and kernels.
  *
  * If something cannot be recorded, an event reports it, and the application's call does not fail.
  */

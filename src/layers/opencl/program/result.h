@@ -1,8 +1,8 @@
 /*
  * result.h - a result: a program that Ingot built or loaded, and its answers to queries.
  *
- * Results are immutable and reference-counted. A thread that queries one holds a reference, because another thread
- * may build the shadow again at the same time.
+ * Results are immutable and reference-counted. A thread that queries one holds a reference, because another thread may
+ * build the same program again at the same time.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_RESULT_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_RESULT_H

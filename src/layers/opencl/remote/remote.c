@@ -1,8 +1,9 @@
 /*
- * remote.c - loads the layer's module for servers, which opens the server that machines share; see remote.h.
+ * remote.c - loads the module with which the layer connects to the server that machines share; see remote.h.
  *
- * Servers need large libraries, but the OpenCL loader loads the layer into every process that uses OpenCL. So only the
- * module, a file beside the layer, links these libraries, and the layer loads it only if the user names a server.
+ * Connections to servers need large libraries, but the OpenCL loader loads the layer into every process that uses
+ * OpenCL. So only the module, a file beside the layer, links these libraries, and the layer loads it only if the user
+ * names a server.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

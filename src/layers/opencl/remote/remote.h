@@ -1,5 +1,6 @@
 /*
- * remote.h - puts the server that machines share behind the user's store.
+ * remote.h - puts the server that machines share behind the user's store: what the store lacks is loaded from the
+ * server.
  */
 #ifndef INGOT_LAYERS_OPENCL_REMOTE_REMOTE_H
 #define INGOT_LAYERS_OPENCL_REMOTE_REMOTE_H
