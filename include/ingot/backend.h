@@ -10,7 +10,7 @@
  * @par Rules for operations
  *  - Ingot calls operations with no lock held and from any number of threads at once, even on the same state.
  *  - An operation writes its outputs on success only. If it fails, it undoes its partial work.
- *  - On failure, an operation calls ingot_set_error with the driver's code and a sentence that names it.
+ *  - On failure, an operation calls ingot_set_error with the driver's code and a message that names the failed call.
  *  - Device indices are positions in the list that the context was created with, below device_count.
  *  - Ingot guarantees only one order: destroy_* of an object comes after all other use of the object.
  */
@@ -62,8 +62,8 @@ typedef struct ingot_sink ingot_sink_t;
 /** Appends a copy of bytes. @retval INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_sink_write(ingot_sink_t *sink, size_t size, const void *bytes);
 /**
- * Appends @p size bytes that the caller writes, for a driver that fills a buffer. The pointer is valid until the next
- * call with this sink. @retval INGOT_OUT_OF_MEMORY
+ * Appends @p size bytes, which the caller then writes to @p *bytes. For a driver that fills a buffer. The pointer is
+ * valid until the next call with this sink. @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, void **bytes);
 /**
@@ -73,7 +73,7 @@ INGOT_API ingot_status_t ingot_sink_reserve(ingot_sink_t *sink, size_t size, voi
  */
 INGOT_API ingot_status_t ingot_sink_write_log(ingot_sink_t *sink, const char *text);
 /**
- * Rejects a program: writes a sentence to the build log, and sets it as ingot_set_error does.
+ * Rejects a program: writes a message to the build log, and sets it as the error message, as ingot_set_error does.
  *
  * @param[in] code  The driver's code, or 0.
  * @retval INGOT_BUILD_FAILED
@@ -88,7 +88,7 @@ ingot_refuse_program(ingot_sink_t *log, int64_t code, const char *format, ...);
 /** Receives the fields of a device's identity. Created by Ingot. */
 typedef struct ingot_identity ingot_identity_t;
 /**
- * Adds a field. @p name is a stable word such as "driver_version"; @p value is any bytes, preferably text.
+ * Adds a field. @p name is a stable word such as "driver_version"; @p value may be any bytes, preferably text.
  * @retval INGOT_INVALID_ARGUMENTS  Also if the name does not consist of a-z, 0-9 and _.
  * @retval INGOT_OUT_OF_MEMORY
  */
@@ -125,9 +125,9 @@ INGOT_API ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, co
                                                   const char *const *paths);
 
 /**
- * Adds the field "environment": the variables of @p variables that are set, sorted, one "NAME=value" per line. If none
- * is set, no field is added. List variables that change the generated code, not those that say where the driver caches
- * it or what the driver reports.
+ * Adds the field "environment": the environment variables in @p variables that are set, sorted, one "NAME=value" per
+ * line. If none is set, no field is added. List variables that change the generated code, not those that say where the
+ * driver caches it or what the driver reports.
  *
  * @param[in] variables  NULL-terminated. A name that ends in '*' stands for all names with that prefix. "Aa*" stands
  * for all names in camel case (letters and digits, a capital first, at least one lower-case letter), as Intel's driver
@@ -145,7 +145,7 @@ typedef struct ingot_source_view {
     const char *name;  /**< "" if the source has none. */
 } ingot_source_view_t;
 
-/** The settings of one source: the options and headers of the program, the environment and the source, joined. */
+/** The options and headers for one source: those of the program, the environment and the source itself, joined. */
 typedef struct ingot_source_settings {
     const char *compile_options; /**< Never NULL. */
     const ingot_source_view_t *headers;
@@ -248,8 +248,8 @@ typedef struct ingot_text_rules {
 } ingot_text_rules_t;
 
 /**
- * A backend's operations. Required operations must be set; the operations of a group are set together or not at all.
- * The table is copied when the context is created.
+ * A backend's operations. Required operations must be set. get_binary and load are set together or not at all. The
+ * table is copied when the context is created.
  */
 typedef struct ingot_backend_ops {
     size_t struct_size;
@@ -317,7 +317,8 @@ typedef struct ingot_backend_ops {
  *
  * @param[in] device_count  At least 1.
  * @param[in] info          NULL: defaults.
- * @retval INGOT_INVALID_ARGUMENTS  A required operation is missing, a group is incomplete, or the name is malformed.
+ * @retval INGOT_INVALID_ARGUMENTS  A required operation is missing, get_binary or load is set alone, or the name is
+ *                                  malformed.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_context_create(ingot_context_t *context, const ingot_backend_ops_t *ops, void *state,

@@ -6,15 +6,16 @@
  *
  * Sources: INGOT_SOURCE_CUDA_CPP, which NVRTC compiles to machine code for the device, and INGOT_SOURCE_PTX. nvJitLink
  * translates PTX, and links several sources into one program. Compile options go to NVRTC, link options to nvJitLink.
- * If all sources are PTX, nvJitLink gets both. Option strings are split at blanks; quotes and backslashes work as in a
- * shell. The architecture is the device's, unless an option names another (--gpu-architecture=sm_90a).
+ * If all sources are PTX, nvJitLink gets the compile options, too. Option strings are split at blanks; quotes and
+ * backslashes work as in a shell. The architecture is the device's, unless an option names another
+ * (--gpu-architecture=sm_90a).
  *
  * Name expressions are resolved in the first CUDA C++ source. Kernels can then be requested by their expressions and by
  * their lowered (mangled) names.
  *
  * The library is not linked with CUDA. It opens libcuda.so.1 when a context is created, and libnvrtc and libnvJitLink
- * when a program is built or an id is requested: the newest of version 12 or later whose major version is at most the
- * driver's. They stay open.
+ * when a program is built or an id is requested. Of each of these two, it opens the newest version from 12 on whose
+ * major version is at most the driver's. All these libraries stay open.
  */
 #ifndef INGOT_CUDA_H
 #define INGOT_CUDA_H

@@ -14,8 +14,8 @@ extern "C" {
 #endif
 
 /**
- * Returns what a descriptor was created from. Another descriptor that is created from it in an equal context, with the
- * same includes, has the same id.
+ * Returns what a descriptor was created from. Another descriptor that is created from this info in an equal context,
+ * with the same includes, has the same id.
  *
  * @param[in]     desc
  * @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the descriptor.
@@ -64,7 +64,7 @@ typedef struct ingot_includes_info {
     }
 
 /**
- * Reads the files that a descriptor's sources include again.
+ * Reads again the files that a descriptor's sources include.
  *
  * @param[out] includes  The new object; the caller releases it. NULL if the sources search for no included file and
  *                       names do not affect the result.

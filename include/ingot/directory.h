@@ -83,14 +83,14 @@ typedef struct ingot_persist_verification {
         sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0, 0, 0                                                \
     }
 
-/** Receives progress after each entry; @p entry's status covers all of its content. Returns 0 to stop the verification,
- *  nonzero to continue. */
+/** Receives progress after each entry. The status of @p entry is the result of verifying all of its content. Returns 0
+ *  to stop the verification, nonzero to continue. */
 typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry,
                                         void *user);
 
 /**
- * Reads every entry and verifies all checksums, that the entry's bucket matches its id, and the blob's seal by the
- * storage's policy. An entry whose seal is refused has the status INGOT_UNTRUSTED.
+ * Reads every entry. Verifies all checksums, checks that the entry's bucket matches its id, and checks the blob's seal
+ * by the storage's policy. An entry whose seal is refused has the status INGOT_UNTRUSTED.
  *
  * @param repair    Not 0: removes bad entries and leftovers of killed processes, and corrects size.txt.
  * @param progress  NULL: none.

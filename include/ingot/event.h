@@ -34,7 +34,7 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found, so
                                       the program has no blob; reason: what Ingot could not replace or does not know. */
     INGOT_EVENT_ENVIRONMENT = 13, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */
-    INGOT_EVENT_PASSED_THROUGH = 14 /**< A layer left a build to the driver, as the application asked; reason: why. */
+    INGOT_EVENT_PASSED_THROUGH = 14 /**< A layer passed the application's build on to the driver; reason: why. */
 } ingot_event_kind_t;
 
 /** An event. Its pointers are never NULL, and valid only during the callback. */

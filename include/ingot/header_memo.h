@@ -47,7 +47,8 @@ INGOT_API ingot_status_t ingot_header_memo_get_bytes(ingot_header_memo_t memo, s
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_header_memo_add_bytes(ingot_header_memo_t memo, size_t size, const uint8_t *bytes);
-/** Returns the number of programs whose includes this process has learned, without those in added bytes. 0 for NULL. */
+/** Returns the number of programs whose includes this process has learned, without those that
+ *  ingot_header_memo_add_bytes added. 0 for NULL. */
 INGOT_API uint64_t ingot_header_memo_count_learned(ingot_header_memo_t memo);
 /** Returns nonzero while the memo's context exists. Afterwards, the memo learns nothing more. 0 for NULL. */
 INGOT_API int ingot_header_memo_is_in_use(ingot_header_memo_t memo);

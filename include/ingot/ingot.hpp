@@ -8,9 +8,10 @@
  *
  * @par Handles
  * A handle is one reference. Copying a handle adds a reference and does not copy the object. Moving transfers the
- * reference, and destroying drops it. A default-constructed or moved-from handle is empty: false in a condition, get()
- * is NULL. Calling a member function of ingot.h on an empty handle throws INGOT_INVALID_ARGUMENTS. As with a pointer,
- * two threads must not modify one handle variable at once. Any number of threads may use the object behind it.
+ * reference, and destroying drops it. A default-constructed or moved-from handle is empty: it is false in a condition,
+ * and get() returns NULL. Member functions that can fail throw INGOT_INVALID_ARGUMENTS if the handle is empty. As with
+ * a pointer, two threads must not modify one handle variable at once. Any number of threads may use the object behind
+ * it.
  *
  * @par Errors
  * Every function that can fail throws ingot::error with the statuses of its C function, unless it is noexcept or states

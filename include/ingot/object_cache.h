@@ -3,10 +3,10 @@
  * @file object_cache.h
  * An in-memory cache for an application's own objects, such as a framework's primitives, memory and workspaces.
  *
- * Ingot's programs use the same cache engine. Three levels locate an object: a session (a model, a request stream), a
- * group in the session (an input shape), and a name in the group. Finding an object takes no lock and writes no memory
- * that another thread writes. Threads share objects: one thread creates an object, and any other thread can get it. An
- * object lives until the cache and all callers that hold it have released it.
+ * Ingot keeps programs in memory with the same cache engine. Three levels locate an object: a session (a model, a
+ * request stream), a group in the session (an input shape), and a name in the group. Finding an object takes no lock
+ * and writes no memory that another thread writes. Threads share objects: one thread creates an object, and any other
+ * thread can get it. An object lives until the cache and all callers that hold it have released it.
  *
  * ingot.h describes the conventions: statuses, create / retain / release, struct_size.
  *
@@ -40,7 +40,7 @@ typedef void (*ingot_object_destructor_t)(void *value, void *user);
 
 /**
  * Returns how many bytes an object counts for, in addition to the cache's own memory for it. Called once for each
- * object, when the cache takes it over, in that thread and with no lock held. It must not call the cache.
+ * object, in the thread that puts it into the cache and with no lock held. It must not call the cache.
  *
  * @param[in] value  The value that was set or created.
  * @param[in] user   ingot_object_cache_info_t::user.

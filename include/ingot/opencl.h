@@ -29,8 +29,8 @@ struct ingot_backend_ops; /* ingot_backend_ops_t of ingot/backend.h */
  * @param[out] context       The new context; its device indices follow @p devices.
  * @param[in]  cl_context    A valid context.
  * @param[in]  device_count  0: all devices of @p cl_context, in its order.
- * @param[in]  devices       Devices and sub-devices of @p cl_context, each once. PoCL counts the sub-devices of one
- *                           device as one device.
+ * @param[in]  devices       Devices and sub-devices of @p cl_context, each once. PoCL's contexts list the parent in
+ *                           place of a sub-device; both are accepted.
  * @param[in]  info          NULL: defaults.
  * @retval INGOT_INVALID_ARGUMENTS  A device does not belong to @p cl_context or is given twice, or @p cl_context is not
  *                                  a context.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file persist.h
- * Bundled storages, and programs through a storage. Library ingot::persist, built on the public API alone.
+ * Storages that come with Ingot, and functions that get programs through a storage. Library ingot::persist, built on
+ * the public API alone.
  *
  * A directory store holds one entry per program, `<root>/[<namespace>/]<bucket>/<n>/{key.bin,kernel.bin}`. Threads and
  * processes share it. It survives crashes and stays within its limits. doc/store-format.md specifies it. A failing
@@ -21,7 +22,7 @@ extern "C" {
 /** The order in which a full store evicts entries. */
 typedef enum ingot_persist_eviction {
     INGOT_PERSIST_EVICT_FIFO = 0, /**< Evicts the oldest entry first. */
-    /** Evicts the least recently loaded entry first, to the second; FIFO if uses cannot be noted. */
+    /** Evicts the least recently loaded entry first. Times are noted in seconds. FIFO if they cannot be noted. */
     INGOT_PERSIST_EVICT_LRU = 1,
     INGOT_PERSIST_EVICT_OFF = 2 /**< Never evicts: blobs that would exceed the limit are not stored. */
 } ingot_persist_eviction_t;
@@ -63,10 +64,10 @@ typedef struct ingot_persist_info {
      *  "headers.memo", "headers.memo.new", "index.bin", "lock", "programs.recipe", "programs.recipe.pruned",
      *  "saved.txt", "size.txt", "tmp". NULL: none. */
     const char *name_space;
-    uint64_t max_bytes; /**< Size of all files of the namespace's entries; 0: 1 GiB. UINT64_MAX: no limit. */
+    uint64_t max_bytes; /**< The most bytes in all files of the namespace's entries; 0: 1 GiB. UINT64_MAX: no limit. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;
-    uint32_t lock_timeout_ms;           /**< How long accounting may wait for another process; 0: 200 ms. */
+    uint32_t lock_timeout_ms;           /**< How long to wait while another process has the store's lock; 0: 200 ms. */
     uint32_t flags;                     /**< ingot_persist_flags_t */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     /** Receives the store's events. NULL: none. ingot_persist_program_create also calls the context's callback. */
@@ -79,8 +80,8 @@ typedef struct ingot_persist_info {
     uint64_t max_age_seconds;
     uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
-    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. The stores that follow do most of
-     *  the eviction. */
+    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. Most of an eviction is done while
+     *  later blobs are stored. */
     uint32_t low_water_percent;
     uint32_t exit_time_ms;  /**< See ingot_persist_storing_t. */
     uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
@@ -486,11 +487,11 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
 INGOT_API ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
 
 /**
- * Makes each chain that contains @p storage store every blob in it, too, even if an earlier tier takes the blob. Used
- * for tiers that machines share (ingot/remote.h). If storing the blob there fails with a status other than
+ * Makes each chain that contains @p storage store every blob in @p storage, too, even if an earlier tier takes the
+ * blob. Used for tiers that machines share (ingot/remote.h). If storing the blob there fails with a status other than
  * INGOT_READ_ONLY, the chain's first tier with an event callback gets an INGOT_EVENT_STORAGE_DEGRADED. The chain
  * returns only the status of its first writable tier. Blobs that a load copies from one tier to another are not stored
- * there.
+ * in @p storage.
  *
  * @param is_on  0: off, as for a new storage.
  * @par Threads  Any number at once.

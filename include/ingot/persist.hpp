@@ -76,7 +76,7 @@ public:
     /** Keeps what the context learns about included files. @throws error  INGOT_UNTRUSTED, INGOT_UNIMPLEMENTED, ... */
     void remember_headers(const context &in) const { check(ingot_persist_remember_headers(get(), in.get())); }
 
-    /** Returns the blob of an id; false if there is none. @throws error  Any other failure. */
+    /** Returns the blob of an id; an empty buffer if there is none. @throws error  Any other failure. */
     buffer load(bytes_view id) const
     {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -120,7 +120,7 @@ public:
     void set_backends(const std::string &backends) { check(ingot_persist_set_backends(get(), backends.c_str())); }
     /** Sets the limits of a directory store. @throws error  INGOT_UNIMPLEMENTED: not a directory store */
     void set_limits(const ingot_persist_limits_t &limits) { check(ingot_persist_set_limits(get(), &limits)); }
-    /** Changes the target of a storage from create(ingot_persist_switch, target).
+    /** Changes the target of a storage that was created by create(ingot_persist_switch, target).
      *  @throws error  INGOT_UNIMPLEMENTED: not such a storage; INGOT_INVALID_ARGUMENTS */
     void switch_to(const storage &target) { check(ingot_persist_switch_to(get(), target.get())); }
     ingot_persist_stats_t stats() const

@@ -124,7 +124,7 @@ typedef int (*ingot_prewarm_callback_t)(const ingot_prewarm_progress_t *progress
 /** Prewarm configuration. */
 typedef struct ingot_prewarm_info {
     size_t struct_size;
-    const char *manifest;  /**< Its path. ingot_prewarm_start reads the file before it returns. Required. */
+    const char *manifest;  /**< The manifest's path. ingot_prewarm_start reads the file before it returns. Required. */
     uint32_t thread_count; /**< 0: 2. At most 64, and at most the number of programs. */
     uint64_t max_bytes;    /**< Size of all loaded blobs together; 0: no limit. */
     uint64_t max_time_ns;  /**< No load begins after this time from the start; 0: no limit. */
@@ -145,12 +145,12 @@ typedef struct ingot_prewarm_info {
  * may run at once.
  *
  * An event callback in one of the prewarm's threads may request programs. If it requests a program whose builder waits
- * for the load in the callback's thread, that request is INGOT_INVALID_ARGUMENTS, as for a builder of the program
- * itself.
+ * for the load in the callback's thread, that request returns INGOT_INVALID_ARGUMENTS, as it does if a builder requests
+ * its own program.
  *
- * The prewarm holds references to the context and the storage. exit() waits for loads in progress, under the rules of
- * ingot_persist_flush for blobs, and no other load begins. After fork, the child's prewarms are over and return
- * nothing.
+ * The prewarm holds references to the context and the storage. When the process exits, no further load begins, and
+ * exit() waits for loads in progress as ingot_persist_flush describes for blobs. After fork, the child's prewarms are
+ * over and return nothing.
  *
  * @retval INGOT_SUCCESS  Also if the manifest is missing, damaged or not trusted. It then counts as empty; an event and
  *                        ingot_prewarm_progress_t::manifest_status say why.

@@ -6,7 +6,7 @@
  *
  * A storage that records appends each program that it compiles or loads to a recipe file. `ingot build` compiles the
  * programs of a recipe for the devices present and stores them under the same ids, so that the application compiles
- * nothing. A recipe contains sources, options and structure, and no binaries. doc/recipe-format.md specifies the file.
+ * nothing. A recipe contains sources and options, but no binaries. doc/recipe-format.md specifies the file.
  *
  * A recipe may come from anywhere, so every length, number and checksum is verified, and sizes are limited. The id of a
  * program is computed from what is compiled, so a forged recipe cannot store a program under another program's id.
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/** The size of a key in bytes. */
+/** The size of a program's key (ingot_recipe_program_t), in bytes. */
 #define INGOT_RECIPE_KEY_SIZE 32
 
 /* ---- reading --------------------------------------------------------------------------------------------- */
@@ -141,7 +141,7 @@ typedef struct ingot_recipe_program {
     size_t name_expression_count;
     const size_t *objects; /**< For INGOT_RECIPE_LINK: the indices of its objects, in order. */
     size_t object_count;
-    const char *const *kernels; /**< Requested from the program, each once, in the order of the first requests. */
+    const char *const *kernels; /**< The kernels that were requested, each once, in the order of the first requests. */
     size_t kernel_count;
 } ingot_recipe_program_t;
 #define INGOT_RECIPE_PROGRAM_INIT                                                                                      \

@@ -39,9 +39,9 @@ typedef struct ingot_remote_info {
      *
      * Options follow as `?NAME=VALUE&NAME=VALUE`, with bytes as %XX where needed:
      *
-     * - `credentials`: a file. Its first line is the password of Redis; `USER:PASSWORD`, or the password alone if the
-     *   URL has a user; a token; or `ACCESS_KEY:SECRET_KEY` of S3. It must belong to this user or root, and
-     *   no other user may access it. A URL must not contain a password.
+     * - `credentials`: a file. Its first line is the password for Redis. For HTTP it is `USER:PASSWORD`, or the
+     *   password alone if the URL has a user, or a token (`bearer`). For S3 it is `ACCESS_KEY:SECRET_KEY`. The file
+     *   must belong to this user or root, and no other user may access it. A URL must not contain a password.
      * - `auth`: how HTTP uses the credentials: `password` (default), `bearer` or `s3`
      * - `ca`: a file with the certificates of the authorities to trust instead of the system's (PEM)
      * - `cert`, `key`: files with this client's certificate and private key (PEM). The key is checked like credentials.
@@ -78,20 +78,20 @@ typedef struct ingot_remote_info {
  * Opens a remote tier. Does not connect: the first load or upload does, so this function succeeds while the server is
  * down.
  *
- * A load asks the server in the calling thread. Any number of threads may load at once, each on its own connection. A
- * store returns at once; a thread of the tier uploads the blob, and until then loads return it. If more blobs wait than
- * the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports that. That thread also removes
- * blobs; until it has removed a blob, loads of the blob's id are misses.
+ * A load asks the server in the calling thread. Any number of threads may load at once, each on its own connection.
+ * Storing a blob only queues it. A thread of the tier then uploads it, and until then loads return it from memory. If
+ * more blobs wait than the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports that. That
+ * thread also removes blobs; until it has removed a blob, loads of the blob's id are misses.
  *
  * A request that fails returns INGOT_IO_ERROR, or a status such as INGOT_BLOB_CORRUPT if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
  * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are misses at once
- * (INGOT_NOT_FOUND), and uploads wait. After a pause, the tier's thread probes the server, and asks it again once a
- * probe succeeds. Events report when it stops and when it resumes.
+ * (INGOT_NOT_FOUND), and uploads wait. After a pause, the tier's thread probes the server. Once a probe succeeds, the
+ * tier asks the server again. Events report when the tier stops and when it resumes.
  *
- * lost_time_ms is a budget. Requests that fail, and those that take longer than slow_ms (and a second for each 16 MiB),
- * use it up. A load fails if it takes more than a quarter of what is left, so the budget is never exceeded. The budget
- * is refilled within 24 hours.
+ * lost_time_ms is a budget. Requests that fail, and those that take longer than slow_ms (plus a second for each 16
+ * MiB), use it up. A load fails if it takes more than a quarter of what is left, so the budget is never exceeded. The
+ * budget is refilled within 24 hours.
  *
  * Put a remote tier behind a directory store in a chain, and have the chain write to both
  * (ingot_persist_set_write_through). Loads then ask the directory first, and store in it what they find on the server.
@@ -119,7 +119,7 @@ INGOT_API ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot
 
 /**
  * Opens a remote tier and creates a chain of a storage of this machine and the tier: loads ask @p local first and fill
- * it from the server, and stores go to both. This is the usual way to use a remote tier.
+ * it from the server, and new blobs are stored in both. This is the usual way to use a remote tier.
  *
  * @param local  Usually a directory store. The chain takes a reference.
  * Statuses as ingot_remote_open.
@@ -170,8 +170,8 @@ typedef struct ingot_remote_report {
     }
 
 /**
- * Checks whether a server works, and how fast it is, by a few requests in the calling thread. Each may take
- * connect_timeout_ms and stall_timeout_ms. Removes the object that it stores.
+ * Checks whether a server works, and how fast it is, by a few requests in the calling thread. Each request may take as
+ * long as connect_timeout_ms and stall_timeout_ms allow. Removes the object that it stores.
  *
  * @param[in,out] report  The caller sets struct_size. Set for every status except a missing argument.
  * @return INGOT_SUCCESS, or the failure of the step that failed.
@@ -191,11 +191,11 @@ INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ing
 INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 /**
- * Waits until all blobs that were waiting at the time of the call are uploaded.
+ * Waits until no uploads or removals wait anymore, including those that are added during the call.
  *
  * @param max_time_ms  The longest wait. INGOT_REMOTE_NO_LIMIT: as long as the server works.
  * @par Threads  Any number at once.
- * @retval INGOT_SUCCESS        None of these blobs waits anymore. Events reported blobs that could not be uploaded.
+ * @retval INGOT_SUCCESS        Nothing waits anymore. Events reported blobs that could not be uploaded.
  * @retval INGOT_BUSY           Blobs still wait: the time is over, or the tier does not ask the server now.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  * @retval INGOT_INVALID_ARGUMENTS

@@ -3,8 +3,8 @@
  * @file storage.h
  * The interface of a storage, for applications that store blobs themselves: a table of operations on blobs by id.
  *
- * ingot_storage_create creates a storage from such a table. ingot/persist.h has bundled storages for the file system,
- * and ingot_persist_program_create, which works with any storage. Library ingot::persist.
+ * ingot_storage_create creates a storage from such a table. ingot/persist.h has ready-made storages for the file
+ * system, and ingot_persist_program_create, which works with any storage. Library ingot::persist.
  */
 #ifndef INGOT_STORAGE_H
 #define INGOT_STORAGE_H

@@ -5,10 +5,10 @@
  * Library ingot::persist.
  *
  * A cached program is code that a device runs. A user who can write a shared storage can therefore run code on every
- * machine that reads it. A seal prevents that: it is a tag over the id and the blob, by a secret that a fleet shares
- * (keyed BLAKE2b) or by a producer's signature (Ed25519), which anyone can verify with the public key. The tag is
- * checked before the core, the driver or the application gets the blob. doc/seal-format.md specifies seals and key
- * files.
+ * machine that reads it. A seal prevents that: it is a tag over the id and the blob. The tag is made with a secret that
+ * a fleet shares (keyed BLAKE2b), or is a producer's signature (Ed25519), which anyone can verify with the public key.
+ * The tag is checked before the core, the driver or the application gets the blob. doc/seal-format.md specifies seals
+ * and key files.
  *
  * Any storage can check seals: directories, bundles, single files, chains, switches and custom storages. Every storage
  * reads sealed blobs. A storage without keys ignores the seals. A custom storage must return bytes that do not change
@@ -137,7 +137,7 @@ INGOT_API ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, siz
 INGOT_API ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const char *path,
                                                            const ingot_persist_trust_t *trust);
 /** Opens a single file as ingot_persist_open_file does, with a policy. A file that other users own or may write is
- *  read-only: a store or a removal returns INGOT_READ_ONLY. Statuses as ingot_persist_open_file and
+ *  read-only: storing or removing its blob returns INGOT_READ_ONLY. Statuses as ingot_persist_open_file and
  *  ingot_persist_set_trust. */
 INGOT_API ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const char *path,
                                                          const ingot_persist_trust_t *trust);

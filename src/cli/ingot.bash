@@ -26,7 +26,7 @@ _ingot_options() { # prints the options of the command $1
     esac
 }
 
-_ingot_entries() { # prints the entries of the store that the command line names, otherwise of the environment's
+_ingot_entries() { # prints the entries of the store that the command line or else the environment names
     local i
     local -a store=()
     for ((i = 2; i < COMP_CWORD; ++i)); do

@@ -17,7 +17,7 @@ static void note_interrupt(int signal_number)
 void interrupt_catch(void)
 {
     struct sigaction action;
-    if (sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN) /* the parent process wants this */
+    if (sigaction(SIGINT, NULL, &action) != 0 || action.sa_handler == SIG_IGN) /* the parent had SIGINT ignored */
         return;
     memset(&action, 0, sizeof(action));
     action.sa_handler = note_interrupt;

@@ -1,8 +1,8 @@
 /*
  * interrupt.h - makes long work end after the current entry when the user presses Ctrl-C.
  *
- * This is only done so that the findings so far are still reported: killing the process at any point does not harm a
- * store. A second Ctrl-C kills the process.
+ * The only reason is that the findings so far are then still reported. Killing the process at any point would not harm
+ * a store. A second Ctrl-C kills the process.
  */
 #ifndef INGOT_CLI_BASE_INTERRUPT_H
 #define INGOT_CLI_BASE_INTERRUPT_H

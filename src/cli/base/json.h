@@ -17,7 +17,7 @@ uint64_t json_get_u64(const cJSON *object, const char *name);
 void json_add_text(cJSON *object, const char *name, const char *text);
 /* Prints the value and deletes it. */
 void json_print(cJSON *json);
-/* Does the same on one line without a line end, for an item of a list that is never entirely in memory. */
+/* Prints an item of a list on one line, without a line end, and deletes it. The list is never entirely in memory. */
 void json_print_item(cJSON *json);
 
 #endif

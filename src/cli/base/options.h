@@ -13,7 +13,7 @@ struct common_options {
     const char *directory; /* NULL: from the environment */
     const char *name_space;
     bool is_json;
-    ingot_persist_trust_policy_t trust_policy; /* the least policy: INGOT_PERSIST_TRUST may name a stricter one */
+    ingot_persist_trust_policy_t trust_policy; /* the weakest policy: INGOT_PERSIST_TRUST may name a stricter one */
     bool ignores_trust_variable;               /* ignores INGOT_PERSIST_TRUST */
     const char *key_files;                     /* NULL: those of INGOT_PERSIST_KEYS */
     bool keeps_recipes;                        /* keeps recipes of what is built; false: the environment decides */

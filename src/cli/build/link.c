@@ -1,11 +1,11 @@
 /*
  * link.c - replays clCompileProgram and clLinkProgram; see link.h.
  *
- * The OpenCL layer compiles the objects, because nothing else can take the files that their sources include from the
- * recipe (see util/recipe_call.h). Only the layer knows the ids of these programs, so this file cannot look up what was
- * stored. Instead, it makes the calls twice, and the layer's counts show whether the second pass compiled anything. A
- * worker that has loaded the layer builds only linked programs, because programs that Ingot builds itself must not go
- * through the layer.
+ * The OpenCL layer compiles the objects, because only the layer can compile a source with the included files that the
+ * recipe contains (see util/recipe_call.h). Only the layer knows the ids of these programs, too, so this file cannot
+ * look up what was stored. Instead, it makes the calls twice, and the layer's counts show whether the second pass
+ * compiled anything. A worker that has loaded the layer builds only linked programs, because programs that Ingot builds
+ * itself must not go through the layer.
  */
 #include "cli/build/link.h"
 

@@ -55,7 +55,7 @@ bool process_start(struct process *process, size_t other_count, const struct pro
     (void)fflush(NULL); /* otherwise, the child would have a copy of the unwritten output */
     process->pid = process->output >= 0 ? fork() : -1;
     if (process->pid == 0) {
-        for (size_t i = 0; i < other_count; ++i) { /* else they stay open after the tool has closed them */
+        for (size_t i = 0; i < other_count; ++i) { /* otherwise, the child would keep them open */
             if (others[i].socket >= 0)
                 (void)close(others[i].socket);
         }
@@ -95,7 +95,7 @@ uint64_t process_memory(const struct process *process)
 
 void process_clear_output(const struct process *process)
 {
-    (void)lseek(process->output, 0, SEEK_SET); /* the worker writes at the same position */
+    (void)lseek(process->output, 0, SEEK_SET); /* the worker shares this file position */
 }
 
 /* Appends the last line of the output that is not empty. */

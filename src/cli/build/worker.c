@@ -109,7 +109,7 @@ static void compile(struct worker *worker, const_ingot_program_desc_t desc, stru
 }
 
 /* Handles a program that the store already has. Adds its id to the store's recipe, as for a compiled program, because
- * the process that stored it may have been killed before it did so. */
+ * the process that stored the program may have been killed before it added the id. */
 static void note_present(const struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
 {
     result->outcome = OUTCOME_PRESENT;

@@ -47,7 +47,7 @@ struct choosing {
     uint64_t bytes;
 };
 
-/* Chooses all entries; the calls only report progress. */
+/* Chooses every entry. It exists only to report progress. */
 static int choose(const ingot_persist_entry_t *entry, void *user)
 {
     struct choosing *choosing = user;

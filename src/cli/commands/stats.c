@@ -180,7 +180,7 @@ static void print_json(const struct summary *summary, const ingot_persist_count_
 static int print(struct summary *summary, ingot_storage_t storage)
 {
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
-    const ingot_status_t status = ingot_persist_recount(storage, &count); /* a read-only store counts all namespaces */
+    const ingot_status_t status = ingot_persist_recount(storage, &count); /* only counts: the store is read-only */
     if (status != INGOT_SUCCESS)
         return store_failed("reading the totals", status);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {

@@ -7,7 +7,7 @@
 #include <cjson/cJSON.h>
 #include <ingot/ingot.h>
 
-/* The fields are all NULL if the library cannot read the id. */
+/* All members are NULL if the library cannot read the id. */
 struct id_view {
     cJSON *fields; /* an object with one member per field */
     char *backend;

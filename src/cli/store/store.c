@@ -92,14 +92,14 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     ingot_persist_trust_t trust;
 
     int code = store_read_trust(&trust, options);
-    info.trust_policy = trust.policy; /* without a policy, read_environment would refuse the keys, as useless */
+    info.trust_policy = trust.policy; /* without a policy, read_environment would refuse keys as useless */
     if (options->directory != NULL)
         info.path = options->directory;
     else if (code == EXIT_DONE)
         code = read_environment(&info, root);
     if (code != EXIT_DONE)
         return code;
-    info.trust_policy = trust.policy; /* again: INGOT_PERSIST_TRUST may name a weaker policy than the options */
+    info.trust_policy = trust.policy; /* read_environment may have set a weaker policy than the options */
     info.key_files = trust.key_files;
     if (store_access != STORE_MAKE)
         info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;

@@ -1,8 +1,8 @@
 /*
  * request.h - describes one request to a server: its time limits, how it ended, and an error message.
  *
- * A request belongs to one thread. It ends early if the storage is being closed, or if the breaker opens meanwhile
- * because another request has found the server unusable.
+ * A request belongs to one thread. It ends early if the storage is being closed, or if the circuit breaker
+ * (guard/breaker.h) opens because another request has found the server unusable.
  */
 #ifndef INGOT_REMOTE_BASE_REQUEST_H
 #define INGOT_REMOTE_BASE_REQUEST_H
@@ -28,7 +28,7 @@ enum outcome {
 
 struct request {
     uint64_t deadline_ns;      /* CLOCK_NEVER: no deadline */
-    uint64_t connect_limit_ns; /* a time span, as stall_limit_ns is */
+    uint64_t connect_limit_ns; /* how long connecting may take */
     uint64_t stall_limit_ns;   /* how long the request may go on without sending or receiving a byte */
     /* Returns true if the request should end before its deadline. NULL: it never should. */
     bool (*is_ended)(const struct request *request);
@@ -38,7 +38,7 @@ struct request {
 };
 
 bool request_is_ended(const struct request *request);
-/* Return the moment at which a wait for the server, or for a connection, that begins now must end. */
+/* Return the moment at which a wait that begins at now_ns must end: a wait for bytes, or for a connection. */
 uint64_t request_stall_moment(const struct request *request, uint64_t now_ns);
 uint64_t request_connect_moment(const struct request *request, uint64_t now_ns);
 

@@ -29,7 +29,7 @@ enum lease_answer {
     LEASE_IS_POINTLESS /* a machine has reported that waiting is useless */
 };
 
-/* Operations on leases of keys. A lease belongs to a token, and expires after time_ms. */
+/* Operations on leases. A key has at most one lease, which belongs to a token and expires after time_ms. */
 struct lease_transport_ops {
     /* Requests a lease. is_object_useless: takes the lease even if the key already has an object. */
     enum outcome (*take)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms,
@@ -46,7 +46,7 @@ struct fetch {
     const char *key;
     size_t max_size;
     struct request request; /* with its own time limits */
-    uint64_t began_ns;      /* when its time begins; if answers come in order, the protocol moves it and the deadline */
+    uint64_t began_ns;      /* when its time began; a protocol that answers in order moves this and the deadline */
     uint64_t ended_ns;      /* the protocol sets ended_ns, outcome and object */
     enum outcome outcome;
     struct received object; /* valid for OUTCOME_DONE */

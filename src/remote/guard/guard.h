@@ -1,6 +1,6 @@
 /*
- * guard.h - decides which requests may be made, for how long, and what their results mean: a breaker and a budget
- * together, for any number of threads.
+ * guard.h - decides which requests may be made, for how long, and what their results mean. Combines a circuit breaker
+ * (breaker.h) with a budget of lost time (budget.h), for any number of threads.
  *
  * Lock: one mutex, held for a few instructions, never during a request.
  */
@@ -44,8 +44,8 @@ enum guard_verdict {
 
 /* Decides whether the application may make a request now, and sets its deadline_ns and trips_before. */
 enum guard_verdict guard_admit(struct guard *guard, struct request *request, uint64_t now_ns);
-/* Records the result of an admitted request. byte_count: how many bytes were received; the more they are, the
- * longer the request may take. Returns true if the result opened the breaker. */
+/* Records the result of an admitted request. byte_count: how many bytes were received; the more bytes, the longer the
+ * request may take. Returns true if the result opened the breaker. */
 bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
                   uint64_t now_ns);
 /* Records the result of an upload, whose time never counts as lost. Returns true if the result opened the breaker. */

@@ -1,8 +1,9 @@
 /*
  * exchange.c - makes requests to an HTTP server with libcurl; see exchange.h.
  *
- * libcurl itself can limit only the time of a whole transfer and the seconds of low speed. So a loop runs the transfers
- * in short slices. It ends a transfer that has stalled for too long, has reached its deadline, or must end early.
+ * libcurl itself can limit only the time of a whole transfer and, in whole seconds, how long the transfer may be slow.
+ * So a loop runs the transfers in short slices. It ends a transfer that has stalled for too long, has reached its
+ * deadline, or must end early.
  */
 #include "remote/http/exchange.h"
 
@@ -37,7 +38,8 @@ struct http_handle *http_handle_create(void)
         return NULL;
     handle->multi = curl_multi_init();
     if (handle->multi != NULL) {
-        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MOST_PARALLEL); /* that stay idle */
+        /* how many idle connections libcurl keeps open */
+        (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MOST_PARALLEL);
         return handle;
     }
     http_handle_destroy(handle);
@@ -47,7 +49,7 @@ struct http_handle *http_handle_create(void)
 void http_handle_destroy(struct http_handle *handle)
 {
     for (size_t i = 0; i < HTTP_MOST_PARALLEL; ++i)
-        curl_easy_cleanup(handle->easy[i]); /* both accept NULL */
+        curl_easy_cleanup(handle->easy[i]); /* this and curl_multi_cleanup accept NULL */
     (void)curl_multi_cleanup(handle->multi);
     free(handle);
 }
@@ -82,7 +84,7 @@ static size_t on_sending(char *bytes, size_t one, size_t capacity, void *user)
     return size;
 }
 
-/* libcurl calls this if the server has closed the connection, so that libcurl must send again on another one. */
+/* libcurl calls this if the server has closed the connection and libcurl must send the body again on another one. */
 static int on_rewind(void *user, curl_off_t offset, int origin)
 {
     struct transfer *transfer = user;

@@ -26,7 +26,7 @@ static inline struct pipe_signal pipe_signal_hold(void)
     return held;
 }
 
-/* Discards a signal that was raised in the meantime. */
+/* Discards a SIGPIPE that was raised since pipe_signal_hold, and restores the signal mask. */
 static inline void pipe_signal_allow(const struct pipe_signal *held)
 {
     const struct timespec no_time = {0, 0};

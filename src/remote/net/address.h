@@ -2,8 +2,8 @@
  * address.h - looks up the addresses of a server and keeps them. A server is named by a host and a port, or by the path
  * of a Unix socket.
  *
- * A name service that does not answer must not delay a request, so a separate thread looks each name up. The result is
- * kept until no connection to any of its addresses succeeds.
+ * A name service that does not answer must not hold up a request beyond its time limit, so a separate thread looks each
+ * name up. The addresses are kept until connecting to the server fails.
  */
 #ifndef INGOT_REMOTE_NET_ADDRESS_H
 #define INGOT_REMOTE_NET_ADDRESS_H
@@ -16,7 +16,7 @@
 
 #include "remote/base/request.h"
 
-#define ADDRESS_MOST 8u /* addresses that are kept for a name */
+#define ADDRESS_MOST 8u /* the most addresses that are kept for a name */
 #define ADDRESS_HOST_CAPACITY 256u
 #define ADDRESS_PORT_CAPACITY 8u
 

@@ -76,7 +76,7 @@ enum outcome stream_open(struct address_book *book, const struct tls *tls, struc
         return outcome;
     if (is_connected)
         stream_close(stream);
-    address_book_forget(book); /* another server may have the address now */
+    address_book_forget(book); /* the server may have another address now */
     return outcome;
 }
 

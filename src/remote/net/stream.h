@@ -1,5 +1,5 @@
 /*
- * stream.h - a connection to a server that never blocks longer than its request allows and never raises SIGPIPE.
+ * stream.h - connects to a server. No function blocks longer than its request allows, and none raises SIGPIPE.
  */
 #ifndef INGOT_REMOTE_NET_STREAM_H
 #define INGOT_REMOTE_NET_STREAM_H
@@ -25,8 +25,7 @@ void stream_close(struct stream *stream);
 bool stream_is_idle(const struct stream *stream);
 /* Sends all bytes. */
 enum outcome stream_send(const struct stream *stream, struct request *request, size_t size, const void *bytes);
-/* Receives at least one byte. Returns OUTCOME_UNREACHABLE if the server has closed the
- * connection. */
+/* Receives at least one byte. Returns OUTCOME_UNREACHABLE if the server has closed the connection. */
 enum outcome stream_receive(const struct stream *stream, struct request *request, size_t capacity, void *bytes,
                             size_t *size);
 

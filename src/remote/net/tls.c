@@ -129,7 +129,8 @@ static ingot_status_t load_pair(SSL_CTX *context, const char *certificate, const
         status = refuse_file("the certificate", certificate);
     if (status == INGOT_SUCCESS && SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1)
         status = refuse_file("the private key", key);
-    /* When OpenSSL reads a key of another kind than the certificate's, it does not compare the two. So check here. */
+    /* If the private key is for another algorithm than the certificate, OpenSSL reads it without comparing the two. So
+     * this function compares them. */
     if (status == INGOT_SUCCESS && SSL_CTX_check_private_key(context) != 1)
         status = refuse_file("the private key", key);
     return status;

@@ -2,8 +2,8 @@
  * tls.h - encrypts a connection to a server with OpenSSL, and refuses a server without a valid certificate for its
  * name.
  *
- * hiredis also supports TLS, but Ingot does not use that: Debian 12 lacks it, it does not compare the certificate with
- * the server's name, and it has no deadline.
+ * hiredis also supports TLS, but Ingot does not use this support: Debian 12 does not contain it, it does not compare
+ * the certificate with the server's name, and it has no deadline.
  */
 #ifndef INGOT_REMOTE_NET_TLS_H
 #define INGOT_REMOTE_NET_TLS_H
@@ -17,7 +17,7 @@
 #include "remote/base/request.h"
 #include "remote/net/address.h"
 
-/* The certificates of a tier. Any number of threads may use them. */
+/* What all encrypted connections to one server share: certificates and settings. Any number of threads may use it. */
 struct tls {
     SSL_CTX *context;
     BIO_METHOD *method;
@@ -25,9 +25,9 @@ struct tls {
 };
 
 struct tls_files {
-    const char *ca;          /* the certificates of authorities; "": those of the system */
-    const char *certificate; /* of this client; "": none */
-    const char *key;         /* of this client; "": none. The caller has checked who can read the file */
+    const char *ca;          /* a file with the certificates of the authorities to trust; "": the system's */
+    const char *certificate; /* a file with this client's certificate; "": none */
+    const char *key;         /* a file with this client's private key; "": none. The caller checks who can read it */
 };
 
 /* Makes OpenSSL keep its memory in exit(), because other threads may still use it then. This has no effect unless it
@@ -39,8 +39,7 @@ void tls_keep_in_exit(void);
 ingot_status_t tls_init(struct tls *tls, const char *host, const struct tls_files *files);
 void tls_fini(struct tls *tls);
 
-/* Encrypts a connection and verifies the server, until `moment_ns` at the latest. The socket must outlive the
- * session. */
+/* Encrypts a connection and verifies the server. Gives up at `moment_ns`. The socket must outlive the session. */
 enum outcome tls_begin(const struct tls *tls, struct request *request, int socket, uint64_t moment_ns, SSL **session);
 void tls_end(SSL *session);
 /* True if nothing but TLS's own messages has arrived on an idle connection. */

@@ -14,7 +14,8 @@
 /* Returns the time from now to a moment, in milliseconds and rounded up, but at most WAIT_SLICE_MS. */
 int wait_slice_ms(uint64_t now_ns, uint64_t moment_ns);
 
-/* Waits until poll reports one of the events or an error on the socket. This function is never a cancellation point. */
+/* Waits until poll reports one of the events or an error on the socket. poll is a cancellation point, so an
+ * application's thread must have deferred cancellation (util/cancellation.h). */
 enum outcome wait_for_socket(struct request *request, int socket, short events, uint64_t moment_ns);
 
 #endif

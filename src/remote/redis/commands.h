@@ -6,7 +6,7 @@
 
 #include "remote/redis/connection.h"
 
-#define REDIS_NAME_CAPACITY 192u /* "ingot:1:", a name space of 64, and a digest of 64 */
+#define REDIS_NAME_CAPACITY 192u /* "ingot:1:", a name space of at most 64 bytes, ":", and a digest of 64 digits */
 
 struct redis;
 
@@ -20,7 +20,7 @@ enum outcome redis_explain_error(struct request *request, const redisReply *repl
 /* Sends a command and receives its reply, which the caller frees. An error reply becomes a failed outcome. */
 enum outcome redis_ask(struct redis *redis, struct request *request, const struct redis_command *command,
                        redisReply **reply);
-/* Writes the name of a key's object. Returns its length. */
+/* Writes the name that the object with this key has on the server. Returns the length of the name. */
 size_t redis_write_name(const struct redis *redis, const char *key, char name[REDIS_NAME_CAPACITY]);
 
 #endif

@@ -45,8 +45,8 @@ static bool is_known_kind(char kind)
     return kind == '$' || kind == '+' || kind == '-' || kind == ':';
 }
 
-/* Refuses a reply whose first byte shows that no command here has such a reply. A list, for example, could claim any
- * number of elements, for which hiredis would allocate memory. ridx is -1 between replies. */
+/* Refuses a reply if its first byte shows that it is of a kind that no command here returns. A list, for example, could
+ * claim any number of elements, for which hiredis would allocate memory. The reader's ridx is -1 between replies. */
 static enum outcome check_kind(const redisReader *reader, struct request *request, char first)
 {
     if (reader->ridx == -1 && !is_known_kind(first))
@@ -59,7 +59,7 @@ static enum outcome check_kind(const redisReader *reader, struct request *reques
 static enum outcome take_reply(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
 {
     void *found = NULL;
-    if (reader->pos == reader->len) /* without bytes, hiredis would set ridx to 0 and skip the next check */
+    if (reader->pos == reader->len) /* otherwise, hiredis would set ridx to 0, which turns off check_kind */
         return OUTCOME_DONE;
     const enum outcome outcome = check_kind(reader, request, reader->buf[reader->pos]);
     if (outcome != OUTCOME_DONE)

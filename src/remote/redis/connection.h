@@ -39,8 +39,8 @@ void redis_connection_close(struct redis_connection *connection);
 enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
                                   const struct redis_command *command, redisReply **reply);
 
-/* Feeds bytes to a reader. Refuses replies of other kinds than those that redis_connection_ask names, and more than
- * max_size bytes in the reader, before any memory is allocated for them. */
+/* Feeds bytes to a reader. Refuses replies of kinds that redis_connection_ask does not list, and more than max_size
+ * bytes in the reader, before any memory is allocated for them. */
 enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
                               size_t max_size);
 /* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does, and bytes that follow the

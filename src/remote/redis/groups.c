@@ -41,7 +41,7 @@ static enum outcome send_commands(struct redis *redis, struct redis_connection *
     return stream_send(&connection->stream, &fetches[0].request, used, text);
 }
 
-/* Returns what a reply means. The connection stays usable. */
+/* Takes the object from a reply, or returns why the reply has none. In both cases, the connection stays usable. */
 static enum outcome take_object(struct fetch *fetch, redisReply *reply)
 {
     enum outcome outcome = OUTCOME_DONE;
@@ -64,7 +64,7 @@ static enum outcome take_object(struct fetch *fetch, redisReply *reply)
     return outcome;
 }
 
-/* Records how a fetch has ended, and begins the time of the next one. */
+/* Records how a fetch has ended. The time of the next fetch begins now, and its deadline moves accordingly. */
 static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
 {
     fetch->outcome = outcome;
@@ -77,7 +77,7 @@ static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
         shift_ns < CLOCK_NEVER - next->request.deadline_ns ? next->request.deadline_ns + shift_ns : CLOCK_NEVER;
 }
 
-/* Receives replies. Sets *is_usable if the connection is still usable. Returns how many objects have ended. */
+/* Receives replies. Sets *is_usable if the connection is still usable. Returns how many fetches have ended. */
 static size_t receive(struct redis_connection *connection, size_t count, struct fetch *fetches, bool *is_usable)
 {
     const uint64_t limit_ns = fetches[0].request.deadline_ns;

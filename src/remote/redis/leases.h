@@ -6,7 +6,7 @@
 
 #include "remote/base/transport.h"
 
-/* The operations. `self` is that of a transport that redis_open made. */
+/* Operations on leases. Their `self` is that of a transport from redis_open. */
 extern const struct lease_transport_ops redis_leases;
 
 #endif

@@ -109,7 +109,7 @@ enum outcome redis_take_connection(struct redis *redis, struct request *request,
             *connection = taken;
             return OUTCOME_DONE;
         }
-        redis_connection_close(taken); /* the server has closed an idle connection, or has ended itself */
+        redis_connection_close(taken); /* the server has closed this connection, or has sent bytes on it */
     }
     enum outcome outcome =
         redis_connection_open(&redis->book, redis->is_encrypted ? &redis->tls : NULL, request, &taken);

@@ -39,7 +39,7 @@ static bool draw_token(char token[LEASE_TOKEN_CAPACITY])
     return true;
 }
 
-/* Stops requests for leases for a while. Loads and uploads continue, because a server may allow them and no scripts. */
+/* Requests no leases for a while. Loads and uploads continue, because a server may allow them but forbid scripts. */
 static void turn_off(struct tier *tier, const char *why)
 {
     char reason[REASON_CAPACITY];

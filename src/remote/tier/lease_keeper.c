@@ -5,8 +5,7 @@
  * process dies or is stopped, nobody renews its leases, and they soon run out. The thread ends a lease only after the
  * upload of the lease's program, because machines that wait for the lease expect to find the object when it ends.
  * Another thread makes the uploads, because a large upload may take longer than a lease lasts. Only this thread removes
- * leases from the list, so a lease stays valid while it
- * works without the lock.
+ * leases from the list, so a lease stays valid while it works without the lock.
  */
 #include "remote/tier/lease_keeper.h"
 
@@ -136,7 +135,7 @@ struct last_request {
     uint64_t pointless_ms;
 };
 
-/* Copies the next lease and marks it as lost. Returns false if no lease is left. */
+/* Copies the first lease that is not lost, and marks it as lost. Returns false if there is none. */
 static bool take_last_request(struct lease_list *list, struct last_request *last)
 {
     (void)pthread_mutex_lock(&list->lock);

@@ -21,9 +21,9 @@ struct lease {
     bool may_others_take;    /* valid if the lease is ended */
     bool has_upload;         /* the program's blob was queued */
     bool is_upload_over;     /* the blob was uploaded, or its upload failed */
-    bool has_upload_failed;  /* the uploads of other machines would fail, too */
+    bool has_upload_failed;  /* the upload failed, and the uploads of other machines probably would, too */
     bool is_lost;            /* the server has given the lease to another token, or may have done so */
-    uint64_t renew_at_ns;    /* when the next request is due */
+    uint64_t renew_at_ns;    /* when the next renewal is due */
     uint64_t runs_out_at_ns; /* the earliest moment at which the lease runs out on the server */
     char key[OBJECT_KEY_CAPACITY];
     char token[LEASE_TOKEN_CAPACITY];

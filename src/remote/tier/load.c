@@ -103,7 +103,7 @@ void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_
         return;
     tier_tell_pause(tier, reason);
     worker_ensure(tier);
-    upload_queue_wake(&tier->queue); /* the thread must find out when the next probe is due */
+    upload_queue_wake(&tier->queue); /* the tier's thread must find out when the next probe is due */
 }
 
 static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
@@ -199,7 +199,7 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
     return status;
 }
 
-/* Asks the server. Counts the answers as it does for loads, but counts no hits, because nothing is loaded. */
+/* Asks the server. Counts misses and failures as a load does, but no hits, because nothing is loaded. */
 static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
 {
     char key[OBJECT_KEY_CAPACITY];

@@ -8,7 +8,7 @@
 
 #include "remote/tier/tier.h"
 
-/* The operation of ingot_storage_ops_t; self is a tier. */
+/* The operation `load` of ingot_storage_ops_t; self is a tier. */
 ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
 /* Loads the blobs of several ids. This is an ingot_storage_load_many_t; self is a tier. */

@@ -30,7 +30,7 @@ struct batch {
     ingot_storage_on_loaded_t on_loaded;
     void *user;
     bool is_ended;     /* on_loaded returned 0 */
-    size_t most;       /* objects in a group; at most MOST */
+    size_t most;       /* the most objects in a group; at most MOST */
     size_t group_size; /* objects in the next group, adapted to the server's speed */
     size_t asked_count;
     size_t asked[MOST]; /* indices (in ids) of the ids that the server must be asked for */
@@ -46,7 +46,7 @@ static void deliver(struct batch *batch, size_t number, ingot_status_t status, i
 
 /* ---- before a group ---- */
 
-/* Adds ids to those that the previous group has left. Delivers the ids that need no request. */
+/* Adds ids to those that the previous group left over. Delivers the results for ids that need no request. */
 static void collect(struct batch *batch)
 {
     while (!batch->is_ended && batch->asked_count < batch->group_size && batch->next < batch->count) {
@@ -107,8 +107,8 @@ static bool is_too_large_for_group(const struct batch *batch, size_t index)
            fetch->max_size < envelope_max_size(id_size, batch->tier->max_blob_bytes);
 }
 
-/* Returns how many objects the next group may have. If each takes as long as in this group, all of them must fit into
- * the time of a load that is not slow, and into half of the time after which a load fails. */
+/* Returns how many objects the next group may have. If each takes as long as in this group, all of them together must
+ * take at most slow_ns, and at most half of the time after which a load fails. */
 static size_t next_group_size(const struct batch *batch, size_t count)
 {
     const struct fetch *first = &batch->fetches[0];

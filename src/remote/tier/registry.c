@@ -1,10 +1,10 @@
 /*
  * registry.c - lists the open tiers of this process, and finishes them in exit(); see registry.h.
  *
- * Most processes end without releasing their storages. So that no blobs are lost, a handler that exit() calls uploads
- * them, but only for a short time. Other threads may be loading meanwhile. The handler ends their requests, because the
+ * Most processes end without releasing their storages. So a handler that exit() calls uploads the blobs that still
+ * wait, but only for a short time. Other threads may be loading meanwhile. The handler ends their requests, because the
  * libraries that these requests use, such as OpenSSL, may free their memory in a handler that runs later. The handlers
- * of persist, which store programs, have run before. They were registered after this one, because a tier is opened
+ * of persist, which store programs, have already run. They were registered after this one, because a tier is opened
  * before the first program is made, and exit() calls the newest handler first.
  */
 #include "remote/tier/registry.h"
@@ -56,9 +56,9 @@ static void wait_for_requests(const struct tier *tier)
         (void)poll(NULL, 0, 1);
 }
 
-/* Finishes all tiers. Does not hold the lock meanwhile, because callbacks for their events may call this library. If
- * another thread is releasing a tier, the tier still looks as if it were in use. So an application must not end the
- * process while it releases tiers. */
+/* Finishes all tiers. Does not hold the lock while it finishes a tier, because callbacks for the tier's events may call
+ * this library. If another thread is releasing a tier, the tier still looks as if it were in use. So an application
+ * must not end the process while it releases tiers. */
 static void on_exit_of_process(void)
 {
     const pid_t process = getpid();

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An item of the queue. The values that these functions return never change. */
+/* An item of the queue. Its id and its blob never change. */
 struct upload;
 size_t upload_id_size(const struct upload *upload);
 const uint8_t *upload_id(const struct upload *upload);

@@ -113,8 +113,8 @@ static bool has_evicted(const struct pulling *pulling)
     return ingot_persist_get_stats(pulling->store, &stats) == INGOT_SUCCESS && stats.evictions != 0;
 }
 
-/* True if the status means that a program is missing. Without a server, a damaged program counts as missing, too; a
- * read-only store keeps such a program. */
+/* True if the status means that a program is missing. Without a server, a damaged program counts as missing, too. Only
+ * a read-only store still has it then, because other stores remove a damaged program when it is first loaded. */
 static bool is_lacking(const struct pulling *pulling, ingot_status_t status)
 {
     const bool is_damaged = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED;
