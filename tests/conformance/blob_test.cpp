@@ -205,7 +205,7 @@ TEST(Blob, IsRefusedWithBytesAppended)
 TEST(Blob, IsRefusedInAnotherFormatVersion)
 {
     Bytes blob = sound_blob();
-    ++blob[8]; /* doc/blob-format.md: the version follows the magic */
+    ++blob[8]; /* the version, which follows the magic number (doc/blob-format.md) */
     expect_refused(INGOT_BLOB_VERSION, blob);
 }
 

@@ -1,8 +1,8 @@
 /*
  * children.cpp - runs parts of a test in a separate process; see children.h.
  *
- * The program starts itself with `--child PART FILE`. If a driver compiles or links with another program, it has child
- * processes. Their resource usage shows whether there were any.
+ * The test starts itself with `--child PART FILE`. If a driver runs a compiler or linker as a separate program, the
+ * process that called the driver has child processes, and their resource usage shows it.
  */
 #include "conformance/children.h"
 

@@ -16,14 +16,14 @@ Bytes id_in_child(const Environment &environment);
 /* Builds two_kernels() in a new process, and launches it if possible. Returns its blob. */
 Bytes blob_in_child(const Environment &environment);
 /*
- * Loads the blob in a new process, launches "twice" with 21 if launches compute, and returns its output: "loaded", the
- * result, and whether any other process ran on its behalf ("alone" or "helped": a compiler or linker).
+ * Loads the blob in a new process, and launches "twice" with 21 if kernels compute results. Returns the output of the
+ * process: "loaded", the result, and "helped" if a compiler or linker ran in another process, or "alone" if not.
  */
 std::string warm_in_child(const Bytes &blob, const Environment &environment);
 /* Does the same, but builds the program instead of loading it. */
 std::string cold_in_child(const Environment &environment);
 
-/* Tries the blob in a new process. Returns the name of the status. */
+/* Tries to load the blob in a new process. Returns the name of the status. */
 std::string status_in_child(const Bytes &blob, const Environment &environment);
 
 /* If the arguments name a part, runs it, sets *exit_status, and returns true. */

@@ -2,8 +2,8 @@
  * cross_device_test.cpp - tests that a blob made on one device is stale on every other device, API and platform, and
  * that no driver sees its bytes.
  *
- * Each device has a separate process: this program starts itself with `--make API FILE` and `--try API FILE...`. Calls
- * that give a binary to a driver are counted on their way to the loaders.
+ * Each device has a separate process: this program starts itself with `--make API FILE` and `--try API FILE...`. The
+ * program defines the functions of the loaders that take a binary, and counts the calls to them.
  */
 #include <dlfcn.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ std::atomic<int> driver_calls{0};
 struct Device {
     std::string name;
     std::string api;
-    std::string source; /* in tests/support/kernels; a blob of another source is another program's */
+    std::string source; /* in tests/support/kernels; the same for all devices of a test */
     child_process::Child::Environment environment;
 };
 
@@ -92,7 +92,7 @@ std::string run(const Device &device, std::vector<std::string> arguments)
     return child.output();
 }
 
-/* Makes a blob on each device, and tries each blob on each device. */
+/* Makes a blob on each device, and tries to load each blob on each device. */
 void expect_each_takes_its_own_alone(const std::vector<Device> &devices)
 {
     for (const Device &maker : devices)

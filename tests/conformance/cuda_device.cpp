@@ -1,8 +1,8 @@
 /*
  * cuda_device.cpp - implements DeviceUnderTest for the CUDA driver of the test.
  *
- * If there is a GPU, launches compute. Without one, cuda_stand_in.c loads what the real compilers made, and launches
- * compute nothing.
+ * If there is a GPU, kernels compute results. Without one, the driver is cuda_stand_in.c: it loads what the real
+ * compilers made, but kernels compute nothing.
  */
 #include "conformance/device_under_test.h"
 
@@ -70,7 +70,8 @@ public:
     uint32_t equal_device() const override { return 1; } /* another GPU, or another context of the first one */
     std::optional<uint32_t> different_device() const override { return driver_.different_device(); }
 
-    /* No environment variable turns a real GPU into another one, so this uses one that changes the compiler's code. */
+    /* No environment variable turns a real GPU into another one, so this sets a variable that changes what the compiler
+     * generates. */
     Environment environment_of_another_device() const override
     {
         return executes() ? Environment{{"NVRTC_APPEND_FLAGS", "-maxrregcount=128"}}
@@ -87,7 +88,7 @@ public:
                 throw std::runtime_error("no directory for another compiler");
             std::filesystem::copy_file(original, copy);
             std::fstream file(copy, std::ios::in | std::ios::out | std::ios::binary);
-            Bytes head(1 << 16); /* the note is near the beginning of a library of 100 MB */
+            Bytes head(1 << 16); /* the build-id is near the beginning of the library, which has 100 MB */
             file.read(reinterpret_cast<char *>(head.data()), static_cast<std::streamsize>(head.size()));
             if (!change_build_id(head))
                 throw std::runtime_error("no build-id in " + original);

@@ -2,8 +2,8 @@
  * device_under_test.h - the class that a backend's author implements for the conformance suite.
  *
  * The suite uses only the public API. A backend adds one file that implements this class for its devices and defines
- * device_under_test(), links the suite's files, and must pass every test of it: no test is skipped for a device that
- * lacks something, except where a function below says so.
+ * device_under_test(). It links the suite's files, and must pass every test. No test is skipped because a device lacks
+ * something, except where a function below says so.
  */
 #ifndef INGOT_TESTS_CONFORMANCE_DEVICE_UNDER_TEST_H
 #define INGOT_TESTS_CONFORMANCE_DEVICE_UNDER_TEST_H
@@ -43,7 +43,7 @@ class DeviceUnderTest
 public:
     virtual ~DeviceUnderTest() = default;
 
-    /* Makes a context for these devices of the machine. Device 0 always exists. Throws if another one does not. */
+    /* Makes a context for these devices of the machine. Throws if one does not exist. Device 0 always exists. */
     virtual ingot_context_t make_context(const std::vector<uint32_t> &devices, const ingot_context_info_t &info) = 0;
     /* Returns a second device that is equal to device 0. If the machine has none, has_equal_device() returns false,
      * and the tests leave out what needs two. */
@@ -70,7 +70,7 @@ public:
     virtual ProgramText several_sources() const = 0;
     /* Returns kernel "add" (x + AMOUNT). The embedded header "amount.h" defines AMOUNT. */
     virtual ProgramText with_header(int amount) const = 0;
-    /* True if sources are text, which can include files, and can make a program that is not cacheable. If not, the
+    /* True if sources are text. Text can include files, and some programs of text are not cacheable. If false, the
      * suite does not call with_include() and not_cacheable(). */
     virtual bool includes_files() const { return true; }
     /* Returns kernel "add" (x + AMOUNT). A file "amount.h" in this directory defines AMOUNT. */
@@ -83,13 +83,13 @@ public:
     virtual std::string harmless_option() const = 0;
     virtual bool takes_link_options() const = 0;
 
-    /* True if the backend takes specialization constants. specialized() then returns kernel "specialized" (constant 3,
-     * which is 5 by default). */
+    /* True if the backend takes specialization constants. specialized() then returns kernel "specialized", which
+     * computes the value of constant 3 (5 by default). */
     virtual bool takes_spec_constants() const = 0;
     virtual ProgramText specialized() const = 0;
 
-    /* True if launches compute. run() then returns the kernel's result for x on device 0, launched with this local
-     * size. */
+    /* True if kernels compute results. run() then launches the kernel with this local size on device 0, and returns its
+     * result for x. */
     virtual bool executes() const = 0;
     virtual int run(ingot_context_t context, ingot_kernel_t kernel, int x, size_t local_size = 1) = 0;
 };

@@ -2,7 +2,8 @@
  * devices_test.cpp - tests programs for different devices in one context: each device has a section in the blob, and
  * nothing is compiled twice.
  *
- * If no device of the machine differs from device 0, id_test.cpp and blob_test.cpp test the equal devices.
+ * If no device of the machine differs from device 0, most of these tests do nothing. More tests of identical devices
+ * are in id_test.cpp and blob_test.cpp.
  */
 #include "conformance/objects.h"
 

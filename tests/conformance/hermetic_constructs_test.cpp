@@ -123,8 +123,8 @@ TEST(LikeNative, WithOddEndsOfFiles)
     }
 }
 
-/* Such a file is broken, or compilers read it differently. The program is then built natively, with the compiler's own
- * message. */
+/* A file with an open comment, an open line or an unbalanced conditional is broken, or compilers read it differently.
+ * Ingot then passes the program to the compiler unchanged, so that the messages are the compiler's own. */
 TEST(LikeNative, WithFilesThatDoNotEnd)
 {
     for (const std::string &content : {std::string("/* open\n"), std::string("#if 1\n"), std::string("int a; \\"),

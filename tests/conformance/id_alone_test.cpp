@@ -33,7 +33,7 @@ static ingot_status_t share_other(ingot_program_t *program, const_ingot_program_
     return ingot_program_share(program, desc, static_cast<ingot_program_t>(user));
 }
 
-/* Shares `other` through the in-memory cache, as a storage's builder would. */
+/* Creates the program of `desc` from `other` through the in-memory cache, as a storage does in its builder callback. */
 static Program share(const Desc &desc, const Program &other)
 {
     ingot_program_t program = nullptr;

@@ -2,7 +2,7 @@
  * level_zero_device.cpp - implements DeviceUnderTest for the Level Zero driver of the test.
  *
  * Programs are SPIR-V, compiled when the test was built. Intel's driver compiles them for a simulated product, where
- * launches compute nothing.
+ * kernels compute nothing.
  */
 #include "conformance/device_under_test.h"
 

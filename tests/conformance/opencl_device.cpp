@@ -1,8 +1,8 @@
 /*
  * opencl_device.cpp - implements DeviceUnderTest for the OpenCL platform of the test.
  *
- * Launches compute with PoCL and on NVIDIA's GPUs. Intel's driver compiles for a simulated device, on which they
- * compute nothing.
+ * Kernels compute results with PoCL and on NVIDIA's GPUs. Intel's driver compiles for a simulated device, on which
+ * kernels compute nothing.
  */
 #include "conformance/device_under_test.h"
 
@@ -64,8 +64,8 @@ public:
 
     Environment environment_of_another_device() const override
     {
-        /* No environment variable turns an NVIDIA GPU into another one, so this uses one that is part of every device's
-         * identity. */
+        /* No environment variable turns an NVIDIA GPU into another one, so this sets a variable that is part of every
+         * device's identity. */
         if (platform_.is_nvidia())
             return {{"IGC_EnableGVN", "0"}};
         return platform_.is_intel() ? Environment{{"ProductFamilyOverride", "adlp"}}

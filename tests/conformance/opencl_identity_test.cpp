@@ -111,8 +111,9 @@ TEST(OpenclIdentity, DiffersByDeviceName)
     EXPECT_EQ(std::string::npos, fields.find("device[0].compiler")) << fields;
 }
 
-/* The list of extensions is longer than a field may be, so the id has its digest. Only Intel's driver is tested: PoCL
- * composes the list from its device libraries, whose contents are in the id, so no test can change the list alone. */
+/* The list of extensions is longer than a field may be, so the id contains a digest of the list. Only Intel's driver is
+ * tested: PoCL composes the list from its device libraries, whose contents are in the id, so no test can change the
+ * list alone. */
 TEST(OpenclIdentity, DiffersByDeviceExtensions)
 {
     if (!platform().is_intel())
@@ -150,7 +151,7 @@ TEST(OpenclIdentity, DiffersByBuildOfTheCompilerLibrary)
     EXPECT_EQ("device[0].compiler", differing_fields(id_in_child({}), id_in_child(with_library(name, bytes))));
 }
 
-/* PoCL links its device library into each program, and puts its headers before it. */
+/* PoCL puts its own headers before the text of each program, and links its device library into the program. */
 TEST(OpenclIdentity, DiffersByPoclsDeviceLibrary)
 {
     if (!platform().is_pocl())

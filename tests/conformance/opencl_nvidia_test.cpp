@@ -2,8 +2,8 @@
  * opencl_nvidia_test.cpp - tests NVIDIA's OpenCL: a blob contains machine code, and a program made from it does the
  * same as one made from source.
  *
- * The kernels use what a binary has in addition to instructions: local and constant memory, images and samplers,
- * printf, ids with an offset, and required sizes.
+ * The kernels use features that need more in a binary than instructions: local and constant memory, images and
+ * samplers, printf, global ids with an offset, and required work-group sizes.
  */
 #include <algorithm>
 #include <cmath>

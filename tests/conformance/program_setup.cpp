@@ -1,5 +1,5 @@
 /*
- * program_setup.cpp - builds programs in separate processes; see program_setup.h. The program starts itself with
+ * program_setup.cpp - builds programs in separate processes; see program_setup.h. The test starts itself with
  * `--setup PART FILE`.
  */
 #include "conformance/program_setup.h"

@@ -30,7 +30,7 @@ struct BuildResult {
     std::string origin; /* "built", "storage", "failed", or "unrecorded" */
     std::string kernels;
     std::string log;    /* what the compiler said */
-    std::string reason; /* why it is not cacheable, or "" */
+    std::string reason; /* why the program is not cacheable, or "" */
 
     bool is_cacheable() const { return reason.empty() && origin != "failed"; }
 };
@@ -45,7 +45,8 @@ public:
     void write(const std::string &path, const std::string &content) const;
     /* Builds with Ingot and the workplace's store. */
     BuildResult build(const ProgramSetup &setup) const;
-    /* Deletes the files, and builds all programs of the recipe that the builds recorded, into a separate store. */
+    /* Deletes the files, and builds into a separate store all programs of the recipe that earlier calls to build()
+     * recorded. */
     BuildResult build_recipe(const ProgramSetup &setup) const;
     /* Builds with the store that build_recipe() filled. */
     BuildResult build_after_recipe(const ProgramSetup &setup) const;

@@ -114,7 +114,8 @@ TEST(Program, ListsItsKernelsSorted)
     EXPECT_EQ((std::vector<std::string>{"square", "twice"}), kernel_names_of(program));
 }
 
-/* Other tests call log_of() and kernel_names_of(), which pass NULL and then the exact size. */
+/* Tries every size that is too small, and one that is too large. Other tests call log_of() and kernel_names_of(), which
+ * pass NULL and then the exact size. */
 TEST(Program, LeavesEveryTooSmallBufferForNamesAndLogUntouched)
 {
     const Program program = create(describe(make_context(), device().two_kernels()));

@@ -1,8 +1,9 @@
 /*
  * reference_device.cpp - implements DeviceUnderTest for the reference backend.
  *
- * Its machine has three devices: two equal ones and a different one. REFERENCE_TARGET and REFERENCE_DRIVER give a new
- * process other hardware or another driver. REFERENCE_BUILD_MS is how long a compilation takes.
+ * The simulated machine has three devices: two identical ones and a different one. The environment variables
+ * REFERENCE_TARGET and REFERENCE_DRIVER give a new process other hardware or another driver. REFERENCE_BUILD_MS is how
+ * long a compilation takes.
  */
 #include "conformance/device_under_test.h"
 

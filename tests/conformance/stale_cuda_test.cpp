@@ -52,7 +52,7 @@ TEST(Stale, ByAnEmptyDirectory)
     expect_told_apart(setup, "-I \"\" -DX=1", "-DX=1");
 }
 
-/* An embedded header is preferred to the file beside the including one. */
+/* NVRTC prefers an embedded header to a file of the same name in the directory of the including file. */
 TEST(Stale, ByAnEmbeddedHeaderBesideAFile)
 {
     ProgramSetup setup{"#include <a.h>\n" + kKernel, "-Id -Ic", {{"d/a.h", "#include \"b.h\"\n"}}};

@@ -124,7 +124,7 @@ TEST(Stale, ByAnIncludeBehindANonAsciiBlank)
     }
 }
 
-/* A non-ASCII blank in a definition: the #include H below means another file than the text seems to say. */
+/* Because of a non-ASCII blank in a definition, the #include H below includes b.h, although it seems to include a.h. */
 TEST(Stale, ByADefinitionBehindANonAsciiBlank)
 {
     if (!is_intel())
@@ -145,7 +145,7 @@ TEST(Stale, ByATimeBehindANonAsciiBlank)
     EXPECT_FALSE(result.is_cacheable());
 }
 
-/* The driver's own cache looks for includes in a simpler way, so it may return its old binary. */
+/* The driver's own cache looks for includes in a simpler way than the compiler, so it may return an old binary. */
 TEST(Stale, ByTheDriversOwnCache)
 {
     if (!is_intel())
@@ -164,7 +164,8 @@ TEST(Stale, ByTheDriversOwnCache)
     }
 }
 
-/* PoCL puts the headers of its share folder before each program, and links its device library into it. */
+/* PoCL puts the headers of its share folder before the text of each program, and links its device library into the
+ * program. */
 TEST(Stale, ByPoclsDeviceLibrary)
 {
     if (!is_pocl())
@@ -273,7 +274,7 @@ TEST(Stale, ByTheDriversConfiguration)
     EXPECT_TRUE(expect_not_stale(with, without));
 }
 
-/* The compiler prefers the file to the embedded header of that name. */
+/* The compiler prefers a file to an embedded header whose name is the file's absolute path. */
 TEST(Stale, ByAHeaderWithAnAbsoluteName)
 {
     if (!is_intel())
@@ -322,7 +323,7 @@ TEST(Stale, ByABackslashBeforeABlank)
                       "ops/inner.h");
 }
 
-/* The opposite direction: headers that only a host includes, and no device, do not make a program uncacheable. */
+/* Tests the opposite: headers that only code for the host includes do not make a program uncacheable. */
 TEST(StillCacheable, WithHeadersOfTheHostBehindAGuard)
 {
     const std::string guarded = "#ifndef __OPENCL_VERSION__\n#include <stdint.h>\n#include <stdlib.h>\n#endif\n";

@@ -1,8 +1,9 @@
 /*
  * build_log.cpp - makes build logs comparable; see build_log.h.
  *
- * It removes the folders from every path, in messages and in the lines of code that they show. It replaces names that
- * compilers invent for a source (PoCL's temporary file, Intel's number of the build) by a constant name.
+ * It removes the folders from every path, in messages and in the lines of code that they show. It replaces the names
+ * that compilers invent for a source by a constant name. PoCL invents a temporary file's name, and Intel's compiler
+ * uses the build's number.
  */
 #include "hermetic/build_log.h"
 

@@ -1,5 +1,6 @@
 /*
- * equality.cpp - builds programs hermetically and natively, and compares their machine code and build logs.
+ * equality.cpp - builds programs hermetically (with each include replaced by its text) and natively, and compares their
+ * machine code and build logs.
  *
  * Each program of a set is built twice: directly by its compiler, and through Ingot. It counts as "broken" if its
  * compiler rejects it; as "native", with the reason, if Ingot passes it to the compiler as the application wrote it;

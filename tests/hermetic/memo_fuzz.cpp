@@ -1,6 +1,6 @@
 /*
- * memo_fuzz.cpp - changes files at random, and resolves the includes of a program in two ways: with a memo of headers,
- * and by reading every file. Both must give the same result.
+ * memo_fuzz.cpp - changes files at random, and resolves the includes of a program in two ways: with a memo, which
+ * remembers earlier resolutions, and by reading every file. Both must give the same result.
  *
  *   memo_fuzz [--steps N] [--seed N]
  *
@@ -122,7 +122,7 @@ void set_modified(const std::string &path, const timespec &time)
     (void)utimensat(AT_FDCWD, path.c_str(), times, 0);
 }
 
-/* Changes some digits or nothing. Keeps the file's size, and sometimes its time. */
+/* Changes some digits or nothing. Keeps the file's size, and sometimes its modification time. */
 void edit_in_place(Random &random, const std::string &path)
 {
     struct stat about = {};

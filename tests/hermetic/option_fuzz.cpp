@@ -159,8 +159,8 @@ public:
     }
 
 private:
-    /* On PoCL, compares only the kernels, whose names show enough. Comparing code would make PoCL generate it for each
-     * kernel. */
+    /* Returns what to compare. On PoCL, this is only the kernels, whose names show enough: to compare the code, PoCL
+     * would have to generate it for each kernel. */
     static Want want_of(const Compiler &compiler)
     {
         return compiler.name() == "Portable Computing Language" ? Want::kernels : Want::code;
@@ -213,8 +213,8 @@ private:
             check_addition(compiler.get(), &tree, &random, program, writer);
     }
 
-    /* True if a second native build has the same result. With -g, Intel's compiler writes a running number into the
-     * code. */
+    /* True if a second native build has the same result. With -g, the results differ, because Intel's compiler writes a
+     * running number into the code. */
     static bool is_steady(Compiler *compiler, const Program &program, const std::string &native)
     {
         return result_of(compiler->build(program, want_of(*compiler))) == native;

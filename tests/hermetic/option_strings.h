@@ -1,6 +1,6 @@
 /*
- * option_strings.h - generates option strings that compilers could read in more than one way. They name folders of a
- * tree.
+ * option_strings.h - generates option strings that compilers could read in more than one way. The strings name folders
+ * of a directory tree.
  */
 #ifndef INGOT_TESTS_HERMETIC_OPTION_STRINGS_H
 #define INGOT_TESTS_HERMETIC_OPTION_STRINGS_H

@@ -1,6 +1,6 @@
 /*
- * places_test.cpp - tests that in a hermetic text, the compiler sees the same lines and names of files as in the native
- * build.
+ * places_test.cpp - tests that in a hermetic text, in which Ingot has replaced each include by its text, the compiler
+ * sees the same lines and names of files as in the native build.
  */
 #include <filesystem>
 

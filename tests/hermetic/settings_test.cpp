@@ -83,7 +83,7 @@ Made make_in_child(const ScratchDirectory &scratch, Variables variables)
     return made;
 }
 
-/* Compiles with variables set, and collects those that change the code. */
+/* Compiles with environment variables set, and collects those that change the code. */
 class Trial
 {
 public:

@@ -1,5 +1,5 @@
 /*
- * comparison.h - compares the transcripts of two runs of the same sequences.
+ * comparison.h - compares the transcripts of two runs of the same sequences of OpenCL calls.
  */
 #ifndef INGOT_TESTS_LAYER_COMPARISON_H
 #define INGOT_TESTS_LAYER_COMPARISON_H

@@ -75,7 +75,8 @@ static cl_program CL_API_CALL link_programs(cl_context context, cl_uint count, c
     return target->clLinkProgram(context, count, devices, options, input_count, inputs, notify, data, error);
 }
 
-/* Newer loaders require these two functions. Not all headers declare them, so only the symbols have their names. */
+/* Newer loaders require these two functions. Only some headers declare them, so these declarations use other names in C
+ * and set the symbols' names. */
 cl_int CL_API_CALL init_with_properties(cl_uint count, const cl_icd_dispatch *next, cl_uint *count_ret,
                                         const cl_icd_dispatch **table_ret,
                                         const void *properties) __asm__("clInitLayerWithProperties");

@@ -50,7 +50,7 @@ struct Kernel {
     cl_uint references;
 };
 
-/* Records the calls of a build's callback. */
+/* Records the calls to a build's callback. */
 struct Notice;
 
 /* A list of devices as it is passed to a call. */

@@ -1,5 +1,5 @@
 /*
- * cuda_backend_test.cpp - tests the CUDA backend over a driver: contexts, failures of every call to the driver, and
+ * cuda_backend_test.cpp - tests the CUDA backend with a driver: contexts, failures of every call to the driver, and
  * requests that must not be compiled.
  *
  * The driver is cuda_stand_in.c, because real drivers do not fail on demand. The compilers are the real ones.

@@ -1,6 +1,6 @@
 /*
- * intel_binary_test.cpp - tests removing the intermediate code from a container: from a valid one, and from many that
- * are almost valid.
+ * intel_binary_test.cpp - tests removing the intermediate code from the ELF container of Intel's binaries: from a valid
+ * container, and from many that are almost valid.
  */
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 /*
  * level_zero_backend_test.cpp - tests the parts of the Level Zero backend that the conformance suite does not cover:
- * its own header, its table of operations, dynamic linking, and binaries of Intel's offline compiler.
+ * its public header, its table of operations, dynamic linking, and binaries of Intel's offline compiler.
  */
 #include <gtest/gtest.h>
 

@@ -20,7 +20,7 @@ namespace
 using Flags = std::vector<std::string>;
 using Bytes = std::vector<uint8_t>;
 
-Flags flags_of_modules; /* of each module that the driver compiled or loaded */
+Flags flags_of_modules; /* the build flags of each module that the driver compiled or loaded */
 
 constexpr char kProgramOption[] = "-ze-opt-greater-than-4GB-buffer-required";
 constexpr char kSourceOption[] = "-ze-opt-disable";
@@ -86,7 +86,7 @@ ingot_status_t load(const Desc &desc, const Bytes &blob)
 
 extern "C" {
 
-/* Replaces the function of the loader, and calls it. */
+/* Replaces the function of the loader: records the build flags, and then calls the loader's function. */
 ze_result_t ZE_APICALL zeModuleCreate(ze_context_handle_t context, ze_device_handle_t device,
                                       const ze_module_desc_t *desc, ze_module_handle_t *module,
                                       ze_module_build_log_handle_t *log)

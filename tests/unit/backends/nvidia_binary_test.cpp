@@ -383,7 +383,7 @@ TEST(NvidiaPrograms, DifferIfTheDriverDoesNotListTheirKernels)
     EXPECT_FALSE(is_equal_with([](_cl_program &p) { p.kernels[0].name_error = CL_OUT_OF_HOST_MEMORY; }));
 }
 
-/* The failing driver has written no kernels into the block, so the backend must release none. */
+/* The driver fails before it writes a kernel into the list, so the backend must release none. */
 TEST(NvidiaPrograms, DifferIfTheDriverFailsToCreateTheirKernels)
 {
     FailingAllocator filling;

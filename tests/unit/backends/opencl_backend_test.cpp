@@ -1,5 +1,5 @@
 /*
- * opencl_backend_test.cpp - tests the parts of the OpenCL backend that the conformance suite does not cover: its own
+ * opencl_backend_test.cpp - tests the parts of the OpenCL backend that the conformance suite does not cover: its public
  * header and its table of operations.
  */
 #include "unit/backends/opencl_backend_fixture.h"

@@ -113,7 +113,7 @@ TEST(OpenclGetBinary, IsMachineCodeInPlaceOfPtxIfTheDriverMakesTheSameProgramOfI
     EXPECT_EQ(ptx, Nvidia::binary_of_program());
 }
 
-/* NVIDIA's driver lists the kernels of a program only if all devices of the context have it. */
+/* NVIDIA's driver lists the kernels of a program only if the program is built for all devices of the context. */
 TEST(OpenclKernelNames, AreReadFromAProgramForAllDevicesIfTheDriverListsNoneForOne)
 {
     const std::vector<cl_device_id> both(platform().devices().begin(), platform().devices().begin() + 2);

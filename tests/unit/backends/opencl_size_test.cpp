@@ -59,7 +59,7 @@ TEST(OpenclCodeWeight, CountsWhatKernelsUse)
     EXPECT_EQ(alone + 22, weigh("__constant int f[4] = {1, 2, 3, 4}, unused[1];\n" + kernel).reached);
 }
 
-/* Returns the weight of a function beyond that of an empty one. */
+/* Returns how much more a function with these statements weighs than an empty one. */
 size_t bitcode_of(const std::string &statements)
 {
     return weigh("int f(int a) {" + statements + "}").kept - weigh("int f(int a) {}").kept;

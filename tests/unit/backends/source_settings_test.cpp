@@ -99,7 +99,7 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&program, desc, blob.size(), blob.data()))
             << ingot_last_error_detail();
         ingot_program_release(program);
-        return kernels_of(desc); /* of the program that stayed in memory */
+        return kernels_of(desc); /* of the loaded program, which stays in the in-memory cache */
     }
     uint64_t builds() const
     {

@@ -36,7 +36,7 @@ private:
     const char *name_;
 };
 
-/* Removes Ingot's variables from the environment, because some shells and build scripts set one. */
+/* Removes Ingot's variables from the environment, because some shells and build scripts set some of them. */
 void clear_variables()
 {
     std::vector<std::string> names;
@@ -118,8 +118,8 @@ std::vector<uint8_t> id_in_directory(const std::filesystem::path &directory)
 
 } // namespace
 
-/* With the option -g, the code names the current directory, so the id must depend on it. This holds even if the option
- * comes from an environment variable that the compiler reads. */
+/* With the option -g, the compiled code contains the path of the current directory, so the id must depend on that
+ * directory. This holds even if the option comes from an environment variable that the compiler reads. */
 TEST(Context, ReadsOptionsInACompilersVariable)
 {
     const ScratchDirectory one, two;

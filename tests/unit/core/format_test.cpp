@@ -134,7 +134,7 @@ Bytes second_blob_by_hand(const std::string &version, const Bytes &binary)
                              source_name, binary}));
 }
 
-/* Version 1 has no source name either. */
+/* Version 1 has no build time and no source name. */
 Bytes first_blob_by_hand(const std::string &version, const Bytes &binary)
 {
     const Bytes log = text("compiled for alpha\n");

@@ -1,5 +1,6 @@
 /*
- * header_memo_fixture.h - resolves includes with a memo, as a context does, and without one.
+ * header_memo_fixture.h - resolves includes with a header memo (which remembers earlier resolutions), as a context
+ * does, and without one.
  */
 #ifndef INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H
 #define INGOT_TESTS_UNIT_HEADER_MEMO_FIXTURE_H

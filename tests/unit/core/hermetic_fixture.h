@@ -225,7 +225,7 @@ protected:
         while (bytes_left(&reader) != 0) {
             const uint8_t *entry = bytes_get_framed(&reader, &size);
             if (entry == nullptr || size == DIGEST_SIZE)
-                continue; /* not a file: the digest of the walk's shape */
+                continue; /* not a file: the digest of the structure of the includes */
             contents.push_back(content_of(std::string(reinterpret_cast<const char *>(entry), DIGEST_SIZE), headers));
         }
         EXPECT_FALSE(reader.failed);

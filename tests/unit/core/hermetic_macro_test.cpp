@@ -1,5 +1,5 @@
-/* Tests includes that macros compute. Ingot replaces one that can mean only one file, and lets the compiler check its
- * assumptions. */
+/* Tests includes that macros compute. Ingot replaces an include that can mean only one file, and lets the compiler
+ * check the assumptions that Ingot made. */
 #include "unit/core/hermetic_fixture.h"
 
 using namespace hermetic_fixture;
@@ -208,7 +208,8 @@ TEST_F(HermeticMacro, BoundsTheWorkOfAllExpansionsOfSeveralInputs)
     }
 }
 
-/* Neither names nor expansions get more tokens here, but each name has to hide all names before it. */
+/* Each macro here expands to a single token, but during its expansion, the names of all macros before it must be
+ * hidden. */
 TEST_F(HermeticMacro, BoundsAChainOfNames)
 {
     write("x.h", "x");

@@ -285,7 +285,8 @@ TEST_F(Hermetic, RefusesWhatAnIdCannotStandFor)
         EXPECT_NE("", resolve(source).reason) << source;
 }
 
-/* In an included file, the same constructs only leave a gap, which does not matter if the file is not used. */
+/* In an included file, constructs like those of the previous test only leave a gap, which does not matter if the
+ * compiler does not reach the include. */
 TEST_F(Hermetic, LeavesAGapForAFileThatAnIdCannotStandFor)
 {
     write("x.h", "int t = __DATE__;\n");

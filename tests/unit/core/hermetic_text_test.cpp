@@ -21,7 +21,7 @@ protected:
         return result.texts.empty() ? "" : result.texts[0];
     }
 
-    /* Expects that clang sees the same tokens, and reports an error for both or for neither. */
+    /* Expects that clang sees the same tokens in the source and in Ingot's text, and reports no errors. */
     void expect_same_tokens(const std::string &source, const std::string &options = "")
     {
         write("native.cl", source); /* written first, because it may include itself */
@@ -35,7 +35,7 @@ protected:
         EXPECT_EQ(native.text, hermetic.text) << result.texts[0];
     }
 
-    /* Expects that the text does not compile, so that the program is built natively. */
+    /* Expects that Ingot's text does not compile, so that Ingot passes the source to the compiler unchanged. */
     void expect_refused(const std::string &source)
     {
         write("hermetic.cl", text_of(source));

@@ -23,8 +23,8 @@ template <typename Function> Function *find(void *library, const char *name)
 
 } /* namespace */
 
-/* A program that loads the library late has little room for its thread-local variables. A thread that used the library
- * ends after the library was closed. */
+/* A library that a program loads late gets little room for thread-local variables. In this test, a thread that used the
+ * library ends after the library was closed. */
 TEST(LateLoad, WorksInThreadsOfAProgramThatRuns)
 {
     std::atomic<bool> stop{false};

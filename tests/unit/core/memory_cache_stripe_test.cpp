@@ -1,6 +1,6 @@
 /*
- * memory_cache_stripe_test.cpp - tests references that each thread counts in its own stripe's cells. An evicting
- * thread must find all of them, whatever other threads do in the meantime.
+ * memory_cache_stripe_test.cpp - tests reference counts that are split into cells, one for each stripe, which is a
+ * group of threads. A thread that evicts an entry must find all references, whatever other threads do in the meantime.
  */
 #include "support/cache_harness.h"
 
@@ -86,8 +86,8 @@ TEST(MemoryCacheStripe, CountsExactly)
         expect_exact_counts(&harness, &first, &second);
 }
 
-/* The first thread of each stripe that finds an entry of a chunk adds cells for its stripe. At that time, some of the
- * chunk's entries are cached and some are not. */
+/* Entries are allocated in chunks. The first thread of a stripe that finds an entry of a chunk adds cells for its
+ * stripe to the chunk. At that time, some of the chunk's entries are cached and some are not. */
 TEST(MemoryCacheStripe, CountsExactlyInCellsThatAreAddedLater)
 {
     constexpr int kKeys = 50;

@@ -260,7 +260,7 @@ TEST(MemoryCacheLimits, OrderHoldsOverManyHitsBetweenInsertions)
     const auto hit = [&](int key) { cache_entry_release(memory_cache_recall(&memos[key])); };
     hit(2);
     hit(0);
-    for (int i = 0; i < 1500000; ++i) /* more than a generation can count */
+    for (int i = 0; i < 1500000; ++i) /* more hits than the cache can number between two insertions */
         hit(1);
     hit(2);
     hit(0);

@@ -75,7 +75,8 @@ std::string kept(const std::string &options, ingot_option_quotes_t quotes = INGO
     return text;
 }
 
-/* A tab separates words for PoCL and Intel, and is part of a word for NVIDIA's OpenCL. */
+/* A tab separates words for compilers that read options as a shell does. Other compilers disagree: a tab separates
+ * words for PoCL and Intel, and is part of a word for NVIDIA's OpenCL. */
 TEST(OptionWords, TakesATabOnlyWhereTheWordsAreItsOwn)
 {
     EXPECT_EQ("I:a;D:X;", parsed("-Ia\t-DX", INGOT_QUOTES_SHELL));

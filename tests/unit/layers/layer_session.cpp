@@ -100,7 +100,7 @@ const std::filesystem::path &store_path()
 {
     static const ScratchDirectory scratch;
     setenv("INGOT_PERSIST_DIR", (scratch.path() / "store").c_str(), 1);
-    setenv("INGOT_PERSIST_STORE_MODE", "now", 1); /* so that the store holds no program that the test released */
+    setenv("INGOT_PERSIST_STORE_MODE", "now", 1); /* otherwise a program would live on until it is stored */
     return scratch.path();
 }
 

@@ -25,7 +25,7 @@ namespace layer_session
 const cl_icd_dispatch &bare();
 const cl_icd_dispatch &layered();
 
-/* How many programs the layer's target was asked to compile, and to link. */
+/* How many programs the layer's target, which is bare(), was asked to compile, and to link. */
 extern std::atomic<int> compilation_count;
 extern std::atomic<int> link_count;
 /* While true, the layer's target does not return from clBuildProgram, where a thread can be canceled. */

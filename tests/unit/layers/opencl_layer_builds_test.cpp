@@ -68,8 +68,9 @@ TEST(Layer, CallsBackWithTheApplicationsHandle)
     });
 }
 
-/* The driver does these builds, because they fail or are for a debugger. A layer that used its shadow of the program
- * after freeing it would be caught by valgrind and the sanitizers. Without these, `blocks` shows late writes. */
+/* The layer leaves these builds to the driver, because they fail or are for a debugger. The layer must not use its
+ * shadow (its own object for the program) after freeing it. Valgrind and the sanitizers would detect this. Without
+ * them, `blocks` shows late writes. */
 TEST(Layer, LetsACallbackReleaseTheProgram)
 {
     struct Released {

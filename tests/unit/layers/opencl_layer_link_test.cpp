@@ -277,7 +277,8 @@ struct OfFile {
     }
 };
 
-/* After the compilation, the included file changes or is removed. No application may get a program that differs. */
+/* After the compilation, the included file changes or is removed. The linked program must still be the one that was
+ * compiled. */
 TEST(LayerLink, LinksWhatWasCompiledThoughAFileChangedOrIsGone)
 {
     const ScratchDirectory scratch;

@@ -16,7 +16,8 @@ namespace
 
 using namespace layer_session;
 
-/* The bare driver must know the program, which is then the driver's own and not a shadow of the layer. */
+/* The application must get the driver's own program and not the layer's object for it, so the bare driver must know the
+ * program. */
 TEST(Layer, PassesProgramsOfOtherPlatformsThrough)
 {
     const Session session(layered());
