@@ -21,7 +21,7 @@ namespace
 
 constexpr unsigned kHangSeconds = 120;
 constexpr int kForks = 300;
-#if defined(__SANITIZE_ADDRESS__) /* its allocator may hang in the child if other threads allocate during fork() */
+#if defined(__SANITIZE_ADDRESS__) /* ASan's allocator may hang in the child if threads allocate during fork() */
 constexpr bool kChildRequests = false;
 #else
 constexpr bool kChildRequests = true;

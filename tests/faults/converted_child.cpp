@@ -1,5 +1,5 @@
 /*
- * converted_child.cpp - a program whose library was converted to Ingot. converted_library_test runs it.
+ * converted_child.cpp - a program with a library that was converted to use Ingot. converted_library_test runs it.
  *
  * usage: converted_child STORE EXIT_TIME_MS PROGRAMS
  *

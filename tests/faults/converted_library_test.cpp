@@ -13,7 +13,7 @@
 namespace
 {
 
-/* Times to store programs at exit, in milliseconds. kTime is enough for a driver under a sanitizer on a busy machine; a
+/* Times to store programs at exit, in milliseconds. kTime is enough for a driver under a sanitizer on a busy machine. A
  * run ends as soon as everything is stored. kNoTime is INGOT_PERSIST_NO_TIME. */
 const char kTime[] = "120000";
 const char kNoTime[] = "4294967295";
@@ -67,8 +67,8 @@ TEST(ConvertedLibrary, SaysWhatItLost)
     EXPECT_TRUE(contains(second, is_pocl() ? "builds 6 loads 0\n" : "builds 0 loads 6\n")) << second;
 }
 
-/* How many programs are stored within the default time depends on the machine, so the test prints the time. Those that
- * are not stored must be reported. */
+/* How many programs are stored within the default time depends on the machine, so the test only prints how many. Those
+ * that are not stored must be reported. */
 TEST(ConvertedLibrary, HasStoredOrReportedEveryProgramWithTheDefaultTime)
 {
     const ScratchDirectory scratch;

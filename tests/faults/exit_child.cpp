@@ -3,13 +3,14 @@
  *
  * usage: exit_child MODE DIRECTORY
  *
- * - hits: other threads request programs and kernels that are in memory, and a storage stores. Nothing is released.
+ * - hits: other threads request programs and kernels that are in memory, and a storage stores blobs. Nothing is
+ *   released.
  * - unloaded: the same, but the driver's library has been unloaded, so that any call to the driver would crash.
  * - busy: other threads also build and evict when the process ends. Only the reference backend survives that. A real
  *   driver would shut down while a thread is inside it, even without Ingot.
  * - prewarm: threads of the storage are loading programs ahead.
- * - late: a storage stores. After the driver has shut down, a handler releases everything: it was registered before the
- *   driver was loaded, as the destructor of a static object can be.
+ * - late: a storage stores blobs. After the driver has shut down, a handler releases everything: it was registered
+ *   before the driver was loaded, as the destructor of a static object can be.
  *
  * The exit status is 42 if the process reached its call to exit() and that call ended normally.
  */

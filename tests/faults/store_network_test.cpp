@@ -172,7 +172,8 @@ private:
     /* Mounts the layers. If that is not allowed, writes the reason to a file and returns false. */
     bool mount_layers() const
     {
-        const bool is_root = geteuid() == 0; /* another user would have to be mapped in the new user namespace */
+        /* Other users than root enter a user namespace that does not map them, so a mount is likely to fail. */
+        const bool is_root = geteuid() == 0;
         const char *const call = failed_call();
         if (call == nullptr)
             return true;

@@ -353,7 +353,7 @@ TEST(StoreProcesses, AnIdHasOneEntryThoughANumberBeforeItBecameFree)
             user_regs_struct registers;
             ptrace(PTRACE_GETREGS, child, nullptr, &registers);
             if (stop % 2 != 0 || registers.orig_rax != SYS_mkdirat || ++stopped != 2)
-                return; /* first it makes the bucket, then it searches; stop before it prepares the entry */
+                return; /* The first mkdirat makes the bucket. The second, after the search, prepares the entry. */
             EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
             EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(0)));
         });

@@ -1,6 +1,6 @@
 /*
  * header_memo_fuzzer.cpp - reads any bytes as a memo of headers. If they are accepted, writing and reading the memo
- * again must give the same bytes; if they are rejected, the memo must stay empty. Each input is also tried with a
+ * again must give the same bytes. If they are rejected, the memo must stay empty. Each input is also tried with a
  * corrected size and a corrected checksum.
  */
 #include <cstdlib>

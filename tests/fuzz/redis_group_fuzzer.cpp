@@ -51,7 +51,7 @@ redis_connection connect_to(const uint8_t *data, size_t size, int *server)
     return connection;
 }
 
-/* feed: how many bytes the reader gets before it reads from the socket. */
+/* Reads the replies to a group of `count` commands. The reader gets `feed` bytes before it reads from the socket. */
 std::vector<Result> read_group(const uint8_t *data, size_t size, size_t count, size_t feed)
 {
     int server = -1;

@@ -31,7 +31,7 @@ public:
         EXPECT_EQ(0, pthread_create(&thread_, nullptr, run, this));
     }
     void cancel() { EXPECT_EQ(0, pthread_cancel(thread_)); }
-    /* Returns true if its work was done before it was canceled. */
+    /* Waits for the thread to end. Returns true if its work was done before it was canceled. */
     bool join()
     {
         EXPECT_EQ(0, pthread_join(thread_, nullptr));

@@ -1,6 +1,6 @@
 /*
- * Tests a process that waits for another process to store a blob. It must find the blob whenever it looks for it while
- * the blob is stored, even on a file system with coarse times.
+ * Tests a process that waits while another process builds a program and stores its blob. The waiting process must find
+ * the blob no matter at which moments it looks, even on a file system with coarse times.
  */
 #include <gtest/gtest.h>
 
@@ -41,8 +41,8 @@ void call(const std::function<void()> *hook)
         (*hook)();
 }
 
-/* Starts a process that builds. It stops after it has made the bucket's directory, and again after it has moved the
- * entry there. */
+/* Starts a process that builds a program. The process pauses in the compiler, again after it has made the directory of
+ * the program's bucket, and again after it has moved the program's entry into that directory. */
 class BuildMoments : public testing::Test
 {
 protected:

@@ -43,14 +43,14 @@ const std::string kFailing = "kernel twice x no_such_name *\n";
 constexpr uint64_t kSecondNs = 1000000000;
 
 thread_local const std::function<void()> *when_pausing;
-std::atomic<uint64_t> clock_lead_ns{0}; /* how far the library's steady clock is ahead */
+std::atomic<uint64_t> clock_lead_ns{0}; /* added to the steady clock that the library reads */
 
 size_t open_files()
 {
     return static_cast<size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
 }
 
-/* Starts a child process, like forked_child::start. The child also ends when the test is gone. */
+/* Starts a child process, like forked_child::start. If the test's process ends, the child is killed. */
 pid_t start_process(const std::function<int()> &work)
 {
     return forked_child::start([&] {
@@ -333,8 +333,8 @@ TEST_F(BuildTurn, IsNotAwaitedForAnotherProgramOrNamespace)
     finish(builder);
 }
 
-/* A process that builds locks one byte of a file. Rarely, two ids have the same byte. A request for one id then waits
- * while the program of the other id is built. */
+/* While a process builds a program, it locks one byte of a file. The program's id determines the byte. Rarely, two ids
+ * have the same byte. A request for one id then waits while the program of the other id is built. */
 TEST_F(BuildTurn, OfAnIdWithTheSameByteIsAwaitedForALimitedTime)
 {
     const Gate ready, go;
@@ -527,7 +527,8 @@ TEST_F(BuildTurn, LeavesNoFileOpen)
     EXPECT_EQ(before, open_files());
 }
 
-/* To remember a failed build, a store keeps a locked file open. In this test, no file may stay open. */
+/* A store remembers a build that gave no blob by keeping a locked file open. Here the blob could not be stored only
+ * because the index was busy, so no file may stay open. */
 TEST_F(BuildTurn, ThatCouldNotBeStoredForAReasonThatMayPassIsForgottenAtOnce)
 {
     info_.lock_timeout_ms = 1;

@@ -1,6 +1,6 @@
 /*
- * Tests bundles that are made of stores and of bundles: reading them, damage in every byte, and files that are
- * replaced while they are open.
+ * Tests bundles that are written from stores and from other bundles: reading them, damage in every byte, and files
+ * that are replaced while they are open.
  */
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ using namespace store_fixture;
 namespace
 {
 
-ingot_status_t read_status = INGOT_SUCCESS; /* what files_read_all returns instead of reading, unless it is a success */
+ingot_status_t read_status = INGOT_SUCCESS; /* if this is an error, files_read_all returns it and reads nothing */
 
 } // namespace
 

@@ -170,7 +170,7 @@ TEST(PersistDirectory, KeepsWhatIsBelowARootWithALongPath)
         root /= std::string(200, 'd');
     fs::create_directories(root);
     root /= std::string(4094 - root.string().size(), 's');
-    ASSERT_EQ(4095u, root.string().size()); /* with its NUL, the longest path that the system takes */
+    ASSERT_EQ(4095u, root.string().size()); /* with its NUL, the longest path that the system accepts */
     Store store(root);
     ASSERT_EQ(INGOT_SUCCESS, store.status());
     EXPECT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
@@ -421,7 +421,7 @@ TEST(PersistDirectory, TheTotalIsRightAfterADamagedEntryWasTakenAway)
     EXPECT_EQ(0u, text_total(root));
 }
 
-/* A store of version 1 has no index; a damaged index is treated as missing. */
+/* A store of version 1 of the format has no index. A damaged index is treated as missing. */
 TEST(PersistDirectory, TakesOverEntriesThatNoIndexKnows)
 {
     for (const bool is_damaged : {false, true}) {

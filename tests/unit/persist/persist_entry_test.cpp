@@ -70,7 +70,7 @@ TEST_F(PersistEntry, EveryFlippedByteOfTheKeyIsAMissOrHarmless)
         bad[at] ^= 0xffu;
         write_file(entry_ / "key.bin", bad);
         const std::string what = "byte " + std::to_string(at);
-        if (at >= 112 && at < 128) { /* the time of last use, which decides nothing */
+        if (at >= 112 && at < 128) { /* the time of last use, which loads ignore */
             ASSERT_EQ(INGOT_SUCCESS, store_.load(kId)) << what;
         } else if (at >= 8 && at < 12) { /* another version's entry is passed over */
             ASSERT_EQ(INGOT_BLOB_VERSION, store_.load(kId)) << what;

@@ -194,7 +194,7 @@ TEST_F(PersistHeaders, EndSoonAfterTheirContexts)
         with_allocator.allocator = allocator.table();
         const Context context = device.make(with_allocator);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), context.get()));
-        for (int i = 0; i < 3; ++i) { /* the third one alone does not cause a save */
+        for (int i = 0; i < 3; ++i) { /* the third program causes no save, because it does not double the memo */
             (void)header_.program(++number).make(context);
             ProgramText text;
             text.sources = {"kernel n" + std::to_string(number) + " x\n"};

@@ -1,6 +1,6 @@
 /*
  * Tests the index of a store. Its bytes must equal a golden file, which tests/golden/store/make.py wrote without the
- * library, and the table must keep its records while it grows and shrinks.
+ * library, and the index must keep its records while it grows and shrinks.
  */
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ protected:
     index_header header = {};
 };
 
-/* Returns the hash of a number, as the bucket of an id is a hash. */
+/* Returns the bucket of a number: its hash, just as the bucket of an id is the id's hash. */
 uint64_t bucket_of(unsigned number)
 {
     return checksum_bucket_of(sizeof(number), reinterpret_cast<const uint8_t *>(&number));
@@ -76,7 +76,7 @@ TEST_F(PersistIndex, ReadsTheGoldenOne)
     EXPECT_EQ(INDEX_CHANGE_REMOVE, header.change);
     EXPECT_EQ(2u, header.changed.number);
     EXPECT_EQ(2u * 4096 + 64, header.changed_offset);
-    /* The record at this place has a wrong check, so it is gone. */
+    /* The record at this place has a wrong hash, so the place counts as empty. */
     EXPECT_EQ(0, index_is_at(fd, header.changed_offset, &header.changed));
     const uint64_t odd = header.changed.bucket;
     const uint64_t even = odd & ~uint64_t{3};
@@ -92,7 +92,7 @@ TEST_F(PersistIndex, ReadsTheGoldenOne)
     for (const uint64_t page : {0u, 1u, 2u}) {
         unsigned records = 0;
         EXPECT_EQ(0, index_visit(fd, 3, page, count, &records));
-        EXPECT_EQ(1u, records) << page; /* the copy that a split left in its page does not count */
+        EXPECT_EQ(1u, records) << page; /* without the copy of a record that a split left in the old page */
     }
     const Bytes bytes = read_file(golden / "index.bin");
     uint8_t written[INDEX_HEADER_SIZE];

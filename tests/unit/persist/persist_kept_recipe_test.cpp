@@ -1,6 +1,6 @@
 /*
- * Tests the recipe that a store keeps of its programs in the file programs.recipe: its content, its limit, and
- * everything that may be wrong with the file.
+ * Tests the file programs.recipe, a recipe in which a store records what its programs are compiled from: the content
+ * of the file, its limit, and everything that may be wrong with it.
  */
 #include <gtest/gtest.h>
 
@@ -418,7 +418,8 @@ TEST_F(PersistKeptRecipe, AChainsOwnRecipeIsBesideTheOneOfItsStore)
     EXPECT_EQ(1u, summary_of(open_recipe(own)).program_count);
 }
 
-/* On some file systems, a new file gets the inode number of the file before it. */
+/* On some file systems, a new file gets the inode number of the file that was just deleted. A file that is emptied, as
+ * here, looks like such a new file. */
 TEST_F(PersistKeptRecipe, AFileThatWasMadeAnewInPlaceIsNoticed)
 {
     const Store store(info());

@@ -1,5 +1,5 @@
 /*
- * Tests the header of key.bin: a written header reads back, and nothing else is accepted.
+ * Tests the header of key.bin: a written header reads back, and damaged headers are refused.
  */
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ ingot_status_t decode(const Header &header, key_file *key, uint64_t file_size = 
     return key_file_decode(key, file_size, sizeof(header.bytes), header.bytes);
 }
 
-/* Corrects the checksum, so that it does not hide what another writer might get wrong. */
+/* Corrects the checksum of a changed header, as if another writer had written it. */
 void seal(Header *header)
 {
     const checksum sum = checksum_of(96, header->bytes);

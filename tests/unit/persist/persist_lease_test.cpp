@@ -1,6 +1,6 @@
 /*
  * Tests leases of a custom storage behind a directory store: when Ingot asks for one, and what follows from each
- * answer.
+ * answer. The machine that holds a program's lease compiles the program while other machines wait.
  */
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ const std::string kFailing = "kernel twice x no_such_name *\n";
 /* A server that other machines share, with the answers that it gives to requests for a lease. */
 struct Server {
     std::map<Bytes, Bytes> blobs;
-    Bytes arriving; /* a blob that another machine stores just before the next answer */
+    Bytes arriving; /* a blob that another machine stores just before the answer INGOT_LEASE_STORED */
     std::deque<ingot_lease_answer_t> answers;
     std::vector<int> useless; /* `is_blob_useless` of each request */
     std::vector<int> ends;    /* `may_others_take` of each end of a lease */

@@ -1,6 +1,6 @@
 /*
- * Tests manifests: what is recorded, in which order and within which limits, and what happens to files that are
- * damaged, foreign or shared.
+ * Tests manifests, which list the programs that an application requested: what is recorded, in which order and within
+ * which limits, and what happens to files that are damaged, foreign or shared.
  */
 #include <gtest/gtest.h>
 

@@ -259,8 +259,8 @@ TEST_F(PersistPolicy, LruIsFifoWhereUsesCannotBeNoted)
     fill(store, 1);
     const uint64_t created = now_ns() - 3600 * kSecond;
     set_times(numbered_id(0), created, created);
-    /* The limit on the size of files is below the stamp's offset in the file, so writing the stamp fails, even for
-     * root. */
+    /* The limit on the size of files is below the offset of the time of last use in index.bin, so writing that time
+     * fails, even for root. */
     rlimit before;
     ASSERT_EQ(0, getrlimit(RLIMIT_FSIZE, &before));
     const auto handler = signal(SIGXFSZ, SIG_IGN);
@@ -382,7 +382,7 @@ TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
     fill(store, 3);
     set_times(numbered_id(0), now_ns() - 1100 * kSecond, now_ns());
     set_times(numbered_id(1), now_ns() - 900 * kSecond, now_ns());
-    set_times(numbered_id(2), now_ns() + 5000 * kSecond, now_ns()); /* as if the clock was set back since */
+    set_times(numbered_id(2), now_ns() + 5000 * kSecond, now_ns()); /* as if the clock had been set back since then */
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(2)));
@@ -537,7 +537,7 @@ TEST_F(PersistPolicy, AnOpeningTakesAwaySomeOfManyThatAreTooOld)
         present += 1 - store.stats().evictions;
         EXPECT_EQ(present, entries_of(path).size());
     }
-    while (present > 3) { /* later openings evict all of them */
+    while (present > 3) { /* further openings evict the rest */
         Store store(info);
         ASSERT_LT(0u, store.stats().evictions) << present;
         present -= store.stats().evictions;

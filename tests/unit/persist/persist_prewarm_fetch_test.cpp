@@ -1,6 +1,6 @@
 /*
- * Tests how much memory the blobs of a prewarm take. A prewarm loads blobs in groups, and keeps each blob until its
- * program is made.
+ * Tests how much memory the blobs of a prewarm take. A prewarm loads programs before they are requested. It loads their
+ * blobs in groups, and keeps each blob until its program is made.
  */
 #include <gtest/gtest.h>
 
@@ -136,7 +136,7 @@ TEST_F(PersistPrewarmFetch, ThreadsShareTheLimit)
         const Counted storage;
         const ingot_prewarm_progress_t progress = prewarm(storage, thread_count);
         EXPECT_EQ(INGOT_PREWARM_COMPLETE, progress.state);
-        /* Each thread may hold one more blob, because it learns only afterwards that this was too much. */
+        /* Each thread may hold one more blob, because it knows the size of a blob only after it has loaded the blob. */
         EXPECT_LE(storage.most_bytes(), kLimit + thread_count * kBlobSize);
         EXPECT_EQ(0u, storage.bytes());
     }

@@ -132,7 +132,8 @@ TEST_F(PersistProgram, EveryTruncationAndFlippedByteOfTheFilesStillGivesTheProgr
     }
 }
 
-/* The core finds the damage. The store then counts and removes the entry, as it does for every other reader. */
+/* Ingot's core finds the damage when it uses the blob. The store must then count and remove the entry, as if the store
+ * itself had found the damage. */
 TEST_F(PersistProgram, ADamagedBlobIsCountedAndRemovedByTheStore)
 {
     Session first;
@@ -356,7 +357,7 @@ TEST_F(PersistProgram, ThreadsThatAskAtOnceForWhatIsNotKeptShareOneBuild)
     EXPECT_EQ(1u, stats_of(session.context).misses);
     EXPECT_EQ(1u, store().stats().stores);
     EXPECT_EQ(0, session.counts.live_programs);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store())); /* memory has nothing, but the store does */
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store())); /* the store has the program, but memory does not */
     EXPECT_EQ(1u, session.counts.builds);
 }
 

@@ -263,7 +263,7 @@ struct ExitingDriver {
         while (!self->is_exiting)
             std::this_thread::yield();
         for (int i = 0; i < 10000; ++i)
-            std::this_thread::yield(); /* by now, the other threads are in exit() */
+            std::this_thread::yield(); /* by now, the main thread is in exit() */
         ++self->calls_done;
         --self->calls_inside;
         return INGOT_SUCCESS;

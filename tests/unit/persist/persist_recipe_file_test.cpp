@@ -413,7 +413,7 @@ TEST_F(PersistRecipeFile, AProgramWithAnotherKeyOrWithoutItsTextsIsNotBuilt)
 }
 
 /* In these recipes, the answers to the searches for included files do not fit the sources. Such a recipe is refused, so
- * that no program gets the application's id by wrong answers. */
+ * that no program with wrong answers gets the id of the application's program. */
 TEST_F(PersistRecipeFile, IncludesThatDoNotFitTheSourcesAreRefused)
 {
     const Bytes source = text("#include \"a.h\"\nkernel twice x 2 *\n");

@@ -106,8 +106,8 @@ TEST_F(PersistRecipeHostile, ProgramsThatDecompressToTooMuchAreRefused)
     EXPECT_EQ(0u, summary_of(open_with(records)).program_count);
 }
 
-/* The file has 17 small records, each of which would decompress to 64 MiB, and only a seal covers them. All but one
- * are damaged, so the test decompresses only one. */
+/* The file has 17 small records, each of which would decompress to 64 MiB. Their kind is unknown, so readers need them
+ * only to check a seal. All but one are damaged, so the test decompresses only one. */
 TEST_F(PersistRecipeHostile, ASealCoversALimitedNumberOfBytes)
 {
     const Bytes zeros(RECIPE_MAX_TEXT);
@@ -150,8 +150,8 @@ TEST_F(PersistRecipeHostile, KernelsWithTooManyNamesAreRefused)
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "more than 16 MiB")) << ingot_last_error_detail();
 }
 
-/* A store's own recipe remembers why the file refuses additions. If it has no room for kernels, it must still take
- * programs. */
+/* The writer of a store's own recipe remembers that the file refuses additions. If the file has no room for kernels,
+ * the writer must still add programs. */
 TEST_F(PersistRecipeHostile, AFileWithoutRoomForKernelsStillTakesPrograms)
 {
     const std::string file = path().string();
@@ -244,7 +244,7 @@ TEST_F(PersistRecipeHostile, AProgramWithManyIdsIsCopied)
     EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_find_id(copied.get(), last.size(), last.data(), &index));
 }
 
-/* Without a secret key, the hashes of these keys would all begin in one part of the table. */
+/* If the map's hash had no random key of its own, all these keys would get slots in one part of the table. */
 TEST_F(PersistRecipeHostile, ChosenKeysDoNotShareASlot)
 {
     key_map map;
@@ -279,8 +279,8 @@ TEST_F(PersistRecipeHostile, NoSourceReadsAFileOfThisMachine)
     }
 }
 
-/* The recipe says that the included text does not exist, so the hermetic build fails. The compiler must not get a
- * second try, in which it would search by itself. */
+/* The recipe says that the included file does not exist, so the build fails. The compiler must not get a second try, in
+ * which it would search for the file by itself. */
 TEST_F(PersistRecipeHostile, NoBuildFallsBackToTheCompilersSearch)
 {
     write_text("secret.h", "#define TWO 2\n");
@@ -322,7 +322,7 @@ TEST_F(PersistRecipeHostile, NoObjectReadsAFileOfThisMachine)
     }
 }
 
-/* The search for c.h reads inc/c.h, but takes the embedded header of the same name. */
+/* The search for c.h reads inc/c.h, but the embedded header of the same name is used. */
 TEST_F(PersistRecipeHostile, AFileThatAffectsWhatOthersIncludeIsAReason)
 {
     write_text("inc/c.h", "#include \"d.h\"\n");
@@ -409,7 +409,7 @@ TEST_F(PersistRecipeHostile, AForkDuringAnAdditionLocksNobodyOut)
     });
     std::vector<pid_t> children;
     for (int i = 0; i < 40; ++i) {
-        const pid_t child = _Fork(); /* no handlers of allocators: the child allocates nothing */
+        const pid_t child = _Fork(); /* skips the allocator's fork handlers: the child allocates nothing */
         if (child == 0)
             for (;;)
                 pause();

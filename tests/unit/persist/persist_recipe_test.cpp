@@ -53,7 +53,7 @@ void expect_same_program(const std::filesystem::path &path, const ProgramText &t
     EXPECT_EQ(id_of(recorded), id_of(described));
     const Program again = create_program(described);
     std::vector<uint8_t> blobs[2] = {blob_of(program), blob_of(again)};
-    for (auto &blob : blobs) /* without the build time, and the checksum that covers it */
+    for (auto &blob : blobs) /* compare without the build time, and without the checksum that covers it */
         blob.erase(blob.begin() + 48, blob.begin() + 56), blob.resize(blob.size() - 16);
     EXPECT_EQ(blobs[0], blobs[1]);
 }
@@ -265,7 +265,7 @@ TEST_F(PersistRecipe, ALinkedProgramRefersToItsObjects)
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_recipe_desc_create(&desc, recipe.get(), 1, context.get(), 0, nullptr));
 }
 
-/* The OpenCL layer describes an object, which clCompileProgram makes, in this way. */
+/* This is how the OpenCL layer describes an object, which clCompileProgram makes. */
 TEST_F(PersistRecipe, AnObjectIsRecordedWithTheFilesThatItIncludes)
 {
     ReferenceDevice device;

@@ -26,7 +26,7 @@ namespace
 /* Long enough that loading is faster than building, even under an emulator on a busy machine. */
 constexpr uint64_t kBuildNs = 100000000;
 
-std::atomic<uint64_t> clock_lead_ns{0}; /* how far the library's steady clock is ahead */
+std::atomic<uint64_t> clock_lead_ns{0}; /* added to the steady clock that the library reads */
 
 std::string text_of(const Bytes &bytes)
 {
@@ -176,7 +176,7 @@ TEST_F(PersistSavings, BeginAgainAfterOtherContent)
     expect_counts(UINT64_MAX, 2);
 }
 
-/* Earlier versions wrote three lines. */
+/* Earlier versions wrote a file of three lines, without the time of the longest build. */
 TEST_F(PersistSavings, ContinueAFileWithoutTheLongestBuild)
 {
     request(open()->get());
@@ -325,7 +325,7 @@ TEST_F(PersistSavings, AreNotWrittenBeyondTheLimitOfFileSizes)
     expect_counts(0, 0);
 }
 
-/* A build may seem long only because its process was stopped, so it at most doubles the longest time. */
+/* A build may seem long only because its process was stopped. Therefore one build at most doubles the recorded time. */
 TEST_F(PersistSavings, HaveALongestTimeThatGrowsStepByStepAndDecays)
 {
     constexpr uint64_t second = 1000000000;

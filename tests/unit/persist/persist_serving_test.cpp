@@ -214,7 +214,7 @@ TEST_F(PersistServing, LimitsMayChange)
     EXPECT_EQ(INGOT_NO_SPACE, store_.put(bytes_of("too large"), blob));
 }
 
-/* If storing one blob evicted all entries beyond the limit, the caller would wait for long. */
+/* If storing one blob evicted all entries beyond the limit, the caller would wait for a long time. */
 TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedByAFewStores)
 {
     const Bytes blob = random_bytes(1, 100);

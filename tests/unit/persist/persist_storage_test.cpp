@@ -196,8 +196,8 @@ TEST(PersistStorage, RefusesMalformedArguments)
     ingot_storage_release(storage);
 }
 
-/* Releasing the storage stores a program that was waiting, in this thread. That fails, and destroying the storage
- * fails, too. Neither failure may replace the earlier error. */
+/* When the storage is released, this thread first stores a program that was waiting. That fails, and destroying the
+ * storage fails, too. Neither failure may replace the earlier error. */
 TEST(StorageRelease, LeavesTheSentenceAndCodeOfAFailure)
 {
     static const ingot_storage_ops_t ops = {

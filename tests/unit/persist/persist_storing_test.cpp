@@ -208,7 +208,7 @@ TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
     Slow slow;
     Recording recording;
     recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
-    slow.take = std::chrono::milliseconds(100); /* a thousand times as long as its build */
+    slow.take = std::chrono::milliseconds(100); /* far longer than its build */
     slow.create(recording.storage, 1, 0);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
     slow.create(recording.storage, 2, 1000);
@@ -223,7 +223,7 @@ TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
 
 TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
 {
-    /* Without a time limit, this thread stores; with one, the storage's thread stores. */
+    /* Without a time limit, this thread stores. With one, the storage's thread stores. */
     for (const uint64_t time_ms : {uint64_t{0}, uint64_t{600000}}) {
         Slow slow;
         Recording recording;
@@ -268,7 +268,8 @@ TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
     ingot_storage_release(storage);
 }
 
-/* The included file changes before the compiler gets it. The program is then built natively, and is not cacheable. */
+/* The included file changes before the compiler gets it. The compiler then includes the file by itself, and the program
+ * is not cacheable. */
 TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
 {
     ScratchDirectory scratch;
@@ -484,8 +485,8 @@ struct Shared {
     char *text;
 };
 
-/* Called in a child. Makes a session that lives until the process ends, and writes to `text` why something was
- * degraded. */
+/* Called in a child. Makes a session that lives until the process ends. If something is not stored in time, the session
+ * writes the reason to `text`. */
 Session *session_that_tells(char *text)
 {
     static Session *session; /* reachable at the end of the process, so not a leak */

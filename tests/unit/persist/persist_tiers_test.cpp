@@ -1,5 +1,6 @@
 /*
- * Tests the single file and the chain.
+ * Tests two kinds of storage: a single file, which holds the blob of one program, and a chain of other storages, which
+ * are its tiers.
  */
 #include <gtest/gtest.h>
 
@@ -244,7 +245,7 @@ public:
     std::function<void()> at_store;
     std::function<void()> at_end;
     ingot_status_t answer = INGOT_SUCCESS;
-    std::vector<std::pair<std::thread::id, Bytes>> stored; /* added when the store begins */
+    std::vector<std::pair<std::thread::id, Bytes>> stored; /* added when the store operation begins */
 
 private:
     static ingot_status_t store(void *user, size_t, const uint8_t *, size_t size, const uint8_t *blob)
@@ -361,7 +362,8 @@ TEST_F(PersistTiers, APromotionIsTakenBackIfItsIdIsRemovedMeanwhile)
     EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId));
 }
 
-/* For example, a callback of a tier may release the last reference in the chain's own thread. */
+/* A callback of a tier may release the last reference in the chain's own thread. Here, the store operation of the first
+ * tier does. */
 TEST_F(PersistTiers, TheLastReferenceMayBeReleasedWhileABlobIsPromoted)
 {
     /* The thread of the chain may use `gate` and `destroyed` after the end of the test. */
@@ -421,7 +423,7 @@ TEST_F(PersistTiers, AChainStoresInTheFirstTierThatCanBeWritten)
     Store third(at("third"));
     Held chain(chain_of({bundle.get(), second.get(), third.get()}));
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
-    EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId)); /* not promoted, because it is behind the tier that has the blob */
+    EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId)); /* blobs are not promoted to tiers behind the one that has them */
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
     EXPECT_EQ(INGOT_SUCCESS, second.load(kOther));
     EXPECT_EQ(INGOT_NOT_FOUND, third.load(kOther));
@@ -479,7 +481,7 @@ TEST_F(PersistTiers, ABadTierIsAMissOfThatTier)
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
-    EXPECT_EQ(INGOT_SUCCESS, first.load(kId)); /* promoting replaced it */
+    EXPECT_EQ(INGOT_SUCCESS, first.load(kId)); /* the promoted blob replaced the damaged one */
 }
 
 TEST_F(PersistTiers, AChainTakesSixteenTiersAndItsOwnReferences)

@@ -1,6 +1,6 @@
 /*
  * Tests what an attacker with access to a store can do to a sealed blob. Each attack costs the user one compilation,
- * and its blob replaces the forged one.
+ * whose result replaces the forged blob.
  */
 #include <gtest/gtest.h>
 

@@ -78,7 +78,7 @@ public:
     }
     void pause() override { redis_.pause(); }
     void stop() override { redis_.stop(); }
-    size_t most_at_once() const override { return 1; } /* the first load that fails closes the connection */
+    size_t most_at_once() const override { return 1; } /* loads share a connection, which the first failure closes */
 
 private:
     static std::string name(size_t number) { return "ingot:1:default:" + key_of(number); }
@@ -536,7 +536,7 @@ TEST(RemoteBatchRedis, SendsCommandsTogetherAndNeverMoreThanSixteen)
     EXPECT_EQ(1u, server.connection_count());
 }
 
-/* The server sends an answer of another type, an error, and a second answer. The answers before and after them must be
+/* Among its answers, the server sends a number, an error, and a list. The answers before and after these three must be
  * used. */
 TEST(RemoteBatchRedis, AnAnswerThatMakesNoSenseConcernsOneObject)
 {

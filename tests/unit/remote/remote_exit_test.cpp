@@ -55,7 +55,8 @@ TEST(RemoteExit, ThreadsMayLoadThroughTls)
     }
 }
 
-/* In this case, OpenSSL's handler of exit() frees OpenSSL's memory, after Ingot's handler has run. */
+/* If the application uses OpenSSL before Ingot does, OpenSSL's handler of exit() runs after Ingot's, and frees
+ * OpenSSL's memory. */
 TEST(RemoteExit, ThreadsMayLoadThroughTlsIfTheApplicationUsedOpenSslFirst)
 {
     const encrypted_redis::Certificates files;

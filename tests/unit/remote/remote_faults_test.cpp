@@ -43,14 +43,15 @@ std::string http_at(uint16_t port)
 }
 
 struct Cost {
-    double seconds = 0; /* what all loads took that made a request */
-    double skipped = 0; /* what all other loads took, which need nothing but a processor */
+    double seconds = 0; /* the time of all loads that made a request */
+    double skipped = 0; /* the time of all other loads, which only use the processor */
     double longest = 0;
     uint64_t hits = 0;
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
 };
 
-/* Loads another program every few milliseconds, as an application does, for four seconds. Returns what that cost. */
+/* For four seconds, loads a different program every few milliseconds, as an application does. Returns what that
+ * cost. */
 Cost cost_of(const std::string &url)
 {
     const Tier tier(url, eager());
@@ -371,7 +372,7 @@ TEST(RemoteFaults, StopsUploadingToAServerThatRefuses)
     const Redis redis({"--maxmemory", "1mb", "--maxmemory-policy", "noeviction"});
     const Tier tier(redis.url());
     ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, random_bytes(1, 8 << 20)));
-    /* The upload is not tried again, and the server is not asked until it works. */
+    /* The upload is not tried again, because the server would refuse it again. */
     EXPECT_TRUE(server_process::becomes_true([&] { return tier.events.count("failed: the server refuses: OOM") == 1; }))
         << tier.events.all();
 }

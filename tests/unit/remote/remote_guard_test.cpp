@@ -1,5 +1,6 @@
 /*
- * Tests the breaker and the budget with a simulated clock.
+ * Tests the breaker, which stops requests to a server that fails, and the budget, which limits how much time a process
+ * may lose to such a server. The clock is simulated.
  */
 #include <gtest/gtest.h>
 

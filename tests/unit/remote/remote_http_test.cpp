@@ -173,8 +173,8 @@ TEST_F(RemoteHttp, SendsATokenFromAFile)
     EXPECT_EQ(INGOT_IO_ERROR, Tier(nginx.url("?auth=bearer&credentials=" + write("other", "x"))).load(kId));
 }
 
-/* nginx is not an S3 server, but it can check what it receives: the path, the signature, and the hash of the
- * content. */
+/* nginx is not an S3 server and cannot verify signatures. It checks that requests have a date and an Authorization
+ * header of the right form. */
 TEST_F(RemoteHttp, SignsRequestsOfS3)
 {
     const Nginx nginx("if ($http_authorization !~ \"^AWS4-HMAC-SHA256 Credential=KEY/[0-9]+/eu-central-1/s3/\") "

@@ -1,5 +1,6 @@
 /*
- * Tests machines that share a Redis, where one machine compiles a program for all. Each machine is a directory store.
+ * Tests machines that share a Redis, where one machine compiles a program for all. Each directory store stands for a
+ * machine.
  */
 #include <gtest/gtest.h>
 

@@ -33,7 +33,7 @@ namespace
 constexpr unsigned kHangSeconds = 150;
 constexpr int kPrograms = 150;
 constexpr int kProgramsAfterwards = 50; /* programs that are requested only after the fault */
-constexpr int kWordsPerProgram = 1000;  /* each of eight bytes, which hardly compress */
+constexpr int kWordsPerProgram = 1000;  /* numbers of eight bytes, which hardly compress */
 constexpr int kPauseMs = 40;
 constexpr int kFaultSeconds = 3;
 constexpr double kSlowSeconds = 0.25; /* the default of slow_ms */
@@ -229,7 +229,7 @@ void meet(const Machine &machine, Session &session, Cost &cost, int &number)
     }
 }
 
-/* The work of a client. An eager client ends during the fault; the other one continues after the fault. */
+/* The work of a client. An eager client ends during the fault. The other client continues after the fault. */
 int run_client(const std::string &folder, const std::string &url, bool is_eager, const Gates &gates, Cost &cost)
 {
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -268,7 +268,7 @@ pid_t start_process(const std::function<int()> &work)
     });
 }
 
-/* Runs one fault with its clients; called in a separate process. */
+/* Runs one fault with its clients. Called in a separate process. */
 int run_fault(const Fault &fault, bool is_redis, Cost *costs)
 {
     Scene scene;

@@ -166,7 +166,7 @@ TEST_F(RemoteRedisTls, ServersThatDoNotEncryptCostOneLoad)
 {
     const server_process::Redis plain;
     const Tier tier("rediss://127.0.0.1:" + std::to_string(plain.port()) + known(), INGOT_REMOTE_INFO_INIT);
-    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId)); /* Redis waits for the end of a line */
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId)); /* Redis takes the handshake for a command and waits for its end */
     EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
     EXPECT_EQ(1u, tier.stats().failures);
     const FaultyServer garbage([](FaultyConnection &connection) { connection.send_bytes(std::string(1000, 'x')); });

@@ -1,5 +1,5 @@
 /*
- * Tests the checks of URLs, of files with credentials, and of the info of a remote tier.
+ * Tests the checks of URLs, of files with credentials, and of the fields of ingot_remote_info_t.
  */
 #include <gtest/gtest.h>
 
