@@ -1,4 +1,5 @@
-# Toolchain for arm64 on another kind of machine, with Debian's cross compilers and libraries for arm64.
+# A toolchain that builds for arm64 on a machine of another architecture, with Debian's cross compilers and its
+# libraries for arm64.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

@@ -1,11 +1,11 @@
-# Finds what the libraries are linked with. It is also installed, because an application that links a static library
-# needs the same.
+# Finds the libraries that Ingot's libraries are linked with. This file is also installed, because an application that
+# links a static library of Ingot needs them too.
 #
 # On Debian 12, libxxhash and libsodium come without a CMake package, so they are found here and made targets.
 
 include_guard(GLOBAL)
 
-# Defines the target ingot_dep::<name>, or leaves it undefined and sets ingot_dep_<name>_hint to what is missing.
+# Defines the target ingot_dep::<name>, or leaves it undefined and adds what is missing to ingot_missing_packages.
 function(ingot_find_dependency name header library package)
     if(TARGET ingot_dep::${name})
         return()
@@ -24,7 +24,7 @@ function(ingot_find_dependency name header library package)
 endfunction()
 
 # Defines the target ingot_dep::opencl, or leaves it undefined. Does not use FindOpenCL: a project may have its own
-# module of that name, which need not define what CMake's does.
+# module of that name, which may define other targets and variables than CMake's module does.
 function(ingot_find_opencl)
     if(OpenCL_INCLUDE_DIR AND NOT INGOT_opencl_INCLUDE_DIR)
         set(INGOT_opencl_INCLUDE_DIR ${OpenCL_INCLUDE_DIR} CACHE PATH "Of CL/cl.h")
@@ -52,7 +52,8 @@ function(ingot_find_cuda)
     set_target_properties(ingot_dep::cuda PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${INGOT_cuda_INCLUDE_DIR}")
 endfunction()
 
-# Defines what the remote tiers are linked with, and sets ingot_missing_packages to what is missing.
+# Defines targets for the libraries that the remote tiers are linked with, and sets ingot_missing_packages to those that
+# are missing.
 macro(ingot_find_remote_libraries)
     set(ingot_missing_packages "")
     ingot_find_dependency(hiredis hiredis/hiredis.h hiredis libhiredis-dev)

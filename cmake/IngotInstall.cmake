@@ -43,7 +43,7 @@ foreach(component IN LISTS ingot_components)
     ingot_install_component(${component})
 endforeach()
 
-# The sources of the conformance suite, for developers of custom backends: doc/backends.md.
+# The sources of the conformance suite, for developers of custom backends (see doc/backends.md).
 set(ingot_conformance_dir ${CMAKE_INSTALL_DATADIR}/ingot/conformance)
 set(suite ${PROJECT_SOURCE_DIR}/tests/conformance)
 include(${suite}/IngotConformance.cmake)

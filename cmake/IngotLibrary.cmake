@@ -31,7 +31,7 @@ function(ingot_add_library target)
             EXPORT_NAME ${short} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${map})
         target_link_options(${target} PRIVATE LINKER:--version-script=${map})
         ingot_optimize_as_whole(${target}_objects ${target})
-        if(NOT INGOT_SANITIZE AND NOT INGOT_FUZZ) # their run-time functions come from the executable
+        if(NOT INGOT_SANITIZE AND NOT INGOT_FUZZ) # the executable has the sanitizer's functions
             target_link_options(${target} PRIVATE LINKER:-z,defs)
         endif()
         add_library(ingot::${short} ALIAS ${target})

@@ -1,8 +1,8 @@
 # Writes core/revision.h, which says from which state of the sources a library was built.
 #
-# The revision is part of every id, so that a library never uses a blob of a library with different code. Every build
-# finds the revision again, not only the configure step. The header changes only if the revision does. Run as a script,
-# this file writes the header.
+# The revision is part of every id, so that a library never uses a blob that a library with different code has made. The
+# revision is determined at every build, not only at the configure step. The header changes only if the revision does.
+# This file is also the script that writes the header.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)
     find_package(Git QUIET)

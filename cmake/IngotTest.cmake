@@ -12,8 +12,8 @@ if(INGOT_BUILD_TESTS)
     endif()
 endif()
 
-# Leaves a test out because something that it needs is missing: adds a line to the summary, or fails if all are
-# required.
+# Leaves a test out because something that it needs is missing: adds a line to the summary, or fails if
+# INGOT_REQUIRE_DEVICES requires all tests.
 function(ingot_test_left_out what reason)
     if(INGOT_REQUIRE_DEVICES)
         message(FATAL_ERROR "Ingot: ${what} would be left out (INGOT_REQUIRE_DEVICES): ${reason}. "
@@ -124,7 +124,7 @@ function(ingot_add_command_test)
     endforeach()
 endfunction()
 
-# The headers that take longest to compile, precompiled once for all tests. Not with ccache, which makes that
+# The headers that take longest to compile. They are precompiled once for all tests, unless ccache makes that
 # unnecessary.
 set(INGOT_TEST_HEADERS <algorithm> <filesystem> <fstream> <functional> <string> <thread> <vector> <gtest/gtest.h>)
 if(INGOT_BUILD_TESTS AND NOT INGOT_CCACHE)
@@ -135,7 +135,7 @@ if(INGOT_BUILD_TESTS AND NOT INGOT_CCACHE)
     target_precompile_headers(ingot_test_precompiled PRIVATE ${INGOT_TEST_HEADERS})
 endif()
 
-# ingot_add_test_objects(<target> SOURCES ...): compiles sources that several tests share once.
+# ingot_add_test_objects(<target> SOURCES ...): compiles sources once for several tests.
 function(ingot_add_test_objects target)
     cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
     add_library(${target} OBJECT ${arg_SOURCES})
@@ -144,13 +144,13 @@ function(ingot_add_test_objects target)
         ${PROJECT_SOURCE_DIR}/tests)
     target_link_libraries(${target} PRIVATE GTest::gtest Threads::Threads)
     if(TARGET ingot_test_precompiled)
-        target_precompile_headers(${target} PRIVATE ${INGOT_TEST_HEADERS}) # not shared: these have -fPIC
+        target_precompile_headers(${target} PRIVATE ${INGOT_TEST_HEADERS}) # precompiled again, since this has -fPIC
     endif()
 endfunction()
 
 # ingot_add_test(NAME <name> SOURCES ... [LIBS ...] [DEVICES pocl intel] [TIMEOUT s] [LABELS ...] [DEFINITIONS ...])
 #
-# A Google Test executable <name>. It may include internal headers: LIBS default to the static core.
+# Adds a Google Test executable <name>. It may use internal functions, because LIBS is the static core by default.
 function(ingot_add_test)
     cmake_parse_arguments(arg "" "NAME;TIMEOUT" "SOURCES;LIBS;DEVICES;LABELS;DEFINITIONS;ENVIRONMENT" ${ARGN})
     if(NOT arg_LIBS)

@@ -64,7 +64,7 @@ run_application() {
 }
 ffmpeg_filters=format=yuv420p,hwupload,avgblur_opencl=sizeX=3,unsharp_opencl,hwdownload,format=yuv420p
 
-# Prints the part of the output that must be the same in two equal runs.
+# Prints the part of an application's output that must be the same in every run.
 result_of() {
     case $1 in
     clinfo) sed -E '/Device LUID/d' ;; # Intel's simulated device prints uninitialized memory there

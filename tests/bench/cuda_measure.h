@@ -11,13 +11,13 @@
 namespace cuda_bench
 {
 
-/* Builds each program and loads it, with Ingot and with the driver alone. Prints a line for each program: "load", its
- * name, us of the build; Ingot's us and their spread, the driver's us and their spread; Ingot's us and the driver's us
- * if a kernel is created too; bytes of the cubin. */
+/* Builds each program and loads it, with Ingot and with the driver alone. Prints a line for each program: "load", the
+ * program's name, us of the build; us of Ingot's load and their spread, us of the driver's load and their spread; us of
+ * Ingot's load and of the driver's load if each also gets a kernel; size of the cubin in bytes. */
 void measure_loads(const std::string &set);
 
-/* Makes all programs ready through the store. Prints "start", ms of the native context, ms of the device's identity;
- * then for each program "ready", its number, origin, ms. */
+/* Makes all programs ready through the store. Prints "start", ms of making the native context, ms of finding the
+ * device's identity; then for each program "ready", its number, its origin, ms until it is ready. */
 void measure_ready(const std::string &set, const std::string &store);
 
 /* Measures without Ingot: compiles each program to PTX with NVRTC, and has the driver load it with its own cache in

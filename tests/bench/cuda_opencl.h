@@ -9,8 +9,8 @@
 namespace cuda_bench
 {
 
-/* Prints a line for each program, its fields separated by tabs: "own", name, us to build, us to load the driver's own
- * binary, bytes of that binary. */
+/* Prints a line for each program, with tabs between the fields: "own", the program's name, us of the build, us of
+ * loading the driver's own binary, size of that binary in bytes. */
 void measure_driver_alone(const std::string &set, const std::string &store);
 
 } // namespace cuda_bench

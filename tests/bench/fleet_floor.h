@@ -25,10 +25,10 @@ public:
     virtual size_t object_size() const = 0;
 };
 
-/* Loads by hiredis over TCP. names: keys. */
+/* Returns a floor that loads with hiredis over TCP. `names` are keys. */
 std::unique_ptr<Floor> make_redis_floor(uint16_t port, const std::vector<std::string> &names);
 
-/* Loads by libcurl's easy interface. names: URLs. */
+/* Returns a floor that loads with libcurl's easy interface. `names` are URLs. */
 std::unique_ptr<Floor> make_http_floor(const std::vector<std::string> &names);
 
 /*

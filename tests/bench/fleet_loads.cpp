@@ -56,7 +56,7 @@ struct Case {
     const char *label; /* also the name space in the server */
     size_t blob_size;
     unsigned count;        /* number of blobs */
-    unsigned loads_a_turn; /* together take about 10 ms */
+    unsigned loads_a_turn; /* number of loads in a turn of about 10 ms */
     bool is_packed;
 };
 

@@ -11,8 +11,8 @@
 namespace fleet
 {
 
-/* server: "redis" or "http". If that server is not installed, prints a message and measures nothing. folder: for
- * scratch files. */
+/* Measures loads from `server`, which is "redis" or "http". If that server is not installed, prints a message and
+ * measures nothing. `folder` is for scratch files. */
 void measure_loads(bench::Report *report, const std::string &server, const std::string &folder);
 
 /* Measures in this process, with a new server, and prints a line for each figure. Started by measure_loads. */

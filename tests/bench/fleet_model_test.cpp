@@ -80,7 +80,7 @@ TEST(FleetModel, AsksNothingIfEachMachineHasEverything)
 TEST(FleetModel, ACrashedHolderCostsOneCompilationAndItsLease)
 {
     Model model = small();
-    model.longest_wait_s = 1000; /* so that no machine gives up waiting after several crashes, and compiles */
+    model.longest_wait_s = 1000; /* so that no machine stops waiting and compiles, even after several crashes */
     model.restart_s = 0;
     const double without_crashes_s = simulate(model).ready_s;
     model.crash_probability = 0.2;

@@ -12,12 +12,14 @@
 namespace fleet
 {
 
-/* If Redis or Intel's driver is not installed, prints a sentence and measures nothing. folder: for scratch files. */
+/* Compares a storm with one process. If Redis or Intel's driver is not installed, prints a message and measures
+ * nothing. `folder` is for scratch files. */
 void measure_storm(bench::Report *report, const std::string &folder);
 
 /*
  * Runs a storm twice, cold and warm: starts `processes` processes with stores in the working directory, and prints
- * lines for measure_storm. how: "machine" for processes that share a store, or "machines" for one store per process.
+ * lines for measure_storm. `how` is "machine" for processes that share a store, or "machines" for one store per
+ * process.
  */
 void run_storm(const std::string &how, const std::string &url, unsigned processes);
 

@@ -3,8 +3,8 @@
  *
  * Pairs of whole processes are timed in turns, each process in its own scratch directory. One pair is a process with
  * the layer and an empty store, and one without the layer. The other pair is a process with the layer and a full store,
- * and one with the driver's own full cache. On PoCL a cold process also generates the code of all kernels when it
- * exits, to store it, as far as the default time limit of an exit allows.
+ * and one with the driver's own full cache. On PoCL, a cold process that exits also generates and stores the code of
+ * all kernels, as far as the default time limit at exit allows.
  *
  *     bench_layer --json FILE
  *     bench_layer --child timed WORKLOAD STORE      runs a workload once, as BENCH_LAYER_MODE says, and prints its time
@@ -40,8 +40,8 @@ std::vector<std::string> command_of(const std::string &workload)
     return {std::filesystem::canonical("/proc/self/exe").string(), "--child", "work", workload, "-"};
 }
 
-/* Enters the folder, and returns the variables that turn on the driver's own cache in it. The folder outlives the
- * process. */
+/* Enters the folder, and returns the environment variables that turn on the driver's own cache in it. The folder
+ * outlives the process. */
 child_process::Child::Environment own_cache_in(const std::string &folder)
 {
     std::filesystem::create_directories(folder + "/cl_cache"); /* where Intel's driver looks in the working directory */

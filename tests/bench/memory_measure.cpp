@@ -44,7 +44,7 @@ void stay_on(unsigned processor)
     }
 }
 
-/* A thread for each processor, for all rounds. The threads run the same subject at the same time. */
+/* Threads that live for all rounds, each on its own processor. They run the same subject at the same time. */
 class Team
 {
 public:

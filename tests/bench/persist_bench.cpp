@@ -364,11 +364,11 @@ void measure_eviction(bench::Report *report, const fs::path &scratch)
     report->add("evictions", pauses.count, "");
 }
 
-/* How long stores take in a full store. */
+/* How long storing a blob takes if the store is full. */
 struct FullStore {
-    double longest_ms; /* the median over the turns of the longest store */
-    double worst_ms;   /* the longest store of all turns */
-    double cost_us;    /* the mean of all stores, whether they evict or find room */
+    double longest_ms; /* the longest time in a turn; the median over the turns */
+    double worst_ms;   /* the longest time in all turns */
+    double cost_us;    /* the mean time in a turn, with and without evictions; the median over the turns */
 };
 
 /*

@@ -200,7 +200,7 @@ struct Size {
     double file = 0;
     double texts = 0;            /* uncompressed */
     double compressed = 0;       /* each text compressed separately, at zstd's default level */
-    double compressed_alike = 0; /* the same, at the level of recipes */
+    double compressed_alike = 0; /* each text compressed separately, at the level of recipes */
 };
 
 Size size_of(const std::string &path)

@@ -77,7 +77,7 @@ public:
     explicit Bench(const std::string &folder) : folder_(folder), processes_(folder) {}
 
     /* Measures everything for one OpenCL device: cold processes, which fill the store, warm ones, and comparisons with
-     * the driver. cold_over_warm: the goal. */
+     * the driver. `cold_over_warm` is the goal for the ratio of cold to warm times. */
     void measure(const std::string &device, double cold_over_warm, bench::Report &report)
     {
         const std::string prefix = "opencl_" + device + "_";
@@ -348,7 +348,8 @@ private:
         own_cache_ms_ += own.median();
     }
 
-    /* Measures how long finding ids takes, compared with reading the files. hashcat's programs include megabytes. */
+    /* Measures how long finding ids takes, compared with reading the files. hashcat's programs include
+     * megabytes of files. */
     void measure_ids(const std::string &device, bench::Report &report)
     {
         bench::Sample unknown, reads, mean;
@@ -426,10 +427,10 @@ private:
 
     std::string folder_;
     bench::MeasuringProcesses processes_;
-    double own_cache_ms_ = 0; /* this and the next: totals of all sets of a device */
-    double beside_own_cache_ms_ = 0;
-    double ready_us_ = 0; /* this and the next: totals of all sets, in warm processes */
-    double driver_ready_us_ = 0;
+    double own_cache_ms_ = 0;        /* total of all sets of a device, with the driver's own cache */
+    double beside_own_cache_ms_ = 0; /* total of the same sets, with Ingot */
+    double ready_us_ = 0;            /* total of all sets in warm processes, with Ingot */
+    double driver_ready_us_ = 0;     /* total of the same sets, with the driver alone */
 };
 
 int measure_as_child(char **arguments)

@@ -1,8 +1,9 @@
 /*
- * startup_network.cl - a network of eleven layers in one program, as engines that compile a model at once have it.
+ * startup_network.cl - a network of eleven layers in one program, as an engine makes it that compiles a whole model at
+ * once.
  *
- * The digits example's kernels, one for each layer's shape. Options: those of theirs that all layers share, and WIDTH,
- * the number of channels between layers.
+ * Each layer is a kernel of the digits example, compiled for the layer's shape. Options: those kernel options that are
+ * the same for all layers, and WIDTH, the number of channels between layers.
  */
 #include "normalize.cl"
 

@@ -1,6 +1,7 @@
 /*
  * startup_programs.cpp - lists the programs of the startup benchmark, and launches kernels of which it knows only what
- * the driver reports about their arguments.
+ * the driver reports about their arguments. So that the driver reports this, every program is built with
+ * -cl-kernel-arg-info.
  */
 #include "bench/startup_programs.h"
 
@@ -10,7 +11,6 @@ namespace startup
 namespace
 {
 
-/* Every program is built with -cl-kernel-arg-info, so that the driver describes the arguments of its kernels. */
 constexpr size_t buffer_size = 1 << 20;
 constexpr char hashcat_folder[] = "/usr/share/hashcat/OpenCL";
 
@@ -56,7 +56,7 @@ std::vector<ProgramFile> list_networks(size_t count)
     return list;
 }
 
-/* The options that hashcat 6.2 uses for an unsalted hash and a mask. VENDOR_ID is 8 for Intel and 64 for PoCL. */
+/* Returns the options that hashcat 6.2 uses for an unsalted hash and a mask. VENDOR_ID is 8 for Intel, 64 for PoCL. */
 std::string hashcat_options(bool is_cpu)
 {
     const std::string folder = hashcat_folder;

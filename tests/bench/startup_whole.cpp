@@ -134,8 +134,8 @@ double time_of_id(const Setup &setup, const ProgramFile &file)
     return time;
 }
 
-/* Returns the time of a context's first id, for a program without files. Nearly all of it is finding the identity of
- * the device and the compiler. */
+/* Returns the time in which a context computes its first id, that of a program that includes no files. Nearly all of
+ * this time goes into finding the identity of the device and the compiler. */
 double time_of_identity(const Setup &setup)
 {
     ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
@@ -184,8 +184,8 @@ void add_closure(const std::string &path, std::set<std::string> *paths)
         add_closure(folder + name, paths);
 }
 
-/* Sets the variables and makes the folders that turn on the drivers' own caches. Must be called before any OpenCL
- * call. */
+/* Sets the environment variables and makes the folders that turn on the drivers' own caches. Must be called before any
+ * OpenCL call. */
 void turn_own_cache_on(const std::string &folder)
 {
     mkdir(folder.c_str(), 0700);

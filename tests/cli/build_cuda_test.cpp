@@ -67,7 +67,8 @@ protected:
     }
 };
 
-/* There is only one worker, so the store already has a program when the second of the identical GPUs is next. */
+/* There is only one worker, so when it comes to the second of the two identical GPUs, the store already has the program
+ * of the first one. */
 TEST_F(CliBuildCuda, BuildsForEachGpuSoThatTheApplicationCompilesNothing)
 {
     record();

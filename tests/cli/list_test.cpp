@@ -89,7 +89,7 @@ TEST_F(CliList, ListsDamagedEntriesWithTheirStatus)
     EXPECT_EQ("['" + bad + "']", json("ls", "[e[\"entry\"] for e in j if e[\"status\"] == \"INGOT_BLOB_CORRUPT\"]"));
 }
 
-/* One name is a part of another, and both must be listed. */
+/* One device's name is a part of another's, and both must be listed. */
 TEST_F(CliList, ListsEachDeviceOfAProgramOnce)
 {
     ReferenceDevice device;

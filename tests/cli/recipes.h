@@ -59,8 +59,8 @@ inline Context make_opencl_context()
     return Context(context);
 }
 
-/* Returns a blob without its build time and its checksum, which differ between two equal compilations (see
- * doc/blob-format.md). */
+/* Returns a blob without its build time and its checksum, which differ between two compilations of the same program
+ * (see doc/blob-format.md). */
 inline std::vector<uint8_t> timeless_blob(std::vector<uint8_t> blob)
 {
     constexpr std::ptrdiff_t time_at = 48, time_size = 8, checksum_size = 16;

@@ -168,7 +168,7 @@ TEST_F(CliRun, AddsUpWhatAllProcessesDid)
     EXPECT_EQ(0u, count_files());
 }
 
-/* The shell runs a trap only between two commands. */
+/* The shell sleeps in short steps, because it runs a trap only between two commands. */
 TEST_F(CliRun, PassesSignalsOn)
 {
     int ends[2];

@@ -1,5 +1,5 @@
 /*
- * Tests `ingot key`, `ingot sign` and `ingot verify --require`.
+ * trust_test.cpp - tests `ingot key`, `ingot sign` and `ingot verify --require`.
  */
 #include <sys/stat.h>
 

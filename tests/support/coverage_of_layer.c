@@ -1,7 +1,7 @@
 /*
  * coverage_of_layer.c - makes the OpenCL layer in the workers of `ingot build` write which lines it ran; see
- * coverage_of_workers.c. The layer has its own counts. It writes them with each object of a recipe, because only these
- * workers request such objects.
+ * coverage_of_workers.c. The layer has its own counts. It writes them each time it creates a program from an object of
+ * a recipe, which only these workers request.
  */
 #include <stddef.h>
 #include <stdint.h>

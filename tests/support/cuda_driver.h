@@ -2,8 +2,8 @@
  * cuda_driver.h - the CUDA driver of a test, and contexts for its GPUs.
  *
  * The driver is opened at run time, as the library under test opens it, because the tests are also built on machines
- * without one. Two equal devices come first. If no second GPU equals the first one, two contexts of the first one take
- * their place.
+ * without one. Two identical devices come first. If there is no second GPU with the name of the first one, two contexts
+ * of the first one take their place.
  */
 #ifndef INGOT_TESTS_CUDA_DRIVER_H
 #define INGOT_TESTS_CUDA_DRIVER_H
@@ -28,13 +28,13 @@ public:
         return driver;
     }
 
-    /* The contexts of the equal devices, followed by those of devices that differ from them. */
+    /* The contexts of the identical devices, followed by those of devices that differ from them. */
     const std::vector<CUcontext> &contexts() const { return contexts_; }
     std::optional<uint32_t> different_device() const
     {
         return contexts_.size() > equal_count_ ? std::optional<uint32_t>(equal_count_) : std::nullopt;
     }
-    /* Returns how many GPUs are equal to the first one. */
+    /* Returns how many GPUs are identical to the first one, including that one. */
     uint32_t equal_gpu_count() const { return equal_gpu_count_; }
 
     template <typename Function> Function function(const char *name) const

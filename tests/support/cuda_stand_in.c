@@ -3,9 +3,9 @@
  * on demand.
  *
  * It loads what the real compilers made, by the rules of the real driver: machine code for its own architecture, and
- * nothing else. It finds kernels in the code, but does not launch them. There are three GPUs, two equal ones and a
- * different one. The environment variables CUDA_STAND_IN_NAME and CUDA_STAND_IN_CAPABILITY replace the equal ones with
- * other GPUs. Every call to the function that the environment variable CUDA_STAND_IN_FAIL names fails.
+ * nothing else. It finds kernels in the code, but does not launch them. There are three GPUs, two identical ones and a
+ * different one. The environment variables CUDA_STAND_IN_NAME and CUDA_STAND_IN_CAPABILITY replace the identical ones
+ * with other GPUs. Every call to the function that the environment variable CUDA_STAND_IN_FAIL names fails.
  */
 #include "support/cuda_stand_in.h"
 

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Makes the next `times` calls to the function `call` return this result. Its name has no version suffix. */
+/* Makes the next `times` calls to the function `call`, a name without a version suffix, return this result. */
 void cuda_stand_in_fail(const char *call, CUresult result, int times);
 int cuda_stand_in_live_modules(void);
 /* Returns how many contexts the calling thread has pushed and not popped. */

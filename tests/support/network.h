@@ -162,7 +162,7 @@ private:
     std::unique_ptr<server_process::Redis> server_;
 };
 
-/* nginx in the server's namespace, where no other process uses a port. */
+/* nginx in the server's namespace, where no other process uses port 80. */
 class Nginx
 {
 public:

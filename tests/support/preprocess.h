@@ -1,5 +1,6 @@
 /*
- * preprocess.h - preprocesses an OpenCL C text with clang, as the reference for texts without includes.
+ * preprocess.h - preprocesses an OpenCL C text with clang, for tests that compare a text that includes files with the
+ * text without includes that Ingot makes of it.
  */
 #ifndef INGOT_TESTS_SUPPORT_PREPROCESS_H
 #define INGOT_TESTS_SUPPORT_PREPROCESS_H

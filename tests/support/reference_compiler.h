@@ -7,7 +7,7 @@
 #include <ingot/backend.h>
 
 /* The bytes are "REFCODE1", the target's name in 24 bytes, and the kernels. Each kernel has a name in 32 bytes, a
- * 32-bit count, and this many operations of a character and eight bytes. */
+ * 32-bit count, and as many operations, each of a character and eight bytes. */
 struct reference_code {
     size_t size;
     uint8_t *bytes;

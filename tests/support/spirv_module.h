@@ -1,7 +1,8 @@
 /*
  * spirv_module.h - makes a SPIR-V module for OpenCL with a specialization constant, word by word.
  *
- * Kernel "specialized" stores the constant 3, a 32-bit integer that is 5 by default, to its buffer.
+ * The kernel "specialized" writes the specialization constant with id 3, a 32-bit integer that is 5 by default, to its
+ * buffer.
  */
 #ifndef INGOT_TESTS_SPIRV_MODULE_H
 #define INGOT_TESTS_SPIRV_MODULE_H

@@ -36,8 +36,7 @@ namespace fs = std::filesystem;
 using Bytes = std::vector<uint8_t>;
 using ::ScratchDirectory;
 
-/* Returns a volume for thousands of stores: some file systems are ten times slower for minutes after many deletions.
- */
+/* Returns a volume for thousands of stores. Some file systems are ten times slower for minutes after many deletions. */
 inline const char *fast_volume()
 {
     return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : std::getenv("TMPDIR");

@@ -1,4 +1,4 @@
-/* mandelbrot.cu - counts the steps until each point of the plane escapes, and gives it a colour. Options: REAL,
+/* mandelbrot.cu - counts the steps until each point of the plane escapes, and gives it a color. Options: REAL,
  * STEPS. */
 extern "C" __global__ void mandelbrot(uchar4 *pixels, int width, int height, REAL left, REAL top, REAL scale)
 {

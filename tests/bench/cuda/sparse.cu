@@ -1,5 +1,5 @@
-/* sparse.cu - multiplies a sparse matrix (compressed rows) by a vector, one warp per row. Has the steps of conjugate
- * gradients. */
+/* sparse.cu - multiplies a sparse matrix (compressed rows) by a vector, one warp per row. Also has the steps of
+ * the conjugate gradient method. */
 extern "C" __global__ void multiply(const int *starts, const int *columns, const double *values, const double *x,
                                     double *y, int rows)
 {
