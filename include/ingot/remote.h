@@ -191,12 +191,13 @@ INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ing
 INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 /**
- * Waits until no uploads or removals wait anymore, including those that are added during the call.
+ * Waits until all uploads and removals are done that wait at the time of the call. Does not wait for those that other
+ * threads add during the call.
  *
  * @param max_time_ms  The longest wait. INGOT_REMOTE_NO_LIMIT: as long as the server works.
  * @par Threads  Any number at once.
- * @retval INGOT_SUCCESS        Nothing waits anymore. Events reported blobs that could not be uploaded.
- * @retval INGOT_BUSY           Blobs still wait: the time is over, or the tier does not ask the server now.
+ * @retval INGOT_SUCCESS        They are done. Events reported blobs that could not be uploaded.
+ * @retval INGOT_BUSY           Some still wait: the time is over, or the tier does not ask the server now.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  * @retval INGOT_INVALID_ARGUMENTS
  */

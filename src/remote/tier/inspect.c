@@ -93,8 +93,8 @@ ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint32_t max_time_ms)
     const uint64_t moment_ns =
         max_time_ms == INGOT_REMOTE_NO_LIMIT ? CLOCK_NEVER : clock_now_ns() + (uint64_t)max_time_ms * CLOCK_NS_PER_MS;
     const int cancellation = cancellation_hold();
-    const bool is_empty = worker_wait(tier, moment_ns);
+    const bool is_done = worker_wait(tier, moment_ns);
     cancellation_allow(cancellation);
-    return is_empty ? INGOT_SUCCESS
-                    : ingot_set_error_detail(INGOT_BUSY, "%zu uploads still wait", upload_queue_count(&tier->queue));
+    return is_done ? INGOT_SUCCESS
+                   : ingot_set_error_detail(INGOT_BUSY, "%zu uploads still wait", upload_queue_count(&tier->queue));
 }

@@ -146,12 +146,13 @@ void worker_ensure(struct tier *tier)
 bool worker_wait(struct tier *tier, uint64_t moment_ns)
 {
     (void)pthread_mutex_lock(&tier->queue.lock);
-    while ((tier->queue.first != NULL || tier->queue.active != NULL) && clock_now_ns() < moment_ns &&
+    const uint64_t number = tier->queue.last_number;
+    while (upload_queue_has_up_to(&tier->queue, number) && clock_now_ns() < moment_ns &&
            guard_get_state(&tier->guard).is_closed)
         upload_queue_wait(&tier->queue, moment_ns);
-    const bool is_empty = tier->queue.first == NULL && tier->queue.active == NULL;
+    const bool is_done = !upload_queue_has_up_to(&tier->queue, number);
     (void)pthread_mutex_unlock(&tier->queue.lock);
-    return is_empty;
+    return is_done;
 }
 
 void worker_finish(struct tier *tier)

@@ -12,8 +12,8 @@
 /* Starts the thread if it is not running and the tier has not finished. If that fails, an event reports it. */
 void worker_ensure(struct tier *tier);
 
-/* Waits until nothing is left to upload. Returns false as soon as the breaker opens, or if something is still left at
- * `moment_ns`. */
+/* Waits until the uploads and removals that wait now are done. Returns false as soon as the breaker opens, or if one is
+ * still left at `moment_ns`. */
 bool worker_wait(struct tier *tier, uint64_t moment_ns);
 
 /* Ends the thread at once. Drops the waiting uploads; an event reports how many. Later calls do nothing. */

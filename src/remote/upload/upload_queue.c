@@ -12,6 +12,7 @@
 struct upload {
     atomic_uint references; /* dropping a reference (release) pairs with dropping the last one (acquire) */
     struct upload *next;    /* guarded by the queue's lock */
+    uint64_t number;        /* items are numbered in the order in which they were added, from 1; guarded by the lock */
     unsigned attempt_count; /* used only by the thread that takes items */
     size_t id_size;
     size_t blob_size;
@@ -61,6 +62,7 @@ static struct upload *make_upload(size_t id_size, const uint8_t *id, size_t blob
         return NULL;
     atomic_init(&upload->references, 1);
     upload->next = NULL;
+    upload->number = 0;
     upload->attempt_count = 0;
     upload->id_size = id_size;
     upload->blob_size = blob_size;
@@ -141,6 +143,7 @@ enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_
             upload_release(unlink_at(queue, earlier));
         for (; queue->count >= queue->max_count || queue->bytes + size_of(upload) > queue->max_bytes; ++*dropped_count)
             upload_release(unlink_at(queue, &queue->first));
+        upload->number = ++queue->last_number;
         *queue->last = upload;
         queue->last = &upload->next;
         ++queue->count;
@@ -190,6 +193,12 @@ void upload_queue_finish(struct upload_queue *queue, bool is_tried_again)
     (void)pthread_cond_broadcast(&queue->has_changed);
     (void)pthread_mutex_unlock(&queue->lock);
     upload_release(upload);
+}
+
+bool upload_queue_has_up_to(const struct upload_queue *queue, uint64_t number)
+{
+    const struct upload *oldest = queue->active != NULL ? queue->active : queue->first;
+    return oldest != NULL && oldest->number <= number;
 }
 
 void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns)

@@ -27,7 +27,7 @@ unsigned upload_count_attempt(struct upload *upload);
 
 struct upload_queue {
     pthread_mutex_t lock;
-    pthread_cond_t has_changed; /* wakes the thread, and callers that wait until the queue is empty; steady clock */
+    pthread_cond_t has_changed; /* wakes the thread, and callers that wait for uploads; steady clock */
     uint64_t max_bytes;         /* max_bytes and max_count are constant */
     size_t max_count;
     struct upload *first; /* `lock` guards all fields from here on */
@@ -35,7 +35,8 @@ struct upload_queue {
     struct upload *active; /* the item that the thread is working on, or NULL */
     size_t count;          /* count and bytes do not include the active item */
     uint64_t bytes;
-    bool is_closed; /* accepts no more items */
+    uint64_t last_number; /* of the newest item that was ever added; 0: none */
+    bool is_closed;       /* accepts no more items */
 };
 
 /* Returns false if the system has no resources for a mutex or a condition. */
@@ -57,6 +58,9 @@ struct upload *upload_queue_take(struct upload_queue *queue);
  * with the same id. */
 void upload_queue_finish(struct upload_queue *queue, bool is_tried_again);
 
+/* Returns true if an item is left whose number is at most `number`, including the active item. The caller holds the
+ * lock. */
+bool upload_queue_has_up_to(const struct upload_queue *queue, uint64_t number);
 /* Waits for a change of the queue, until `moment_ns` at the latest. The caller holds the lock. */
 void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns);
 /* Wakes all waiting threads. */

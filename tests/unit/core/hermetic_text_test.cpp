@@ -22,10 +22,10 @@ protected:
     }
 
     /* Expects that clang sees the same tokens in the source and in Ingot's text, and reports no errors. */
-    void expect_same_tokens(const std::string &source, const std::string &options = "")
+    void expect_same_tokens(const std::string &source)
     {
         write("native.cl", source); /* written first, because it may include itself */
-        const Result result = resolve(pocl_rules(), source, options);
+        const Result result = resolve(pocl_rules(), source);
         ASSERT_EQ("", result.reason) << source;
         write("hermetic.cl", result.texts[0]);
         const Preprocessed native = preprocess("native.cl", {"-I."});

@@ -367,6 +367,26 @@ TEST(RemoteFaults, EndsInTimeWithUploadsThatNobodyTakes)
     redis.resume();
 }
 
+/* Another thread stores faster than the server accepts, so the queue is never empty. */
+TEST(RemoteFaults, FlushWaitsOnlyForWhatWasStoredBefore)
+{
+    const Redis redis;
+    const Tier tier(redis.url());
+    std::atomic<bool> is_flushed{false};
+    std::atomic<int> count{0};
+    std::thread storing([&] {
+        const Bytes blob = random_bytes(1, 1 << 16);
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        while (!is_flushed && std::chrono::steady_clock::now() < end)
+            tier.put(bytes_of("id " + std::to_string(++count)), blob);
+    });
+    while (count < 10)
+        std::this_thread::yield();
+    EXPECT_EQ(INGOT_SUCCESS, tier.flush(20000));
+    is_flushed = true;
+    storing.join();
+}
+
 TEST(RemoteFaults, StopsUploadingToAServerThatRefuses)
 {
     const Redis redis({"--maxmemory", "1mb", "--maxmemory-policy", "noeviction"});
@@ -375,4 +395,7 @@ TEST(RemoteFaults, StopsUploadingToAServerThatRefuses)
     /* The upload is not tried again, because the server would refuse it again. */
     EXPECT_TRUE(server_process::becomes_true([&] { return tier.events.count("failed: the server refuses: OOM") == 1; }))
         << tier.events.all();
+    EXPECT_EQ(INGOT_SUCCESS, tier.flush());
+    EXPECT_EQ(1u, tier.stats().failed_uploads);
+    EXPECT_EQ(1u, tier.events.count("failed: the server refuses: OOM")) << tier.events.all();
 }

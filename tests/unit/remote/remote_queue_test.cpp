@@ -132,6 +132,24 @@ TEST(RemoteQueue, TriesAFailedUploadFirst)
     EXPECT_EQ(2u, upload_queue_count(&queue.queue));
 }
 
+TEST(RemoteQueue, NumbersItemsInTheOrderOfTheirArrival)
+{
+    Queue queue;
+    EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, UINT64_MAX));
+    queue.add("a", "1");
+    const uint64_t number = queue.queue.last_number;
+    queue.add("b", "2");
+    EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, number));
+    queue.take();
+    EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, number)) << "the item is being uploaded";
+    upload_queue_finish(&queue.queue, true);
+    EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, number)) << "the item will be tried again";
+    queue.take();
+    upload_queue_finish(&queue.queue, false);
+    EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, number));
+    EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, queue.queue.last_number));
+}
+
 TEST(RemoteQueue, TakesNothingOnceClosed)
 {
     Queue queue;
