@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ingot/describe.h>
 #include <ingot/event.h>
 #include <ingot/export.h>
 #include <ingot/status.h>
@@ -587,33 +588,6 @@ typedef struct ingot_cache_stats {
 /** Returns the counts. They are exact if no other thread is using the context.
  *  @param[in,out] stats  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats);
-
-/* ---- ids and blobs as text --------------------------------------------------------------------------------------- */
-
-/**
- * Describes an id as a JSON object with one member per field, as a NUL-terminated text; size protocol.
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  @p id is not an id that this library can read.
- * @retval INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size_t *text_size, char *text);
-
-/**
- * Lists the fields in which two ids differ as a JSON array of {"field", "expected", "found"}; [] for equal ids.
- * Explains a miss if @p expected is the requested id and @p found is a stored one. Size protocol and statuses as
- * ingot_cache_blob_id_describe.
- */
-INGOT_API ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
-                                                     const uint8_t *found, size_t *text_size, char *text);
-
-/**
- * Describes a blob's content as a JSON object, as a NUL-terminated text; size protocol. Its members are "source_name",
- * "kernels", "binaries" (each with the digest of the device's identity and its size in bytes), "build_time_ns" (0:
- * unknown) and "build_log". Does not need a device.
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Loading the blob would fail in the same way.
- * @retval INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob, size_t *text_size,
-                                                   char *text);
 
 #ifdef __cplusplus
 }
