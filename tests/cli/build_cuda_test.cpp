@@ -3,6 +3,10 @@
  *
  * The driver is cuda_stand_in.c, with two identical GPUs and a different one; the compilers are the real ones.
  */
+#include <cstring>
+#include <iostream>
+#include <utility>
+
 #include <ingot/recipe.h>
 
 #include "cli/tool.h"
@@ -10,6 +14,47 @@
 
 namespace
 {
+
+/* A program: its texts, which are linked if there are several, and its options. */
+struct Text {
+    std::vector<std::string> sources;
+    std::string options;
+};
+
+const char kTwice[] = "extern \"C\" __global__ void twice(int *x) { x[0] += x[0]; }\n";
+
+std::vector<Text> programs()
+{
+    const std::string add = "extern \"C\" __global__ void add(int *x) { x[threadIdx.x] += AMOUNT; }\n";
+    const std::string sum = "template <typename T> __device__ T sum(const T *x, int count)\n"
+                            "{ T all = 0; for (int i = 0; i < count; ++i) all += x[i]; return all; }\n"
+                            "extern \"C\" __global__ void k(ELEMENT *x, int count) { x[0] = sum(x, count); }\n";
+    const std::string calling = "__device__ int helper(int x);\n"
+                                "extern \"C\" __global__ void call(int *x) { x[0] = helper(x[0]); }\n";
+    std::vector<Text> all = {{{calling, "__device__ int helper(int x) { return 3 * x; }\n"}, ""},
+                             {{calling, "__device__ int helper(int x) { return 4 * x; }\n"}, ""}};
+    for (const char *options : {"", "--fmad=false", "--maxrregcount=32", "--std=c++17"})
+        all.push_back({{kTwice}, options});
+    for (const char *amount : {"3", "4", "5"})
+        all.push_back({{add}, std::string("-DAMOUNT=") + amount});
+    for (const char *type : {"int", "float", "double"})
+        all.push_back({{sum}, std::string("-DELEMENT=") + type + " --use_fast_math"});
+    return all;
+}
+
+/* Returns the devices, names and binaries of a blob (doc/blob-format.md), without its log, its build time and its
+ * checksum. */
+std::string code_of(const std::vector<uint8_t> &blob)
+{
+    uint32_t section_count = 0;
+    uint64_t names_size = 0, log_size = 0;
+    std::memcpy(&section_count, blob.data() + 12, sizeof(section_count));
+    std::memcpy(&names_size, blob.data() + 24, sizeof(names_size));
+    std::memcpy(&log_size, blob.data() + 32, sizeof(log_size));
+    const size_t log_at = 120 + size_t{40} * section_count + names_size;
+    return std::string(blob.begin() + 120, blob.begin() + static_cast<long>(log_at)) +
+           std::string(blob.begin() + static_cast<long>(log_at + log_size), blob.end() - 16);
+}
 
 class CliBuildCuda : public CliTest
 {
@@ -22,20 +67,24 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, ingot_cuda_context_create(&context, 1, &native, &info)) << ingot_last_error_detail();
         return Context(context);
     }
-    static Desc make_desc(const Context &context)
+    static Desc make_desc(const Context &context, const Text &text = {{kTwice}, ""})
     {
-        const Source source = make_source("extern \"C\" __global__ void twice(int *x) { x[0] += x[0]; }\n", "twice.cu",
-                                          INGOT_SOURCE_CUDA_CPP);
-        const ingot_source_t handle = source.get();
+        std::vector<Source> sources;
+        std::vector<ingot_source_t> handles;
+        for (const std::string &source : text.sources) {
+            sources.push_back(make_source(source, "program.cu", INGOT_SOURCE_CUDA_CPP));
+            handles.push_back(sources.back().get());
+        }
         ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-        info.sources = &handle;
-        info.source_count = 1;
+        info.sources = handles.data();
+        info.source_count = handles.size();
+        info.compile_options = text.options.c_str();
         ingot_program_desc_t desc = nullptr;
         EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context.get(), &info)) << ingot_last_error_detail();
         return Desc(desc);
     }
     std::string recipe() const { return (scratch() / "app.recipe").string(); }
-    void record() const
+    void record(const std::vector<Text> &texts = {{{kTwice}, ""}}) const
     {
         const Context context = make_context(CudaDriver::get().contexts()[0]);
         ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
@@ -43,8 +92,9 @@ protected:
         const std::string path = recipe();
         info.path = path.c_str();
         ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_open(&writer, &info)) << ingot_last_error_detail();
-        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add(writer, make_desc(context).get(), nullptr, nullptr))
-            << ingot_last_error_detail();
+        for (const Text &text : texts)
+            EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add(writer, make_desc(context, text).get(), nullptr, nullptr))
+                << ingot_last_error_detail();
         ingot_recipe_writer_release(writer);
     }
     Result build(std::vector<std::string> options = {},
@@ -53,17 +103,24 @@ protected:
         options.insert(options.begin(), {CLI_PROGRAM, "build", recipe(), "--into", root().string()});
         return run_command(options, environment);
     }
+    /* Requests a program. Returns where it came from, and its machine code. */
+    static std::pair<ingot_origin_t, std::string> request(const Context &context, ingot_storage_t store,
+                                                          const Text &text = {{kTwice}, ""})
+    {
+        ingot_program_t made = nullptr;
+        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+        size_t size = 0;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&made, make_desc(context, text).get(), store, &origin));
+        const Program program(made);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(made, &size, nullptr));
+        std::vector<uint8_t> blob(size);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(made, &size, blob.data()));
+        return {origin, code_of(blob)};
+    }
     /* Returns where an application with this context gets its program. */
     ingot_origin_t origin_for(CUcontext native) const
     {
-        const store_fixture::Store store = open_store();
-        const Context context = make_context(native);
-        ingot_program_t program = nullptr;
-        ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
-        EXPECT_EQ(INGOT_SUCCESS,
-                  ingot_persist_program_create(&program, make_desc(context).get(), store.get(), &origin));
-        ingot_program_release(program);
-        return origin;
+        return request(make_context(native), open_store().get()).first;
     }
 };
 
@@ -80,6 +137,27 @@ TEST_F(CliBuildCuda, BuildsForEachGpuSoThatTheApplicationCompilesNothing)
         EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_for(native));
     const Result second = build();
     EXPECT_EQ(0u, second.output.find("0 built, 3 present (")) << second.output;
+}
+
+/* On each GPU, the programs have the machine code that the application itself would have made there. */
+TEST_F(CliBuildCuda, ApplicationsCompileNothingOnAnyGpu)
+{
+    record(programs());
+    const Result built = build();
+    const size_t count = programs().size();
+    EXPECT_EQ(0, built.code) << built.output;
+    EXPECT_EQ(std::to_string(2 * count), json("ls", "len(j)")) << built.output;
+    const store_fixture::Store store = open_store(), own_store = open_store("own");
+    for (const CUcontext native : CudaDriver::get().contexts()) {
+        size_t loaded = 0;
+        for (const Text &text : programs()) {
+            const auto [origin, code] = request(make_context(native), store.get(), text);
+            loaded += origin == INGOT_ORIGIN_STORAGE;
+            EXPECT_EQ(request(make_context(native), own_store.get(), text).second, code) << text.options;
+        }
+        EXPECT_EQ(count, loaded);
+        std::cout << count << " programs, " << count - loaded << " compiled\n";
+    }
 }
 
 TEST_F(CliBuildCuda, BuildsForTheNamedGpu)

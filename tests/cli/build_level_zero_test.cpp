@@ -1,7 +1,11 @@
 /*
  * build_level_zero_test.cpp - tests `ingot build` of programs that were recorded with Level Zero, for this product and
- * for another one.
+ * for others.
  */
+#include <algorithm>
+#include <iostream>
+#include <sstream>
+
 #include <ingot/recipe.h>
 
 #include "cli/tool.h"
@@ -56,7 +60,37 @@ protected:
         return run_command({CLI_PROGRAM, "build", recipe(), "--into", store.string()},
                            {{"CreateMultipleRootDevices", "1"}, {"ProductFamilyOverride", product}});
     }
+    /* Runs an application on a device of the given product. Returns its lines, one for each program. */
+    std::vector<std::string> run_application(const std::string &product, const std::string &store,
+                                             const std::string &recorded = "") const
+    {
+        std::vector<std::string> command = {LEVEL_ZERO_APPLICATION, (scratch() / store).string()};
+        if (!recorded.empty())
+            command.push_back(recorded);
+        const Result result = run_command(command, {{"CreateMultipleRootDevices", "1"},
+                                                    {"ProductFamilyOverride", product},
+                                                    {"INGOT_TEST_DEVICE", "level_zero-" + product}});
+        EXPECT_EQ(0, result.code) << result.output;
+        std::vector<std::string> lines;
+        std::istringstream output(result.output);
+        for (std::string line; std::getline(output, line);)
+            lines.push_back(line);
+        return lines;
+    }
 };
+
+long count_compiled(const std::vector<std::string> &lines)
+{
+    return std::count_if(lines.begin(), lines.end(), [](const std::string &line) { return line[0] == 'c'; });
+}
+
+/* Returns the lines without the first word, which says where the program came from. */
+std::vector<std::string> without_origin(std::vector<std::string> lines)
+{
+    for (std::string &line : lines)
+        line.erase(0, line.find(' '));
+    return lines;
+}
 
 TEST_F(CliBuildLevelZero, BuildsSoThatTheApplicationCompilesNothing)
 {
@@ -82,6 +116,29 @@ TEST_F(CliBuildLevelZero, BuildsForAnotherProduct)
     EXPECT_EQ(0, other.code) << other.output;
     EXPECT_EQ(0u, other.output.find("1 built, 0 present (")) << other.output;
     EXPECT_EQ("2", json("ls", "len(set(e['device'] for e in j))"));
+}
+
+/* On each product, the application's programs have the ids and the machine code that the application itself would have
+ * made there. */
+TEST_F(CliBuildLevelZero, ApplicationsCompileNothingOnAnyProduct)
+{
+    const std::vector<std::string> recorded = run_application("tgllp", "recording", recipe());
+    const auto count = static_cast<long>(recorded.size());
+    EXPECT_EQ(count, count_compiled(recorded));
+    EXPECT_EQ(std::to_string(count),
+              json_without_store("recipe list " + recipe(), "sum(e['status'] == 'INGOT_SUCCESS' for e in j)"));
+    for (const char *product : {"tgllp", "dg2", "pvc"}) {
+        const std::string store = std::string("built-") + product;
+        const Result built = build(product, scratch() / store);
+        EXPECT_EQ(0, built.code) << built.output;
+        EXPECT_EQ(0u, built.output.find(std::to_string(count) + " built, 0 present (")) << built.output;
+        const std::vector<std::string> own = run_application(product, std::string("own-") + product);
+        const std::vector<std::string> lines = run_application(product, store);
+        EXPECT_EQ(count, count_compiled(own));
+        EXPECT_EQ(0, count_compiled(lines));
+        EXPECT_EQ(without_origin(own), without_origin(lines));
+        std::cout << product << ": " << count << " programs, " << count_compiled(lines) << " compiled\n";
+    }
 }
 
 /* An environment variable of Intel's compiler changes the ids, as another driver would, but not the device. */
