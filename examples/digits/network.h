@@ -1,8 +1,8 @@
 /*
  * network.h - runs the network on the device.
  *
- * The network: 1x8x8 -> 3x3 convolution, 8 channels -> 3x3 convolution, 16 channels -> 2x2 maximum -> 32 -> 10
- * classes.
+ * The network: 1x8x8 input -> 3x3 convolution, 8 channels -> 3x3 convolution, 16 channels -> 2x2 max pooling -> dense,
+ * 32 -> dense, 10 classes.
  */
 #ifndef DIGITS_NETWORK_H
 #define DIGITS_NETWORK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file cuda.h
- * Creates contexts over the application's own CUDA contexts (driver API), and returns native handles. Library
+ * Creates contexts for the application's own CUDA contexts (driver API), and returns native handles. Library
  * ingot::cuda.
  *
  * Sources: INGOT_SOURCE_CUDA_CPP, which NVRTC compiles to machine code for the device, and INGOT_SOURCE_PTX. nvJitLink
@@ -29,7 +29,7 @@ extern "C" {
 #endif
 
 /**
- * Creates a context over CUDA contexts. Each of them becomes a device of the new context. They must live until the last
+ * Creates a context for CUDA contexts. Each of them becomes a device of the new context. They must live until the last
  * object of the new context is released, because CUDA does not count references. CUDA contexts of the same GPU, or of
  * identical GPUs, share binaries.
  *

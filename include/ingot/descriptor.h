@@ -64,13 +64,13 @@ typedef struct ingot_includes_info {
     }
 
 /**
- * Reads again the files that a descriptor's sources include.
+ * Rereads the files that a descriptor's sources include.
  *
- * @param[out] includes  The new object; the caller releases it. NULL if the sources search for no included file and
- *                       names do not affect the result.
- * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why. Or the included files alone do not give the
- *                              same id, because another file that a search found affects it, or because a file contains
- *                              a NUL byte.
+ * @param[out] includes  The new object; the caller releases it. NULL if the sources neither include nor look for
+ *                       files (`__has_include`) and names do not affect the result.
+ * @retval INGOT_NOT_CACHEABLE  The descriptor is not cacheable (ingot_program_desc_is_cacheable says why), a file
+ *                              contains a NUL byte, or the included files are not enough to reproduce the id, because
+ *                              files that the sources do not include affect what they include.
  * @retval INGOT_BLOB_STALE     A file has changed since the descriptor was made.
  * @retval INGOT_NOT_FOUND      The descriptor was made from an id alone.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY

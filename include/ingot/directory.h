@@ -41,7 +41,7 @@ typedef struct ingot_persist_entry {
 typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
 
 /**
- * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Neither reads blobs nor checks
+ * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Does not read blobs or check
  * seals, so do not trust ids, sizes and times in a store that other users may write.
  *
  * The callback may load, remove and store. If it stops the visit, the status is INGOT_SUCCESS.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file level_zero.h
- * Creates contexts over the application's own Level Zero driver, context and devices, and returns native handles.
+ * Creates contexts for the application's own Level Zero driver, context and devices, and returns native handles.
  * Library ingot::level_zero.
  *
  * Sources: INGOT_SOURCE_SPIRV. Several modules are linked into one program with ZE_experimental_module_program if the
@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 /**
- * Creates a context over @p ze_context, which must live until the last object of the new context is released, because
+ * Creates a context for @p ze_context, which must live until the last object of the new context is released, because
  * Level Zero does not count references. A later Level Zero context at the same address shares nothing with it.
  *
  * @param[out] context       The new context; its device indices follow @p devices.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file opencl.h
- * Creates contexts over the application's own OpenCL context and devices, and returns native handles. Library
+ * Creates contexts for the application's own OpenCL context and devices, and returns native handles. Library
  * ingot::opencl.
  *
  * Sources: INGOT_SOURCE_OPENCL_C, and INGOT_SOURCE_SPIRV if the devices support it (clCreateProgramWithIL).
@@ -24,7 +24,7 @@ struct _cl_icd_dispatch;  /* cl_icd_dispatch of CL/cl_icd.h */
 struct ingot_backend_ops; /* ingot_backend_ops_t of ingot/backend.h */
 
 /**
- * Creates a context over @p cl_context, which Ingot retains until the last object of the new context is released.
+ * Creates a context for @p cl_context, which Ingot retains until the last object of the new context is released.
  *
  * @param[out] context       The new context; its device indices follow @p devices.
  * @param[in]  cl_context    A valid context.

@@ -50,7 +50,7 @@ typedef enum ingot_persist_flags {
     INGOT_PERSIST_READ_ONLY = 1,     /**< Never writes, and does not create the directory. */
     INGOT_PERSIST_DURABLE = 2,       /**< Calls fsync. Off by default: torn entries are detected. */
     INGOT_PERSIST_MAKE_PARENTS = 4,  /**< Creates (0700) missing directories above the root. */
-    INGOT_PERSIST_NO_BUILD_WAIT = 8, /**< Compiles at once what another process is compiling for the store. */
+    INGOT_PERSIST_NO_BUILD_WAIT = 8, /**< Does not wait for a process that compiles the same program. */
     /** Keeps in the store what the programs are compiled from, with their sources, so that `ingot build --stale` can
      *  rebuild them for another driver (ingot/recipe.h). Has no effect if the store is read-only. */
     INGOT_PERSIST_KEEP_RECIPES = 16
@@ -187,8 +187,8 @@ INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
  * @par Processes
  * If another process is compiling the program for the same directory store, this function waits until the store has its
  * blob and loads it (INGOT_ORIGIN_STORAGE). If that process ends without storing a blob, one of the waiting processes
- * compiles. If the store does not accept the program, or it does not compile, all waiting processes compile at once.
- * After build_wait_ms of ingot_persist_info_t, this function compiles the program as well, and an
+ * compiles. If the store does not accept the program, or it does not compile, all waiting processes compile
+ * immediately. After build_wait_ms of ingot_persist_info_t, this function compiles the program as well, and an
  * INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY reports that.
  *
  * This function does not wait for threads of this process that compile the program for another context, or that have
@@ -251,7 +251,7 @@ typedef struct ingot_persist_storing {
 /**
  * Sets when a storage of any kind stores the programs that are created from now on. The times also apply to waiting
  * programs. For a chain, INGOT_PERSIST_STORE_AUTO or 0 means the setting of its first writable tier: if that tier
- * stores at once, so does the chain.
+ * stores immediately, so does the chain.
  *
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
@@ -276,7 +276,7 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
  * begin a program that is expected to take longer. exit() then waits for any driver call of a storage's thread that is
  * still in progress, until 30 s after exit() began, or for the exit time if that is longer. Afterwards no more blobs
- * are taken. This function then returns INGOT_BUSY if programs still wait. A thread of Ingot emits an
+ * are taken. This function then returns INGOT_BUSY if programs are still waiting. A thread of Ingot emits an
  * INGOT_EVENT_STORAGE_DEGRADED with the number of lost programs. Everything that event callbacks and custom storages
  * use must therefore live until exit() has run all handlers that were registered after the context was created. A
  * driver call that takes even longer may crash the process, because the driver shuts down during the call. Nothing is
@@ -327,7 +327,7 @@ typedef struct ingot_persist_flush_info {
  * @param[in]     info      NULL: as ingot_persist_flush.
  * @param[in,out] progress  The progress, set for every status; the caller sets struct_size. May be NULL.
  * @par Threads  Any number at once.
- * @retval INGOT_BUSY  The time ran out, or the callback stopped the flush: programs still wait.
+ * @retval INGOT_BUSY  The time ran out, or the callback stopped the flush: programs are still waiting.
  * @retval INGOT_INVALID_ARGUMENTS
  * @return Otherwise as ingot_persist_flush.
  */
@@ -415,9 +415,9 @@ INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const
  *
  * Reads and verifies the bundle's index. Each blob is read and verified when it is first loaded. It then stays in
  * memory until the storage and its blobs are released, and later loads return it without a copy. The file stays open
- * and must not be changed; to replace it, rename a new file over it. If it is truncated nevertheless, first loads fail
- * with INGOT_BLOB_TRUNCATED. ingot_persist_for_each, ingot_persist_load_entry and ingot_persist_verify (without repair)
- * also accept a bundle.
+ * and must not be changed; to replace it, rename a new file over it. If it is truncated anyway, first loads fail with
+ * INGOT_BLOB_TRUNCATED. ingot_persist_for_each, ingot_persist_load_entry and ingot_persist_verify (without repair) also
+ * accept a bundle.
  *
  * @retval INGOT_NOT_FOUND  No such file.
  * @retval INGOT_UNTRUSTED  The path is a link or not a file, or the file is owned by a user other than this one and

@@ -49,7 +49,7 @@ typedef struct ingot_persist_record_info {
  *
  * @param[in] info  NULL: saves and ends recording. A new recording also saves and ends the current one.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- * @return Otherwise the status with which saving the ended recording failed. The new recording has begun nevertheless.
+ * @return Otherwise the status with which saving the ended recording failed. Even then, the new recording has begun.
  */
 INGOT_API ingot_status_t ingot_persist_record(ingot_storage_t storage, const ingot_persist_record_info_t *info);
 
@@ -160,7 +160,7 @@ INGOT_API ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_con
                                              const ingot_prewarm_info_t *info);
 
 /**
- * Waits until no load is in progress and all threads of the prewarm have ended. In a forked child, returns at once.
+ * Waits until no load is in progress and all threads of the prewarm have ended. In a forked child, returns immediately.
  *
  * @param[in,out] progress  May be NULL; otherwise the caller sets struct_size.
  * @retval INGOT_BUSY  An event callback in one of the prewarm's threads made the call, which did not wait. Or a builder
@@ -170,7 +170,7 @@ INGOT_API ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_con
 INGOT_API ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress);
 
 /** Cancels the prewarm: no further load begins. Then waits as ingot_prewarm_wait does. Loaded programs stay until they
- *  are requested. Statuses as ingot_prewarm_wait; after INGOT_BUSY, it is cancelled, but loads may still run. */
+ *  are requested. Statuses as ingot_prewarm_wait; after INGOT_BUSY, it is canceled, but loads may still run. */
 INGOT_API ingot_status_t ingot_prewarm_cancel(ingot_prewarm_t prewarm);
 
 /** Returns the progress. @param[in,out] progress  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */

@@ -67,8 +67,8 @@ public:
         check(ingot_prewarm_wait(handle_, &progress));
         return progress;
     }
-    /** Cancels the prewarm, so that no further load begins, and waits. @throws error  As wait; the prewarm is cancelled
-     *  nevertheless. */
+    /** Cancels the prewarm, so that no further load begins, and waits.
+     *  @throws error  The same errors as wait(); even then, the prewarm is canceled. */
     void cancel() const { check(ingot_prewarm_cancel(handle_)); }
     ingot_prewarm_progress_t progress() const
     {

@@ -165,7 +165,7 @@ INGOT_API ingot_status_t ingot_recipe_find(ingot_recipe_t recipe, const uint8_t 
 /**
  * Returns the index of the program that had this id when it was recorded, on whatever device and driver.
  *
- * @retval INGOT_NOT_FOUND  The recipe does not have the id. It may have the program nevertheless.
+ * @retval INGOT_NOT_FOUND  The recipe does not have the id. Even so, it may have the program.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_recipe_find_id(ingot_recipe_t recipe, size_t id_size, const uint8_t *id, size_t *index);

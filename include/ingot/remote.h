@@ -19,7 +19,7 @@ extern "C" {
 typedef enum ingot_remote_flags {
     INGOT_REMOTE_READ_ONLY = 1,      /**< Neither uploads nor removes anything. */
     INGOT_REMOTE_NO_COMPRESSION = 2, /**< Uploads blobs uncompressed. Compressed blobs can still be read. */
-    INGOT_REMOTE_NO_LEASES = 4       /**< Compiles at once what another machine is compiling; see ingot_remote_open. */
+    INGOT_REMOTE_NO_LEASES = 4       /**< Does not wait for another machine's compilation; see ingot_remote_open. */
 } ingot_remote_flags_t;
 
 /** A value for times that means "no limit". */
@@ -80,12 +80,12 @@ typedef struct ingot_remote_info {
  *
  * A load asks the server in the calling thread. Any number of threads may load at once, each on its own connection.
  * Storing a blob only queues it. A thread of the tier then uploads it, and until then loads return it from memory. If
- * more blobs wait than the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports that. That
- * thread also removes blobs; until it has removed a blob, loads of the blob's id are misses.
+ * more blobs are pending than the limits allow, the oldest are dropped, and an INGOT_EVENT_STORAGE_DEGRADED reports
+ * that. That thread also removes blobs; until it has removed a blob, loads of the blob's id are misses.
  *
  * A request that fails returns INGOT_IO_ERROR, or a status such as INGOT_BLOB_CORRUPT if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
- * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are misses at once
+ * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are immediate misses
  * (INGOT_NOT_FOUND), and uploads wait. After a pause, the tier's thread probes the server. Once a probe succeeds, the
  * tier asks the server again. Events report when the tier stops and when it resumes.
  *
@@ -179,25 +179,26 @@ typedef struct ingot_remote_report {
 INGOT_API ingot_status_t ingot_remote_check(const ingot_remote_info_t *info, ingot_remote_report_t *report);
 
 /**
- * Asks whether a server has the blob of an id, without loading it. A blob that waits to be uploaded counts as present.
+ * Asks whether a server has the blob of an id, without loading it. A blob whose upload is pending counts as present.
  *
  * @par Threads  Any number at once.
  * @retval INGOT_SUCCESS        It has a blob, which may still turn out to be unusable.
  * @retval INGOT_NOT_FOUND      It has no blob.
- * @retval INGOT_IO_ERROR       The request failed, or the tier does not ask the server now.
+ * @retval INGOT_IO_ERROR       The request failed, or the tier is not contacting the server at present.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY, INGOT_NO_SPACE
  */
 INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id);
 
 /**
- * Waits until all uploads and removals are done that wait at the time of the call. Does not wait for those that other
- * threads add during the call.
+ * Waits for all uploads and removals that are pending when it is called. Does not wait for any that other threads add
+ * in the meantime.
  *
- * @param max_time_ms  The longest wait. INGOT_REMOTE_NO_LIMIT: as long as the server works.
+ * @param max_time_ms  The longest wait. INGOT_REMOTE_NO_LIMIT: no limit while the server works.
  * @par Threads  Any number at once.
  * @retval INGOT_SUCCESS        They are done. Events reported blobs that could not be uploaded.
- * @retval INGOT_BUSY           Some still wait: the time is over, or the tier does not ask the server now.
+ * @retval INGOT_BUSY           Some are still pending: max_time_ms has passed, or the tier is not contacting the server
+ *                              at present.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  * @retval INGOT_INVALID_ARGUMENTS
  */
@@ -214,11 +215,11 @@ typedef struct ingot_remote_stats {
     uint64_t uploads, removals;        /**< Those that the tier's thread has done. */
     uint64_t failed_uploads;           /**< Uploads and removals that failed. */
     uint64_t dropped_uploads;          /**< Uploads that never began, for lack of room or because the process ended. */
-    uint64_t waiting;                  /**< Uploads and removals that wait now. */
+    uint64_t waiting;                  /**< Uploads and removals that are pending now. */
     uint64_t loaded_bytes, sent_bytes; /**< Sizes of objects. */
     uint64_t pauses;                   /**< How often the tier stopped asking the server. */
     uint64_t lost_ns;                  /**< The application's time that failed and slow loads cost. */
-    int is_asking;                     /**< 0: the tier does not ask the server now. */
+    int is_asking;                     /**< 0: the tier is not contacting the server at present. */
     uint64_t leases;                   /**< Leases that this process took, to compile a program for all machines. */
     uint64_t busy_leases;              /**< Requests that found another machine's lease; a wait makes several. */
     uint64_t lost_leases;              /**< Leases that ran out, or vanished from the server, before they were ended. */

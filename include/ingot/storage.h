@@ -51,7 +51,7 @@ typedef struct ingot_storage_ops {
     void (*destroy)(void *self);
 } ingot_storage_ops_t;
 
-/** Creates a storage over @p ops (copied) and @p self, which it owns on success.
+/** Creates a storage from @p ops (copied) and @p self, which it owns on success.
  *  @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
 /** Adds a reference. */
@@ -97,7 +97,7 @@ typedef enum ingot_lease_answer {
     INGOT_LEASE_TAKEN = 0,  /**< The caller has the lease, and the storage has no blob of the id. */
     INGOT_LEASE_BUSY = 1,   /**< Another machine has it. */
     INGOT_LEASE_STORED = 2, /**< The storage has a blob of the id. */
-    /** The caller should compile at once, because the storage gives no leases now or waiting is useless. */
+    /** The caller should compile immediately, because the storage gives no leases now or waiting is useless. */
     INGOT_LEASE_NONE = 3
 } ingot_lease_answer_t;
 

@@ -17,8 +17,8 @@
 enum environment_kind {
     ENVIRONMENT_SWITCH, /* 0 or 1 */
     ENVIRONMENT_SIZE,   /* a number of bytes, or a count */
-    ENVIRONMENT_TIME,   /* milliseconds; a number without a unit is in milliseconds */
-    ENVIRONMENT_DAYS    /* milliseconds; a number without a unit is in days */
+    ENVIRONMENT_TIME,   /* a time, stored in milliseconds; a number without a unit means milliseconds */
+    ENVIRONMENT_DAYS    /* a time, stored in milliseconds; a number without a unit means days */
 };
 
 /* Returns all names, followed by NULL. doc/environment.md describes the same variables. */

@@ -89,9 +89,9 @@ public:
     }
 
     /*
-     * Compares processes that use Ingot with processes that use only the driver's own cache, in turns. A first process
-     * fills that cache. NVIDIA's OpenCL caches what it builds from source. With CUDA, a process without Ingot compiles
-     * to PTX with NVRTC each time, and the driver caches the machine code that it makes from the PTX.
+     * Alternately runs processes that use Ingot and processes that use only the driver's own cache, and compares them.
+     * A first process fills that cache. NVIDIA's OpenCL caches what it builds from source. With CUDA, a process without
+     * Ingot compiles to PTX with NVRTC each time, and the driver caches the machine code that it makes from the PTX.
      */
     void measure_own_cache(const std::string &device, const std::string &child, const std::string &own_child,
                            bench::Report &report)
@@ -139,7 +139,8 @@ public:
     }
 
 private:
-    /* Measures the costs that a process has once, and compares a whole process with one that uses the driver alone. */
+    /* Measures a process's one-time costs, and compares the run time of a whole process with that of one that uses only
+     * the driver. */
     void measure_opencl_parts(bench::Report &report)
     {
         const std::string store = folder_ + "/nvidia-digits-0";

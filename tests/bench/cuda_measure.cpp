@@ -35,7 +35,7 @@ using bench::require_ingot;
 using bench::Sample;
 using Bytes = std::vector<uint8_t>;
 
-/* The first GPU's CUDA context, which is made current in this thread, and Ingot's context over it. */
+/* The first GPU's CUDA context, which is made current in this thread, and Ingot's context for it. */
 struct Gpu {
     CudaDriver &driver = CudaDriver::get();
     CUcontext native = driver.contexts()[0];

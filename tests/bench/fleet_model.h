@@ -56,7 +56,7 @@ struct Outcome {
     double longest_node_s = 0;   /* the longest time from a machine's own start until it has all programs */
     double peak_requests = 0;    /* the most in one second */
     double peak_bytes = 0;       /* the most in one second */
-    double peak_utilization = 0; /* the largest part of a second in which the server is busy, 0 to 1 */
+    double peak_utilization = 0; /* the largest fraction of any one second that the server was busy, 0 to 1 */
 };
 
 Outcome simulate(const Model &model);

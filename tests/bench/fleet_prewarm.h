@@ -21,7 +21,7 @@ struct PrewarmFigures {
     size_t blob_bytes = 0; /* of one program */
 };
 
-/* Stores the programs on the server at `url`, which must be empty, and measures the three ways in turns. `folder` is
+/* Stores the programs on the server at `url`, which must be empty, and measures the three ways in rotation. `folder` is
  * for the manifest. Needs the reference backend (tests/support/reference_backend.c and reference_compiler.c). Ends the
  * process if a step fails. */
 PrewarmFigures measure_prewarm(const std::string &url, const std::string &folder, size_t run_count);

@@ -1,7 +1,7 @@
 /*
  * layer_bench.cpp - measures how much time the OpenCL layer costs and saves applications that do not know about it.
  *
- * Pairs of whole processes are timed in turns, each process in its own scratch directory. One pair is a process with
+ * Pairs of whole processes are timed alternately, each process in its own scratch directory. One pair is a process with
  * the layer and an empty store, and one without the layer. The other pair is a process with the layer and a full store,
  * and one with the driver's own full cache. On PoCL, a cold process that exits also generates and stores the code of
  * all kernels, as far as the default time limit at exit allows.

@@ -155,7 +155,8 @@ void add_ratio(bench::Report *report, const std::string &name, const bench::Samp
     report->add(name, bench::ratios_of(of, to).median(), "times", goal, bound);
 }
 
-/* Compares loads of all entries, and stores of new ones, with blobs of one size. */
+/* For one blob size, measures loading all entries and storing new ones, and compares the directory store and a bundle
+ * with the floors, LMDB and SQLite. */
 void compare_size(bench::Report *report, const fs::path &scratch, const std::string &label, size_t blob_size,
                   unsigned count, unsigned stores_a_round)
 {
@@ -259,7 +260,7 @@ void compare_counts(bench::Report *report, const fs::path &scratch)
     add_ratio(report, "store_100k_over_1k", large_stores, small_stores, Goal::at_most, 1.5);
 }
 
-/* Stores a blob by an id, for one process. */
+/* Stores a blob under an id. Each measured process has its own function of this type. */
 using StoreOne = std::function<void(unsigned number, const Bytes &id, const Bytes &blob)>;
 
 /* Returns the microseconds in which `processes` processes have each stored `count` different ids. */

@@ -305,8 +305,8 @@ private:
                        bench::Goal::at_most, 4);
     }
 
-    /* Compares whole processes, in turns: with Ingot, and with the driver alone, which loads the binaries from
-     * files. */
+    /* Compares whole processes that run alternately: with Ingot, and with the driver alone, which loads the binaries
+     * from files. */
     void measure_whole_process(const std::string &device, const std::string &set, const std::string &store,
                                bench::Report &report)
     {

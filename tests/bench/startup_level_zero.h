@@ -14,7 +14,7 @@ namespace startup
 void compile_modules(const std::string &set, const std::vector<std::string> &names, const std::string &folder);
 
 /*
- * Builds every SPIR-V module of the folder. Then loads it from its blob, in turns with a bare zeModuleCreate of the
+ * Builds every SPIR-V module of the folder. Then loads it from its blob, alternating with a bare zeModuleCreate of the
  * same native binary. Prints for each "module NAME BUILD_US INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES".
  */
 void measure_modules(const std::string &folder);

@@ -1,8 +1,8 @@
 /*
- * startup_measure.h - makes programs ready and loads them, in a measuring process of the startup benchmark that sees
- * only one device.
+ * startup_measure.h - makes programs ready, and measures loading them, in a process that the startup benchmark starts
+ * for one device.
  *
- * Both functions print one line per program for the parent to read.
+ * Both functions print one line per program for the parent to read. measure_ready then prints one more.
  */
 #ifndef INGOT_TESTS_BENCH_STARTUP_MEASURE_H
 #define INGOT_TESTS_BENCH_STARTUP_MEASURE_H
@@ -17,10 +17,10 @@ namespace startup
 void measure_ready(const std::string &set, const std::string &store);
 
 /*
- * Loads every program of the set from its blob in the store, in turns with the driver's own loading of the same binary.
- * Prints for each "load NAME INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES STORAGE_US BLOB_BYTES SECRET_US
- * SIGNED_US". A spread is the distance between the quartiles, divided by the median. SECRET_US and SIGNED_US are the
- * times of checking a seal.
+ * Loads every program of the set from its blob in the store, alternating with the driver's own loading of the same
+ * binary. Prints for each "load NAME INGOT_US INGOT_SPREAD DRIVER_US DRIVER_SPREAD BYTES STORAGE_US BLOB_BYTES
+ * SECRET_US SIGNED_US". A spread is the distance between the quartiles, divided by the median. SECRET_US and SIGNED_US
+ * are the times of checking a seal.
  */
 void measure_load(const std::string &set, const std::string &store);
 

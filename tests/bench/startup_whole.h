@@ -12,9 +12,9 @@ namespace startup
 {
 
 /*
- * Compares two ways to kernels in a warm process, in turns. Ingot reads all sources, describes programs, computes their
- * ids, loads them from the store and creates kernels. The driver loads the same binaries from memory and creates
- * kernels. Prints "ready INGOT_US DRIVER_US".
+ * Alternates between two ways to get kernels in a warm process, and compares them. Ingot reads all sources, describes
+ * programs, computes their ids, loads them from the store and creates kernels. The driver loads the same binaries from
+ * memory and creates kernels. Prints "ready INGOT_US DRIVER_US".
  */
 void measure_ready_over_driver(const std::string &set, const std::string &store);
 

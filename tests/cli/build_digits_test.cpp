@@ -8,7 +8,7 @@
 namespace
 {
 
-/* The blobs of a store by their ids. The blobs do not contain the time that their build took. */
+/* The blobs of a store, keyed by id. The blobs do not contain the time that their build took. */
 using Blobs = std::map<std::vector<uint8_t>, std::vector<uint8_t>>;
 
 std::vector<uint8_t> blob_of(ingot_storage_t store, const ingot_persist_entry_t *entry)

@@ -120,8 +120,10 @@ TEST_F(CliRecipe, MergeKeepsTheIdsOfDamagedCopies)
         }
         const fs::path damaged = scratch() / "1";
         std::vector<uint8_t> bytes = recipe_fixture::read_file(damaged);
-        const size_t text = 32, content = text + 96; /* the sizes of the file's header and of a record's header */
-        if (is_missing) {                            /* leave out the text's record */
+        /* offsets of the text's record (after the file's header, 32 bytes) and of its content (after the record's
+         * header, 96 bytes) */
+        const size_t text = 32, content = text + 96;
+        if (is_missing) { /* leave out the text's record */
             size_t size = 0;
             memcpy(&size, bytes.data() + text + 8, 8);
             bytes.erase(bytes.begin() + text, bytes.begin() + static_cast<ptrdiff_t>(content + size));

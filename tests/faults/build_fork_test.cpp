@@ -51,9 +51,9 @@ void request(const Store &store, int number)
 
 } // namespace
 
-/* The application registers its fork handlers before Ingot registers its own. The handlers that run before a fork are
- * called in the reverse order. If Ingot took a lock in such a handler, the application's handler would then wait for a
- * request that waits for Ingot's lock. */
+/* The application registers its fork handlers before Ingot registers its own, and handlers that run before a fork are
+ * called in reverse order. If Ingot's handler took a lock, the application's handler would then wait for the
+ * application's lock, which a request holds while it waits for Ingot's lock: a deadlock. */
 TEST(BuildFork, DoesNotWaitForALockThatARequestHolds)
 {
     EXPECT_EQ(0, forked_child::run([] {

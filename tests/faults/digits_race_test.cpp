@@ -1,5 +1,5 @@
 /*
- * digits_race_test.cpp - tests eight processes that start the digits example at once on an empty store.
+ * digits_race_test.cpp - tests eight processes that start the digits example at the same time on an empty store.
  */
 #include "examples/digits_process.h"
 

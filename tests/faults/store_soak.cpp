@@ -129,7 +129,7 @@ void work_once(Board *board, const Store &store, std::mt19937 *random)
     _exit(0);
 }
 
-/* Kills a random process and restarts it, again and again, until the time is over. Returns false if one hung. */
+/* Kills a random process and restarts it, again and again, until the time is up. Returns false if a process hung. */
 bool kill_and_restart(Board *board, const std::string &root, unsigned seconds, std::mt19937 *random, unsigned *kills)
 {
     pid_t children[kProcesses];

@@ -1,6 +1,6 @@
 /*
- * store_volume_test.cpp - tests stores, bundles and single files on a volume that is really full: a small tmpfs that a
- * child mounts in its own namespace. A second run has a limit on the size of files, which makes the same calls fail.
+ * store_volume_test.cpp - tests stores, bundles and single files on a volume that is actually full: a small tmpfs that
+ * a child mounts in its own namespace. A second run has a limit on the size of files, which makes the same calls fail.
  * The first run is skipped if the machine does not allow the mount.
  */
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
  * redis_group_fuzzer.cpp - reads any bytes as the replies of Redis to a group of commands, with the code that reads
  * several replies from one connection, including its socket.
  *
- * Each command must end in the same way whether the bytes come at once or in two pieces: with a value, which the bytes
+ * Each command must end in the same way whether the bytes come in one piece or in two: with a value, which the bytes
  * must contain; without a value; or with a failure, which ends the group.
  *
  * Input: a byte with the number of commands, then the replies. The server closes the connection after them.

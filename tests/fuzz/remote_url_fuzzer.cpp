@@ -1,6 +1,6 @@
 /*
  * remote_url_fuzzer.cpp - parses any text as the URL of a remote tier. If it is accepted, its parts must have the
- * lengths that other code relies on, and an HTTP address made of it must end with the whole key.
+ * lengths that other code relies on, and an HTTP address made from it must end with the whole key.
  */
 #include <cstdint>
 #include <cstdlib>

@@ -75,7 +75,7 @@ private:
         *blob = {bytes.size(), copy, release, nullptr};
         return INGOT_SUCCESS;
     }
-    /* Supplies the two keys of the golden seals, whose bytes are 0, 1, 2, ... */
+    /* Supplies the two keys of the golden seals. The bytes of each key are 0, 1, 2, ... */
     static ingot_status_t next_key(size_t index, ingot_persist_key_t *key, void *)
     {
         if (index >= 2)

@@ -60,7 +60,7 @@ public:
         munmap(state_, sizeof(State));
     }
 
-    /* Changes the quality. Packets that are on the way arrive at once. */
+    /* Changes the quality. Packets that are on the way arrive immediately. */
     void set(const Quality &quality) const
     {
         state_->loss_percent = quality.loss_percent;

@@ -1,8 +1,8 @@
 /*
  * backend.h - declares the CUDA backend's table of operations, and the operations, grouped by file.
  *
- * The core compares the addresses of such tables to distinguish this backend's objects from those of other
- * backends.
+ * The core compares the build operations of such tables (ops->build) to distinguish this backend's objects from those
+ * of other backends.
  */
 #ifndef INGOT_BACKENDS_CUDA_BACKEND_H
 #define INGOT_BACKENDS_CUDA_BACKEND_H

@@ -1,5 +1,5 @@
 /*
- * state.h - the state of an Ingot context over CUDA.
+ * state.h - the state of an Ingot context for CUDA.
  *
  * ingot_cuda_context_create writes everything here once. Afterwards it is only read, so it needs no lock. The native
  * contexts belong to the application, which keeps them alive: CUDA does not count references.

@@ -2,8 +2,8 @@
  * backend.h - declares the Level Zero backend's table of operations, its operations, and its shared functions,
  * grouped by file.
  *
- * The core compares the addresses of such tables to distinguish this backend's objects from those of other
- * backends.
+ * The core compares the build operations of such tables (ops->build) to distinguish this backend's objects from those
+ * of other backends.
  */
 #ifndef INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H
 #define INGOT_BACKENDS_LEVEL_ZERO_BACKEND_H

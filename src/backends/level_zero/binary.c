@@ -12,7 +12,7 @@
  *  - ocloc's device binaries also contain SPIR-V. The driver recompiles a binary for another device or driver from
  *    the SPIR-V, and says so only in the build log. This file treats that as a refusal.
  *  - Damaged bytes crash the process, so only verified bytes may be passed.
- *  - The driver ignores the build flags of a native binary, even unknown flags. This file passes them nevertheless.
+ *  - The driver ignores the build flags of a native binary, even unknown flags. This file passes them anyway.
  */
 #include "backends/level_zero/backend.h"
 #include "backends/level_zero/errors.h"

@@ -1,5 +1,5 @@
 /*
- * state.h - the state of an Ingot context over Level Zero.
+ * state.h - the state of an Ingot context for Level Zero.
  *
  * ingot_level_zero_context_create writes everything here once. Afterwards it is only read, so it needs no lock. The
  * native handles belong to the application, which keeps them alive: Level Zero does not count references.

@@ -11,8 +11,8 @@
  *    only in the build log. This file treats that as a refusal. Ingot loads a binary only if the device and the
  *    driver have the same identity as when the binary was made, so the driver should not need to recompile it.
  *  - NVIDIA's binary is PTX, which the driver compiles at each load; see vendor/nvidia_binary.h.
- *  - PoCL and Intel's driver load a binary with any options. The options are passed nevertheless, because PoCL uses
- *    those that matter at run time (denormals).
+ *  - PoCL and Intel's driver load a binary with any options. The options are passed anyway, because PoCL uses those
+ *    that matter at run time (denormals).
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"

@@ -1,5 +1,5 @@
 /*
- * native_binary.c - reads binaries as the driver returns them, and makes native programs from them.
+ * native_binary.c - gets binaries from the driver, unchanged, and makes native programs from them.
  *
  * PoCL lists binaries for the devices that a program was built for. Other drivers list binaries for all devices of
  * the program. PoCL writes to every pointer of CL_PROGRAM_BINARIES, even to NULL.

@@ -1,5 +1,5 @@
 /*
- * native_binary.h - reads binaries as the driver returns them, and makes native programs from them.
+ * native_binary.h - gets binaries from the driver, unchanged, and makes native programs from them.
  */
 #ifndef INGOT_BACKENDS_OPENCL_NATIVE_BINARY_H
 #define INGOT_BACKENDS_OPENCL_NATIVE_BINARY_H

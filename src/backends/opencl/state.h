@@ -1,5 +1,5 @@
 /*
- * state.h - the state of an Ingot context over OpenCL.
+ * state.h - the state of an Ingot context for OpenCL.
  *
  * ingot_opencl_context_create_with writes everything here once. Afterwards it is only read, so it needs no lock.
  * Invariant: the native context and the devices are retained as long as the state lives.

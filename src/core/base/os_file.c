@@ -52,7 +52,7 @@ static struct os_file_state state_of(const struct stat *about)
                                   ns_of(&about->st_ctim)};
 }
 
-/* True if the file system reports every change of a file at once. Other file systems may be remote, cache
+/* True if the file system reports every change of a file immediately. Other file systems may be remote, cache
  * attributes, renumber files, or take times from an image. A write through a memory mapping does not change a file's
  * times in a tmpfs, and changes them late in ZFS. */
 static bool is_telling_file_system(int file)

@@ -78,7 +78,7 @@ struct include_replay includes_replay(const struct ingot_includes *includes)
 
 /* ---- from a record ---- */
 
-/* Makes a source object of the next recorded file. */
+/* Creates a source object from the next recorded file. */
 static ingot_status_t take_file(struct bytes_reader *reader, const ingot_allocator_t *allocator,
                                 struct ingot_source **file)
 {

@@ -262,9 +262,9 @@ static bool is_of_a_compiler(const struct header_name *name)
     return false;
 }
 
-/* True if no embedded header was found, or if the compiler certainly finds it under the included name, even if its
- * own name differs. Compilers that write embedded headers to files find them by paths relative to a source or to
- * each other. A compiler that only looks up the given names needs the exact name. */
+/* True if no embedded header was found, or if the compiler is certain to find the one that was. If the header's name is
+ * exactly the included name, every compiler finds it. If not, only compilers that write embedded headers to files find
+ * it, by its path relative to a source or to another header; the others compare names exactly. */
 static bool is_header_certain(const struct search *search, const struct graph_text *text)
 {
     return search->header == NULL || search->has_exact_name ||

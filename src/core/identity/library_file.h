@@ -1,7 +1,7 @@
 /*
  * library_file.h - reads from a library's file what the dynamic linker would read, without loading the library.
  *
- * Loading a compiler takes 5 to 15 ms, and reading its file only some microseconds.
+ * Loading a compiler takes 5 to 15 ms; reading its file takes only a few microseconds.
  */
 #ifndef INGOT_CORE_IDENTITY_LIBRARY_FILE_H
 #define INGOT_CORE_IDENTITY_LIBRARY_FILE_H

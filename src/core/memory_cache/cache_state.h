@@ -65,7 +65,8 @@ void memory_cache_make_room_for_group(struct memory_cache *cache, const char *na
 void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,
                              struct cache_entry *entry);
 
-/* Evicts everything because memory ran out. The caller must not hold the lock. */
+/* Called when memory runs out: evicts everything, or nothing if the cache's values cannot be made again
+ * (cannot_remake). The caller must not hold the lock. */
 void memory_cache_empty(struct memory_cache *cache);
 /* Returns the request's entry with a reference and counts a hit, or returns NULL. Requires the lock. */
 struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request);

@@ -1,9 +1,9 @@
 /*
  * memory_cache_make.c - handles requests that make an entry if they do not find it.
  *
- * A request finds its entry, waits for another thread's flight (cache_flight.h), or makes the entry itself. It repeats
- * this until it succeeds or fails. No lock is held while a maker runs, while entries are released, or while a thread
- * waits.
+ * A request finds its entry, waits for another thread's flight (cache_flight.h), or makes the entry itself. If a
+ * flight's outcome does not apply to the request, for example because only the pilot failed, the request starts over.
+ * No lock is held while a maker runs, while entries are released, or while a thread waits.
  */
 #include "core/base/error.h"
 #include "core/memory_cache/cache_state.h"

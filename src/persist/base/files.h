@@ -60,7 +60,7 @@ int files_make_root(const char *path);
 
 /* Writes the path of the working directory. Returns -ERANGE if it is too long. */
 int files_working_directory(char *path, size_t capacity);
-/* Makes the descriptor `replaced` refer to the open file of `fd`. All threads see the change at once. */
+/* Makes the descriptor `replaced` refer to the open file of `fd`. All threads see the change immediately. */
 int files_replace(int fd, int replaced);
 
 /* Opens the directory that contains the object at a path. Sets *name to the path's last component. */

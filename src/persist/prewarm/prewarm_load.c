@@ -26,7 +26,8 @@ static void end(struct ingot_prewarm *prewarm, ingot_prewarm_state_t state)
     prewarm->is_ending = true;
 }
 
-/* Skips items that callers requested before their turn. Requires the lock, but releases it while it releases a blob. */
+/* Skips items that callers requested before their turn. The caller holds the lock, which this function gives up
+ * temporarily whenever it releases a blob. */
 static void skip_items(struct ingot_prewarm *prewarm)
 {
     while (prewarm->next_item < prewarm->manifest.ids.count &&

@@ -2,7 +2,7 @@
  * program.c - creates programs through a storage. Looks for a program in memory, then in the storage, then compiles it.
  *
  * A failure of the storage is reported only by an event, not by a status. A program is stored after all callers that
- * waited for it have received it. The thread that requested it stores it at once, or adds it to the storage's queue
+ * waited for it have received it. The thread that requested it stores it immediately, or adds it to the storage's queue
  * (see stores_now).
  */
 #include "persist/program/program.h"

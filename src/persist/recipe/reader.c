@@ -112,7 +112,7 @@ static ingot_status_t read_content(struct ingot_recipe *recipe, const struct rec
     return status;
 }
 
-/* Ignores a record. If there is a check, reads the record nevertheless, because seals cover it, too. */
+/* Ignores a record. If there is a check, still reads the record, because seals cover it, too. */
 static ingot_status_t skip(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
     uint8_t *content = NULL;

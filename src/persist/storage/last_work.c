@@ -1,5 +1,6 @@
 /*
- * last_work.c - makes storages store what still waits when the process ends, and reports programs that were not stored.
+ * last_work.c - makes storages store their pending items when the process ends, and reports programs that were not
+ * stored.
  *
  * exit() runs in a thread that may hold any of the application's locks. For this reason, that thread stores nothing and
  * runs no callback. The storages' own threads store the items, and one more thread emits the events. exit() waits for
@@ -77,7 +78,7 @@ static bool is_any(bool (*is_so)(ingot_storage_t storage))
     return is;
 }
 
-/* Makes each storage's thread store waiting items, for as long as the storage may delay the end of the process. Waits
+/* Makes each storage's thread store pending items, for as long as the storage may delay the end of the process. Waits
  * for the threads, and returns the longest time by which a storage may delay the end. */
 static uint64_t do_all(uint64_t now_ns)
 {

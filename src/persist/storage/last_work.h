@@ -1,5 +1,5 @@
 /*
- * last_work.h - makes storages store what still waits when the process ends.
+ * last_work.h - makes storages store their pending items when the process ends.
  */
 #ifndef INGOT_PERSIST_STORAGE_LAST_WORK_H
 #define INGOT_PERSIST_STORAGE_LAST_WORK_H

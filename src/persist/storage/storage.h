@@ -30,9 +30,9 @@ ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, co
  * each storage on the way can check the seal.
  */
 
-/* Loads what the storage keeps under an id. Checks it at once against the policies of this storage and of the storages
- * in `around` (NULL: none), because a chain stores what it has loaded in its first tiers. with_core: the core will
- * check the blob, so the operation that storage_set_load_for_core set may be used. */
+/* Loads what the storage keeps under an id. Checks it immediately against the policies of this storage and of the
+ * storages in `around` (NULL: none), because a chain stores what it has loaded in its first tiers. with_core: the core
+ * will check the blob, so the operation that storage_set_load_for_core set may be used. */
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
 /* Stores what another storage keeps, if this storage's policy accepts it. Never seals it, because this storage's key

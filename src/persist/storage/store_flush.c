@@ -1,5 +1,5 @@
 /*
- * store_flush.c - makes a storage store its waiting items now: at a flush, and at the end of the process.
+ * store_flush.c - makes a storage store its pending items now: at a flush, and at the end of the process.
  *
  * A flush without a time limit stores the items in the calling thread. With a limit, the storage's thread does the
  * work, so a slow driver does not delay the caller. The thread works on all lists until the queue's urgent_until_ns.

@@ -1,5 +1,5 @@
 /*
- * store_flush.h - makes a storage store its waiting items now: at a flush, and at the end of the process.
+ * store_flush.h - makes a storage store its pending items now: at a flush, and at the end of the process.
  */
 #ifndef INGOT_PERSIST_STORAGE_STORE_FLUSH_H
 #define INGOT_PERSIST_STORAGE_STORE_FLUSH_H
@@ -7,15 +7,15 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-/* Stores all waiting items, and waits for those that are being stored, within info's limits. Returns INGOT_BUSY if some
- * items still wait afterwards. Otherwise returns the first failure since the last flush, or INGOT_SUCCESS. progress may
- * be NULL. */
+/* Stores all pending items, and waits for those that are being stored, within info's limits. Returns INGOT_BUSY if some
+ * items are still pending afterwards. Otherwise returns the first failure since the last flush, or INGOT_SUCCESS.
+ * progress may be NULL. */
 ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                            ingot_persist_flush_progress_t *progress);
 
 /* ---- for last_work.c, at the end of the process; these functions do not wait for the queue's lock ---- */
 
-/* Makes the storage's thread store items of all lists (see enum store_queue_when) until this time. */
+/* Until this time, has the storage's thread take items from all lists (see enum store_queue_when) and store them. */
 void store_flush_hurry(ingot_storage_t storage, uint64_t until_ns);
 /* True if the time of store_flush_hurry has not passed, and an item is being stored or can probably be stored in that
  * time. Also true if the lock is not available. */

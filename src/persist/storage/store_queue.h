@@ -21,7 +21,7 @@ void store_queue_fini(ingot_storage_t storage);
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
 
-/* Stores a program at once. If that fails, the next flush returns the failure, too. */
+/* Stores a program immediately. If that fails, the next flush returns the failure, too. */
 ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                      ingot_program_t program, size_t id_size, const uint8_t *id);
 
@@ -47,7 +47,7 @@ void store_queue_wake(ingot_storage_t storage);
 void store_queue_note_making(ingot_storage_t storage);
 void store_queue_note_made(ingot_storage_t storage);
 
-/* Returns how many programs wait, including those that are being stored. */
+/* Returns how many programs are pending, including those that are being stored. */
 uint64_t store_queue_count(ingot_storage_t storage);
 
 /* True if an item is being stored. For the end of the process: does not wait for the queue's lock, and returns true if

@@ -22,7 +22,7 @@ enum breaker_state { BREAKER_CLOSED, BREAKER_OPEN, BREAKER_HALF_OPEN };
 enum breaker_finding {
     BREAKER_WORKS,
     BREAKER_DOUBTFUL, /* a bad object or answer; several of them in a row open the breaker */
-    BREAKER_FAILS,    /* opens the breaker at once */
+    BREAKER_FAILS,    /* opens the breaker immediately */
 };
 
 struct breaker {

@@ -260,7 +260,7 @@ static void take_results(struct http_handle *handle, size_t count, struct transf
     }
 }
 
-/* Ends a transfer whose time is over. Returns the moment at which a transfer that is still running must end, or
+/* Ends a transfer whose time has run out. Returns the moment at which a transfer that is still running must end, or
  * CLOCK_NEVER if the transfer is not running. */
 static uint64_t check_time(struct http_handle *handle, struct transfer *transfer, uint64_t now_ns)
 {

@@ -1,5 +1,5 @@
 /*
- * wait.h - waits for a socket until a moment, or until its request ends early.
+ * wait.h - waits for a socket, until a given time at most, or until the request ends early.
  */
 #ifndef INGOT_REMOTE_NET_WAIT_H
 #define INGOT_REMOTE_NET_WAIT_H

@@ -162,7 +162,7 @@ static void end_all(struct tier *tier)
     const uint64_t began_ns = clock_now_ns();
     if (!take_last_request(&tier->leases, &last) || guard_admit(&tier->guard, &request, began_ns) != GUARD_PASS)
         return;
-    request.is_ended = NULL; /* otherwise, the requests would end at once, because the tier is being closed */
+    request.is_ended = NULL; /* otherwise, the requests would end immediately, because the tier is being closed */
     if (request.deadline_ns > began_ns + FINAL_NS)
         request.deadline_ns = began_ns + FINAL_NS;
     enum outcome outcome = OUTCOME_DONE;

@@ -24,7 +24,7 @@ struct lease {
     bool has_upload_failed;  /* the upload failed, and the uploads of other machines probably would, too */
     bool is_lost;            /* the server has given the lease to another token, or may have done so */
     uint64_t renew_at_ns;    /* when the next renewal is due */
-    uint64_t runs_out_at_ns; /* the earliest moment at which the lease runs out on the server */
+    uint64_t runs_out_at_ns; /* the earliest moment at which the lease may have run out on the server */
     char key[OBJECT_KEY_CAPACITY];
     char token[LEASE_TOKEN_CAPACITY];
 };

@@ -1,5 +1,5 @@
 /*
- * load.h - loads a blob from the server, or from the waiting uploads.
+ * load.h - loads a blob from the server, or from the pending uploads.
  */
 #ifndef INGOT_REMOTE_TIER_LOAD_H
 #define INGOT_REMOTE_TIER_LOAD_H
@@ -19,7 +19,7 @@ void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ing
  * The parts of a load, which both tier_load and tier_load_many use. Each part updates the tier's counts, and reports
  * the status of the load.
  */
-/* Loads a blob from the waiting uploads, or sets a failure if the server must not be asked for this id. Returns false
+/* Loads a blob from the pending uploads, or sets a failure if the server must not be asked for this id. Returns false
  * if the server must be asked. */
 bool load_here(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob, ingot_status_t *status);
 ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);

@@ -1,11 +1,11 @@
 /*
  * registry.c - lists the open tiers of this process, and finishes them in exit(); see registry.h.
  *
- * Most processes end without releasing their storages. So a handler that exit() calls uploads the blobs that still
- * wait, but only for a short time. Other threads may be loading meanwhile. The handler ends their requests, because the
- * libraries that these requests use, such as OpenSSL, may free their memory in a handler that runs later. The handlers
- * of persist, which store programs, have already run. They were registered after this one, because a tier is opened
- * before the first program is made, and exit() calls the newest handler first.
+ * Most processes end without releasing their storages. So a handler that exit() calls uploads the blobs that are still
+ * pending, but only for a short time. Other threads may be loading meanwhile. The handler ends their requests, because
+ * the libraries that these requests use, such as OpenSSL, may free their memory in a handler that runs later. The
+ * handlers of persist, which store programs, have already run. They were registered after this one, because a tier is
+ * opened before the first program is made, and exit() calls the newest handler first.
  */
 #include "remote/tier/registry.h"
 

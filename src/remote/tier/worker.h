@@ -12,11 +12,11 @@
 /* Starts the thread if it is not running and the tier has not finished. If that fails, an event reports it. */
 void worker_ensure(struct tier *tier);
 
-/* Waits until the uploads and removals that wait now are done. Returns false as soon as the breaker opens, or if one is
- * still left at `moment_ns`. */
+/* Waits until the uploads and removals that are pending now are done. Returns false as soon as the breaker opens, or if
+ * one of them is still pending at `moment_ns`. */
 bool worker_wait(struct tier *tier, uint64_t moment_ns);
 
-/* Ends the thread at once. Drops the waiting uploads; an event reports how many. Later calls do nothing. */
+/* Ends the thread immediately. Drops the pending uploads; an event reports how many. Later calls do nothing. */
 void worker_finish(struct tier *tier);
 
 #endif

@@ -84,7 +84,7 @@ bool upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t ma
     return false;
 }
 
-/* Removes the item that `at` links to from the list. */
+/* Removes from the list the item that `at` points to, and returns it. */
 static struct upload *unlink_at(struct upload_queue *queue, struct upload **at)
 {
     struct upload *upload = *at;

@@ -2,8 +2,8 @@
  * upload_queue.h - queues blobs to be uploaded and ids to be removed, oldest first, within limits.
  *
  * A new item replaces an older one with the same id. If there is no room, the oldest items are dropped. One thread
- * takes items from the queue. A load also finds the item that this thread is working on. Lock: one mutex, not held
- * while an item is uploaded. Items have reference counts, so that a load need not copy the blob.
+ * takes items from the queue. Loads search the queue, too, including the item that this thread is working on. Lock: one
+ * mutex, not held while an item is uploaded. Items have reference counts, so that a load need not copy the blob.
  */
 #ifndef INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
 #define INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
@@ -65,9 +65,9 @@ bool upload_queue_has_up_to(const struct upload_queue *queue, uint64_t number);
 void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns);
 /* Wakes all waiting threads. */
 void upload_queue_wake(struct upload_queue *queue);
-/* Drops all waiting items, accepts no more, and wakes all waiting threads. Returns how many items were dropped. */
+/* Drops all pending items, accepts no more, and wakes all waiting threads. Returns how many items were dropped. */
 size_t upload_queue_close(struct upload_queue *queue);
-/* Returns how many items wait, including the active one. */
+/* Returns how many items are pending, including the active one. */
 size_t upload_queue_count(struct upload_queue *queue);
 
 #endif

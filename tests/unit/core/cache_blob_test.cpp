@@ -366,8 +366,7 @@ TEST_F(CacheBlob, IsRefusedForWhatNothingCanVouchFor)
     EXPECT_EQ(builds + 1, device_.counts.builds);
 }
 
-/* The first request compiles twice: without the includes, and then natively. Later requests compile natively at once.
- */
+/* The first request compiles twice: without the includes, and then natively. Later requests only compile natively. */
 TEST_F(CacheBlob, IsNotThereForAProgramThatOnlyBuildsNatively)
 {
     ProgramText text;

@@ -1,5 +1,5 @@
-/* Tests the identity of a compiler, which consists of the build-ids of a driver's libraries. Child processes really
- * load them. */
+/* Tests the identity of a compiler, which consists of the build-ids of a driver's libraries. Child processes actually
+ * load the driver; its compiler's libraries are loaded or only read, depending on the test. */
 #include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /*
- * hermetic_hashcat_test.cpp - tests that clang makes the same tokens of a real program and of the text in which Ingot
- * has replaced the program's includes.
+ * hermetic_hashcat_test.cpp - tests that clang makes the same tokens from a real program and from the text in which
+ * Ingot has replaced the program's includes.
  *
  * The programs are some of hashcat's OpenCL programs, or all of them with --all. The options are those of the startup
  * benchmark.

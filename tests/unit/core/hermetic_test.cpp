@@ -259,7 +259,8 @@ TEST_F(Hermetic, RefusesWhatMayBeADirective)
     EXPECT_EQ("", resolve("char *s = \"\xc2\xa0#include x\"; // \xc2\xa0#include\n").reason);
 }
 
-/* clang takes some non-ASCII characters for white space, so it reads another name or directive than Ingot would. */
+/* clang treats some non-ASCII characters as white space, so it would read a different name or directive than Ingot
+ * does. */
 TEST_F(Hermetic, RefusesNamesOfOtherCharactersThanAscii)
 {
     const std::string blank = "\xc2\xa0";

@@ -1,4 +1,4 @@
-/* Tests the text that the compiler gets: its exact bytes, and that clang makes the same tokens of it as of the
+/* Tests the text that the compiler gets: its exact bytes, and that clang makes the same tokens from it as from the
  * original. */
 #include "unit/core/hermetic_fixture.h"
 

@@ -321,7 +321,7 @@ TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
     cache_entry_release(answer.entry);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
 
-    answer = ask(harness, 2, [&](cache_entry **entry, size_t *) { /* a cycle over another key */
+    answer = ask(harness, 2, [&](cache_entry **entry, size_t *) { /* a cycle through another key */
                                                                   const Answer inner = ask(
                                                                       harness, 3, [&](cache_entry **made, size_t *) {
                                                                           EXPECT_EQ(INGOT_INVALID_ARGUMENTS,

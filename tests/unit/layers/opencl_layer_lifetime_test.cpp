@@ -85,7 +85,8 @@ struct Launches {
     cl_command_queue queue;
     cl_mem memory;
     cl_event event = nullptr;
-    std::vector<cl_kernel> kernels; /* retained without the layer, as the driver retains them */
+    /* retained by direct calls that bypass the layer, as the driver retains kernels that wait to run */
+    std::vector<cl_kernel> kernels;
 
     explicit Launches(Session &used) : session(used)
     {

@@ -67,7 +67,7 @@ TEST(Layer, ChecksHeadersAndInputsAsTheDriverDoes)
                 cl.clLinkProgram(session.context, 0, nullptr, "", count, inputs, nullptr, nullptr, &error);
             session.tell(what + " is refused", linked == nullptr);
             session.tell(what, error);
-            if (linked != nullptr) /* Intel's driver makes a program nevertheless */
+            if (linked != nullptr) /* Intel's driver makes a program anyway */
                 cl.clReleaseProgram(linked);
         };
         link("no input count", 0, &program);

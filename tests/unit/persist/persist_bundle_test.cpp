@@ -164,7 +164,7 @@ ingot_persist_stats_t stats_of(ingot_storage_t storage)
     return stats;
 }
 
-/* A chain of a bundle and a store. The store keeps new programs, and stores them at once. */
+/* A chain of a bundle and a store. The store keeps new programs, and stores them immediately. */
 class BundleInChain : public PersistBundle
 {
 protected:

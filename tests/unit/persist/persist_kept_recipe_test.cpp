@@ -54,7 +54,7 @@ protected:
         ASSERT_EQ(static_cast<uint64_t>(number) - 1, program_count());
     }
     /* Expects that nothing is recorded in a file that `prepare` changed: one event reports this with `status`, and
-     * blobs are stored nevertheless. */
+     * blobs are still stored. */
     void expect_unusable(const std::function<void()> &prepare, ingot_status_t status)
     {
         const Store first(info());

@@ -1,5 +1,5 @@
 /*
- * Tests recipes: a recorded program has the same id when it is described again, whatever it is made of.
+ * Tests recipes: a program described from its record has the same id as before, whatever inputs it has.
  */
 #include <gtest/gtest.h>
 
@@ -324,7 +324,7 @@ TEST_F(PersistRecipe, ALinkNamesTheObjectThatWasRecordedWhenItWasCompiled)
         ProgramText other;
         other.sources = {numbered_source(number)};
         const Desc link = other.make(context);
-        const Writer another = open_writer(path()); /* as in another process */
+        const Writer another = open_writer(path()); /* a second writer, as another process would have */
         ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_link(another.get(), link.get(), nullptr, 1, objects, nullptr));
         EXPECT_EQ(key, add(another, object));
     }

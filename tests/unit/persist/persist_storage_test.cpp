@@ -1,5 +1,5 @@
 /*
- * Tests storages that are made of an application's own table of operations.
+ * Tests storages that are made from an application's own table of operations.
  */
 #include <gtest/gtest.h>
 

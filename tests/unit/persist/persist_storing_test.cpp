@@ -1,5 +1,5 @@
 /*
- * Tests when storages store: at once, in a quiet moment, at a flush with a time limit, and while the process ends.
+ * Tests when storages store: immediately, in a quiet moment, at a flush with a time limit, and while the process ends.
  */
 #include <gtest/gtest.h>
 

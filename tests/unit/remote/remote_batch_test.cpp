@@ -201,7 +201,7 @@ TEST_P(RemoteBatch, MissesWhatIsNotThere)
 {
     put({0, 3, 4, 30, 31, 59});
     const Tier tier(server_->url());
-    EXPECT_EQ(INGOT_SUCCESS, tier.put(id_of(7), blob_of(7))); /* the blob may still wait for its upload */
+    EXPECT_EQ(INGOT_SUCCESS, tier.put(id_of(7), blob_of(7))); /* the blob's upload may still be pending */
     const Loaded loaded(tier.get(), numbers_to(60));
     EXPECT_EQ(7u, loaded.count(INGOT_SUCCESS));
     EXPECT_EQ(53u, loaded.count(INGOT_NOT_FOUND));

@@ -23,7 +23,8 @@ using server_process::Redis;
 namespace
 {
 
-/* Settings of a tier that probes soon, so that a process meets its server's fault again and again. */
+/* Settings of a tier that probes again soon after a failure, so that the process runs into the server's fault
+ * repeatedly. */
 ingot_remote_info_t eager()
 {
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;

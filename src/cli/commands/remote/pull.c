@@ -39,7 +39,7 @@ struct pulling {
     bool is_warm; /* this is `ingot warm` */
     ingot_storage_t store;
     ingot_storage_t server; /* NULL: there is no server, and the chain is the store */
-    ingot_storage_t chain;  /* the store before the server */
+    ingot_storage_t chain;  /* a chain of the store and then the server */
     struct wanted *wanted;  /* wanted and wanted_count are constant while threads run */
     size_t wanted_count;
     atomic_size_t next; /* index of the next item to take; it and all counts are relaxed */

@@ -51,8 +51,8 @@ typedef cl_int(CL_API_CALL *read_variable_t)(cl_command_queue, cl_program, const
 typedef cl_int(CL_API_CALL *write_variable_t)(cl_command_queue, cl_program, const char *, cl_bool, size_t, size_t,
                                               const void *, cl_uint, const cl_event *, cl_event *);
 
-/* Begins a call to a driver's function with the driver's program. Returns false if the driver does not have the
- * function (NULL). */
+/* Begins a call to a function of the driver, for which *use gets the driver's own program. Returns false if `function`
+ * is NULL: the driver does not have it. */
 static bool begin_call(struct shadow_use *use, cl_program program, const void *function)
 {
     if (function != NULL)

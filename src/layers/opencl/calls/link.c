@@ -184,8 +184,8 @@ static cl_program *map_inputs(cl_uint count, const cl_program *inputs)
     return mapped;
 }
 
-/* True if an input is an object of a recipe. The driver gets such objects only through calls that Ingot makes, with
- * options that read no files. */
+/* True if any input is an object of a recipe. The application's own link call must not pass such objects to the driver.
+ * Only Ingot's calls may, because their options read no files. */
 static bool are_of_recipe(cl_uint count, const cl_program *inputs)
 {
     bool are = false;

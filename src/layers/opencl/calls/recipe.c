@@ -2,8 +2,8 @@
  * recipe.c - compiles objects of a recipe, for `ingot build`; see util/recipe_call.h.
  *
  * A recipe is a file that records what programs are compiled from, and may come from anywhere. So its objects are
- * compiled only from what their ids cover. The driver never gets the application's own call, because the driver would
- * then read files of this machine.
+ * compiled only from what their ids cover. The application's original call is never passed to the driver, because the
+ * driver could then read files on this machine.
  */
 #include <ingot/recipe.h>
 

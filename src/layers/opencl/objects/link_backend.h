@@ -25,8 +25,8 @@ struct link_call {
     cl_program native; /* some drivers create one even if the link fails */
 };
 
-/* Makes the call, after compiling the objects that were loaded. Returns false, without asking the driver to link, if an
- * object could not be compiled. */
+/* Makes the call. First compiles those objects that were loaded, because they have no native program. Returns false,
+ * without asking the driver to link, if one of them could not be compiled or if memory ran out. */
 bool link_call_make(struct link_call *call);
 
 /* Creates the descriptor of the call's program. */

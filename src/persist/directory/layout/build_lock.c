@@ -6,10 +6,10 @@
  * ends, the kernel unlocks the byte, so one of the waiting processes takes over.
  *
  * If the program cannot be stored, waiting for it is useless. The process that built it then exchanges its exclusive
- * lock for a shared one. A process that finds a shared lock builds at once, and holds a shared lock during its build,
- * so that further processes find one, too. Waiting processes look at the lock only from time to time, so the exchanged
- * lock is kept during some further builds. It is not kept much longer than a minute, because the reason may be
- * temporary: as long as the lock is kept, processes that start together all compile the program.
+ * lock for a shared one. A process that finds a shared lock builds immediately, and holds a shared lock during its
+ * build, so that further processes find one, too. Waiting processes look at the lock only from time to time, so the
+ * exchanged lock is kept during some further builds. It is not kept much longer than a minute, because the reason may
+ * be temporary: as long as the lock is kept, processes that start together all compile the program.
  *
  * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process do
  * not wait for each other here, because one may hold a lock of the application that the other needs. A forked child

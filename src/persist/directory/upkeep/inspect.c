@@ -31,7 +31,8 @@ static ingot_status_t pin(const struct entry_place *place, uint64_t inode, struc
 {
     struct file_facts facts = {0};
     ingot_status_t status = entry_examine(place, &facts);
-    if (facts.inode != 0 && facts.inode != inode) /* a failure of a different entry does not matter */
+    if (facts.inode != 0 && facts.inode != inode)
+        /* Another entry has this name now, and entry_examine's status is about that entry, so replace the status. */
         status = replaced(place->path);
     if (status == INGOT_SUCCESS)
         status = entry_pin(place, pinned);

@@ -139,7 +139,7 @@ static void tell(struct recount *recount)
     (void)upkeep_watch_found(recount->watch, count, bytes);
 }
 
-/* Repeats a step until the step clears *goes_on or fails, or until the watch ends the work. Takes the lock anew for
+/* Repeats a step until the step clears *goes_on or fails, or until the watch ends the work. Takes the lock again for
  * each step. */
 static ingot_status_t do_step(struct recount *recount,
                               ingot_status_t (*step)(struct account *account, uint64_t number, bool *goes_on))

@@ -70,7 +70,7 @@ void recipe_put_text_field(struct recipe_buffer *content, enum recipe_field tag,
 /* Begins a field whose value is appended in parts. The result is passed to recipe_end_field, which sets the size. */
 size_t recipe_begin_field(struct recipe_buffer *content, enum recipe_field tag);
 void recipe_end_field(struct recipe_buffer *content, size_t begin);
-/* Appends a text and its size to the value of the current field. */
+/* Appends a text, preceded by its size (u32), to the value of the current field. */
 void recipe_put_text(struct recipe_buffer *content, const char *text);
 
 #endif

@@ -43,7 +43,8 @@ static bool is_empty(const struct savings_counts *counts)
     return counts->hits == 0 && counts->builds == 0 && counts->longest_ns == 0;
 }
 
-/* Takes the counts that wait in a store. If the parent process made these counts, drops them. Requires the lock. */
+/* Removes and returns the store's pending counts. Returns none if they were inherited from the parent process. Requires
+ * the lock. */
 static struct savings_counts take(ingot_storage_t store)
 {
     const struct savings_counts none = {0, 0, 0, 0};

@@ -5,9 +5,9 @@
  * appear while the lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth
  * longer than the build, and a long wait costs next to nothing.
  *
- * A waiting process looks into the store only if the modification time of the id's bucket, which is a directory, has
+ * A waiting process looks in the store only if the modification time of the id's bucket, which is a directory, has
  * changed. But a blob may appear without changing that time, because many file systems only use the time of the clock's
- * last tick. So each wait ends with a last look into the store, even if the bucket's time is unchanged.
+ * last tick. So each wait ends with a last look in the store, even if the bucket's time is unchanged.
  *
  * If machines share a storage, the process that has taken the lock on its machine asks that storage for a lease. It
  * waits in the same way while another machine has the lease. One limit applies to both waits together.
@@ -188,7 +188,7 @@ static bool wait_for_lease(struct build_turn *turn)
     return !turn->is_lease_over;
 }
 
-/* Waits for other processes of this machine. Returns true if the caller should look into the storage. */
+/* Waits for other processes of this machine. Returns true if the caller should look in the storage. */
 static bool wait_for_lock(struct build_turn *turn)
 {
     const struct build_locks *locks = turn->store->build_locks;
@@ -221,7 +221,7 @@ bool build_turn_wait(struct build_turn *turn)
 }
 
 /* Notes how long the build took, because other processes will wait at least this long. If the build took long, saves
- * the time at once, because other processes may need it right away. */
+ * the time immediately, because other processes may need it right away. */
 static void note_duration(const struct build_turn *turn)
 {
     const uint64_t duration_ns = files_steady_clock_ns() - turn->taken_ns;

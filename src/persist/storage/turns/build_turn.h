@@ -24,8 +24,9 @@ enum build_turn_end {
  * The id must live until then. Returns NULL if the storage has no directory store with locks, or if memory runs out;
  * the caller then builds the program. */
 struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused);
-/* Returns true, possibly after a wait, if another process may have stored the program. The caller should then look
- * into the storage and call this function again. Returns false if the caller should build the program. */
+/* Returns true, possibly after a wait, if another process may have stored the program. The caller should then try to
+ * load it from the storage, and call this function again if it is not there. Returns false if the caller should build
+ * the program. */
 bool build_turn_wait(struct build_turn *turn);
 /* Ends a turn. Does nothing if turn is NULL. */
 void build_turn_end(struct build_turn *turn, enum build_turn_end end);
