@@ -22,9 +22,9 @@ struct entry_place {
 };
 
 /*
- * Checks the entry's directory. *facts describes the object that has the entry's name. Returns INGOT_NOT_FOUND if there
- * is no object, INGOT_UNTRUSTED if another user owns it or may write to it or if it is neither a directory nor a file,
- * INGOT_BLOB_CORRUPT if it is a file, or INGOT_IO_ERROR.
+ * Checks the entry's directory. Sets *facts to those of whatever has the entry's name. Returns INGOT_NOT_FOUND if
+ * nothing has the name, INGOT_UNTRUSTED if another user owns it or may write to it, INGOT_UNTRUSTED for anything but a
+ * directory or a file, INGOT_BLOB_CORRUPT for a file, or INGOT_IO_ERROR.
  */
 ingot_status_t entry_examine(const struct entry_place *place, struct file_facts *facts);
 
