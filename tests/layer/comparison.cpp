@@ -5,6 +5,8 @@
 
 #include <regex>
 
+#include "layer/transcript.h"
+
 namespace layer
 {
 
@@ -47,9 +49,10 @@ bool is_by_design(const std::string &line)
 std::string without_messages_of_others(const std::string &line)
 {
     static const std::regex messages("ignoring debug info with an invalid version \\(\\d+\\) in (/[^ ]*?program\\.bc)?"
-                                     "|<unknown>:0:0: [^<]*?(?=<unknown>|ignoring debug|Device )");
+                                     "|(<unknown>|\\(temporary\\)):\\d+:\\d+: [^<]*?"
+                                     "(?=<unknown>|\\(temporary\\)|ignoring debug|Device )");
     static const std::regex sizes("size \\d+( wrote \\d+)?");
-    if (line.find("Error(s) while linking") == std::string::npos)
+    if (line.find(failed_link) == std::string::npos)
         return line;
     return std::regex_replace(std::regex_replace(line, messages, ""), sizes, "size N");
 }

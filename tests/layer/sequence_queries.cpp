@@ -96,6 +96,16 @@ template <typename T> std::vector<T> elements_of(const std::vector<unsigned char
     return values;
 }
 
+bool reports_failed_link(cl_program program, cl_device_id device)
+{
+    size_t size = 0;
+    if (clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS)
+        return false;
+    std::string log(size, '\0');
+    return clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) == CL_SUCCESS &&
+           log.find("Error(s) while linking") != std::string::npos;
+}
+
 } // namespace
 
 std::string Sequence::value_of(const Param &param, const std::vector<unsigned char> &bytes) const
@@ -169,8 +179,9 @@ void Sequence::program_param(Program *program, const Param &param)
 void Sequence::build_param(Program *program, cl_device_id device, const Param &param)
 {
     const cl_program handle = program != nullptr ? program->handle : nullptr;
-    query(program_name(program) + " on " + out_.of(device) + " " + param.name, param,
-          [&](cl_uint id, size_t size, void *value, size_t *ret) {
+    const bool is_of_failed_link = param.id == CL_PROGRAM_BUILD_LOG && reports_failed_link(handle, device);
+    query(program_name(program) + " on " + out_.of(device) + " " + param.name + (is_of_failed_link ? failed_link : ""),
+          param, [&](cl_uint id, size_t size, void *value, size_t *ret) {
               return clGetProgramBuildInfo(handle, device, id, size, value, ret);
           });
 }

@@ -12,6 +12,9 @@
 namespace layer
 {
 
+/* Marks queries for the log of a program that did not link. */
+constexpr const char *failed_link = " of a program that did not link";
+
 template <typename Number> std::string number(Number value)
 {
     return std::to_string(value);

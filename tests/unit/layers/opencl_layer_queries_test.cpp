@@ -28,7 +28,7 @@ TEST(Layer, AnswersAboutAProgramAsTheDriverDoes)
 TEST(Layer, ReportsTheBlanksInOptionsAsTheDriverDoes)
 {
     static const char text[] = "kernel void one(global int *out) { *out = 1; }\n";
-    for (const char *options : {" ", " -cl-mad-enable", "-cl-mad-enable ", "-DA  -cl-mad-enable"}) {
+    for (const char *options : {" ", " -cl-mad-enable", "-cl-mad-enable ", "-DA  -cl-mad-enable", "-I .  -DA"}) {
         compare([&](Session &session) {
             const cl_icd_dispatch &cl = session.cl;
             cl_program program = session.source(text);

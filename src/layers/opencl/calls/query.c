@@ -146,6 +146,15 @@ static bool get_of_object(const struct shadow_use *use, cl_device_id device, cl_
     return is_known;
 }
 
+/* Returns the program that answers for the driver. That of an object was compiled with the options of Ingot's request,
+ * so for the application's options, the driver's program is compiled with these. */
+static cl_program get_answering(const struct shadow_use *use, cl_program_build_info name)
+{
+    if (use->object != NULL && name == CL_PROGRAM_BUILD_OPTIONS && shadow_build_native(use->shadow))
+        return use->native;
+    return shadow_use_compiled(use);
+}
+
 static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                              size_t capacity, void *value, size_t *size_ret)
 {
@@ -159,7 +168,7 @@ static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, 
         return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
     if (get_of_object(use, device, name, capacity, value, size_ret, &error))
         return error;
-    return layer_target.clGetProgramBuildInfo(shadow_use_compiled(use), device, name, capacity, value, size_ret);
+    return layer_target.clGetProgramBuildInfo(get_answering(use, name), device, name, capacity, value, size_ret);
 }
 
 cl_int CL_API_CALL layer_get_build_info(cl_program program, cl_device_id device, cl_program_build_info name,
