@@ -89,7 +89,7 @@ fetch_pyopencl() {
     done
     (
         cd "$scratch/pyopencl"
-        apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only pyopencl
+        apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only --tar-only pyopencl
         tar -xf pyopencl_*.orig.tar.*
     ) >&2 || return 1
     tests_of_pyopencl=$(echo "$scratch"/pyopencl/*/test)

@@ -48,9 +48,10 @@ bool is_by_design(const std::string &line)
  * code for fewer programs, so these messages differ. */
 std::string without_messages_of_others(const std::string &line)
 {
-    static const std::regex messages("ignoring debug info with an invalid version \\(\\d+\\) in (/[^ ]*?program\\.bc)?"
+    static const std::regex messages("ignoring (?:debug info with an invalid version \\(\\d+\\)|invalid debug info) in "
+                                     "(/[^ ]*?program\\.bc)?"
                                      "|(<unknown>|\\(temporary\\)):\\d+:\\d+: [^<]*?"
-                                     "(?=<unknown>|\\(temporary\\)|ignoring debug|Device )");
+                                     "(?=<unknown>|\\(temporary\\)|ignoring |Device )");
     static const std::regex sizes("size \\d+( wrote \\d+)?");
     if (line.find(failed_link) == std::string::npos)
         return line;
