@@ -15,16 +15,19 @@
 #define MAX_DEVICES 64u
 #define MAX_NAME 256u
 
-static bool read_platform_name(cl_program native, char name[MAX_NAME])
+/* The platform that was last found in COMPARED, so that its name is not read for each program. */
+static _Atomic(cl_platform_id) compared;
+
+static cl_platform_id platform_of(cl_program native)
 {
     cl_device_id devices[MAX_DEVICES];
     cl_platform_id platform = NULL;
     size_t size = 0;
-    return layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, sizeof(devices), devices, &size) == CL_SUCCESS &&
-           size >= sizeof(devices[0]) &&
-           layer_target.clGetDeviceInfo(devices[0], CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) ==
-               CL_SUCCESS &&
-           layer_target.clGetPlatformInfo(platform, CL_PLATFORM_NAME, MAX_NAME, name, NULL) == CL_SUCCESS;
+    if (layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, sizeof(devices), devices, &size) != CL_SUCCESS ||
+        size < sizeof(devices[0]))
+        return NULL;
+    (void)layer_target.clGetDeviceInfo(devices[0], CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
+    return platform;
 }
 
 /* True if a comma-separated list contains this word, or "*". */
@@ -56,11 +59,20 @@ static void report_once(cl_program native, const char *name)
 bool platforms_have(cl_program native)
 {
     char name[MAX_NAME] = "";
+    const cl_platform_id platform = platform_of(native);
     const char *wanted = secure_getenv("INGOT_LAYER_PLATFORMS");
-    if (!read_platform_name(native, name))
+    const bool is_default = wanted == NULL || *wanted == '\0';
+    if (platform == NULL)
         return false;
-    if (has_word(wanted != NULL && *wanted != '\0' ? wanted : COMPARED, name))
+    if (is_default && platform == atomic_load_explicit(&compared, memory_order_relaxed))
         return true;
+    if (layer_target.clGetPlatformInfo(platform, CL_PLATFORM_NAME, MAX_NAME, name, NULL) != CL_SUCCESS)
+        return false;
+    if (has_word(is_default ? COMPARED : wanted, name)) {
+        if (is_default)
+            atomic_store_explicit(&compared, platform, memory_order_relaxed);
+        return true;
+    }
     statistics_add(STATISTIC_PASSED, 1);
     report_once(native, name);
     return false;
