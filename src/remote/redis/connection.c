@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK_SIZE (64u * 1024u)
 #define LINE_SIZE                                                                                                      \
     4096u /* room for the first line of a reply, and for what hiredis still keeps of any earlier replies */
 
@@ -100,15 +99,11 @@ enum outcome redis_reply_take_only(redisReader *reader, struct request *request,
 /* Receives bytes for the reader, which then holds at most `max_size` bytes. */
 static enum outcome receive_chunk(struct redis_connection *connection, struct request *request, size_t max_size)
 {
-    char *chunk = malloc(CHUNK_SIZE);
     size_t size = 0;
-    if (chunk == NULL)
-        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
-    enum outcome outcome = stream_receive(&connection->stream, request, CHUNK_SIZE, chunk, &size);
-    if (outcome == OUTCOME_DONE)
-        outcome = redis_reply_feed(connection->reader, request, size, chunk, max_size);
-    free(chunk);
-    return outcome;
+    const enum outcome outcome =
+        stream_receive(&connection->stream, request, sizeof(connection->chunk), connection->chunk, &size);
+    return outcome == OUTCOME_DONE ? redis_reply_feed(connection->reader, request, size, connection->chunk, max_size)
+                                   : outcome;
 }
 
 enum outcome redis_connection_next(struct redis_connection *connection, struct request *request, size_t max_size,

@@ -14,10 +14,13 @@
 #include "remote/base/request.h"
 #include "remote/net/stream.h"
 
+#define REDIS_CHUNK_SIZE (16u * 1024u)
+
 struct redis_connection {
     struct stream stream;
     redisReader *reader;
     struct redis_connection *next; /* the next idle connection in the pool */
+    char chunk[REDIS_CHUNK_SIZE];  /* received bytes on their way to the reader */
 };
 
 struct redis_command {
