@@ -1,6 +1,6 @@
 /*
  * build_storm [--processes N] [--programs N] [--trials N] [--seed N] [--now] [--large] [--no-wait] [--no-alone]
- *             [--machines N]
+ *             [--machines N] [--namespace NAME] [--mount FOLDER]...
  *
  * Starts several processes at the same time, which request the same programs from an empty store, and checks that each
  * program is compiled only once.
@@ -14,6 +14,9 @@
  * With --machines, the processes are distributed among machines, each a network namespace with its own store. The
  * machines share an empty Redis server in another namespace, and all processes together must compile each program only
  * once.
+ *
+ * With --mount, the store is in FOLDER. Several folders must be mounts of the same network file system: the processes
+ * are distributed among them, as if they were on different machines.
  *
  * The exit status is 1 if a program was compiled twice or a process failed, 77 if this machine does not allow such
  * namespaces, and otherwise 0.
@@ -65,6 +68,8 @@ struct Settings {
     bool runs_alone = true;
     int machines = 0;   /* 0: one machine and no server */
     std::string server; /* the server's URL, which the parent gives to a process */
+    std::string name_space;
+    std::vector<std::string> mounts; /* mounts of one file system; none: the store is in a temporary directory */
 };
 
 struct Counts {
@@ -155,6 +160,7 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
 {
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
+    info.name_space = settings.name_space.empty() ? nullptr : settings.name_space.c_str();
     info.store_mode = settings.stores_now ? INGOT_PERSIST_STORE_NOW : INGOT_PERSIST_STORE_AUTO;
     info.lock_timeout_ms = 60000; /* long, because waiting for the store's lock is not tested here */
     info.flags = settings.never_waits ? INGOT_PERSIST_NO_BUILD_WAIT : 0;
@@ -316,10 +322,33 @@ std::string why_no_fleet()
 }
 #endif
 
+/* Where the stores of a storm are: in a scratch directory, seen through all mounts of its file system. */
+class StorePlaces
+{
+public:
+    explicit StorePlaces(const std::vector<std::string> &mounts)
+        : mounts_(mounts), scratch_(mounts.empty() ? std::getenv("TMPDIR") : mounts[0].c_str())
+    {
+    }
+    std::string path_of(int process, const std::string &name) const
+    {
+        const std::filesystem::path scratch = scratch_.path();
+        if (mounts_.empty())
+            return (scratch / name).string();
+        const std::string &mount = mounts_[static_cast<size_t>(process) % mounts_.size()];
+        return (std::filesystem::path(mount) / scratch.filename() / name).string();
+    }
+
+private:
+    std::vector<std::string> mounts_;
+    ScratchDirectory scratch_;
+};
+
 /* Runs `processes` processes on an empty store, and returns what they counted. `given`: this program's arguments. */
 Outcome storm(const std::vector<std::string> &given, int processes, unsigned seed, const Settings &settings)
 {
     const ScratchDirectory scratch;
+    const StorePlaces places(settings.mounts);
     const Fleet fleet(settings.machines);
     Pipe ready(true), gate(false), results(true);
     std::vector<pid_t> children;
@@ -330,7 +359,7 @@ Outcome storm(const std::vector<std::string> &given, int processes, unsigned see
         for (const std::string &more : fleet.arguments())
             arguments.push_back(more);
         for (const std::string &more :
-             {std::string("--process"), (scratch.path() / fleet.store_of(i)).string(),
+             {std::string("--process"), places.path_of(i, fleet.store_of(i)),
               std::to_string(seed != 0 ? seed + static_cast<unsigned>(i) : 0), std::to_string(ready.theirs),
               std::to_string(gate.theirs), std::to_string(results.theirs)})
             arguments.push_back(more);
@@ -424,6 +453,10 @@ int main(int count, char **arguments)
                 settings.machines = value();
             else if (option == "--server")
                 settings.server = ++i < given.size() ? given[i] : "";
+            else if (option == "--namespace")
+                settings.name_space = ++i < given.size() ? given[i] : "";
+            else if (option == "--mount")
+                settings.mounts.push_back(++i < given.size() ? given[i] : "");
             else if (option == "--seed")
                 settings.seed = static_cast<unsigned>(value());
             else if (option == "--now")

@@ -3,7 +3,8 @@
  * a container. In such an image, the entries are in a lower layer, and the kernel does not rename directories of a
  * lower layer.
  *
- * In store_kill_test, single calls fail with the errors of network file systems. Here, all calls of a kind fail.
+ * In store_kill_test, single calls fail with the errors of network file systems. Here, all calls of a kind fail, or a
+ * single call of a load, which must succeed nevertheless.
  */
 #include <gtest/gtest.h>
 
@@ -21,6 +22,7 @@
 #include "support/failing_calls.h"
 #include "support/forked_child.h"
 #include "support/store_fixture.h"
+#include "support/traced_child.h"
 
 using namespace store_fixture;
 using failing_calls::kAny;
@@ -144,6 +146,28 @@ TEST_F(StoreNetwork, StaleFilesAreErrorsAndTheirEntriesStay)
         fs::remove_all(root_);
     }
 }
+
+/* With a sanitizer, traced_child does not make calls fail with ESTALE. */
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Another machine replaces an entry while it is loaded, so one call fails with ESTALE. */
+TEST_F(StoreNetwork, ALoadTriesAgainAfterAStaleCall)
+{
+    fill(root_);
+    const Store store(root_, kLimit);
+    traced_child::EveryFailure failures;
+    traced_child::Outcome outcome;
+    unsigned stale_count = 0;
+    const auto load = [&] { return loads(store, 0, kBlob) ? 0 : 1; };
+    for (std::string name = failures.name(); failures.next(load, &outcome); name = failures.name()) {
+        if (outcome.error != ESTALE)
+            continue;
+        ++stale_count;
+        EXPECT_EQ(0, outcome.exit_status) << name;
+    }
+    EXPECT_GE(stale_count, 6u); /* examining the bucket and the entry, opening and reading two files */
+    expect_sound();
+}
+#endif
 
 namespace
 {

@@ -231,6 +231,12 @@ int files_open_read(int at, const char *path)
     return open_below(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* opening a FIFO must not block */
 }
 
+void files_refresh(int at, const char *path)
+{
+    struct statx found;
+    (void)statx(at, path, AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &found);
+}
+
 int files_open_update(int at, const char *path)
 {
     return open_below(at, path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, S_IRUSR | S_IWUSR);

@@ -70,6 +70,10 @@ int files_open_parent(const char *path, const char **name);
  * only as the `at` of other functions. */
 int files_open_place(int at, const char *path);
 int files_open_read(int at, const char *path);
+/* Makes a network file system ask its server whether a directory has changed. Otherwise, such a file system looks names
+ * up in a cache, and may not see for a minute what another machine did. Failures do not matter: on older kernels, the
+ * cache is used. */
+void files_refresh(int at, const char *path);
 int files_open_update(int at, const char *path); /* for reading and writing; creates the file if it is missing */
 int files_open_read_write(int at, const char *path);
 int files_create(int at, const char *path);          /* for writing; fails if the file exists */

@@ -47,7 +47,7 @@ static ingot_status_t load_with(struct directory *directory, size_t id_size, con
     struct bucket bucket;
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
     ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob, check);
-    if (status == INGOT_NOT_FOUND && root_renew(directory))
+    if ((status == INGOT_NOT_FOUND || bucket.is_stale) && root_renew(directory))
         status = bucket_find(directory, id_size, id, &bucket, blob, check);
     if (status == INGOT_SUCCESS) {
         status = use_note(directory, &bucket);

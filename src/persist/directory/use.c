@@ -1,9 +1,10 @@
 /*
  * use.c - after a load found an entry, notes the time of use, or removes the entry if it is too old.
  *
- * The time is noted only if the eviction order depends on it. Noting it writes four bytes of the entry's record in the
- * index, without a lock, and nothing if the record already has the current second. A read-only store notes nothing, so
- * there an entry's age counts from the last use that was noted.
+ * The time is noted only if the eviction order depends on it, and at most once per second and entry. Noting it writes
+ * four bytes of the entry's record under the lock of the index. Without the lock, NFS would write the whole page as
+ * this machine last saw it. If the lock is not free, the use is not noted, because a load must not wait. A read-only
+ * store notes nothing, so there an entry's age counts from the last use that was noted.
  */
 #include "persist/directory/use.h"
 
@@ -31,6 +32,21 @@ static int find_record(int index_fd, const struct bucket *bucket, struct index_p
     return result == 0 ? -ENOENT : result;
 }
 
+/* Writes the time of use to an entry's record, unless the lock is not free. */
+static int note(int index_fd, const struct bucket *bucket, uint32_t now_s)
+{
+    struct index_place place;
+    int result = files_try_lock_whole(index_fd);
+    if (result < 0)
+        return result == -EAGAIN ? 0 : result;
+    result = find_record(index_fd, bucket, &place);
+    if (result == 1)
+        result = files_may_grow_to(place.offset + INDEX_RECORD_SIZE) ? index_note_use(index_fd, place.offset, now_s)
+                                                                     : -EFBIG;
+    (void)files_unlock_whole(index_fd);
+    return result;
+}
+
 static bool is_expired(const struct directory *directory, uint64_t now_ns, uint64_t created_ns, uint64_t last_use_ns)
 {
     return directory_age_ns(directory, now_ns, created_ns, last_use_ns) > directory->max_age_ns;
@@ -52,8 +68,7 @@ static int look_up_and_note(struct directory *directory, const struct bucket *bu
         result = 0;
         if (place.record.last_use_s != now_s && !directory->is_read_only &&
             !is_expired(directory, now_ns, bucket->created_ns, *last_use_ns))
-            result = files_may_grow_to(place.offset + INDEX_RECORD_SIZE) ? index_note_use(index_fd, place.offset, now_s)
-                                                                         : -EFBIG;
+            result = note(index_fd, bucket, now_s);
     }
     account_files_return_index(kept, index_fd);
     return result;

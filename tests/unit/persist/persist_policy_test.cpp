@@ -4,8 +4,11 @@
  */
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -213,6 +216,24 @@ TEST_F(PersistPolicy, AUseIsNotedToTheSecondAndNotInTheEntry)
     EXPECT_GE(last_use_of(numbered_id(0)), before - kSecond);
     EXPECT_EQ(recently, header_of(numbered_id(0)).last_use_ns);
     EXPECT_EQ(written, fs::last_write_time(entry_of(numbered_id(0)) / "key.bin"));
+}
+
+/* The index is only written under its lock, and a load does not wait for it. */
+TEST_F(PersistPolicy, AUseIsNotNotedWhileTheLockIsTaken)
+{
+    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    Store store(info);
+    fill(store, 1);
+    const uint64_t created = now_ns() - 10 * kSecond;
+    set_times(numbered_id(0), created, created);
+    const int other = open((root() / "index.bin").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(0, flock(other, LOCK_EX | LOCK_NB));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_EQ(created / kSecond * kSecond, last_use_of(numbered_id(0)));
+    EXPECT_EQ(0u, store.stats().unstamped);
+    close(other);
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    EXPECT_LT(created / kSecond * kSecond, last_use_of(numbered_id(0)));
 }
 
 #if defined(__x86_64__)

@@ -1,8 +1,8 @@
 /*
  * index.h - reads and changes index.bin, which lists a namespace's entries with their sizes and times.
  *
- * All functions that write require the lock of the index, except index_note_use. Functions return 0 or a negated errno,
- * or 1 where their comment says so.
+ * All functions that write require the lock of the index. Functions return 0 or a negated errno, or 1 where their
+ * comment says so.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_H
 #define INGOT_PERSIST_DIRECTORY_FORMAT_INDEX_H
@@ -27,8 +27,7 @@ int index_find(int fd, uint64_t page_count, uint64_t bucket, uint32_t number, st
 int index_is_at(int fd, uint64_t offset, const struct index_record *record);
 int index_put(int fd, uint64_t offset, const struct index_record *record);
 int index_free(int fd, uint64_t offset);
-/* Writes the time of an entry's last use, without the lock. If the place now has the record of another entry, that
- * other entry gets the time. */
+/* Writes the time of an entry's last use to its record. */
 int index_note_use(int fd, uint64_t offset, uint32_t last_use_s);
 
 /* Calls `visit` with each record of a page. */

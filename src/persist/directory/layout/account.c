@@ -13,6 +13,7 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/format/entry.h"
+#include "persist/directory/layout/freshness.h"
 #include "util/digits.h"
 
 #define SIZE_FILE_SIZE 21u
@@ -123,6 +124,23 @@ static void count_change(struct index_header *header)
         subtract_from_totals(header, header->changed.bytes);
 }
 
+/* True if the entry of the last change is in its place. A network file system may make the rename of a killed process
+ * only after its lock is gone, so if the change is not there, looks again for a moment. */
+static bool is_changed_in_place(const struct account *account)
+{
+    const struct index_header *header = &account->header;
+    char bucket_path[PATH_CAPACITY];
+    unsigned attempt = 0;
+    bool is_there;
+    paths_bucket(bucket_path, account->name_space, header->changed.bucket);
+    freshness_ask(account->directory, bucket_path);
+    do {
+        is_there = is_in_place(account, &header->changed);
+    } while (is_there != (header->change == INDEX_CHANGE_ADD) &&
+             freshness_try_again(account->directory, bucket_path, &attempt));
+    return is_there;
+}
+
 /* Completes or undoes a change that another process began under the lock, but did not finish before it ended. */
 static int recover(struct account *account)
 {
@@ -130,7 +148,7 @@ static int recover(struct account *account)
     struct index_place place;
     const struct index_record changed = header->changed;
     const int fd = index_fd_of(account);
-    const bool is_there = is_in_place(account, &changed);
+    const bool is_there = is_changed_in_place(account);
     int result = index_find(fd, header->page_count, changed.bucket, changed.number, &place);
     if (result < 0)
         return result;

@@ -3,7 +3,7 @@
  *
  * A bucket is the directory of all entries whose ids have the same hash. An entry in it is a directory whose name is a
  * number. A search first tries number 0 by its path. It lists the bucket only if it does not find the id there. A
- * search takes no lock.
+ * search takes no lock. Before it treats an entry as damaged, it asks a network file system what other machines did.
  */
 #include "persist/directory/layout/bucket.h"
 
@@ -14,7 +14,10 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/format/entry.h"
+#include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/temporary.h"
+
+#define REMOVE_ATTEMPTS 3u /* without pauses, because the lock is held */
 
 /* The lowest numbers of entries in a bucket, in ascending order. */
 struct numbers {
@@ -46,6 +49,12 @@ static uint32_t first_free(const struct numbers *numbers)
     while (number < numbers->count && numbers->values[number] == number)
         ++number;
     return number;
+}
+
+/* True if the thread's last error, which has this status, is ESTALE. */
+static bool is_stale(ingot_status_t status)
+{
+    return status == INGOT_IO_ERROR && ingot_last_error_code() == ESTALE;
 }
 
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path)
@@ -104,7 +113,7 @@ static ingot_status_t refuse(const struct search *search, const char *entry_path
 
 /* Reads the entry that has a number. If the entry is bad, reads it again, because it may have been replaced while it
  * was read. */
-static ingot_status_t try_number(const struct search *search, uint32_t number)
+static ingot_status_t read_number(const struct search *search, uint32_t number)
 {
     struct directory *directory = search->directory;
     char entry_path[PATH_CAPACITY];
@@ -115,6 +124,7 @@ static ingot_status_t try_number(const struct search *search, uint32_t number)
     if (!entry_is_bad(status))
         return status;
     struct entry_place pinned;
+    freshness_ask(directory, search->bucket->path);
     const ingot_status_t is_pinned = entry_pin(&place, &pinned);
     if (is_pinned == INGOT_UNTRUSTED)
         return refuse(search, entry_path, number, inode, status); /* it is not a directory */
@@ -124,6 +134,13 @@ static ingot_status_t try_number(const struct search *search, uint32_t number)
     if (entry_is_bad(status))
         status = refuse(search, entry_path, number, inode, status);
     (void)files_close(pinned.at);
+    return status;
+}
+
+static ingot_status_t try_number(const struct search *search, uint32_t number)
+{
+    const ingot_status_t status = read_number(search, number);
+    search->bucket->is_stale = search->bucket->is_stale || is_stale(status);
     return status;
 }
 
@@ -156,6 +173,23 @@ static ingot_status_t search_listed(const struct search *search, ingot_status_t 
     return reason;
 }
 
+static ingot_status_t find(const struct search *search)
+{
+    const char *bucket_path = search->bucket->path;
+    ingot_status_t status = bucket_examine(search->directory, bucket_path);
+    search->bucket->is_stale = is_stale(status);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = try_number(search, 0);
+    if (ends_search(status))
+        return status;
+    status = search_listed(search, status == INGOT_BLOB_MISMATCH ? INGOT_NOT_FOUND : status);
+    search->bucket->is_stale = search->bucket->is_stale || is_stale(status);
+    if (status == INGOT_NOT_FOUND)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "no entry in %s", bucket_path);
+    return status;
+}
+
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
                            ingot_buffer_t *blob, enum blob_check check)
 {
@@ -163,15 +197,11 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
     memset(bucket, 0, sizeof(*bucket));
     bucket->hash = directory->bucket_of(id_size, id);
     paths_bucket(bucket->path, directory->name_space, bucket->hash);
-    ingot_status_t status = bucket_examine(directory, bucket->path);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = try_number(&search, 0);
-    if (ends_search(status))
-        return status;
-    status = search_listed(&search, status == INGOT_BLOB_MISMATCH ? INGOT_NOT_FOUND : status);
-    if (status == INGOT_NOT_FOUND)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "no entry in %s", bucket->path);
+    unsigned attempt = 0;
+    ingot_status_t status;
+    do {
+        status = find(&search);
+    } while (!ends_search(status) && bucket->is_stale && freshness_try_again(directory, bucket->path, &attempt));
     return status;
 }
 
@@ -191,6 +221,19 @@ static int delete_in_place(const struct directory *directory, const char *path)
     return result == -ENOTEMPTY || result == -EEXIST ? files_remove_tree(directory->root, path) : result;
 }
 
+/* Examines an entry that is to be removed. A network file system may report another machine's new entry as missing, or
+ * the one that it replaced, so the server is asked before the answer is believed. */
+static int examine_to_remove(const struct directory *directory, const char *bucket_path, const char *path,
+                             uint64_t inode, struct file_facts *facts)
+{
+    int result = files_facts_at(directory->root, path, facts);
+    for (unsigned i = 0; i < REMOVE_ATTEMPTS && (result < 0 || (i == 0 && inode != 0)); ++i) {
+        freshness_ask(directory, bucket_path);
+        result = files_facts_at(directory->root, path, facts);
+    }
+    return result;
+}
+
 ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t number, uint64_t inode,
                                 char aside[PATH_CAPACITY])
 {
@@ -200,7 +243,7 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
     struct file_facts facts;
     paths_bucket(bucket_path, account->name_space, hash);
     paths_entry(path, bucket_path, number);
-    int result = files_facts_at(directory->root, path, &facts);
+    int result = examine_to_remove(directory, bucket_path, path, inode, &facts);
     if (result == -ENOENT || (result == 0 && inode != 0 && facts.inode != inode))
         return INGOT_NOT_FOUND;
     if (result < 0)

@@ -20,7 +20,8 @@ struct bucket {
     uint64_t inode;
     uint64_t created_ns;
     uint64_t last_use_ns;
-    bool is_full; /* true if none of the numbers that a search reads is free */
+    bool is_full;  /* true if none of the numbers that a search reads is free */
+    bool is_stale; /* true if another machine deleted something while the search used it */
 };
 
 /*

@@ -34,6 +34,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
+#include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/savings_file.h"
 #include "util/error_text.h"
 #include "util/nanoseconds.h"
@@ -299,6 +300,7 @@ static bool has_changed(struct build_lock *lock)
     uint64_t stamp = 0;
     bool is_fresh = false;
     const uint64_t now_ns = files_wall_clock_ns();
+    freshness_ask(lock->directory, lock->bucket);
     if (files_facts_at(lock->directory->root, lock->bucket, &facts) == 0) {
         stamp = (facts.modified_ns ^ facts.inode << 32) | 1;
         is_fresh = facts.modified_ns + TICK_NS > now_ns && facts.modified_ns < now_ns + TICK_NS;

@@ -12,6 +12,7 @@
 #include <ingot/backend.h>
 
 #include "persist/base/files.h"
+#include "persist/base/kept_error.h"
 #include "persist/directory/format/entry.h"
 #include "util/nanoseconds.h"
 
@@ -194,11 +195,31 @@ static bool is_old(const struct reclaim *reclaim, const char *path)
 
 static bool take_session(struct reclaim *reclaim, uint64_t byte)
 {
-    if (reclaim->lock_fd == -EBADF)
+    if (reclaim->lock_fd < 0) /* if it was missing, it may have been made since */
         reclaim->lock_fd = files_open_read_write(reclaim->directory->root, PATHS_LOCK);
     if (reclaim->lock_fd == -ENOENT)
         return true; /* without the file, no process can have locked the byte */
     return reclaim->lock_fd >= 0 && files_try_lock(reclaim->lock_fd, byte) == 0;
+}
+
+/* Deletes a leftover. Gives it a name of this process first: the rename that publishes it may still be on its way from
+ * a killed process to a network file system's server, and must not find it half deleted. If it came with a container's
+ * image, it cannot be renamed, and no such process exists. */
+static void delete_leftover(struct directory *directory, const char *path)
+{
+    char own[PATH_CAPACITY];
+    struct kept_error kept;
+    kept_error_save(&kept);
+    if (temporary_name(directory, own) == INGOT_SUCCESS) {
+        const char *from = path;
+        const char *to = own;
+        const int at = temporary_below(directory, &from);
+        (void)temporary_below(directory, &to);
+        const int result = files_rename(at, from, at, to);
+        if (result == 0 || result == -EXDEV)
+            temporary_delete(directory, result == 0 ? own : path);
+    }
+    kept_error_restore(&kept);
 }
 
 static void reclaim_path(struct reclaim *reclaim, const char *path)
@@ -206,7 +227,7 @@ static void reclaim_path(struct reclaim *reclaim, const char *path)
     ++reclaim->found.count;
     reclaim->found.bytes += entry_bytes(reclaim->directory->root, path);
     if (reclaim->is_removing)
-        temporary_delete(reclaim->directory, path);
+        delete_leftover(reclaim->directory, path);
 }
 
 static bool reclaim_one(void *user, const char *name)

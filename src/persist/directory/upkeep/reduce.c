@@ -12,6 +12,7 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/savings_file.h"
 #include "persist/directory/upkeep/adopt.h"
 #include "persist/directory/upkeep/survey.h"
@@ -85,6 +86,9 @@ static bool has_vanished(const struct account *account, const struct index_recor
     struct file_facts facts;
     paths_bucket(bucket_path, account->name_space, record->bucket);
     paths_entry(path, bucket_path, record->number);
+    if (files_facts_at(account->directory->root, path, &facts) != -ENOENT)
+        return false;
+    freshness_ask(account->directory, bucket_path); /* another machine may have stored it */
     return files_facts_at(account->directory->root, path, &facts) == -ENOENT;
 }
 

@@ -28,7 +28,8 @@ struct build_locks {
     /* Tries to take the lock, without waiting for it. */
     enum build_lock_state (*try_take)(struct build_lock *lock);
     /* True if the store may have received a blob for the id since the last call that returned true. The first call
-     * returns true if the store may have a blob. A change may be missed, because this relies on file times. */
+     * returns true if the store may have a blob. A change may be missed, because this relies on file times. A look in
+     * the store after this call finds what other machines stored before it. */
     bool (*has_changed)(struct build_lock *lock);
     /* Releases the lock. If is_pointless is set, processes that wait for the lock stop waiting, and build the program
      * themselves. */

@@ -188,7 +188,7 @@ static bool wait_for_lease(struct build_turn *turn)
     return !turn->is_lease_over;
 }
 
-/* Waits for other processes of this machine. Returns true if the caller should look in the storage. */
+/* Waits for other processes that use the directory store. Returns true if the caller should look in the storage. */
 static bool wait_for_lock(struct build_turn *turn)
 {
     const struct build_locks *locks = turn->store->build_locks;
@@ -196,8 +196,8 @@ static bool wait_for_lock(struct build_turn *turn)
         if (locks->has_changed(turn->lock))
             return true;
     turn->is_over = true; /* a last look may follow, because the program may just have been stored */
-    return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) ||
-           (!turn->was_refused && locks->has_changed(turn->lock));
+    const bool has_changed = locks->has_changed(turn->lock); /* also shows this machine what others have stored */
+    return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) || (!turn->was_refused && has_changed);
 }
 
 /* Counts and reports a wait that took too long. Called after the last look found nothing. */
