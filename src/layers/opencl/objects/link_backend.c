@@ -91,11 +91,13 @@ ingot_status_t link_describe(ingot_context_t links, const struct link_call *call
 
 /* ---- linking ---- */
 
-bool link_call_make(struct link_call *call)
+ingot_status_t link_call_make(struct link_call *call)
 {
     const uint64_t started_ns = statistics_clock_ns();
     cl_program *natives = calloc(call->object_count, sizeof(*natives));
-    bool are_there = natives != NULL;
+    bool are_there = true;
+    if (natives == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu programs to link", call->object_count);
     for (size_t i = 0; i < call->object_count && are_there; ++i)
         are_there = (natives[i] = object_get_native(call->objects[i])) != NULL;
     call->objects_ns += statistics_clock_ns() - started_ns;
@@ -105,7 +107,8 @@ bool link_call_make(struct link_call *call)
                                                   (cl_uint)call->object_count, natives, NULL, NULL, &call->error);
     }
     free(natives);
-    return are_there;
+    return are_there ? INGOT_SUCCESS
+                     : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "an object could not be compiled again");
 }
 
 static ingot_status_t note_fact(cl_program native, cl_program_info name, struct fact *fact)
@@ -141,11 +144,12 @@ static ingot_status_t build(void *opaque, const ingot_build_request_t *request, 
     (void)device_indices;
     if (call == NULL || call->was_made)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "a program is linked by the application's own call only");
-    if (!link_call_make(call))
-        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "an object could not be compiled again");
+    ingot_status_t status = link_call_make(call);
+    if (status != INGOT_SUCCESS)
+        return status;
     if (call->error != CL_SUCCESS || call->native == NULL)
         return ingot_refuse_program(log, call->error, "clLinkProgram: %d", (int)call->error);
-    ingot_status_t status = piece_write_log(call->native, state->device, log);
+    status = piece_write_log(call->native, state->device, log);
     if (status != INGOT_SUCCESS)
         return status;
     (void)layer_target.clRetainProgram(call->native);

@@ -25,9 +25,9 @@ struct link_call {
     cl_program native; /* some drivers create one even if the link fails */
 };
 
-/* Makes the call. First compiles those objects that were loaded, because they have no native program. Returns false,
- * without asking the driver to link, if one of them could not be compiled or if memory ran out. */
-bool link_call_make(struct link_call *call);
+/* Makes the call. First compiles those objects that were loaded, because they have no native program. Fails without
+ * asking the driver to link if one of them could not be compiled (INGOT_NOT_CACHEABLE) or if memory ran out. */
+ingot_status_t link_call_make(struct link_call *call);
 
 /* Creates the descriptor of the call's program. */
 ingot_status_t link_describe(ingot_context_t links, const struct link_call *call, ingot_program_desc_t *desc);

@@ -289,7 +289,7 @@ static bool link_native(struct shadow *shadow)
                              .options = shadow->recipe->options,
                              .object_count = shadow->recipe->object_count,
                              .objects = shadow->recipe->objects};
-    if (!link_call_make(&call) || call.error != CL_SUCCESS || call.native == NULL)
+    if (link_call_make(&call) != INGOT_SUCCESS || call.error != CL_SUCCESS || call.native == NULL)
         return false;
     shadow->own_references = result_count_references(call.native);
     lock_take();
