@@ -4,7 +4,7 @@
  * Such a file system answers from a cache. A name that was missing when it was last looked up stays missing for up to a
  * minute, and the name of a file that was replaced leads to the old file, which the server has deleted (ESTALE). A
  * store uses these functions where a wrong answer would cost a compilation or spoil the index. On a local file system,
- * they cost a few microseconds and change nothing.
+ * asking costs a few microseconds and changes nothing.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_FRESHNESS_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_FRESHNESS_H
