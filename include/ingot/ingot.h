@@ -146,8 +146,9 @@ INGOT_API ingot_status_t ingot_context_retain(ingot_context_t context);
 
 /**
  * Drops a reference. Descriptors and programs hold their own references. Ingot releases the native context when the
- * last of all these references is dropped. Releasing the application's last reference drops the in-memory cache. A
- * build in flight finishes; its program is returned to the threads that wait for it, but is not kept.
+ * last of all these references is dropped. Releasing the application's last reference drops the in-memory cache, for
+ * good, even if a descriptor's context is retained afterwards. A build in flight finishes; its program is returned to
+ * the threads that wait for it, but is not kept.
  */
 INGOT_API void ingot_context_release(ingot_context_t context);
 

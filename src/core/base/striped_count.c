@@ -7,11 +7,25 @@ enum { CELLS_SIZE = STRIPE_COUNT * sizeof(struct striped_cell) };
 
 void striped_count_init(struct striped_count *count)
 {
+    atomic_init(&count->holders, 1);
     atomic_init(&count->central, 1);
     atomic_init(&count->cells, NULL);
 }
 
-bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *allocator)
+/* Becomes a holder, unless the count has been gathered or soon will be. While it is a holder, nobody gathers the
+ * count. */
+static bool hold_ungathered(struct striped_count *count)
+{
+    uint64_t holders = atomic_load_explicit(&count->holders, memory_order_relaxed);
+    while (holders != 0 && (holders & HOLDERS_GATHERED) == 0) {
+        if (atomic_compare_exchange_weak_explicit(&count->holders, &holders, holders + 1, memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return true;
+    }
+    return false;
+}
+
+static bool add_cells(struct striped_count *count, const ingot_allocator_t *allocator)
 {
     struct striped_cell *none = NULL;
     struct striped_cell *cells = alloc_aligned(allocator, CELLS_SIZE, STRIPE_LINE);
@@ -33,7 +47,18 @@ bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *
     return true;
 }
 
-void striped_count_gather(struct striped_count *count)
+bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *allocator)
+{
+    if (!hold_ungathered(count))
+        return true;
+    const bool is_spread = add_cells(count, allocator);
+    if (striped_count_release(count))
+        (void)striped_count_drop(count); /* never the last reference, because the caller has one */
+    return is_spread;
+}
+
+/* Closes the cells and adds their sum to `central`. */
+static void gather(struct striped_count *count)
 {
     struct striped_cell *cells = atomic_load_explicit(&count->cells, memory_order_acquire);
     int64_t references = -CENTRAL_BIG;
@@ -44,6 +69,31 @@ void striped_count_gather(struct striped_count *count)
         references += cell_references(cell_close(&cells[i].count));
     /* acq_rel: passes everything that closing the cells acquired to the thread that drops the last reference */
     atomic_fetch_add_explicit(&count->central, references, memory_order_acq_rel);
+}
+
+void striped_count_hold(struct striped_count *count)
+{
+    const uint64_t holders = atomic_fetch_add_explicit(&count->holders, 1, memory_order_relaxed);
+    if ((holders & ~HOLDERS_GATHERED) == 0)
+        striped_count_add(count); /* the first holder after a time without any */
+}
+
+bool striped_count_release(struct striped_count *count)
+{
+    uint64_t holders = atomic_load_explicit(&count->holders, memory_order_relaxed);
+    uint64_t left;
+    do {
+        left = holders - 1;
+        if ((left & ~HOLDERS_GATHERED) == 0)
+            left = HOLDERS_GATHERED;
+        /* acq_rel: all use by holders happens before the count is gathered */
+    } while (!atomic_compare_exchange_weak_explicit(&count->holders, &holders, left, memory_order_acq_rel,
+                                                    memory_order_relaxed));
+    if (left != HOLDERS_GATHERED)
+        return false;
+    if ((holders & HOLDERS_GATHERED) == 0)
+        gather(count);
+    return true;
 }
 
 void striped_count_fini(struct striped_count *count, const ingot_allocator_t *allocator)

@@ -1,13 +1,14 @@
 /*
  * striped_count.h - implements the reference count of an object that many threads retain and release frequently.
  *
- * The owner holds the first reference. While it does, other references are counted in the cells of the stripes of the
- * threads that take or drop them (stripe.h). When the owner releases the object, the cells are closed and their sum is
- * added to `central`, where all references are counted from then on. Only then is the number of references known and
- * can become zero. If an object has no cells, its references are counted in `central` alone.
+ * An object has holders, who use it by a handle, and other references, such as those of descriptors. All holders
+ * together have one reference, and there is one holder at the beginning. While there is a holder, other references are
+ * counted in the cells of the stripes of the threads that take or drop them (stripe.h). When the last holder releases
+ * the object, the count is gathered: the cells are closed and their sum is added to `central`, where all references are
+ * counted from then on. Only then is the number of references known and can become zero. If an object has no cells, its
+ * references are counted in `central` alone.
  *
- * The owner may be a group of holders with their own count. In this case, the last holder that releases the object
- * gathers the count.
+ * Whoever has a reference may become a holder, even after the last holder has released the object.
  */
 #ifndef INGOT_CORE_BASE_STRIPED_COUNT_H
 #define INGOT_CORE_BASE_STRIPED_COUNT_H
@@ -20,16 +21,22 @@ struct striped_cell {
 };
 
 struct striped_count {
+    _Atomic uint64_t holders; /* their number, and HOLDERS_GATHERED */
     _Atomic int64_t central;
     _Atomic(struct striped_cell *) cells; /* an array of STRIPE_COUNT cells, or NULL; release/acquire */
 };
 
-/* Initializes the count with the owner's reference and without cells. */
+/* Set in `holders` forever when the last holder releases the object for the first time. */
+#define HOLDERS_GATHERED (UINT64_C(1) << 63)
+
+/* Initializes the count with one holder, the reference of all holders, and no cells. */
 void striped_count_init(struct striped_count *count);
-/* Adds cells. Called while the owner holds the object. Returns false if out of memory. */
+/* Adds cells, unless the count has been gathered. The caller has a reference. Returns false if out of memory. */
 bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *allocator);
-/* Closes the cells and adds their sum to `central`. Called once, by the owner, which then drops its own reference. */
-void striped_count_gather(struct striped_count *count);
+/* Adds a holder. The caller has a reference, or is a holder. */
+void striped_count_hold(struct striped_count *count);
+/* Removes a holder. Returns true if it was the last one, so that the caller must drop the holders' reference. */
+bool striped_count_release(struct striped_count *count);
 /* Frees the cells after the last reference was dropped. */
 void striped_count_fini(struct striped_count *count, const ingot_allocator_t *allocator);
 

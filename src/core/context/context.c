@@ -143,7 +143,6 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     if (made == NULL)
         return error_out_of_memory();
     made->allocator = allocator;
-    atomic_init(&made->holders, 1);
     striped_count_init(&made->references);
     made->ops = known_ops;
     made->state = state;
@@ -190,16 +189,15 @@ ingot_status_t ingot_context_retain(ingot_context_t context)
 {
     if (context == NULL)
         return error_null_argument("context");
-    atomic_fetch_add_explicit(&context->holders, 1, memory_order_relaxed);
+    striped_count_hold(&context->references);
     return INGOT_SUCCESS;
 }
 
 void ingot_context_release(ingot_context_t context)
 {
-    if (context == NULL || atomic_fetch_sub_explicit(&context->holders, 1, memory_order_acq_rel) != 1)
+    if (context == NULL || !striped_count_release(&context->references))
         return;
     memory_cache_close(context->programs);
-    striped_count_gather(&context->references);
     context_unreference(context);
 }
 

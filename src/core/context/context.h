@@ -1,10 +1,9 @@
 /*
  * context.h - defines a context, which joins a backend, its devices and an in-memory cache of programs.
  *
- * A context has two counts. `holders` counts the application's references. `references` counts one for each descriptor,
- * which its programs hold, and one for all holders together, as the owner. When the last holder releases the context,
- * the cache is closed, which breaks the cycle context -> cache -> program -> descriptor -> context. When the last
- * reference is dropped, the backend's state is destroyed.
+ * The holders in `references` are the application's references. Each descriptor, which its programs hold, has a
+ * reference as well. When the last holder releases the context, the cache is closed, which breaks the cycle context ->
+ * cache -> program -> descriptor -> context. When the last reference is dropped, the backend's state is destroyed.
  */
 #ifndef INGOT_CORE_CONTEXT_CONTEXT_H
 #define INGOT_CORE_CONTEXT_CONTEXT_H
@@ -33,7 +32,6 @@ struct context_counters {
 };
 
 struct ingot_context {
-    atomic_size_t holders;
     struct striped_count references;
     ingot_allocator_t allocator;
     ingot_backend_ops_t ops;

@@ -107,7 +107,6 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
     if (made == NULL)
         return error_out_of_memory();
     made->allocator = allocator;
-    atomic_init(&made->holders, 1);
     striped_count_init(&made->references);
     made->kind = known.kind;
     made->size = known.size;
@@ -133,17 +132,14 @@ ingot_status_t ingot_source_retain(ingot_source_t source)
 {
     if (source == NULL)
         return error_null_argument("source");
-    atomic_fetch_add_explicit(&source->holders, 1, memory_order_relaxed);
+    striped_count_hold(&source->references);
     return INGOT_SUCCESS;
 }
 
 void ingot_source_release(ingot_source_t source)
 {
-    /* acq_rel: all use by holders happens before the count is gathered */
-    if (source == NULL || atomic_fetch_sub_explicit(&source->holders, 1, memory_order_acq_rel) != 1)
-        return;
-    striped_count_gather(&source->references);
-    source_unreference(source);
+    if (source != NULL && striped_count_release(&source->references))
+        source_unreference(source);
 }
 
 void source_reference(struct ingot_source *source)

@@ -4,9 +4,9 @@
  * Sources have no context, and many descriptors may share one. The fast hash is computed when the source is created,
  * and the digest when an id first needs it.
  *
- * `holders` counts the references of the application and of other sources. `references` counts one for each descriptor,
- * and one for all holders together, as the owner. If many descriptors use a source, its `references` are spread over
- * cells, so that threads that make descriptors do not all write to the same memory.
+ * The holders in `references` are the application and other sources. Each descriptor has a reference as well. If many
+ * descriptors use a source, their references are spread over cells, so that threads that make descriptors do not all
+ * write to the same memory.
  */
 #ifndef INGOT_CORE_DESCRIPTOR_SOURCE_H
 #define INGOT_CORE_DESCRIPTOR_SOURCE_H
@@ -20,7 +20,6 @@
 #include "core/base/striped_count.h"
 
 struct ingot_source {
-    atomic_size_t holders;
     struct striped_count references;
     atomic_uint uses; /* how often descriptors referenced the source; no longer counted once `references` has cells */
     ingot_allocator_t allocator;

@@ -9,6 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include <ingot/descriptor.h>
+
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
 
@@ -699,6 +701,123 @@ TEST(ProgramDesc, KeepsSourceAndContextWhateverThreadsHoldThem)
             thread.join();
         EXPECT_EQ(1u, device.counts.states_destroyed);
         EXPECT_EQ(0u, allocator.live_count());
+    }
+}
+
+namespace
+{
+
+/* A descriptor whose source and context the application has released, with its allocator. */
+struct Orphan {
+    Orphan()
+    {
+        ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
+        context_info.allocator = allocator.table();
+        const Context context = device.make(context_info);
+        const std::string text = "kernel twice x 2 *\n";
+        ingot_source_info_t source_info = INGOT_SOURCE_INFO_INIT;
+        source_info.kind = REFERENCE_SOURCE_KIND;
+        source_info.bytes = text.data();
+        source_info.size = text.size();
+        source_info.allocator = allocator.table();
+        ingot_source_t made = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_source_create(&made, &source_info));
+        const Source source(made);
+        desc = describe(context.get(), made);
+    }
+    static Desc describe(ingot_context_t context, ingot_source_t source)
+    {
+        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+        ingot_program_desc_t made = nullptr;
+        info.sources = &source;
+        info.source_count = 1;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&made, context, &info)) << ingot_last_error_detail();
+        return Desc(made);
+    }
+    ingot_context_t context() const { return ingot_program_desc_get_context(desc.get()); }
+    ingot_source_t source() const
+    {
+        ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_get_info(desc.get(), &info));
+        return info.sources[0];
+    }
+
+    FailingAllocator allocator;
+    ReferenceDevice device;
+    Desc desc;
+};
+
+} // namespace
+
+TEST(ProgramDesc, LetsOthersHoldWhatTheApplicationHasReleased)
+{
+    for (const bool is_desc_first : {true, false}) {
+        Orphan orphan;
+        for (int i = 0; i < 2; ++i) { /* taking and dropping references does not drop the descriptor's */
+            ASSERT_EQ(INGOT_SUCCESS, ingot_source_retain(orphan.source()));
+            ingot_source_release(orphan.source());
+            ASSERT_EQ(INGOT_SUCCESS, ingot_context_retain(orphan.context()));
+            ingot_context_release(orphan.context());
+        }
+        EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
+        EXPECT_EQ(4, run(create_kernel(create_program(orphan.desc), "twice"), 2));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_source_retain(orphan.source()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_retain(orphan.context()));
+        Source source(orphan.source());
+        Context context(orphan.context());
+        if (is_desc_first) {
+            orphan.desc.reset();
+            EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
+            orphan.desc = Orphan::describe(context.get(), source.get());
+        }
+        source.reset();
+        context.reset();
+        EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
+        EXPECT_EQ(6, run(create_kernel(create_program(orphan.desc), "twice"), 3));
+        orphan.desc.reset();
+        EXPECT_EQ(1u, orphan.device.counts.states_destroyed);
+        EXPECT_EQ(0u, orphan.allocator.live_count());
+    }
+}
+
+TEST(ProgramDesc, SharesAReleasedSourceWithManyOthers)
+{
+    Orphan orphan;
+    std::vector<Desc> descs;
+    for (int i = 0; i < 200; ++i) /* so many that the references of a source that is held are spread over threads */
+        descs.push_back(Orphan::describe(orphan.context(), orphan.source()));
+    orphan.desc.reset();
+    descs.clear();
+    EXPECT_EQ(1u, orphan.device.counts.states_destroyed);
+    EXPECT_EQ(0u, orphan.allocator.live_count());
+}
+
+/* Some threads make descriptors, and others take and drop references, while the application releases its own. */
+TEST(ProgramDesc, LetsThreadsHoldWhatTheApplicationReleases)
+{
+    for (int round = 0; round < 50; ++round) {
+        Orphan orphan;
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back([&, i] {
+                for (int j = 0; j < 100; ++j) {
+                    if (i % 2 == 0) {
+                        (void)Orphan::describe(orphan.context(), orphan.source());
+                    } else {
+                        EXPECT_EQ(INGOT_SUCCESS, ingot_source_retain(orphan.source()));
+                        EXPECT_EQ(INGOT_SUCCESS, ingot_context_retain(orphan.context()));
+                        ingot_source_release(orphan.source());
+                        ingot_context_release(orphan.context());
+                    }
+                }
+            });
+        }
+        for (auto &thread : threads)
+            thread.join();
+        EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
+        orphan.desc.reset();
+        ASSERT_EQ(1u, orphan.device.counts.states_destroyed);
+        ASSERT_EQ(0u, orphan.allocator.live_count());
     }
 }
 
