@@ -87,7 +87,7 @@ static ingot_status_t get_device_info(void *self, uint32_t device, ingot_device_
 static int accepts(void *self, ingot_source_kind_t kind)
 {
     (void)self;
-    return kind == REFERENCE_SOURCE_KIND;
+    return kind == REFERENCE_SOURCE_KIND || kind == INGOT_SOURCE_OWN_BINARY;
 }
 
 static void free_program(struct program *program)

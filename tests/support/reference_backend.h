@@ -4,7 +4,8 @@
  * A source has lines `kernel NAME WORD...`, in reverse Polish order. A word is an integer, `x` (the argument), `+`,
  * `-`, `*`, a name that an option -DNAME=INTEGER or a line `#define NAME INTEGER` defines, a specialization constant
  * (`$ID` or `$ID=DEFAULT`), or a function. Each source may also have lines `function NAME WORD...`. A line `#include
- * "NAME"` takes an embedded header, or a file of a directory named by -I. `__DATE__` is the day.
+ * "NAME"` takes an embedded header, or a file of a directory named by -I. `__DATE__` is the day. A source of kind
+ * INGOT_SOURCE_OWN_BINARY is read in the same way, but Ingot does not look into it.
  *
  * A source is compiled to bytes that are bound to a target. The backend can thus do everything that a driver does and,
  * with its hook, everything that a driver may do wrong.

@@ -84,6 +84,7 @@ struct ProgramText {
     uint32_t flags = 0;
     std::vector<const char *> name_expressions{};
     std::string source_name = "test"; /* of each source */
+    ingot_source_kind_t kind = REFERENCE_SOURCE_KIND;
 
     ingot_status_t try_make(ingot_context_t context, ingot_program_desc_t *desc) const
     {
@@ -92,7 +93,7 @@ struct ProgramText {
         std::vector<ingot_source_t> header_handles;
         std::vector<ingot_spec_constant_t> spec_constants;
         for (const auto &text : sources) {
-            kept.push_back(make_source(text, source_name.c_str()));
+            kept.push_back(make_source(text, source_name.c_str(), kind));
             source_handles.push_back(kept.back().get());
         }
         for (const auto &[name, text] : headers) {

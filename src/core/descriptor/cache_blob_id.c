@@ -147,26 +147,15 @@ static bool has_text(const struct ingot_program_desc *desc)
     return is_text;
 }
 
-/* Writes the program's own options without -I. Called if kept_options is NULL. If the program has text sources, its
- * options were parsed and have no -I; otherwise they were not parsed. */
-static void put_own_options(struct id_writing *id)
-{
-    begin_field(id);
-    if (has_text(id->desc))
-        bytes_put_text(&id->bytes, id->desc->compile_options);
-    else
-        put_kept(id, id->desc->compile_options);
-    end_field(id);
-}
-
+/* Writes the options of the program or of the environment. Those of a program with text sources have no -I, because
+ * the compiler does not get it. Without text sources, the compiler gets all options, and what -I means is up to it. */
 static void put_compile_options(struct id_writing *id)
 {
+    const bool is_text = has_text(id->desc);
     if (id->tag == ID_ENVIRONMENT_COMPILE_OPTIONS)
-        put_text(id, id->context->kept_options);
-    else if (id->desc->kept_options != NULL)
-        put_text(id, id->desc->kept_options);
-    else
-        put_own_options(id);
+        put_text(id, is_text ? id->context->kept_options : id->context->compile_options);
+    else /* if kept_options is NULL, the options of a text have no -I */
+        put_text(id, is_text && id->desc->kept_options != NULL ? id->desc->kept_options : id->desc->compile_options);
 }
 
 static void put_link_options(struct id_writing *id)
@@ -198,7 +187,10 @@ static void put_source_options(struct id_writing *id)
             continue;
         begin_field(id);
         bytes_put_u32(&id->bytes, i);
-        put_kept(id, id->desc->sources[i]->compile_options);
+        if (id->desc->sources[i]->is_text)
+            put_kept(id, id->desc->sources[i]->compile_options);
+        else
+            bytes_put_text(&id->bytes, id->desc->sources[i]->compile_options);
         end_field(id);
     }
 }

@@ -119,7 +119,8 @@ static ingot_status_t check_library(const struct id_view *view, const struct ing
     if (!equals_text(&view->single[ID_LIBRARY], ingot_version()) ||
         !equals_text(&view->single[ID_BACKEND], context->ops.name))
         return error_set(INGOT_BLOB_STALE, "the id is of another backend or another build of the library");
-    if (!equals_text(&view->single[ID_ENVIRONMENT_COMPILE_OPTIONS], context->kept_options) ||
+    const struct id_value *options = &view->single[ID_ENVIRONMENT_COMPILE_OPTIONS]; /* those of texts have no -I */
+    if ((!equals_text(options, context->kept_options) && !equals_text(options, context->compile_options)) ||
         !equals_text(&view->single[ID_ENVIRONMENT_LINK_OPTIONS], context->link_options))
         return error_set(INGOT_BLOB_STALE, "the id is for other options from the environment");
     return INGOT_SUCCESS;

@@ -77,6 +77,8 @@ static void load_library(struct library_set *set, const char *name)
     if (set->opened_count == MAX_OPENED)
         return;
     const struct link_map *library = library_open(name, &handle);
+    if (handle == NULL && !library_file_can_open())
+        set->arena.failed = true;
     if (handle == NULL)
         return;
     set->opened[set->opened_count++] = handle;

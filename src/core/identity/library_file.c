@@ -196,6 +196,11 @@ static enum library_place read_open(int file, struct arena *arena, const char *p
     return LIBRARY_FOUND;
 }
 
+static bool is_lack_of_resources(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOMEM;
+}
+
 enum library_place library_file_read(struct arena *arena, const char *path, const struct library_file *known,
                                      const struct library_file **file)
 {
@@ -205,7 +210,20 @@ enum library_place library_file_read(struct arena *arena, const char *path, cons
     if (opened >= 0) {
         place = read_open(opened, arena, path, known, file);
         (void)close(opened);
+    } else if (is_lack_of_resources(errno)) {
+        arena->failed = true; /* the file may be there */
     }
     cancellation_allow(before);
     return place;
+}
+
+bool library_file_can_open(void)
+{
+    const int before = cancellation_hold();
+    const int opened = open("/", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+    const bool can_open = opened >= 0 || !is_lack_of_resources(errno);
+    if (opened >= 0)
+        (void)close(opened);
+    cancellation_allow(before);
+    return can_open;
 }

@@ -28,8 +28,10 @@ enum library_place {
 };
 
 /* Reads the file at a path, unless it is the same file as `known` (which may be NULL). In that case, sets *file to
- * `known`. */
+ * `known`. If the process can open no more files, the arena fails, so that no library counts as absent for that. */
 enum library_place library_file_read(struct arena *arena, const char *path, const struct library_file *known,
                                      const struct library_file **file);
+/* Returns false if the process can open no more files. */
+bool library_file_can_open(void);
 
 #endif

@@ -43,11 +43,12 @@ void victims_init(struct cache_victims *victims);
 void victims_release(struct cache_victims *victims, struct memory_cache *cache, bool report);
 
 /*
- * Puts a new entry into the cache. Moves entries that exceed the limits to the victims. Returns false if the new entry
- * is not kept, which is not a failure. Requires the lock.
+ * Puts a new entry into the cache. Moves the entry that it replaces (`old`, or NULL), and entries that exceed the
+ * limits, to the victims. Returns false if the new entry is not kept, which is not a failure; nothing is evicted then.
+ * Requires the lock.
  */
 bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
-                       size_t bytes, struct cache_victims *victims);
+                       size_t bytes, struct cache_entry *old, struct cache_victims *victims);
 /* Moves an entry from the cache to the victims. Requires the lock. */
 void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
                         struct cache_victims *victims);
@@ -59,7 +60,8 @@ bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry
 
 /* ---- the next two functions are in memory_cache_groups.c ---- */
 
-/* Drops groups until a group with this name fits; if `name` is NULL, until the limits are met. Requires the lock. */
+/* Drops groups until the limits are met. `name` is a group that has just been added; NULL: the limits have changed.
+ * Requires the lock. */
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims);
 /* Adds an entry that the caller holds to the request's group. The caller must not hold the lock. */
 void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,

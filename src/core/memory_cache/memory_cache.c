@@ -290,24 +290,29 @@ static bool may_be_kept(const struct memory_cache *cache, const struct cache_req
 }
 
 bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry,
-                       size_t bytes, struct cache_victims *victims)
+                       size_t bytes, struct cache_entry *old, struct cache_victims *victims)
 {
     const ingot_allocator_t *allocator = &cache->pool.allocator;
     const bool grouped = group_is_named(request->group);
+    const bool is_new_group = grouped && groups_find(&cache->groups, request->group) == NULL;
 
     if (!may_be_kept(cache, request, entry, bytes) ||
         !recency_reserve(&cache->recency, allocator, cache->table.entry_count + 1) ||
         !cache_table_reserve(&cache->table))
         return false;
-    if (grouped && groups_find(&cache->groups, request->group) == NULL)
-        memory_cache_make_room_for_group(cache, request->group, victims);
-    make_room(cache, 1, bytes + CACHE_ENTRY_OVERHEAD, victims);
-    memory_cache_count_victims(cache, victims);
+    /* The newest stamp, so that the entry's group is not the one that makes room. */
+    entry->stamp = advance_generation(cache) << STAMP_SEQUENCE_BITS;
     if (grouped && !groups_add_entry(&cache->groups, allocator, request->group, entry))
         return false;
 
+    /* From here on nothing fails, so nothing is evicted in vain. */
+    if (old != NULL)
+        memory_cache_evict(cache, old, EVICTED_REPLACED, victims);
+    if (is_new_group)
+        memory_cache_make_room_for_group(cache, request->group, victims);
+    make_room(cache, 1, bytes + CACHE_ENTRY_OVERHEAD, victims);
+    memory_cache_count_victims(cache, victims);
     entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
-    entry->stamp = advance_generation(cache) << STAMP_SEQUENCE_BITS;
     entry->hash = request->hash.low;
     /* relaxed: entry_publish makes it visible */
     atomic_store_explicit(&entry->is_ungrouped, !grouped, memory_order_relaxed);
@@ -341,14 +346,8 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
 
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
-    struct cache_entry *old = cache_table_find(&cache->table, request);
-    /* The new entry is added before the old one is evicted, so that their group continues to exist, and so that the
-     * old entry stays if the new one cannot be kept. */
-    const bool kept = memory_cache_keep(cache, request, entry, bytes, &victims);
-    if (kept && old != NULL && old->is_kept) { /* the old one may already have been evicted to make room */
-        memory_cache_evict(cache, old, EVICTED_REPLACED, &victims);
-        ++cache->evictions[EVICTED_REPLACED];
-    }
+    const bool kept =
+        memory_cache_keep(cache, request, entry, bytes, cache_table_find(&cache->table, request), &victims);
     os_mutex_unlock(&cache->lock);
     victims_release(&victims, cache, true);
     return kept;
@@ -425,6 +424,14 @@ void memory_cache_close(struct memory_cache *cache)
     victims_release(&victims, cache, false);
 }
 
+/* Evicts what exceeds the limits, which have changed. Requires the lock. */
+static void keep_limits(struct memory_cache *cache, struct cache_victims *victims)
+{
+    memory_cache_make_room_for_group(cache, NULL, victims);
+    make_room(cache, 0, 0, victims);
+    memory_cache_count_victims(cache, victims);
+}
+
 static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool keeps_limits)
 {
     struct cache_victims victims;
@@ -433,9 +440,7 @@ static void apply_limits(struct memory_cache *cache, const struct memory_cache_l
     os_mutex_lock(&cache->lock);
     const struct memory_cache_limits own = cache->limits;
     cache->limits = *limits;
-    memory_cache_make_room_for_group(cache, NULL, &victims);
-    make_room(cache, 0, 0, &victims);
-    memory_cache_count_victims(cache, &victims);
+    keep_limits(cache, &victims);
     if (!keeps_limits)
         cache->limits = own;
     os_mutex_unlock(&cache->lock);
@@ -445,6 +450,18 @@ static void apply_limits(struct memory_cache *cache, const struct memory_cache_l
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits)
 {
     apply_limits(cache, limits, true);
+}
+
+void memory_cache_set_max_groups(struct memory_cache *cache, size_t max_groups)
+{
+    struct cache_victims victims;
+
+    victims_init(&victims);
+    os_mutex_lock(&cache->lock);
+    cache->limits.max_groups = max_groups;
+    keep_limits(cache, &victims);
+    os_mutex_unlock(&cache->lock);
+    victims_release(&victims, cache, true);
 }
 
 void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits)

@@ -33,8 +33,11 @@ struct cache_entry *memory_cache_recall(struct cache_memo *memo);
 /* True if it finds an entry by content. Takes no lock and counts nothing, but may miss an entry that is in the
  * cache. */
 bool memory_cache_glimpse(struct memory_cache *cache, const struct cache_request *request);
-/* Finds an entry by the memo, then by content. Returns NULL if there is none. Counts a hit, but never a miss. */
+/* Finds an entry by the memo, then by content. Returns NULL if there is none. Counts a hit, but never a miss. Does not
+ * add the entry to the request's group, so another request with this memo would not, either. */
 struct cache_entry *memory_cache_find(struct memory_cache *cache, const struct cache_request *request);
+/* Does the same, and adds the entry to the request's group. */
+struct cache_entry *memory_cache_get(struct memory_cache *cache, const struct cache_request *request);
 
 enum cache_outcome { CACHE_HIT, CACHE_WAITED, CACHE_MADE };
 
@@ -90,6 +93,8 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
 /* True if an entry of this size can never be kept, even in an empty cache. */
 bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes);
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
+/* Changes only the limit of groups. */
+void memory_cache_set_max_groups(struct memory_cache *cache, size_t max_groups);
 /* Evicts what exceeds these limits. The cache's own limits do not change. */
 void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits);
 void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits);

@@ -63,12 +63,12 @@ static size_t count_groups(const struct memory_cache *cache, const char *family,
     return count;
 }
 
-/* Drops groups, of one family or of any, until `more` new groups fit the limit. Requires the lock. */
-static void keep_limit(struct memory_cache *cache, const char *family, size_t limit, size_t more,
-                       enum eviction_reason reason, struct cache_victims *victims)
+/* Drops groups, of one family or of any, until they are within the limit. Requires the lock. */
+static void keep_limit(struct memory_cache *cache, const char *family, size_t limit, enum eviction_reason reason,
+                       struct cache_victims *victims)
 {
     struct cache_group *group = NULL;
-    while (count_groups(cache, family, &group) + more > limit && group != NULL)
+    while (count_groups(cache, family, &group) > limit && group != NULL)
         drop_group(cache, group, reason, victims);
 }
 
@@ -83,23 +83,22 @@ static void keep_family_limits(struct memory_cache *cache, struct cache_victims 
             group = group->newer;
         is_kept = group == NULL;
         if (!is_kept)
-            keep_limit(cache, group->name, cache->limits.max_family_groups, 0, EVICTED_FAMILY, victims);
+            keep_limit(cache, group->name, cache->limits.max_family_groups, EVICTED_FAMILY, victims);
     }
 }
 
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims)
 {
     const struct memory_cache_limits *limits = &cache->limits;
-    const size_t more = name != NULL ? 1 : 0;
 
     if (limits->max_family_groups != 0 && cache->pool.ops.same_family != NULL) {
         if (name != NULL)
-            keep_limit(cache, name, limits->max_family_groups, more, EVICTED_FAMILY, victims);
+            keep_limit(cache, name, limits->max_family_groups, EVICTED_FAMILY, victims);
         else
             keep_family_limits(cache, victims);
     }
-    if (limits->max_groups != 0 && cache->groups.count + more > limits->max_groups)
-        keep_limit(cache, NULL, limits->max_groups, more, EVICTED_GROUPS, victims);
+    if (limits->max_groups != 0 && cache->groups.count > limits->max_groups)
+        keep_limit(cache, NULL, limits->max_groups, EVICTED_GROUPS, victims);
 }
 
 void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry)
@@ -124,7 +123,7 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
             /* If out of memory, the entry stays in only its present groups. */
             const bool is_added = groups_add_entry(&cache->groups, &cache->pool.allocator, request->group, entry);
             if (is_added && group == NULL)
-                memory_cache_make_room_for_group(cache, NULL, &victims);
+                memory_cache_make_room_for_group(cache, request->group, &victims);
             memory_cache_count_victims(cache, &victims);
         }
     }

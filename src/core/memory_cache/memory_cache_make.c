@@ -148,7 +148,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
         /* If another thread has put an entry with this key into the cache meanwhile, that entry stays. */
         if (status == INGOT_SUCCESS && !flight->discard && !voyage->request->is_transient &&
             cache_table_find(&cache->table, voyage->request) == NULL)
-            kept = memory_cache_keep(cache, voyage->request, made, bytes, &victims);
+            kept = memory_cache_keep(cache, voyage->request, made, bytes, NULL, &victims);
         if (status == INGOT_SUCCESS && flight->passengers != NULL) {
             cache_entry_retain(made);
             flight->entry = made;
@@ -204,6 +204,17 @@ static void join(struct memory_cache *cache, const struct cache_request *request
 {
     memory_cache_join_group(cache, request, entry);
     memory_cache_remember(cache, request->memo, entry);
+}
+
+struct cache_entry *memory_cache_get(struct memory_cache *cache, const struct cache_request *request)
+{
+    struct cache_entry *entry = request->memo != NULL ? memory_cache_recall(request->memo) : NULL;
+    if (entry != NULL)
+        return entry; /* it has been in the request's group since it was remembered */
+    entry = memory_cache_find(cache, request);
+    if (entry != NULL)
+        join(cache, request, entry);
+    return entry;
 }
 
 ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct cache_request *request,

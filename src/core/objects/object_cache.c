@@ -511,13 +511,9 @@ ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *
 
 ingot_status_t ingot_object_cache_set_capacity(ingot_object_cache_t cache, size_t max_groups)
 {
-    struct memory_cache_limits limits;
-
     if (cache == NULL)
         return error_null_argument("cache");
-    memory_cache_get_limits(cache->objects, &limits);
-    limits.max_groups = max_groups;
-    memory_cache_set_limits(cache->objects, &limits);
+    memory_cache_set_max_groups(cache->objects, max_groups);
     return INGOT_SUCCESS;
 }
 

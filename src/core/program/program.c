@@ -230,6 +230,11 @@ static inline ingot_status_t deliver_hit(ingot_program_t *program, const struct 
     return trace_wanted(&desc->context->trace) ? emit_hit(desc) : INGOT_SUCCESS;
 }
 
+static const char *group_of(const struct ingot_program_desc *desc)
+{
+    return *desc->group != '\0' ? desc->group : NULL;
+}
+
 /* Finishes a pending hit (cache_hit.h), or else finds the program by content or makes it. A program that must not be
  * cached is not remembered in the descriptor. Not inlined, so that a fast hit does not need this function's stack
  * frame. */
@@ -243,8 +248,8 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
         return deliver_hit(program, desc, pending);
     struct making making = {desc, builder, user};
     const bool is_transient = keeps_out_of_cache(desc);
-    const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo,
-                                          *desc->group != '\0' ? desc->group : NULL, is_transient};
+    const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo, group_of(desc),
+                                          is_transient};
     struct cache_entry *entry = NULL;
     enum cache_outcome outcome = CACHE_HIT;
 
@@ -323,9 +328,11 @@ ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_progra
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
-    const struct cache_request request = {desc->key_hash, desc, keeps_out_of_cache(desc) ? NULL : &shared->memo, NULL,
-                                          false};
-    struct cache_entry *entry = memory_cache_find(desc->context->programs, &request);
+    const bool is_transient = keeps_out_of_cache(desc);
+    const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo, group_of(desc),
+                                          is_transient};
+    struct cache_entry *entry = is_transient ? memory_cache_find(desc->context->programs, &request)
+                                             : memory_cache_get(desc->context->programs, &request);
     if (entry == NULL)
         return error_set(INGOT_NOT_FOUND, "the program is not in memory");
     *program = (struct ingot_program *)entry;

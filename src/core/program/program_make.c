@@ -109,7 +109,8 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
         return status;
     if (shop->desc->includes != NULL) /* a native build would use files of this machine instead of the given includes */
         return status;
-    native_builds_add(&shop->context->native_builds, &shop->context->allocator, shop->desc->key_hash);
+    if (status == INGOT_BUILD_FAILED) /* other failures, such as a lost device, may pass, so they are not remembered */
+        native_builds_add(&shop->context->native_builds, &shop->context->allocator, shop->desc->key_hash);
     shop->log.writer.size = log_start;
     shop->log.writer.failed = false;
     hermetic->is_there = false;
@@ -117,6 +118,12 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
                             ? hermetic->hermetic.gap
                             : "the program did not build without the files that its compiler finds by itself";
     return run_compiler(shop, &shop->request, device_count, devices, native);
+}
+
+/* Returns why the program is compiled natively, or NULL if it is compiled from exactly what its id identifies. */
+static const char *native_reason(const struct workshop *shop)
+{
+    return shop->hermetic.refusal != NULL ? shop->hermetic.refusal : shop->desc->not_cacheable;
 }
 
 static ingot_status_t compile(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
@@ -130,9 +137,8 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
     context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
     program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0,
                  status != INGOT_SUCCESS ? ingot_last_error_detail() : "");
-    const char *refusal = shop->hermetic.refusal != NULL ? shop->hermetic.refusal : shop->desc->not_cacheable;
-    if (status == INGOT_SUCCESS && refusal != NULL)
-        program_emit(shop->desc, INGOT_EVENT_NATIVE_BUILD, INGOT_NOT_CACHEABLE, 0, 0, refusal);
+    if (status == INGOT_SUCCESS && native_reason(shop) != NULL)
+        program_emit(shop->desc, INGOT_EVENT_NATIVE_BUILD, INGOT_NOT_CACHEABLE, 0, 0, native_reason(shop));
     return status;
 }
 
@@ -238,7 +244,7 @@ static size_t known_size(const struct workshop *shop, void *native)
 static ingot_status_t finish(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
 {
     parts->device_bytes = known_size(shop, parts->native);
-    parts->native_reason = shop->hermetic.refusal;
+    parts->native_reason = native_reason(shop);
     return program_create(program, shop->desc, parts);
 }
 

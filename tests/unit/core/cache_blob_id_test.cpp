@@ -47,6 +47,35 @@ TEST(CacheBlobId, IsTheSameForEqualDescriptorsInDifferentContexts)
     EXPECT_EQ(id_with({}, {}), id_with({}, {}));
 }
 
+/* The compiler of a binary gets all options, and what -I means is up to it. */
+TEST(CacheBlobId, HasAllOptionsOfBinaries)
+{
+    ProgramText five;
+    five.compile_options = "-Iterations=5";
+    ProgramText six;
+    six.compile_options = "-Iterations=6";
+    EXPECT_EQ(id_with({}, five), id_with({}, six)) << "directories for the includes of a text";
+    five.kind = six.kind = INGOT_SOURCE_OWN_BINARY;
+    EXPECT_NE(id_with({}, five), id_with({}, six));
+    ProgramText without;
+    without.kind = INGOT_SOURCE_OWN_BINARY;
+    setenv("INGOT_COMPILE_OPTIONS", "-Iterations=5", 1);
+    const auto with_five = id_with({}, without, true);
+    setenv("INGOT_COMPILE_OPTIONS", "-Iterations=6", 1);
+    const auto with_six = id_with({}, without, true);
+    EXPECT_NE(with_five, with_six);
+    ReferenceDevice device;
+    const Context context = device.make(INGOT_CONTEXT_INFO_INIT, true);
+    ingot_program_desc_t desc = nullptr;
+    EXPECT_EQ(INGOT_BLOB_STALE,
+              ingot_program_desc_create_from_cache_blob_id(&desc, context.get(), with_five.size(), with_five.data()));
+    EXPECT_EQ(INGOT_SUCCESS,
+              ingot_program_desc_create_from_cache_blob_id(&desc, context.get(), with_six.size(), with_six.data()))
+        << ingot_last_error_detail();
+    ingot_program_desc_release(desc);
+    unsetenv("INGOT_COMPILE_OPTIONS");
+}
+
 TEST(CacheBlobId, DiffersForEachFieldOfTheProgram)
 {
     const auto base = id_with({}, {});

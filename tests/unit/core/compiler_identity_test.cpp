@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -140,6 +141,25 @@ TEST(CompilerIdentity, ReadsTheCompilerThatIsFirstInThePath)
     const std::vector<std::string> arguments = {one + "/libidentity_extra.so", "identity_extra", "libidentity_leaf.so"};
     EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 2222\n", identity_in_child(two + ":" + one, arguments));
     EXPECT_EQ("libidentity_extra.so 3333\nlibidentity_leaf.so 1111\n", identity_in_child(one + ":" + two, arguments));
+}
+
+/* A process that can open no more files must not take a compiler for missing: its identity would be that of another
+ * compiler. */
+TEST(CompilerIdentity, FailsIfNoFileCanBeOpened)
+{
+    void *driver = dlopen((one + "/libidentity_extra.so").c_str(), RTLD_LAZY);
+    ASSERT_NE(nullptr, driver);
+    Question question = {dlsym(driver, "identity_extra"), {"libidentity_runpath.so", "/no/such/compiler.so", nullptr}};
+    std::string field;
+    rlimit limit;
+    ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &limit));
+    const rlimit none = {0, limit.rlim_max};
+    ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+    const ingot_status_t status = ask(question, nullptr, &field);
+    ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &limit));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, status) << field;
+    EXPECT_EQ(INGOT_SUCCESS, ask(question, nullptr, &field)) << ingot_last_error_detail();
+    dlclose(driver);
 }
 
 /* Lists the linker's directories in a new process: "named" or "system", a blank and the path. */

@@ -624,6 +624,19 @@ TEST(ObjectCacheLimits, BytesDropTheLeastRecentlyUsed)
     EXPECT_EQ(3u, cache.stats().objects);
 }
 
+TEST(ObjectCacheLimits, BytesOfAReplacedObjectMakeRoomForTheNewOne)
+{
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    limits.max_bytes = 100000;
+    LimitedCache cache(limits);
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("s", "g", "other", 40000));
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("s", "g", "a", 50000));
+    ASSERT_EQ(INGOT_SUCCESS, cache.set("s", "g", "a", 55000));
+    EXPECT_TRUE(cache.has("s", "g", "other"));
+    EXPECT_EQ(0u, cache.stats().evictions_bytes);
+    EXPECT_EQ(1u, cache.stats().replaced);
+}
+
 TEST(ObjectCacheLimits, LeastRecentlyUsedGroupGoesFirstWhereThatIsWanted)
 {
     for (const bool wanted : {false, true}) {
@@ -799,6 +812,29 @@ TEST(ObjectCacheMemory, BeingShortDropsNothing)
             EXPECT_EQ(i, cache.number_at("s", "g", std::to_string(i).c_str())) << "finding needs no memory";
         EXPECT_EQ(0, cache.destroyed());
         allocator.stop_failing();
+    }
+    EXPECT_EQ(0u, allocator.live_count());
+}
+
+TEST(ObjectCacheMemory, NothingMakesRoomForAnObjectThatCannotBeKept)
+{
+    FailingAllocator allocator;
+    {
+        Cache cache(2, allocator.table());
+        cache.set("s", "a", "1", 1);
+        cache.set("s", "b", "1", 2);
+        Thing *const thing = cache.make(3);
+        ingot_status_t status = INGOT_OUT_OF_MEMORY;
+        for (size_t n = 0; status != INGOT_SUCCESS; ++n) { /* object n of those that setting allocates is missing */
+            EXPECT_EQ(INGOT_OUT_OF_MEMORY, status);
+            EXPECT_EQ(1, cache.number_at("s", "a", "1")) << n;
+            EXPECT_EQ(2, cache.number_at("s", "b", "1")) << n;
+            allocator.fail_from_now(n);
+            status = ingot_object_cache_set(nullptr, cache.get(), "s", "c", "1", thing, nullptr);
+        }
+        allocator.stop_failing();
+        EXPECT_EQ(-1, cache.number_at("s", "a", "1"));
+        EXPECT_EQ(3, cache.number_at("s", "c", "1"));
     }
     EXPECT_EQ(0u, allocator.live_count());
 }

@@ -325,7 +325,55 @@ TEST(Program, ThatIsBuiltNativelyTellsWhyAndIsNotCacheable)
     ASSERT_NE(recorder.events.end(), at);
     const std::string reason = recorder.reasons[static_cast<size_t>(at - recorder.events.begin())];
     EXPECT_NE(std::string::npos, reason.find("--unknown-option")) << reason;
+    const char *told = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_native_reason(program.get(), &told));
+    EXPECT_EQ(reason, told != nullptr ? told : "none");
     std::remove(path.c_str());
+}
+
+/* A driver that fails for a moment is no reason to compile a program natively from then on. */
+TEST(Program, IsCacheableAgainAfterTheDriverFailed)
+{
+    static int failures;
+    failures = 2; /* of the build with resolved includes, and of the native one */
+    const std::string path = testing::TempDir() + "ingot_failing.h";
+    std::ofstream(path) << "kernel first x\n";
+    ReferenceDevice device;
+    device.hook = [](void *, const char *operation) {
+        return std::string(operation) == "build" && failures-- > 0 ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    };
+    ProgramText text;
+    text.sources = {"#include \"ingot_failing.h\"\nkernel f x\n"};
+    text.compile_options = "-I" + testing::TempDir();
+    const Context context = device.make();
+    const Desc desc = text.make(context);
+    ingot_program_t none = nullptr;
+    EXPECT_EQ(INGOT_BACKEND_ERROR, ingot_program_create(&none, desc.get()));
+    EXPECT_FALSE(blob_of(create_program(desc)).empty());
+    std::remove(path.c_str());
+}
+
+/* Looking a program up is a request like any other, so the program also belongs to that descriptor's group. */
+TEST(Program, BelongsToTheGroupOfADescriptorThatFoundIt)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    for (const char *group : {"b", ""}) {
+        ProgramText text;
+        text.group = "a";
+        const Desc first = text.make(context);
+        (void)create_program(first);
+        text.group = group;
+        const Desc second = text.make(context);
+        ingot_program_t found = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_program_lookup(&found, second.get()));
+        ingot_program_release(found);
+        (void)create_program(second);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "a"));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_lookup(&found, second.get())) << "\"" << group << "\"";
+        ingot_program_release(found);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
+    }
 }
 
 TEST(Program, IsTrimmedFromMemoryLeastRecentlyUsedFirst)
