@@ -270,7 +270,8 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * MiB of such blobs and of ids. A thread whose item would exceed this limit first stores the oldest items. Among
  * programs that wait for a quiet time, the one with the fastest build is dropped instead, and an event reports it.
  * After fork, the child's queue is empty. If a storage's event callback calls this function, this function does not
- * wait for the operation that called the callback. Such a callback must not release the last reference to the storage.
+ * wait for the operation that called the callback, nor for what other threads are storing at that moment; it returns
+ * INGOT_BUSY if there is any of the latter. Such a callback must not release the last reference to the storage.
  *
  * @par exit()
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not

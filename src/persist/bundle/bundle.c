@@ -106,20 +106,25 @@ static ingot_status_t read_entry(const struct bundle *bundle, const struct bundl
     return status;
 }
 
+/* Refuses an entry that is too large to be read from a bundle that anybody may have made. */
+static ingot_status_t check_size(const struct bundle *bundle, const struct bundle_record *record)
+{
+    return bundle->accepts_any_owner ? files_check_limit(entry_size(record), "an entry of the bundle") : INGOT_SUCCESS;
+}
+
 /* Reads the entry of a record if it has this id, and keeps it in memory. */
 static ingot_status_t keep(struct bundle *bundle, uint64_t number, const struct bundle_record *record,
                            const uint8_t *id)
 {
     uint8_t *expected = NULL;
-    const ingot_status_t small =
-        bundle->accepts_any_owner ? files_check_limit(entry_size(record), "an entry of the bundle") : INGOT_SUCCESS;
-    if (small != INGOT_SUCCESS)
-        return small;
+    ingot_status_t status = check_size(bundle, record);
+    if (status != INGOT_SUCCESS)
+        return status;
     uint8_t *bytes = memory_allocate(&bundle->allocator, entry_size(record));
     if (bytes == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %llu bytes",
                                       (unsigned long long)record->blob_size);
-    const ingot_status_t status = read_entry(bundle, record, id, bytes);
+    status = read_entry(bundle, record, id, bytes);
     if (status != INGOT_SUCCESS || !atomic_compare_exchange_strong_explicit(&bundle->kept[number], &expected, bytes,
                                                                             memory_order_acq_rel, memory_order_acquire))
         memory_free(&bundle->allocator, bytes, entry_size(record));
@@ -227,7 +232,9 @@ ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persis
         return ingot_set_error_detail(INGOT_NOT_FOUND, "not in the bundle");
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
-    ingot_status_t status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
+    ingot_status_t status = check_size(bundle, &record);
+    if (status == INGOT_SUCCESS)
+        status = memory_make_buffer(&bundle->allocator, entry_size(&record), &buffer, &bytes);
     if (status == INGOT_SUCCESS)
         status = read_entry(bundle, &record, NULL, bytes); /* not kept: a visitor loads each entry only once */
     if (status != INGOT_SUCCESS) {

@@ -154,9 +154,9 @@ static ingot_status_t read_occupant(const struct publication *publication, const
 }
 
 /* Examines what is in the entry's place. Moves it to tmp if it is bad, is the entry to replace, or has the id but an
- * untrusted blob. Moves at most one object per publication. */
+ * untrusted blob. Moves at most one object per publication. Sets *result if memory runs out. */
 static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
-                                    struct account *account)
+                                    struct account *account, ingot_status_t *result)
 {
     struct directory *directory = publication->directory;
     const struct entry_place place = {directory->root, entry_path, directory->owner, BLOB_CHECKED_HERE};
@@ -170,6 +170,8 @@ static enum occupant judge_occupant(struct publication *publication, const char 
         return OCCUPANT_UNKNOWN;
     if (status == INGOT_SUCCESS)
         status = read_occupant(publication, &place, &is_of_id);
+    if (status == INGOT_OUT_OF_MEMORY)
+        *result = status;
 
     const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
     if (status == INGOT_SUCCESS && !is_old)
@@ -257,9 +259,10 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
             if (made < 0 && made != -EEXIST)
                 return files_write_failed(made, "making", bucket->path);
         } else if (result == -ENOTEMPTY || result == -EEXIST) {
-            const enum occupant occupant = judge_occupant(publication, entry_path, number, account);
-            if (occupant == OCCUPANT_EQUAL)
-                return INGOT_SUCCESS;
+            ingot_status_t examined = INGOT_SUCCESS;
+            const enum occupant occupant = judge_occupant(publication, entry_path, number, account, &examined);
+            if (occupant == OCCUPANT_EQUAL || examined != INGOT_SUCCESS)
+                return examined;
             if (occupant == OCCUPANT_UNKNOWN)
                 break;
             number += occupant == OCCUPANT_OTHER ? 1 : 0;
@@ -275,11 +278,20 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
 /* True if the entry may be added. If a limit was lowered, evicting everything above the limit would take too long for
  * one blob. Storing the blob then evicts at least as many bytes as it adds, and at least ENOUGH_EVICTED entries.
  * Storing later blobs evicts the rest. */
-static bool may_enter(const struct publication *publication, const struct account *account, uint64_t entry_count)
+static bool may_enter(const struct publication *publication, const struct account *account, uint64_t more_bytes,
+                      uint64_t entry_count)
 {
-    return account_has_room(account, publication->bytes, entry_count) ||
+    return account_has_room(account, more_bytes, entry_count) ||
            (publication->was_over && publication->evicted_count >= ENOUGH_EVICTED &&
-            publication->evicted_bytes >= publication->bytes);
+            publication->evicted_bytes >= more_bytes);
+}
+
+/* Returns how many bytes the publication adds to the store: the size of a replaced entry does not count. */
+static uint64_t count_more_bytes(const struct publication *publication, const struct account *account)
+{
+    const struct bucket *bucket = &publication->bucket;
+    const uint64_t old_bytes = publication->is_replacing ? account_size_of(account, bucket->hash, bucket->number) : 0;
+    return publication->bytes > old_bytes ? publication->bytes - old_bytes : 0;
 }
 
 /* Evicts some entries, and renames the new one into place if there is room. Sets *is_done unless more must be
@@ -297,10 +309,11 @@ static ingot_status_t try_to_commit(struct publication *publication, uint64_t de
     publication->was_over = publication->was_over || !account_has_room(&account, 0, 0);
     evict_begin(&eviction, &account);
     adopt_some(&account, ADOPT_STEP);
-    status = evict_some(&eviction, publication->bytes, entry_count);
+    const uint64_t more_bytes = count_more_bytes(publication, &account);
+    status = evict_some(&eviction, more_bytes, entry_count);
     publication->evicted_bytes += eviction.bytes;
     publication->evicted_count += eviction.entry_count;
-    *is_done = may_enter(publication, &account, entry_count);
+    *is_done = may_enter(publication, &account, more_bytes, entry_count);
     if (status == INGOT_SUCCESS && *is_done)
         status = rename_into_place(publication, &account);
     account_end(&account);

@@ -30,7 +30,10 @@
 struct kept_memo {
     struct kept_memo *next;
     ingot_header_memo_t memo; /* the list's reference */
-    uint64_t saved;           /* ingot_header_memo_count_learned() at the memo's last save; guarded by the lock */
+    /* ingot_header_memo_count_learned() at the last save that succeeded, and at the last one that was tried. Guarded by
+     * the lock. */
+    uint64_t saved;
+    uint64_t tried;
 };
 
 struct headers {
@@ -169,26 +172,27 @@ static void release(const struct headers *headers, struct kept_memo *kept)
 }
 
 /* Returns a reference to a memo that should be saved, and marks the memo as saved. Returns NULL if there is no such
- * memo. Unless is_urgent is set, a memo in use is not saved until it has learned twice as much as at its last save. */
+ * memo. Unless is_urgent is set, a save that failed is not tried again, and a memo in use is not saved until it has
+ * learned twice as much as before. */
 static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent, uint64_t *saved_before)
 {
     ingot_header_memo_t memo = NULL;
     lock(headers);
     for (struct kept_memo *kept = headers->first; kept != NULL && memo == NULL; kept = kept->next) {
         const uint64_t learned = ingot_header_memo_count_learned(kept->memo);
-        const bool may_wait = !is_urgent && ingot_header_memo_is_in_use(kept->memo);
-        if (learned == kept->saved || (may_wait && learned < 2 * kept->saved))
+        const bool is_learning = ingot_header_memo_is_in_use(kept->memo) && learned < 2 * kept->tried;
+        if (learned == kept->saved || (!is_urgent && (is_learning || learned == kept->tried)))
             continue;
         memo = kept->memo;
         *saved_before = kept->saved;
-        kept->saved = learned;
+        kept->saved = kept->tried = learned;
         (void)ingot_header_memo_retain(memo);
     }
     process_lock_give(&headers->lock);
     return memo;
 }
 
-/* Undoes the mark of next_to_save, so that the next flush tries again. */
+/* Undoes the mark of next_to_save, so that the next flush saves the memo. */
 static void take_for_unsaved(struct headers *headers, ingot_header_memo_t memo, uint64_t saved)
 {
     lock(headers);
@@ -213,7 +217,7 @@ static ingot_status_t save(struct headers *headers, bool is_urgent)
     while (!headers->is_read_only && is_on(headers) && status == INGOT_SUCCESS &&
            (memo = next_to_save(headers, is_urgent, &before)) != NULL) {
         status = save_memo(headers, memo);
-        if (status != INGOT_SUCCESS && is_urgent)
+        if (status != INGOT_SUCCESS)
             take_for_unsaved(headers, memo, before);
         ingot_header_memo_release(memo);
     }
@@ -224,7 +228,7 @@ void headers_note(ingot_storage_t storage)
 {
     struct headers *headers = storage_get_part(storage, STORAGE_HEADERS);
     if (headers != NULL)
-        (void)save(headers, false); /* on failure, the next process must learn the same again */
+        (void)save(headers, false); /* on failure, the next flush saves what was learned */
 }
 
 ingot_status_t headers_save(ingot_storage_t storage)
@@ -303,7 +307,7 @@ static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
     while (kept != NULL && kept->memo != memo)
         kept = kept->next;
     if (kept == NULL) {
-        *made = (struct kept_memo){headers->first, memo, 0};
+        *made = (struct kept_memo){.next = headers->first, .memo = memo};
         (void)ingot_header_memo_retain(memo);
         headers->first = made;
         made = NULL;

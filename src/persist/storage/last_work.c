@@ -78,21 +78,31 @@ static bool is_any(bool (*is_so)(ingot_storage_t storage))
     return is;
 }
 
-/* Makes each storage's thread store pending items, for as long as the storage may delay the end of the process. Waits
- * for the threads, and returns the longest time by which a storage may delay the end. */
+/* Makes each storage's thread store pending items, for as long as the storage may delay the end of the process. Returns
+ * true if one of them is not done, or its lock was not available. Raises *longest_ns to the longest such time. */
+static bool hurry_all(uint64_t now_ns, uint64_t *longest_ns)
+{
+    bool is_hurrying = false;
+    if (!try_lock(files_steady_clock_ns()))
+        return false;
+    for (ingot_storage_t storage = first; storage != NULL; storage = storage->queue.next) {
+        const uint64_t time_ns = storage_exit_time_ns(storage);
+        *longest_ns = time_ns > *longest_ns ? time_ns : *longest_ns;
+        if (time_ns != 0)
+            is_hurrying = store_flush_hurry(storage, now_ns + time_ns) || is_hurrying;
+    }
+    process_lock_give(&lock);
+    return is_hurrying;
+}
+
+/* Makes all storages store their pending items, and waits for their threads. Returns the longest time by which a
+ * storage may delay the end. */
 static uint64_t do_all(uint64_t now_ns)
 {
     uint64_t longest_ns = 0;
-    if (store_queue_work_depth() != 0 || !try_lock(now_ns))
+    if (store_queue_is_working())
         return 0;
-    for (ingot_storage_t storage = first; storage != NULL; storage = storage->queue.next) {
-        const uint64_t time_ns = storage_exit_time_ns(storage);
-        longest_ns = time_ns > longest_ns ? time_ns : longest_ns;
-        if (time_ns != 0)
-            store_flush_hurry(storage, now_ns + time_ns);
-    }
-    process_lock_give(&lock);
-    while (files_steady_clock_ns() - now_ns < longest_ns && is_any(store_flush_is_hurrying))
+    while (hurry_all(now_ns, &longest_ns) && files_steady_clock_ns() - now_ns < longest_ns)
         files_pause_ns(PAUSE_NS);
     return longest_ns;
 }

@@ -65,12 +65,13 @@ static bool report(struct flush *flush)
 }
 
 /* Stores items until none waits, the time is up, or on_progress asks to stop. Requires the lock, but releases it while
- * it stores an item, waits, or reports progress. */
+ * it stores an item, waits, or reports progress. A callback of a thread that is storing an item does not wait for what
+ * other threads are storing, because their callbacks may wait for this thread's item. */
 static void work_all(struct flush *flush)
 {
     struct store_queue *queue = &flush->storage->queue;
     uint64_t left_ns;
-    /* if a callback flushes in the storage's own thread, that thread must not wait for itself */
+    const bool is_callback = store_queue_is_working();
     const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
     const bool is_for_thread = flush->until_ns != NO_TIME && !is_own_thread && store_queue_start_thread(flush->storage);
     while (report(flush) && (left_ns = time_left(flush->until_ns)) != 0) {
@@ -79,7 +80,7 @@ static void work_all(struct flush *flush)
             (void)store_queue_work(flush->storage, store_queue_pop_any(queue, left_ns), false);
             continue;
         }
-        if (is_own_thread || (!has_item && queue->active_count == 0))
+        if (is_own_thread || (!has_item && (is_callback || queue->active_count == 0)))
             break;
         if (has_item && queue->urgent_until_ns < flush->until_ns) {
             queue->urgent_until_ns = flush->until_ns;
@@ -106,9 +107,9 @@ ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_in
     flush.reported.waiting_count = store_queue_count_locked(queue);
     work_all(&flush);
     const ingot_persist_flush_progress_t reached = progress_of(&flush);
-    const bool is_cut_short = reached.waiting_count > store_queue_work_depth(); /* this thread's items do not count */
+    const bool is_cut_short = reached.waiting_count > store_queue_count_own(storage);
     ingot_status_t status = queue->failure;
-    if (is_cut_short && (flush.until_ns != NO_TIME || info->on_progress != NULL))
+    if (is_cut_short)
         status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
                                         (unsigned long long)reached.waiting_count);
     else
@@ -119,23 +120,16 @@ ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_in
     return status;
 }
 
-void store_flush_hurry(ingot_storage_t storage, uint64_t until_ns)
-{
-    struct store_queue *queue = &storage->queue;
-    if (!store_queue_try_lock(queue))
-        return;
-    if (store_queue_count_locked(queue) != 0 && store_queue_start_thread(storage)) {
-        queue->urgent_until_ns = until_ns;
-        pthread_cond_signal(&queue->has_work);
-    }
-    store_queue_unlock(queue);
-}
-
-bool store_flush_is_hurrying(ingot_storage_t storage)
+bool store_flush_hurry(ingot_storage_t storage, uint64_t until_ns)
 {
     struct store_queue *queue = &storage->queue;
     if (!store_queue_try_lock(queue))
         return true;
+    const bool has_worker = store_queue_count_locked(queue) != 0 && store_queue_start_thread(storage);
+    if ((has_worker || queue->is_orphan) && queue->urgent_until_ns != until_ns) {
+        queue->urgent_until_ns = until_ns;
+        pthread_cond_signal(&queue->has_work);
+    }
     const uint64_t left_ns = time_left(queue->urgent_until_ns);
     const bool is_hurrying = left_ns != 0 && (queue->active_count != 0 || store_queue_has_any(queue, left_ns));
     store_queue_unlock(queue);

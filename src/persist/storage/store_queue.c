@@ -44,7 +44,13 @@
 
 static _Thread_local ingot_storage_t own_storage; /* in a storage's thread: that storage */
 static atomic_bool is_watched_for_blobs;          /* relaxed: an extra call to process_end_watch is harmless */
-static _Thread_local unsigned work_depth;         /* see store_queue_work_depth */
+
+/* An item that this thread is storing. Its callback may store another one. */
+struct work {
+    ingot_storage_t storage;
+    const struct work *outer;
+};
+static _Thread_local const struct work *works; /* the innermost one, or NULL */
 
 static ingot_status_t init_conditions(struct store_queue *queue)
 {
@@ -196,7 +202,8 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     ++queue->active_count;
     store_queue_unlock(queue);
     const int cancellation = cancellation_hold(); /* if this thread were canceled, flushes would wait for it forever */
-    ++work_depth;
+    const struct work work = {storage, works};
+    works = &work;
     const struct ingot_context *before = events_enter(item->context);
     const struct storage_outcome outcome = store_item(storage, item);
     events_leave(before);
@@ -209,7 +216,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     if (is_cancelled)
         storage->withdraw(storage, item->tier_count, item->id_size, item->id);
     const bool is_done = free_item(storage, item, is_own_thread);
-    --work_depth;
+    works = work.outer;
     cancellation_allow(cancellation);
     store_queue_lock(queue);
     if (is_done) {
@@ -274,8 +281,8 @@ bool store_queue_start_thread(ingot_storage_t storage)
     struct store_queue *queue = &storage->queue;
     sigset_t all;
     sigset_t before;
-    if (queue->has_thread)
-        return true;
+    if (queue->has_thread || queue->is_ending)
+        return queue->has_thread;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
     queue->has_thread = pthread_create(&queue->thread, NULL, run, storage) == 0;
@@ -385,9 +392,17 @@ void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id
         store_list_free_item(&chain->allocator, store_list_take_out(&cancelled, &cancelled.first));
 }
 
-unsigned store_queue_work_depth(void)
+bool store_queue_is_working(void)
 {
-    return work_depth;
+    return works != NULL;
+}
+
+uint64_t store_queue_count_own(ingot_storage_t storage)
+{
+    uint64_t count = 0;
+    for (const struct work *work = works; work != NULL; work = work->outer)
+        count += work->storage == storage;
+    return count;
 }
 
 ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,

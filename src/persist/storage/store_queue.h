@@ -82,11 +82,14 @@ struct store_queue_item *store_queue_pop_any(struct store_queue *queue, uint64_t
  * could not be freed because the process is ending; it is then in a list again. is_own_thread: the calling thread is
  * the storage's own. */
 bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread);
-/* Starts the storage's thread, unless it runs already. Returns false if it cannot be started. */
+/* Starts the storage's thread, unless it runs already. Returns false if it cannot be started, or if the storage has
+ * been released. */
 bool store_queue_start_thread(ingot_storage_t storage);
 
-/* Returns how many items the calling thread is storing right now. There may be several, because a callback may flush,
- * or call exit(), while an item is being stored. Needs no lock. */
-unsigned store_queue_work_depth(void);
+/* True if the calling thread is storing an item right now, so that a callback called this function. */
+bool store_queue_is_working(void);
+/* Returns how many items of the storage the calling thread is storing right now. There may be several, because a
+ * callback may flush. Needs no lock. */
+uint64_t store_queue_count_own(ingot_storage_t storage);
 
 #endif

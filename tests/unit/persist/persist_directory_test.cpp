@@ -3,6 +3,9 @@
  */
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <string>
 
 #include "support/failing_allocator.h"
@@ -323,6 +326,27 @@ TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
     fs::create_directory(root / "tmp");
     fs::permissions(root / "tmp", fs::perms::all);
     EXPECT_EQ(INGOT_UNTRUSTED, store.put(numbered_id(3), kBlob));
+}
+
+/* A user empties a store that a process has open. What the process prepares afterwards must not look like a leftover,
+ * so its session is in the new file `lock`. */
+TEST(PersistDirectory, BeginsItsSessionAgainIfTheStoreWasEmptied)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    for (const fs::directory_entry &item : fs::directory_iterator(root))
+        fs::remove_all(item);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
+    const int fd = open((root / "lock").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_LE(0, fd) << "there is no session";
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    EXPECT_EQ(0, fcntl(fd, F_OFD_GETLK, &lock));
+    EXPECT_EQ(F_WRLCK, lock.l_type);
+    close(fd);
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
 }
 
 /* Removing an entry does not read its blob. */

@@ -115,6 +115,21 @@ TEST_F(PersistHeaders, AreSavedByTheNextFlushIfOneFailed)
     EXPECT_EQ(0u, run({1}));
 }
 
+TEST_F(PersistHeaders, AreSavedByTheNextFlushIfSavingThemWithAProgramFailed)
+{
+    Session session;
+    Store store(info());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
+    (void)header_.program(1).make(session.context);
+    fs::create_directory(root_ / "headers.memo.new");
+    (void)session.create(session.describe(), store);
+    fs::remove(root_ / "headers.memo.new");
+    (void)session.create(session.describe(), store);
+    EXPECT_FALSE(fs::exists(memo())) << "not tried again with each program";
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_EQ(0u, run({1}));
+}
+
 TEST_F(PersistHeaders, OfAStoreThatIsOffAreNeitherReadNorWritten)
 {
     EXPECT_EQ(1u, run({1}));

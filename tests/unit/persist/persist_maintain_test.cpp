@@ -256,6 +256,17 @@ TEST_F(PersistMaintain, VerifiesEveryByteAndRepairs)
     EXPECT_EQ(0u, found.bad_count);
 }
 
+/* Where every entry must be sealed, another user may have made the store, and anything may be in tmp. */
+TEST_F(PersistMaintain, LooksOverLongNamesInTmp)
+{
+    fs::create_directories(root() / "tmp" / (std::string(230, '7') + "-0123456789abcdef"));
+    fs::create_directories(root() / "tmp" / ("4123456789abcdef-" + std::string(230, '7')));
+    const Store store(root());
+    for (const int repair : {0, 1})
+        EXPECT_EQ(0u, verify(store, repair).leftover_count);
+    EXPECT_EQ(2u, leftovers_in(root()));
+}
+
 TEST_F(PersistMaintain, FindsAnEntryInAnothersBucket)
 {
     Store store(root());

@@ -396,6 +396,27 @@ TEST_F(PersistPolicy, AFullCountIsAnErrorWhereEvictionIsOff)
     EXPECT_EQ(1u, store.stats().no_space);
 }
 
+/* The bytes of the replaced entry become free, so the new one needs only what it has more. */
+TEST_F(PersistPolicy, AFullStoreReplacesAnEntryByOneOfItsSize)
+{
+    {
+        Store store(info);
+        fill(store, 3);
+    }
+    for (const auto order : {INGOT_PERSIST_EVICT_OFF, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_EVICT_LRU}) {
+        info.max_bytes = bytes_in(root());
+        info.eviction = order;
+        Store store(info);
+        EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(10 + order, 1000))) << order;
+        EXPECT_EQ(3u, count_present(store, 3)) << order;
+        if (order == INGOT_PERSIST_EVICT_OFF) {
+            EXPECT_EQ(INGOT_NO_SPACE, store.put(numbered_id(1), random_bytes(1, 1001)));
+            EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(1, 999)));
+            EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), random_bytes(1, 1000)));
+        }
+    }
+}
+
 TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
 {
     info.max_age_seconds = 1000;

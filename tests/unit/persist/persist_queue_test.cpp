@@ -355,3 +355,50 @@ TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)
     }
     ingot_storage_release(storage);
 }
+
+/* A callback flushes while its own thread, or another one, is storing. It must wait for neither. */
+TEST_F(PersistQueue, ACallbackOfAThreadThatFlushesMayFlush)
+{
+    struct Flushing {
+        std::atomic<ingot_storage_t> storage{nullptr};
+        std::atomic<int> inside{0};
+        std::atomic<int> busy_count{0};
+        std::atomic<int> flush_count{0};
+        int thread_count = 1;
+    };
+    for (const int thread_count : {1, 2}) {
+        Flushing flushing;
+        flushing.thread_count = thread_count;
+        ScratchDirectory scratch;
+        const std::string path = (scratch.path() / "store").string();
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = path.c_str();
+        info.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
+        info.on_event_user = &flushing;
+        info.on_event = [](const ingot_event_t *event, void *user) {
+            auto *self = static_cast<Flushing *>(user);
+            if (event->kind != INGOT_EVENT_STORAGE_STORE || event->status != INGOT_SUCCESS)
+                return;
+            for (++self->inside; self->inside < self->thread_count;) /* until each thread is in a callback */
+                std::this_thread::yield();
+            const ingot_status_t status = ingot_persist_flush(self->storage);
+            EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_BUSY) << ingot_status_name(status);
+            self->busy_count += status == INGOT_BUSY;
+            for (++self->flush_count; self->flush_count < self->thread_count;)
+                std::this_thread::yield();
+        };
+        ingot_storage_t storage = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &info));
+        flushing.storage = storage;
+        for (int i = 0; i < thread_count; ++i)
+            ASSERT_NO_FATAL_FAILURE(create(storage, 10 * thread_count + i));
+        std::vector<std::thread> threads;
+        for (int i = 0; i < thread_count; ++i)
+            threads.emplace_back([&] { EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage)); });
+        for (auto &thread : threads)
+            thread.join();
+        EXPECT_EQ(thread_count, flushing.flush_count);
+        EXPECT_EQ(thread_count == 1 ? 0 : 2, flushing.busy_count) << "another thread was storing";
+        ingot_storage_release(storage);
+    }
+}

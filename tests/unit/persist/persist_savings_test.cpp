@@ -6,16 +6,20 @@
 
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "support/failing_calls.h"
 #include "support/forked_child.h"
+#include "support/gate.h"
 #include "support/persist_session.h"
 
 using namespace store_fixture;
@@ -27,10 +31,21 @@ namespace
 constexpr uint64_t kBuildNs = 100000000;
 
 std::atomic<uint64_t> clock_lead_ns{0}; /* added to the steady clock that the library reads */
+std::function<void()> at_clock;         /* called when the library reads the steady clock */
 
 std::string text_of(const Bytes &bytes)
 {
     return std::string(bytes.begin(), bytes.end());
+}
+
+/* True if this process has the file open. */
+bool is_open_here(const fs::path &file)
+{
+    std::error_code error;
+    for (const fs::directory_entry &descriptor : fs::directory_iterator("/proc/self/fd"))
+        if (fs::read_symlink(descriptor.path(), error) == file)
+            return true;
+    return false;
 }
 
 class PersistSavings : public testing::Test
@@ -97,6 +112,8 @@ uint64_t __wrap_files_steady_clock_ns(void);
 
 uint64_t __wrap_files_steady_clock_ns(void)
 {
+    if (at_clock)
+        at_clock();
     return __real_files_steady_clock_ns() + clock_lead_ns;
 }
 }
@@ -214,6 +231,52 @@ TEST_F(PersistSavings, AreKeptForLaterIfTheFileCannotBeWritten)
     fs::permissions(file(), fs::perms::others_write, fs::perm_options::add);
     request(open()->get());
     EXPECT_EQ(before, read_file(file()));
+}
+
+/* The child of a fork has the file open as well, and must not keep it locked. */
+TEST_F(PersistSavings, AreNotLockedByAChildThatWasForkedMeanwhile)
+{
+    request(open()->get());
+    const auto store = open();
+    request(store->get());
+    const Gate gate;
+    pid_t child = -1;
+    at_clock = [&] {
+        if (child != -1 || !is_open_here(file()))
+            return;
+        child = fork();
+        if (child == 0) {
+            gate.wait();
+            _exit(0);
+        }
+    };
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get()));
+    at_clock = nullptr;
+    ASSERT_LT(0, child);
+    const int again = ::open(file().c_str(), O_RDWR | O_CLOEXEC);
+    EXPECT_EQ(0, flock(again, LOCK_EX | LOCK_NB));
+    close(again);
+    gate.open();
+    EXPECT_EQ(child, waitpid(child, nullptr, 0));
+}
+
+/* On a file system without locks, waiting for one would only delay flushes and exit(). */
+TEST_F(PersistSavings, AreNotAwaitedWithoutLocks)
+{
+    constexpr int kNoFilter = 98;
+    request(open()->get());
+    const int result = forked_child::run([&]() -> int {
+        const auto store = open();
+        request(store->get());
+        if (!failing_calls::install({{SYS_flock, failing_calls::kAny, ENOLCK}}))
+            return kNoFilter;
+        const auto began = std::chrono::steady_clock::now();
+        (void)ingot_persist_flush(store->get());
+        const bool has_waited = std::chrono::steady_clock::now() - began > std::chrono::milliseconds(30000);
+        _exit(has_waited ? 1 : 0); /* without the last flush */
+    });
+    EXPECT_EQ(0, result);
+    expect_counts(0, 1);
 }
 
 TEST_F(PersistSavings, OfAReadOnlyStoreAreNotKept)

@@ -6,7 +6,10 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <functional>
 #include <future>
 #include <memory>
@@ -14,6 +17,7 @@
 #include <string>
 #include <thread>
 
+#include "support/forked_child.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -383,6 +387,39 @@ TEST_F(PersistTiers, TheLastReferenceMayBeReleasedWhileABlobIsPromoted)
     gate.at_end = [] { destroyed.set_value(); };
     gate.open();
     destroyed.get_future().wait();
+}
+
+/* The same, but the process exits while the thread still works. exit() must not start another thread for the chain,
+ * which would destroy it a second time. */
+TEST_F(PersistTiers, ExitLeavesAChainAloneThatEndsInItsOwnThread)
+{
+    const int result = forked_child::run([&]() -> int {
+        static std::atomic<bool> is_released;
+        static ingot_storage_t chain;
+        Gate &gate = *new Gate;
+        Store &second = *new Store(at("second"));
+        if (second.put(kId, kBlob) != INGOT_SUCCESS)
+            return 1;
+        chain = chain_of({gate.storage, second.get()});
+        gate.let_go();
+        gate.at_store = [] {
+            const auto count_threads = [] {
+                return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+            };
+            const auto before = count_threads();
+            ingot_storage_release(chain);
+            is_released = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(100)); /* long enough for exit() to find the chain */
+            _exit(count_threads() == before ? 7 : 3);
+        };
+        if (Held(chain).load(kId) != INGOT_SUCCESS || ingot_storage_retain(chain) != INGOT_SUCCESS)
+            return 2;
+        gate.open();
+        while (!is_released)
+            std::this_thread::yield();
+        std::exit(0);
+    });
+    EXPECT_EQ(7, result);
 }
 
 TEST_F(PersistTiers, APromotionThatFailsIsTold)

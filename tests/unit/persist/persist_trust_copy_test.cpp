@@ -10,11 +10,13 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <functional>
 
 #include "support/trust_fixture.h"
 
 extern "C" {
+#include "persist/bundle/bundle_file.h"
 #include "persist/directory/format/key_file.h"
 }
 
@@ -251,4 +253,40 @@ TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
     ingot_storage_t storage = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_trusted_file(&storage, single.c_str(), trust.get()));
     EXPECT_EQ(INGOT_UNTRUSTED, Held(storage).load(kId)) << ingot_last_error_detail();
+}
+
+TEST(PersistTrustCopy, ABundleOfAnyOwnerIsReadUpToALimit)
+{
+    constexpr uint64_t kLarge = (uint64_t(256) << 20) + 8;
+    ScratchDirectory scratch;
+    const std::string path = scratch.path() / "bundle";
+    const Trust trust(kRequire, {kSecret});
+    bundle_record record = {};
+    record.hash = checksum_bucket_of(kId.size(), kId.data());
+    record.id_offset = BUNDLE_HEADER_SIZE;
+    record.id_size = kId.size();
+    record.blob_offset = BUNDLE_HEADER_SIZE + (kId.size() + BUNDLE_ALIGNMENT - 1) / BUNDLE_ALIGNMENT * BUNDLE_ALIGNMENT;
+    record.blob_size = kLarge;
+    Bytes index(BUNDLE_RECORD_SIZE);
+    bundle_file_encode_record(&record, index.data());
+    const checksum index_checksum = checksum_of(index.size(), index.data());
+    Bytes begin(BUNDLE_HEADER_SIZE);
+    bundle_file_encode_header(begin.data(), 1, record.blob_offset + kLarge, 1, &index_checksum);
+    begin.insert(begin.end(), kId.begin(), kId.end());
+    write_file(path, begin);
+    ASSERT_EQ(0, truncate(path.c_str(), static_cast<off_t>(record.blob_offset + kLarge))) << "a sparse file";
+    std::ofstream(path, std::ios::binary | std::ios::app)
+        .write(reinterpret_cast<const char *>(index.data()), static_cast<std::streamsize>(index.size()));
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_trusted_bundle(&storage, path.c_str(), trust.get()))
+        << ingot_last_error_detail();
+    const Held bundle(storage);
+    const auto load = [](const ingot_persist_entry_t *entry, void *user) {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, entry->status) << entry->reason;
+        EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_load_entry(static_cast<ingot_storage_t>(user), entry, &blob));
+        EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "256 MiB")) << ingot_last_error_detail();
+        return 1;
+    };
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(bundle.get(), load, bundle.get()));
 }

@@ -250,6 +250,14 @@ bool account_has_room(const struct account *account, uint64_t bytes, uint64_t en
             (header->entry_count <= max_entries && entry_count <= max_entries - header->entry_count));
 }
 
+uint64_t account_size_of(const struct account *account, uint64_t bucket, uint32_t number)
+{
+    struct index_place place;
+    return index_find(index_fd_of(account), account->header.page_count, bucket, number, &place) == 1
+               ? place.record.bytes
+               : 0;
+}
+
 /* Writes to the header which change is about to be made. Also writes all earlier changes of the header's fields. */
 static int note_change(struct account *account, enum index_change change)
 {

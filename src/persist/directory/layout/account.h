@@ -42,6 +42,9 @@ void account_end(struct account *account);
 /* True if entry_count more entries, with `bytes` in total, fit the store's limits. */
 bool account_has_room(const struct account *account, uint64_t bytes, uint64_t entry_count);
 
+/* Returns the size with which an entry is counted, or 0 if it is not. */
+uint64_t account_size_of(const struct account *account, uint64_t bucket, uint32_t number);
+
 /* Notes that an entry is about to be put in its place. Afterwards, call account_end_adding if the entry is in its
  * place, or account_cancel if it is not. If an entry could not be removed, account_cancel also ends the removal. */
 ingot_status_t account_begin_adding(struct account *account, const struct index_record *record);

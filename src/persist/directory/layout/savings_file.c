@@ -7,6 +7,7 @@
  */
 #include "persist/directory/layout/savings_file.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "persist/base/files.h"
@@ -85,7 +86,7 @@ static bool add(int fd, uint64_t size_bytes, const struct savings_counts *more)
 static bool lock(int fd, uint64_t deadline_ns)
 {
     int result = files_try_lock_whole(fd);
-    while (result < 0 && files_steady_clock_ns() < deadline_ns) {
+    while (result == -EAGAIN && files_steady_clock_ns() < deadline_ns) { /* other errors do not pass with time */
         files_pause_ns(LOCK_PAUSE_NS);
         result = files_try_lock_whole(fd);
     }
@@ -101,8 +102,12 @@ bool savings_file_add(const struct directory *directory, const struct savings_co
     if (fd < 0)
         return false; /* before the first blob is stored, a namespace has no directory */
     bool is_added = files_facts(fd, &facts) == 0 && facts.is_file && files_are_private(&facts, directory->owner);
-    is_added = is_added && lock(fd, account_deadline(directory)) && add(fd, facts.size_bytes, more);
-    (void)files_close(fd); /* also unlocks the file */
+    is_added = is_added && lock(fd, account_deadline(directory));
+    if (is_added) {
+        is_added = add(fd, facts.size_bytes, more);
+        (void)files_unlock_whole(fd); /* closing alone does not unlock the file while a forked child has it open */
+    }
+    (void)files_close(fd);
     return is_added;
 }
 

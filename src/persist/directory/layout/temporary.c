@@ -68,6 +68,7 @@ static int renew_tmp(struct directory *directory)
     if (fd >= 0 && before >= 0) {
         result = files_replace(fd, before);
         (void)files_close(fd);
+        end_session(session); /* whoever removed tmp may have removed the file `lock`, too */
     } else if (fd >= 0) {
         atomic_store_explicit(&session->tmp, fd, memory_order_release);
     }
