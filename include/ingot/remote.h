@@ -49,8 +49,9 @@ typedef struct ingot_remote_info {
      * - `region`, `endpoint`: for S3; the endpoint is the URL of a server other than Amazon's
      */
     const char *url;
-    const char *name_space; /**< 1 to 64 characters of [A-Za-z0-9._-]; part of every object's key. NULL: "default". */
-    uint32_t flags;         /**< ingot_remote_flags_t */
+    /** 1 to 64 characters of [A-Za-z0-9._-], but neither "." nor ".."; part of every object's key. NULL: "default". */
+    const char *name_space;
+    uint32_t flags; /**< ingot_remote_flags_t */
     /** Redis removes an object this long after it was stored; 0: 30 days. UINT64_MAX: never. */
     uint64_t time_to_live_seconds;
     uint64_t max_blob_bytes;     /**< Larger blobs are neither uploaded nor loaded; 0: 64 MiB. At most 1 GiB. */
@@ -119,7 +120,9 @@ INGOT_API ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot
 
 /**
  * Opens a remote tier and creates a chain of a storage of this machine and the tier: loads ask @p local first and fill
- * it from the server, and new blobs are stored in both. This is the usual way to use a remote tier.
+ * it from the server, and new blobs are stored in both. This is the usual way to use a remote tier. The chain holds the
+ * tier, so ingot_remote_get_stats, ingot_remote_has and ingot_remote_flush, which take a tier, are not available; to
+ * use them, open the tier with ingot_remote_open and create the chain with ingot_persist_chain.
  *
  * @param local  Usually a directory store. The chain takes a reference.
  * Statuses as ingot_remote_open.
@@ -131,14 +134,14 @@ INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingo
  * Sets the fields of @p info that the user's environment specifies. Only this function reads these variables.
  *
  * INGOT_PERSIST_REMOTE is the URL. INGOT_PERSIST_REMOTE_MODE is "read" or "read-write", INGOT_PERSIST_NAMESPACE the
- * name space, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live, and INGOT_PERSIST_REMOTE_LEASES=0 means
+ * namespace, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live, and INGOT_PERSIST_REMOTE_LEASES=0 means
  * INGOT_REMOTE_NO_LEASES (doc/environment.md). A setuid program reads no variables.
  *
  * @param[in,out] info  Initialized. Its url becomes @p url; its name_space follows in the same memory.
  * @param[out]    url   Receives the URL; it must live until the tier is opened.
  * @retval INGOT_NOT_FOUND          INGOT_PERSIST_REMOTE is not set. Any failure leaves @p info untouched.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
- * @retval INGOT_BUFFER_TOO_SMALL   @p url is too small for the URL and the name space.
+ * @retval INGOT_BUFFER_TOO_SMALL   @p url is too small for the URL and the namespace.
  */
 INGOT_API ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, size_t url_capacity, char *url);
 
@@ -208,8 +211,8 @@ INGOT_API ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint32_t ma
 typedef struct ingot_remote_stats {
     size_t struct_size;
     uint64_t hits;     /**< Loads that returned a blob. */
-    uint64_t misses;   /**< Loads of ids that the server does not have. */
-    uint64_t skipped;  /**< Loads that did not ask the server, because it had failed before. */
+    uint64_t misses;   /**< Loads of ids, and questions whether it has them, to which the server has no object. */
+    uint64_t skipped;  /**< Loads that did not ask the server: it had failed, or the process is ending. */
     uint64_t failures; /**< Loads that failed. The next five count them by reason. */
     uint64_t unreachable, timed_out, refused, bad_answers, bad_objects;
     uint64_t uploads, removals;        /**< Those that the tier's thread has done. */

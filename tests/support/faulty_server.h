@@ -63,9 +63,12 @@ public:
     using Behavior = std::function<void(FaultyConnection &connection)>;
 
     /* `backlog` is how many connections the kernel accepts. Without a behavior, the server itself accepts none. */
-    explicit FaultyServer(Behavior behavior, int backlog = 64) : behavior_(std::move(behavior))
+    explicit FaultyServer(Behavior behavior, int backlog = 64)
+        : FaultyServer(std::move(behavior), server_process::loopback(0), backlog)
     {
-        sockaddr_in address = server_process::loopback(0);
+    }
+    FaultyServer(Behavior behavior, sockaddr_in address, int backlog = 64) : behavior_(std::move(behavior))
+    {
         socklen_t size = sizeof(address);
         listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (bind(listener_, reinterpret_cast<sockaddr *>(&address), size) != 0 || listen(listener_, backlog) != 0 ||

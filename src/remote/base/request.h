@@ -42,7 +42,7 @@ bool request_is_ended(const struct request *request);
 uint64_t request_stall_moment(const struct request *request, uint64_t now_ns);
 uint64_t request_connect_moment(const struct request *request, uint64_t now_ns);
 
-/* Writes the error message to request->failure and returns `outcome`. */
+/* Writes the error message to request->failure and returns `outcome`. Control characters in the message become '?'. */
 __attribute__((format(printf, 3, 4))) enum outcome request_fail(struct request *request, enum outcome outcome,
                                                                 const char *format, ...);
 

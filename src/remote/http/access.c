@@ -87,11 +87,18 @@ static CURLcode apply_auth(const struct access *access, CURL *easy)
     return code;
 }
 
+/* Trusts the authorities of the file alone. curl would trust those in the system's folder as well. */
+static CURLcode apply_authorities(const struct access *access, CURL *easy)
+{
+    const CURLcode code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CAINFO, access->ca) : code;
+}
+
 CURLcode access_apply(const struct access *access, CURL *easy)
 {
     CURLcode code = apply_auth(access, easy);
     if (code == CURLE_OK && access->ca[0] != '\0')
-        code = curl_easy_setopt(easy, CURLOPT_CAINFO, access->ca);
+        code = apply_authorities(access, easy);
     if (code == CURLE_OK && access->key[0] != '\0')
         code = curl_easy_setopt(easy, CURLOPT_SSLCERT, access->certificate);
     if (code == CURLE_OK && access->key[0] != '\0')

@@ -57,6 +57,23 @@ static enum outcome connect_to(const struct address *address, struct request *re
     return OUTCOME_DONE;
 }
 
+/* Connects to the first address that accepts. Each address may take an equal part of the time that is left, because one
+ * that does not answer, such as an IPv6 address without a route, must not use up the time of the others. */
+static enum outcome connect_to_any(const struct address_list *list, struct request *request, uint64_t moment_ns,
+                                   int *made)
+{
+    enum outcome outcome = OUTCOME_UNREACHABLE;
+    for (size_t i = 0; i < list->count; ++i) {
+        const uint64_t now_ns = clock_now_ns();
+        const uint64_t left_ns = now_ns < moment_ns ? moment_ns - now_ns : 0;
+        const uint64_t part_ns = left_ns / (list->count - i);
+        outcome = connect_to(&list->items[i], request, now_ns + part_ns, made);
+        if (outcome != OUTCOME_UNREACHABLE && outcome != OUTCOME_TIMED_OUT)
+            break;
+    }
+    return outcome;
+}
+
 enum outcome stream_open(struct address_book *book, const struct tls *tls, struct request *request,
                          struct stream *stream)
 {
@@ -65,9 +82,8 @@ enum outcome stream_open(struct address_book *book, const struct tls *tls, struc
     enum outcome outcome = address_book_get(book, request, moment_ns, &list);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    outcome = request_fail(request, OUTCOME_UNREACHABLE, "the name %s has no address", book->host);
-    for (size_t i = 0; i < list.count && outcome == OUTCOME_UNREACHABLE; ++i)
-        outcome = connect_to(&list.items[i], request, moment_ns, &stream->socket);
+    (void)request_fail(request, OUTCOME_UNREACHABLE, "the name %s has no address", book->host);
+    outcome = connect_to_any(&list, request, moment_ns, &stream->socket);
     stream->session = NULL;
     const bool is_connected = outcome == OUTCOME_DONE;
     if (is_connected && tls != NULL)

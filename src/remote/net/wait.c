@@ -27,12 +27,12 @@ enum outcome wait_for_socket(struct request *request, int socket, short events, 
         struct pollfd polled = {.fd = socket, .events = events};
         const uint64_t now_ns = clock_now_ns();
         const int count = poll(&polled, 1, wait_slice_ms(now_ns, moment_ns));
-        if (count > 0)
-            return OUTCOME_DONE;
         if (count < 0 && errno != EINTR)
             return request_fail(request, OUTCOME_UNREACHABLE, "poll: %s", strerror(errno));
-        if (request_is_ended(request))
+        if (request_is_ended(request)) /* even if the socket is ready, because it may be ready each time */
             return request_fail(request, OUTCOME_ENDED, "ended early");
+        if (count > 0)
+            return OUTCOME_DONE;
         if (now_ns >= moment_ns)
             return request_fail(request, OUTCOME_TIMED_OUT, "timed out");
     }

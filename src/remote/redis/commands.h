@@ -6,7 +6,7 @@
 
 #include "remote/redis/connection.h"
 
-#define REDIS_NAME_CAPACITY 192u /* "ingot:1:", a name space of at most 64 bytes, ":", and a digest of 64 digits */
+#define REDIS_NAME_CAPACITY 192u /* "ingot:1:", a namespace of at most 64 bytes, ":", and a digest of 64 digits */
 
 struct redis;
 

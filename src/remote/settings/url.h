@@ -26,7 +26,7 @@ struct url {
     const char *key;
     const char *region;
     const char *endpoint;
-    bool is_flat; /* objects are directly below `path`, not in folders for the name space and the key */
+    bool is_flat; /* objects are directly below `path`, not in folders for the namespace and the key */
     char memory[URL_CAPACITY + 16];
 };
 

@@ -5,8 +5,10 @@
  * server each time.
  */
 #include <ingot/backend.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "remote/base/clock.h"
 #include "remote/object/envelope.h"
@@ -20,7 +22,24 @@
 #define BLOB_SIZE (64u * 1024u)
 #define ROUND_TRIPS 5
 
-static const uint8_t check_id[] = "ingot_remote_check";
+#define ID_CAPACITY 320u
+#define HOST_CAPACITY 256u
+
+/* What a check stores under its id. Each machine has an id of its own, because several may check a server at once. The
+ * id does not change, so that checks leave at most one object on a server that does not let them remove it. */
+struct probe_object {
+    size_t id_size;
+    uint8_t id[ID_CAPACITY];
+    uint8_t blob[BLOB_SIZE];
+};
+
+static void make_id(struct probe_object *object)
+{
+    char host[HOST_CAPACITY] = "";
+    if (gethostname(host, sizeof(host) - 1) != 0) /* the id has an empty name then */
+        host[0] = '\0';
+    object->id_size = (size_t)snprintf((char *)object->id, ID_CAPACITY, "ingot_remote_check %s", host);
+}
 
 /* Fills memory with bytes that cannot be compressed. */
 static void fill(uint8_t blob[BLOB_SIZE])
@@ -66,14 +85,14 @@ static ingot_status_t check_round_trips(const struct tier *tier, ingot_remote_re
     return status;
 }
 
-static ingot_status_t check_write(const struct tier *tier, const char *key, const uint8_t *blob,
+static ingot_status_t check_write(const struct tier *tier, const char *key, const struct probe_object *probe,
                                   ingot_remote_report_t *report)
 {
     size_t size = 0;
     uint8_t *object = NULL;
     struct request request = tier_make_request(tier);
     report->step = INGOT_REMOTE_STEP_WRITE;
-    if (envelope_encode(sizeof(check_id), check_id, BLOB_SIZE, blob, 0, 0, &size, &object) != INGOT_SUCCESS)
+    if (envelope_encode(probe->id_size, probe->id, BLOB_SIZE, probe->blob, 0, 0, &size, &object) != INGOT_SUCCESS)
         return fail(report, INGOT_OUT_OF_MEMORY, ingot_last_error_detail());
     const uint64_t began_ns = clock_now_ns();
     const enum outcome outcome = tier->transport.ops->put(tier->transport.self, &request, key, size, object);
@@ -82,31 +101,32 @@ static ingot_status_t check_write(const struct tier *tier, const char *key, cons
     return end_step(report, outcome, &request);
 }
 
-static ingot_status_t compare(const struct received *object, const uint8_t *blob, ingot_remote_report_t *report)
+static ingot_status_t compare(const struct received *object, const struct probe_object *probe,
+                              ingot_remote_report_t *report)
 {
     struct envelope_blob found = {.size = 0};
     const ingot_status_t status =
-        envelope_decode(object->size, object->bytes, sizeof(check_id), check_id, BLOB_SIZE, &found);
+        envelope_decode(object->size, object->bytes, probe->id_size, probe->id, BLOB_SIZE, &found);
     if (status != INGOT_SUCCESS)
         return fail(report, status, ingot_last_error_detail());
-    const bool is_equal = found.size == BLOB_SIZE && memcmp(found.bytes, blob, BLOB_SIZE) == 0;
+    const bool is_equal = found.size == BLOB_SIZE && memcmp(found.bytes, probe->blob, BLOB_SIZE) == 0;
     free(found.unpacked);
     return is_equal ? INGOT_SUCCESS : fail(report, INGOT_BLOB_CORRUPT, "the server returned other bytes");
 }
 
-static ingot_status_t check_read(const struct tier *tier, const char *key, const uint8_t *blob, bool is_expected,
-                                 ingot_remote_report_t *report)
+static ingot_status_t check_read(const struct tier *tier, const char *key, const struct probe_object *probe,
+                                 bool is_expected, ingot_remote_report_t *report)
 {
     struct received object = {.size = 0};
     struct request request = tier_make_request(tier);
     report->step = INGOT_REMOTE_STEP_READ;
     const uint64_t began_ns = clock_now_ns();
     const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key,
-                                                          envelope_max_size(sizeof(check_id), BLOB_SIZE), &object);
+                                                          envelope_max_size(probe->id_size, BLOB_SIZE), &object);
     report->read_ns = clock_now_ns() - began_ns;
     ingot_status_t status = end_step(report, outcome, &request);
     if (outcome == OUTCOME_DONE) {
-        status = compare(&object, blob, report);
+        status = compare(&object, probe, report);
         object.release(object.owner);
     } else if (outcome == OUTCOME_MISSING && is_expected) {
         status = fail(report, INGOT_NOT_FOUND, "the server does not have what was just stored");
@@ -121,16 +141,17 @@ static ingot_status_t check_remove(const struct tier *tier, const char *key, ing
     return end_step(report, tier->transport.ops->remove(tier->transport.self, &request, key), &request);
 }
 
-static ingot_status_t check_all(const struct tier *tier, const uint8_t *blob, ingot_remote_report_t *report)
+static ingot_status_t check_all(const struct tier *tier, const struct probe_object *probe,
+                                ingot_remote_report_t *report)
 {
     char key[OBJECT_KEY_CAPACITY];
     const bool is_written = (tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0;
-    object_key_of(tier->name_space, sizeof(check_id), check_id, key);
+    object_key_of(tier->name_space, probe->id_size, probe->id, key);
     ingot_status_t status = check_round_trips(tier, report);
     if (status == INGOT_SUCCESS && is_written)
-        status = check_write(tier, key, blob, report);
+        status = check_write(tier, key, probe, report);
     if (status == INGOT_SUCCESS)
-        status = check_read(tier, key, blob, is_written, report);
+        status = check_read(tier, key, probe, is_written, report);
     if (status == INGOT_SUCCESS && is_written)
         status = check_remove(tier, key, report);
     if (status == INGOT_SUCCESS)
@@ -144,14 +165,15 @@ static ingot_status_t check(const ingot_remote_info_t *info, ingot_remote_report
     ingot_status_t status = tier_make(info, &tier);
     if (status != INGOT_SUCCESS)
         return fail(report, status, ingot_last_error_detail());
-    uint8_t *blob = malloc(BLOB_SIZE);
-    if (blob == NULL) {
+    struct probe_object *probe = malloc(sizeof(*probe));
+    if (probe == NULL) {
         status = fail(report, INGOT_OUT_OF_MEMORY, "no memory for a blob");
     } else {
-        fill(blob);
-        status = check_all(tier, blob, report);
+        make_id(probe);
+        fill(probe->blob);
+        status = check_all(tier, probe, report);
     }
-    free(blob);
+    free(probe);
     tier_free(tier);
     return status;
 }

@@ -78,7 +78,7 @@ static ingot_status_t take_text(const char *value, size_t capacity, char *memory
 {
     const size_t size = strlen(value) + 1;
     if (size > capacity - *used)
-        return ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the URL and the name space have more than %zu bytes",
+        return ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the URL and the namespace have more than %zu bytes",
                                       capacity);
     memcpy(memory + *used, value, size);
     *text = memory + *used;

@@ -30,11 +30,11 @@ static uint64_t part_of_time_ns(const struct tier *tier)
 }
 
 /* True if the lease can be ended on the server: its holder has ended it, and the upload of its program, if there is
- * one, is over. An empty queue means that the upload is over or was dropped. Requires the lock. */
+ * one, is over. If nothing that old is left in the queue, the upload was dropped or replaced. Requires the lock. */
 static bool is_to_end(struct tier *tier, const struct lease *lease)
 {
-    return lease->is_ended &&
-           (!lease->has_upload || lease->is_upload_over || lease->is_lost || upload_queue_count(&tier->queue) == 0);
+    return lease->is_ended && (!lease->has_upload || lease->is_upload_over || lease->is_lost ||
+                               !upload_queue_waits_up_to(&tier->queue, lease->upload_number));
 }
 
 /* Asks the server to renew or end a lease. Called without the lock. Returns OUTCOME_ENDED, without a request, if the

@@ -60,15 +60,32 @@ void lease_list_end(struct lease_list *list, struct lease *lease, bool may_other
     (void)pthread_mutex_unlock(&list->lock);
 }
 
-void lease_list_note_upload(struct lease_list *list, const char *key, enum lease_upload what)
+/* Returns the first lease for a key from `lease` on, or NULL. */
+static struct lease *find(struct lease *lease, const char *key)
+{
+    while (lease != NULL && strcmp(lease->key, key) != 0)
+        lease = lease->next;
+    return lease;
+}
+
+void lease_list_note_queued(struct lease_list *list, const char *key, uint64_t upload_number)
 {
     (void)pthread_mutex_lock(&list->lock);
-    for (struct lease *lease = list->first; lease != NULL; lease = lease->next) {
-        if (strcmp(lease->key, key) != 0)
-            continue;
+    for (struct lease *lease = find(list->first, key); lease != NULL; lease = find(lease->next, key)) {
         lease->has_upload = true;
-        lease->is_upload_over = lease->is_upload_over || what != LEASE_UPLOAD_QUEUED;
-        lease->has_upload_failed = lease->has_upload_failed || what == LEASE_UPLOAD_FAILED;
+        lease->upload_number = upload_number;
+    }
+    (void)pthread_cond_broadcast(&list->has_changed);
+    (void)pthread_mutex_unlock(&list->lock);
+}
+
+void lease_list_note_uploaded(struct lease_list *list, const char *key, bool has_failed)
+{
+    (void)pthread_mutex_lock(&list->lock);
+    for (struct lease *lease = find(list->first, key); lease != NULL; lease = find(lease->next, key)) {
+        lease->has_upload = true;
+        lease->is_upload_over = true;
+        lease->has_upload_failed = lease->has_upload_failed || has_failed;
     }
     (void)pthread_cond_broadcast(&list->has_changed);
     (void)pthread_mutex_unlock(&list->lock);

@@ -20,6 +20,7 @@ struct lease {
     bool is_ended;           /* the holder has ended the lease */
     bool may_others_take;    /* valid if the lease is ended */
     bool has_upload;         /* the program's blob was queued */
+    uint64_t upload_number;  /* valid if has_upload: its number in the upload queue */
     bool is_upload_over;     /* the blob was uploaded, or its upload failed */
     bool has_upload_failed;  /* the upload failed, and the uploads of other machines probably would, too */
     bool is_lost;            /* the server has given the lease to another token, or may have done so */
@@ -40,9 +41,6 @@ struct lease_list {
     _Atomic uint64_t off_until_ns; /* no leases are requested until then, because the server refused one; relaxed */
 };
 
-/* The state of an upload. */
-enum lease_upload { LEASE_UPLOAD_QUEUED, LEASE_UPLOAD_DONE, LEASE_UPLOAD_FAILED };
-
 /* Returns false if the system has no resources for a mutex or a condition. */
 bool lease_list_init(struct lease_list *list);
 /* The thread must have ended. */
@@ -52,8 +50,11 @@ void lease_list_add(struct lease_list *list, struct lease *lease);
 void lease_list_remove(struct lease_list *list, const struct lease *lease);
 /* Makes the thread end a lease. */
 void lease_list_end(struct lease_list *list, struct lease *lease, bool may_others_take);
-/* Records the state of the upload of a key's object, if there is a lease for the key. */
-void lease_list_note_upload(struct lease_list *list, const char *key, enum lease_upload what);
+/* Records that a key's object waits for its upload, if there is a lease for the key. Wakes the thread in any case,
+ * because the queue may have dropped other uploads to make room. */
+void lease_list_note_queued(struct lease_list *list, const char *key, uint64_t upload_number);
+/* Records how the upload of a key's object ended, if there is a lease for the key. */
+void lease_list_note_uploaded(struct lease_list *list, const char *key, bool has_failed);
 
 static inline bool lease_list_is_empty(const struct lease_list *list)
 {

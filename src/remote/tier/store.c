@@ -26,17 +26,16 @@ static void tell_dropped(struct tier *tier, size_t count)
     tier_tell(tier, INGOT_NO_SPACE, 0, reason);
 }
 
-static ingot_status_t add(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static ingot_status_t add(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob,
+                          struct upload_added *added)
 {
-    size_t dropped_count = 0;
     if (getpid() != tier->process)
         return ingot_set_error_detail(INGOT_READ_ONLY, "a remote tier is off in a forked child");
     const int cancellation = cancellation_hold();
-    const enum upload_queue_result result =
-        upload_queue_add(&tier->queue, id_size, id, blob_size, blob, &dropped_count);
+    const enum upload_queue_result result = upload_queue_add(&tier->queue, id_size, id, blob_size, blob, added);
     if (result == UPLOAD_QUEUE_TAKEN)
         worker_ensure(tier);
-    tell_dropped(tier, dropped_count);
+    tell_dropped(tier, added->dropped_count);
     cancellation_allow(cancellation);
     switch (result) {
     case UPLOAD_QUEUE_TAKEN: return INGOT_SUCCESS;
@@ -55,16 +54,18 @@ ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t 
     if (id_size > ENVELOPE_MAX_ID_SIZE || blob_size > tier->max_blob_bytes)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the blob has %zu bytes, and the remote tier's limit is %zu",
                                       blob_size, tier->max_blob_bytes);
-    const ingot_status_t status = add(tier, id_size, id, blob_size, blob);
+    struct upload_added added;
+    const ingot_status_t status = add(tier, id_size, id, blob_size, blob, &added);
     if (status == INGOT_SUCCESS && !lease_list_is_empty(&tier->leases)) {
         char key[OBJECT_KEY_CAPACITY];
         object_key_of(tier->name_space, id_size, id, key);
-        lease_list_note_upload(&tier->leases, key, LEASE_UPLOAD_QUEUED);
+        lease_list_note_queued(&tier->leases, key, added.number);
     }
     return status;
 }
 
 ingot_status_t tier_remove(void *self, size_t id_size, const uint8_t *id)
 {
-    return add(self, id_size, id, 0, NULL);
+    struct upload_added added;
+    return add(self, id_size, id, 0, NULL, &added);
 }

@@ -84,7 +84,7 @@ static void upload_one(struct tier *tier)
     if (!is_done && !is_tried_again)
         tell_failed(tier, upload, outcome, request.failure);
     if (!is_tried_again && upload_blob_size(upload) != 0 && !lease_list_is_empty(&tier->leases))
-        lease_list_note_upload(&tier->leases, key, is_done ? LEASE_UPLOAD_DONE : LEASE_UPLOAD_FAILED);
+        lease_list_note_uploaded(&tier->leases, key, !is_done);
     upload_queue_finish(&tier->queue, is_tried_again);
 }
 

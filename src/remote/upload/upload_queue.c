@@ -127,9 +127,9 @@ static struct upload **find(struct upload_queue *queue, size_t id_size, const ui
 }
 
 enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id,
-                                          size_t blob_size, const uint8_t *blob, size_t *dropped_count)
+                                          size_t blob_size, const uint8_t *blob, struct upload_added *added)
 {
-    *dropped_count = 0;
+    *added = (struct upload_added){.number = 0};
     if (sizeof(struct upload) + id_size + blob_size > queue->max_bytes)
         return UPLOAD_QUEUE_TOO_LARGE;
     struct upload *upload = make_upload(id_size, id, blob_size, blob);
@@ -141,9 +141,12 @@ enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_
         struct upload **earlier = find(queue, id_size, id);
         if (earlier != NULL)
             upload_release(unlink_at(queue, earlier));
-        for (; queue->count >= queue->max_count || queue->bytes + size_of(upload) > queue->max_bytes; ++*dropped_count)
+        while (queue->count >= queue->max_count || queue->bytes + size_of(upload) > queue->max_bytes) {
             upload_release(unlink_at(queue, &queue->first));
+            ++added->dropped_count;
+        }
         upload->number = ++queue->last_number;
+        added->number = upload->number;
         *queue->last = upload;
         queue->last = &upload->next;
         ++queue->count;
@@ -199,6 +202,14 @@ bool upload_queue_has_up_to(const struct upload_queue *queue, uint64_t number)
 {
     const struct upload *oldest = queue->active != NULL ? queue->active : queue->first;
     return oldest != NULL && oldest->number <= number;
+}
+
+bool upload_queue_waits_up_to(struct upload_queue *queue, uint64_t number)
+{
+    (void)pthread_mutex_lock(&queue->lock);
+    const bool has = upload_queue_has_up_to(queue, number);
+    (void)pthread_mutex_unlock(&queue->lock);
+    return has;
 }
 
 void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns)

@@ -45,10 +45,15 @@ void upload_queue_fini(struct upload_queue *queue);
 
 enum upload_queue_result { UPLOAD_QUEUE_TAKEN, UPLOAD_QUEUE_CLOSED, UPLOAD_QUEUE_TOO_LARGE, UPLOAD_QUEUE_NO_MEMORY };
 
-/* Adds a blob, or a removal if blob_size is 0. Sets *dropped_count to the number of items that were dropped to make
- * room. */
+/* What adding an item did. */
+struct upload_added {
+    uint64_t number;      /* of the item; 0: it was not taken */
+    size_t dropped_count; /* items that were dropped to make room */
+};
+
+/* Adds a blob, or a removal if blob_size is 0. */
 enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id,
-                                          size_t blob_size, const uint8_t *blob, size_t *dropped_count);
+                                          size_t blob_size, const uint8_t *blob, struct upload_added *added);
 /* Returns the id's item with a reference, or NULL. */
 struct upload *upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id);
 
@@ -58,9 +63,10 @@ struct upload *upload_queue_take(struct upload_queue *queue);
  * with the same id. */
 void upload_queue_finish(struct upload_queue *queue, bool is_tried_again);
 
-/* Returns true if an item is left whose number is at most `number`, including the active item. The caller holds the
- * lock. */
+/* Returns true if an item is left whose number is at most `number`, including the active item. The caller of the first
+ * function holds the lock. */
 bool upload_queue_has_up_to(const struct upload_queue *queue, uint64_t number);
+bool upload_queue_waits_up_to(struct upload_queue *queue, uint64_t number);
 /* Waits for a change of the queue, until `moment_ns` at the latest. The caller holds the lock. */
 void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns);
 /* Wakes all waiting threads. */

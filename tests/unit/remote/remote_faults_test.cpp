@@ -4,12 +4,18 @@
  */
 #include <gtest/gtest.h>
 
+#include <sched.h>
+#include <sys/mount.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <future>
 #include <memory>
 
 #include "support/faulty_server.h"
+#include "support/forked_child.h"
 #include "support/remote_fixture.h"
 #include "support/server_process.h"
 
@@ -366,6 +372,61 @@ TEST(RemoteFaults, EndsInTimeWithUploadsThatNobodyTakes)
     EXPECT_LE(seconds, 2.0);
     EXPECT_EQ(1u, tier->events.count("there was no time for them")) << tier->events.all();
     redis.resume();
+}
+
+/* A probe and an upload have no deadline. A server that answers them byte by byte must not delay the end of the
+ * process, however fast the bytes come. */
+TEST(RemoteFaults, EndsInTimeWithAnAnswerThatNeverEnds)
+{
+    for (const int pause_ms : {1, 10}) {
+        const FaultyServer server([&](FaultyConnection &connection) { drip(connection, "+", pause_ms); });
+        ingot_remote_info_t info = patient();
+        info.exit_time_ms = 1;
+        auto tier = std::make_unique<Tier>("redis://127.0.0.1:" + std::to_string(server.port()), info);
+        ASSERT_EQ(INGOT_SUCCESS, tier->put(kId, kBlob));
+        ASSERT_TRUE(server_process::becomes_true([&] { return server.connection_count() != 0; }));
+        std::this_thread::sleep_for(std::chrono::milliseconds(50)); /* until the answer has begun */
+        EXPECT_LE(seconds_of([&] { tier->close(); }), 2.0) << pause_ms;
+    }
+}
+
+/* A name has two addresses. The first one does not answer, as an IPv6 address without a route. */
+TEST(RemoteFaults, TriesAllAddressesOfAName)
+{
+    constexpr int kNoMount = 97;
+    ScratchDirectory scratch;
+    const std::string hosts = scratch.path() / "hosts";
+    std::ofstream(hosts) << "127.0.0.1 cache.test\n127.0.0.2 cache.test\n";
+    const int result = forked_child::run([&]() -> int {
+        if ((unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
+            mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            mount(hosts.c_str(), "/etc/hosts", nullptr, MS_BIND, nullptr) != 0)
+            return kNoMount;
+        const BlackHole silent;
+        sockaddr_in second = server_process::loopback(silent.port());
+        second.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1);
+        const FaultyServer server(answering("$-1\r\n"), second);
+        ingot_remote_info_t info = patient();
+        info.connect_timeout_ms = 2000;
+        const Tier tier("redis://cache.test:" + std::to_string(silent.port()), info);
+        const ingot_status_t status = tier.load(kId);
+        return status != INGOT_NOT_FOUND ? 1 : server.connection_count() == 1 ? 0 : 2;
+    });
+    if (result == kNoMount)
+        GTEST_SKIP() << "this machine allows no mounts";
+    EXPECT_EQ(0, result);
+}
+
+/* What a server says is shown in terminals and logs. */
+TEST(RemoteFaults, ShowsNoControlCharactersOfAServer)
+{
+    const FaultyServer server(answering("-ERR \x1b]0;title\x07"
+                                        " caf\xc3\xa9 \xc2\x9b"
+                                        "31m\r\n"));
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()));
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "ERR ?]0;title? caf\xc3\xa9 ??31m"))
+        << ingot_last_error_detail();
 }
 
 /* Another thread stores faster than the server accepts, so the queue is never empty. */

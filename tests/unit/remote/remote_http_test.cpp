@@ -4,12 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 
 #include "support/faulty_server.h"
+#include "support/forked_child.h"
 #include "support/remote_fixture.h"
 #include "support/server_process.h"
 
@@ -210,6 +214,42 @@ TEST_F(RemoteHttp, VerifiesServersAndShowsItsCertificate)
     EXPECT_EQ(1u, unknown.stats().refused) << unknown.events.all();
     chmod(at("key.pem").c_str(), 0644);
     EXPECT_EQ(INGOT_UNTRUSTED, Tier(nginx.url(shown, "https")).status());
+}
+
+/* The file of ca= replaces the authorities that the system trusts. In a namespace of mounts, the child's system trusts
+ * the server's. */
+TEST_F(RemoteHttp, TrustsNobodyButTheGivenAuthorities)
+{
+    constexpr int kNoMount = 97;
+    const std::string openssl = server_process::find_program("openssl");
+    const auto make = [&](const char *key, const char *certificate) {
+        ASSERT_EQ(0, run({openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                          "-nodes", "-days", "2", "-subj", std::string("/CN=") + certificate, "-addext",
+                          "subjectAltName=IP:127.0.0.1", "-keyout", at(key), "-out", at(certificate)},
+                         at("log")));
+    };
+    make("key.pem", "server.pem");
+    make("other_key.pem", "other.pem");
+    const std::string system = at("system");
+    std::filesystem::create_directory(system);
+    std::filesystem::copy_file(at("server.pem"), system + "/server.pem");
+    ASSERT_EQ(0, run({openssl, "rehash", system}, at("log")));
+    std::filesystem::copy_file(at("other.pem"), system + "/ca-certificates.crt");
+    const Nginx nginx("ssl_certificate " + at("server.pem") + "; ssl_certificate_key " + at("key.pem") + ";", " ssl");
+    const int result = forked_child::run([&]() -> int {
+        if ((unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
+            mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+            mount(system.c_str(), "/etc/ssl/certs", nullptr, MS_BIND, nullptr) != 0)
+            return kNoMount;
+        if (Tier(nginx.url("", "https")).load(kId) != INGOT_NOT_FOUND)
+            return 1; /* the system trusts the server */
+        if (Tier(nginx.url("?ca=" + at("server.pem"), "https")).load(kId) != INGOT_NOT_FOUND)
+            return 2;
+        return Tier(nginx.url("?ca=" + at("other.pem"), "https")).load(kId) == INGOT_IO_ERROR ? 0 : 3;
+    });
+    if (result == kNoMount)
+        GTEST_SKIP() << "this machine allows no mounts";
+    EXPECT_EQ(0, result);
 }
 
 TEST_F(RemoteHttp, SaysThatItHasNoMemory)

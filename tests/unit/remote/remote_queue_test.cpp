@@ -27,7 +27,7 @@ public:
     upload_queue_result add(const std::string &id, const std::string &blob)
     {
         return upload_queue_add(&queue, id.size(), reinterpret_cast<const uint8_t *>(id.data()), blob.size(),
-                                reinterpret_cast<const uint8_t *>(blob.data()), &dropped);
+                                reinterpret_cast<const uint8_t *>(blob.data()), &added);
     }
     /* Returns the blob of an id, or "removed" or "none". */
     std::string find(const std::string &id)
@@ -40,7 +40,7 @@ public:
     std::string take() { return text_of(upload_queue_take(&queue)); }
 
     upload_queue queue;
-    size_t dropped = 0;
+    upload_added added = {};
 
 private:
     static std::string text_of(const upload *upload)
@@ -89,9 +89,9 @@ TEST(RemoteQueue, DropsTheOldestAtEitherLimit)
     Queue few(1 << 20, 2);
     few.add("a", "1");
     few.add("b", "2");
-    EXPECT_EQ(0u, few.dropped);
+    EXPECT_EQ(0u, few.added.dropped_count);
     few.add("c", "3");
-    EXPECT_EQ(1u, few.dropped);
+    EXPECT_EQ(1u, few.added.dropped_count);
     EXPECT_EQ("none", few.find("a"));
     EXPECT_EQ("2", few.find("b"));
 
@@ -99,7 +99,7 @@ TEST(RemoteQueue, DropsTheOldestAtEitherLimit)
     small.add("a", std::string(1500, 'x'));
     small.add("b", std::string(1500, 'y'));
     small.add("c", std::string(3500, 'z'));
-    EXPECT_EQ(2u, small.dropped);
+    EXPECT_EQ(2u, small.added.dropped_count);
     EXPECT_EQ(std::string(3500, 'z'), small.find("c"));
     EXPECT_EQ(UPLOAD_QUEUE_TOO_LARGE, small.add("d", std::string(5000, 'w')));
     EXPECT_EQ(std::string(3500, 'z'), small.find("c")) << "what cannot be taken drops nothing";
@@ -137,7 +137,8 @@ TEST(RemoteQueue, NumbersItemsInTheOrderOfTheirArrival)
     Queue queue;
     EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, UINT64_MAX));
     queue.add("a", "1");
-    const uint64_t number = queue.queue.last_number;
+    const uint64_t number = queue.added.number;
+    EXPECT_EQ(queue.queue.last_number, number);
     queue.add("b", "2");
     EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, number));
     queue.take();
@@ -147,7 +148,25 @@ TEST(RemoteQueue, NumbersItemsInTheOrderOfTheirArrival)
     queue.take();
     upload_queue_finish(&queue.queue, false);
     EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, number));
+    EXPECT_FALSE(upload_queue_waits_up_to(&queue.queue, number));
     EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, queue.queue.last_number));
+}
+
+/* The lease of a program must not last longer than the program's upload waits. */
+TEST(RemoteQueue, KnowsThatAnItemWasDroppedOrReplaced)
+{
+    Queue queue(1 << 20, 2);
+    queue.add("a", "1");
+    const uint64_t first = queue.added.number;
+    queue.add("b", "2");
+    const uint64_t second = queue.added.number;
+    EXPECT_TRUE(upload_queue_waits_up_to(&queue.queue, first));
+    queue.add("c", "3");
+    EXPECT_EQ(1u, queue.added.dropped_count);
+    EXPECT_FALSE(upload_queue_waits_up_to(&queue.queue, first));
+    EXPECT_TRUE(upload_queue_waits_up_to(&queue.queue, second));
+    queue.add("b", "");
+    EXPECT_FALSE(upload_queue_waits_up_to(&queue.queue, second));
 }
 
 TEST(RemoteQueue, TakesNothingOnceClosed)
