@@ -31,7 +31,10 @@ _ingot_entries() { # prints the entries of the store that the command line or el
     local -a store=()
     for ((i = 2; i < COMP_CWORD; ++i)); do
         case ${COMP_WORDS[i]} in
-        -d | --dir) store=(--dir "${COMP_WORDS[i + 1]}") ;;
+        -d | --dir)
+            [[ ${COMP_WORDS[i + 1]} != = ]] || ((++i)) # bash makes three words of --dir=STORE
+            store=(--dir "${COMP_WORDS[i + 1]}")
+            ;;
         esac
     done
     "${COMP_WORDS[0]}" ls --names "${store[@]}" 2>/dev/null
@@ -42,7 +45,7 @@ _ingot_run() { # completes the command after "ingot run"; fails if the command h
     while ((i < COMP_CWORD)); do
         case ${COMP_WORDS[i]} in
         --) ((++i)) && break ;;
-        -d | -n | --store | --namespace)
+        -d | -n | -R | --store | --namespace | --record)
             [[ ${COMP_WORDS[i + 1]} != = ]] || ((++i)) # bash makes three words of --store=DIR
             ((i += 2))
             ;;
@@ -76,12 +79,12 @@ _ingot() {
         return
     fi
     case $before in
-    -d | --dir | --store | --into)
+    -d | --dir | --store | -i | --into)
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;
     -n | --namespace | -D | --device | -V | --driver | -S | --source | --max-*) return ;;
-    --jobs | --time | --memory | --name | --faster) return ;;
+    -J | --jobs | -t | --time | -m | --memory | -N | --name | -f | --faster) return ;;
     esac
     if [[ $before == --sort || $before == --order || ($command == ls && $before == -s) ||
         ($command == evict && $before == -o) ]]; then
@@ -92,6 +95,8 @@ _ingot() {
         mapfile -t COMPREPLY < <(compgen -W "create show" -- "$word")
     elif [[ $command == bundle && $COMP_CWORD == 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "create list extract" -- "$word")
+    elif [[ $command == remote && $COMP_CWORD == 2 ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "check" -- "$word")
     elif [[ $command == recipe && $COMP_CWORD == 2 ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show merge prune extract" -- "$word")
     elif [[ $command == @(bundle|manifest|key|build|recipe|sign|warm) || $before == @(--keys|--manifest) ]]; then

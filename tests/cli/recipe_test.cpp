@@ -233,6 +233,38 @@ TEST_F(CliRecipe, BoundsABombAndSaysSo)
     const Result extracted = tool({"recipe", "extract", recipe().string(), (scratch() / "sources").string()});
     EXPECT_EQ(1, extracted.code) << extracted.output;
     EXPECT_NE(std::string::npos, extracted.output.find(reason)) << extracted.output;
+    const Result chosen = tool({"recipe", "extract", recipe().string(), (scratch() / "chosen").string(),
+                                json("recipe list " + recipe().string(), "j[0]['key']")});
+    EXPECT_EQ(1, chosen.code) << chosen.output;
+    EXPECT_NE(std::string::npos, chosen.output.find(reason)) << chosen.output;
+    EXPECT_TRUE(fs::is_empty(scratch() / "chosen"));
+}
+
+/* Programs that are too large, or that could not be recorded, do not end a merge. */
+TEST_F(CliRecipe, MergesWhatIsLeftOfABomb)
+{
+    using namespace forged_recipe;
+    const Bytes zeros(RECIPE_MAX_TEXT);
+    const auto large_of = [&](uint32_t kind) {
+        Bytes program =
+            join({field(1, u32(kind)), field(2, text("opencl")), source_field(zeros, INGOT_SOURCE_OPENCL_C)});
+        for (int i = 0; i < 4; ++i)
+            program = join({program, field(5, join({reference(zeros), u32(1), text("h")}))});
+        return program;
+    };
+    const Bytes large = large_of(INGOT_RECIPE_PROGRAM);
+    const Bytes unrecorded = join({large_of(INGOT_RECIPE_UNRECORDED), field(14, text("\033[2J"))});
+    record(recipe(), {numbered_text(1)});
+    const fs::path forged = scratch() / "forged.recipe";
+    store_fixture::write_file(forged, recipe_of({forged_recipe::record(RECIPE_RECORD_TEXT, zeros),
+                                                 forged_recipe::record(RECIPE_RECORD_PROGRAM, large),
+                                                 forged_recipe::record(RECIPE_RECORD_PROGRAM, unrecorded)}));
+    const fs::path into = scratch() / "into.recipe";
+    const Result merged = tool({"recipe", "merge", into.string(), forged.string(), recipe().string()});
+    EXPECT_EQ(1, merged.code) << merged.output;
+    EXPECT_NE(std::string::npos, merged.output.find("1 programs copied, 0 removed, 2 could not be copied"))
+        << merged.output;
+    EXPECT_EQ(std::string::npos, merged.output.find('\033')) << merged.output;
 }
 
 /* The tool reads the undamaged part of a recipe and reports the rest, or refuses the file. */

@@ -100,6 +100,39 @@ TEST_F(CliPush, StoresWhatTheServerLacks)
     EXPECT_EQ("pushed 0 entries (0 B sent); the server already had 23; 0 left out, 0 failed\n", again.output);
 }
 
+/* With a URL, too, the variables apply: applications look for their programs in that namespace. */
+TEST_F(CliPush, UsesTheNamespaceOfTheEnvironment)
+{
+    const std::map<std::string, std::string> team = {{"INGOT_PERSIST_NAMESPACE", "team"}};
+    const std::string other = (scratch() / "other").string();
+    const auto pull = [&](const std::vector<std::string> &options) {
+        std::vector<std::string> command = {CLI_PROGRAM, "pull", "--manifest", manifest_, "--dir", other};
+        command.insert(command.end(), options.begin(), options.end());
+        command.push_back(redis_.url());
+        return command;
+    };
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "push", "--dir", root().string(), redis_.url()}, team).code);
+    EXPECT_EQ(1, run_command(pull({})).code) << "nothing is in the namespace default";
+    EXPECT_EQ(0, run_command(pull({}), team).code);
+    EXPECT_TRUE(fs::exists(fs::path(other) / "team")) << "applications look for their programs there";
+    EXPECT_EQ(0, run_command(pull({"--namespace", "team"})).code);
+    const Result wrong = run_command({CLI_PROGRAM, "push", "--dir", root().string(), redis_.url()},
+                                     {{"INGOT_PERSIST_REMOTE_MODE", "write"}});
+    EXPECT_EQ(2, wrong.code);
+    EXPECT_EQ("ingot: INGOT_PERSIST_REMOTE_MODE: \"write\" is not read or read-write\n", wrong.output);
+}
+
+/* A pull says why a program that the server has does not get into the store. */
+TEST_F(CliPush, TellsWhyAProgramIsNotStored)
+{
+    EXPECT_EQ("20 0 0 0", push_counts());
+    const Result result =
+        run_command({CLI_PROGRAM, "pull", "--manifest", manifest_, redis_.url()},
+                    {{"INGOT_PERSIST_DIR", (scratch() / "small").string()}, {"INGOT_PERSIST_MAX_BLOB", "1"}});
+    EXPECT_EQ(4, result.code);
+    EXPECT_NE(std::string::npos, result.output.find("was not promoted")) << result.output;
+}
+
 TEST_F(CliPush, WaitsForUploadsThatTheTierCouldDrop)
 {
     fs::remove_all(root());
@@ -213,13 +246,13 @@ TEST_F(CliPush, KnowsWrongUsage)
 {
     EXPECT_EQ(2, run({"warm"}).code);
     EXPECT_EQ(2, run({"warm", manifest_, "redis://a", "redis://b"}).code);
-    EXPECT_EQ(2, run({"warm", (scratch() / "none").string()}).code);
+    EXPECT_EQ(3, run({"warm", (scratch() / "none").string()}).code);
     EXPECT_EQ(2, run({"warm", manifest_, "ftp://a"}).code);
     EXPECT_EQ(2, run({"push", "ftp://host"}).code);
     EXPECT_EQ(2, run({"push", "redis://a", "redis://b"}).code);
     EXPECT_EQ(2, run({"pull", "redis://a"}).code);
     EXPECT_EQ(2, run({"pull", "--manifest", manifest_, "redis://a", "redis://b"}).code);
-    EXPECT_EQ(2, run({"pull", "--manifest", (scratch() / "none").string(), "redis://a"}).code);
+    EXPECT_EQ(3, run({"pull", "--manifest", (scratch() / "none").string(), "redis://a"}).code);
     EXPECT_EQ(3, run_command({CLI_PROGRAM, "push", "--dir", (scratch() / "none").string(), redis_.url()}).code);
 }
 

@@ -3,6 +3,8 @@
  */
 #include "cli/base/options.h"
 
+#include <stdlib.h>
+
 static const struct argp_option common_options[] = {
     {"dir", 'd', "DIR", 0, "The store. Default: from the environment, INGOT_PERSIST_DIR first", 0},
     {"namespace", 'n', "NAME", 0, "Use only entries of this namespace", 0},
@@ -23,6 +25,13 @@ static error_t parse_common(int key, char *value, struct argp_state *state)
 
 static const struct argp common = {common_options, parse_common, NULL, NULL, NULL, NULL, NULL};
 const struct argp_child options_common[] = {{&common, 0, "Common options:", 1}, {NULL, 0, NULL, 0}};
+
+void options_take_namespace(struct common_options *options)
+{
+    const char *name_space = getenv("INGOT_PERSIST_NAMESPACE");
+    if (options->name_space == NULL && name_space != NULL && name_space[0] != '\0')
+        options->name_space = name_space;
+}
 
 error_t options_parse_other(int key, struct argp_state *state)
 {

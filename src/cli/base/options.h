@@ -22,6 +22,9 @@ struct common_options {
 /* The common options, for struct argp. Their parser expects a struct common_options as input. */
 extern const struct argp_child options_common[];
 
+/* Uses INGOT_PERSIST_NAMESPACE if there is no --namespace. For commands that store programs, because applications look
+ * for them in that namespace. All other commands use all namespaces then. */
+void options_take_namespace(struct common_options *options);
 /* Handles a key that a command's own parser does not know. */
 error_t options_parse_other(int key, struct argp_state *state);
 /* The parser of a command without its own options. */

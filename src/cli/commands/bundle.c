@@ -117,12 +117,14 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
 static int extract(const struct bundling *bundling)
 {
     struct extraction extraction = {.status = INGOT_SUCCESS};
+    struct common_options options = bundling->common;
     ingot_persist_trust_t trust;
-    int code = store_read_trust(&trust, &bundling->common);
+    options_take_namespace(&options);
+    int code = store_read_trust(&trust, &options);
     if (code == EXIT_DONE) /* the bundle gets the store's policy, so that a refusal names the bundle */
         code = open_bundle(&extraction.bundle, bundling->path, &trust);
     if (code == EXIT_DONE)
-        code = store_open(&extraction.store, &bundling->common, STORE_MAKE, NULL);
+        code = store_open(&extraction.store, &options, STORE_MAKE, NULL);
     if (code == EXIT_DONE) {
         interrupt_catch();
         code = entry_visit_all(extraction.bundle, extract_entry, &extraction);

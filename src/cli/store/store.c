@@ -84,6 +84,13 @@ int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *
     return EXIT_USAGE;
 }
 
+void store_tell_event(const ingot_event_t *event, void *unused)
+{
+    (void)unused;
+    if (event->status != INGOT_SUCCESS)
+        (void)fprintf(stderr, "ingot: %s\n", event->reason);
+}
+
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                const ingot_persist_eviction_t *order)
 {
@@ -101,7 +108,9 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
         return code;
     info.trust_policy = trust.policy; /* read_environment may have set a weaker policy than the options */
     info.key_files = trust.key_files;
-    if (store_access != STORE_MAKE)
+    if (store_access == STORE_MAKE)
+        info.on_event = store_tell_event;
+    else
         info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
     if (store_access != STORE_READ && info.max_bytes == 0)
         info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */

@@ -9,7 +9,8 @@
 
 #include "cli/base/options.h"
 
-/* The purpose of opening. Only STORE_MAKE creates a store that does not exist. */
+/* The purpose of opening. Only STORE_MAKE creates a store that does not exist, and prints why a program was not
+ * stored. */
 enum store_access { STORE_READ, STORE_WRITE, STORE_MAKE };
 
 /* Opens a store. order: the order of eviction; NULL: the one that the environment sets. Returns EXIT_DONE; on failure,
@@ -20,6 +21,9 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
 /* Reads the policy and the key files of a store from the options and the environment. Returns EXIT_DONE; on failure,
  * prints a message and returns EXIT_USAGE. */
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);
+
+/* Prints the reason of an event, unless the event is a success. A callback for events of storages. */
+void store_tell_event(const ingot_event_t *event, void *unused);
 
 /* Reports a failure on standard error, with the library's last error detail, and returns EXIT_FAILED. */
 int store_failed(const char *doing, ingot_status_t status);

@@ -175,8 +175,10 @@ static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *
             set_status(&fields->program, INGOT_NOT_FOUND, "the recipe lacks a text of the program");
         bytes += reference->text->text == number ? reference->text->size : 0;
     }
-    if (bytes > MAX_TEXT_BYTES)
-        set_status(&fields->program, INGOT_NO_SPACE, "the texts of the program have more than 256 MiB");
+    if (bytes > MAX_TEXT_BYTES) { /* also if the program is unrecorded, because its texts are copied as well */
+        fields->program.status = INGOT_NO_SPACE;
+        fields->program.reason = "the texts of the program have more than 256 MiB";
+    }
 }
 
 /* Finds the objects of a linked program. Their records precede the program's record. Returns false if memory runs

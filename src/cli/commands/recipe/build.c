@@ -297,6 +297,7 @@ static int build_recipes(struct building *building)
 {
     uint64_t entry_count = 0;
     bool is_bundled = false;
+    options_take_namespace(&building->common);
     int code = open_recipes(building);
     if (code == EXIT_DONE)
         code = make_store(&building->common);

@@ -163,33 +163,34 @@ static int extract(ingot_recipe_t recipe, const ingot_recipe_program_t *program,
     return code;
 }
 
-/* Reports a program whose texts are missing or too large. Returns false for programs that could not be recorded at
- * all. */
-static bool is_left_out(const ingot_recipe_program_t *program)
+/* Reports a program that the recipe does not have as a whole. Returns EXIT_FINDING. */
+static int tell_left_out(const ingot_recipe_program_t *program)
 {
     char key[PLAN_KEY_TEXT_SIZE];
-    if (program->status == INGOT_SUCCESS || program->kind == INGOT_RECIPE_UNRECORDED)
-        return false;
+    char *reason = text_in_one_line(program->reason);
     (void)fprintf(stderr, "ingot: %.*s was not extracted: %s: %s\n", PLAN_SHORT_KEY, plan_key_text(program->key, key),
-                  ingot_status_name(program->status), program->reason);
-    return true;
+                  ingot_status_name(program->status), reason);
+    free(reason);
+    return EXIT_FINDING;
 }
 
-/* Returns EXIT_FINDING if a program was left out. */
+/* Extracts all programs but those that could not be recorded at all. Returns EXIT_FINDING if another one was left
+ * out. */
 static int extract_all(ingot_recipe_t recipe, uint64_t program_count, const char *directory, uint64_t *done_count)
 {
     int code = EXIT_DONE;
-    bool is_whole = true;
+    int finding = EXIT_DONE;
     for (uint64_t i = 0; i < program_count && code == EXIT_DONE; ++i) {
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
         if (ingot_recipe_get_program(recipe, (size_t)i, &program) != INGOT_SUCCESS || program.status != INGOT_SUCCESS) {
-            is_whole = !is_left_out(&program) && is_whole;
+            if (program.kind != INGOT_RECIPE_UNRECORDED)
+                finding = tell_left_out(&program);
             continue;
         }
         code = extract(recipe, &program, directory);
         *done_count += code == EXIT_DONE;
     }
-    return code == EXIT_DONE && !is_whole ? EXIT_FINDING : code;
+    return code == EXIT_DONE ? finding : code;
 }
 
 int recipe_extract(const struct recipe_request *request)
@@ -207,7 +208,7 @@ int recipe_extract(const struct recipe_request *request)
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
         code = recipe_find_program(recipe, request->arguments[i], &program);
         if (code == EXIT_DONE)
-            code = extract(recipe, &program, directory);
+            code = program.status == INGOT_SUCCESS ? extract(recipe, &program, directory) : tell_left_out(&program);
         done_count += code == EXIT_DONE;
     }
     ingot_recipe_release(recipe);

@@ -46,6 +46,12 @@ static bool is_damage(ingot_status_t status)
     return status == INGOT_NOT_FOUND || status == INGOT_BLOB_CORRUPT;
 }
 
+/* True if the program itself is too large. For any other program, INGOT_NO_SPACE means that the output is full. */
+static bool is_too_large(const struct plan_program *program)
+{
+    return program->facts.status == INGOT_NO_SPACE;
+}
+
 /* Counts a program, and reports why it was not copied. Returns EXIT_FAILED if copying must stop, for example because
  * the file is full. */
 static int take_result(struct copying *copying, const struct plan_program *program, ingot_status_t status)
@@ -57,7 +63,7 @@ static int take_result(struct copying *copying, const struct plan_program *progr
     ++copying->failed_count;
     (void)fprintf(stderr, "ingot: %.*s was not copied: %s: %s\n", PLAN_SHORT_KEY,
                   plan_key_text(program->facts.key, key), ingot_status_name(status), ingot_last_error_detail());
-    return is_damage(status) ? EXIT_DONE : EXIT_FAILED;
+    return is_damage(status) || is_too_large(program) ? EXIT_DONE : EXIT_FAILED;
 }
 
 static ingot_status_t try_copy(const struct copying *copying, const struct plan_program *program)
@@ -91,8 +97,8 @@ static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < plan->repeated_count; ++i) {
         const struct plan_program *repeated = &plan->programs[plan->program_count + i];
-        if (repeated->facts.status == INGOT_NO_SPACE)
-            continue; /* the copy is too large; for try_copy, INGOT_NO_SPACE would mean that the output is full */
+        if (is_too_large(repeated))
+            continue;
         status = try_copy(copying, repeated);
         if (status != INGOT_SUCCESS && !is_damage(status))
             return store_failed("copying the ids of a program", status);

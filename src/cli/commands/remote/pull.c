@@ -291,6 +291,7 @@ static int tell(const struct pulling *pulling)
 static int open_storages(struct pulling *pulling)
 {
     const ingot_persist_storing_t storing = {.struct_size = sizeof(storing), .store_mode = INGOT_PERSIST_STORE_NOW};
+    options_take_namespace(&pulling->common);
     const bool has_server = !pulling->is_warm || pulling->url != NULL || server_is_named();
     int code = store_open(&pulling->store, &pulling->common, has_server ? STORE_MAKE : STORE_READ, NULL);
     if (code == EXIT_DONE && !has_server) {
@@ -313,7 +314,7 @@ static int pull(struct pulling *pulling)
     const ingot_status_t status = ingot_persist_read_manifest(pulling->manifest, note_id, pulling);
     if (status != INGOT_SUCCESS) {
         (void)store_failed("reading the manifest", status);
-        return EXIT_USAGE;
+        return EXIT_NO_STORE;
     }
     const int code = open_storages(pulling);
     if (code != EXIT_DONE)

@@ -53,6 +53,14 @@ static bool wait_for_uploads(struct pushing *pushing)
     return status == INGOT_SUCCESS;
 }
 
+/* Waits if one more upload would be too many. Returns false if the server does not work. */
+static bool make_room(struct pushing *pushing, size_t size)
+{
+    const bool has_room = pushing->waiting_count < MOST_WAITING &&
+                          (size <= MOST_WAITING_BYTES && pushing->waiting_bytes <= MOST_WAITING_BYTES - size);
+    return has_room || pushing->waiting_count == 0 || wait_for_uploads(pushing);
+}
+
 static void tell_problem(struct pushing *pushing, const ingot_persist_entry_t *entry, ingot_status_t status)
 {
     char name[ENTRY_NAME_SIZE];
@@ -67,6 +75,10 @@ static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
     ingot_status_t status = ingot_persist_load_sealed_entry(pushing->store, entry, &kept);
     if (status == INGOT_NOT_FOUND)
         return true; /* evicted in the meantime */
+    if (status == INGOT_SUCCESS && !make_room(pushing, kept.size)) {
+        kept.release(&kept);
+        return false;
+    }
     if (status == INGOT_SUCCESS)
         status = ingot_persist_store_sealed(pushing->server, entry->id_size, entry->id, kept.size, kept.bytes);
     if (status == INGOT_SUCCESS) {
@@ -77,8 +89,7 @@ static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
     }
     if (kept.release != NULL)
         kept.release(&kept);
-    return (pushing->waiting_count < MOST_WAITING && pushing->waiting_bytes < MOST_WAITING_BYTES) ||
-           wait_for_uploads(pushing);
+    return true;
 }
 
 static int push_entry(const ingot_persist_entry_t *entry, void *user)
@@ -123,7 +134,7 @@ static int push(struct pushing *pushing)
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
     interrupt_catch();
     const int code = entry_visit_all(pushing->store, push_entry, pushing);
-    if (pushing->code == EXIT_DONE && wait_for_uploads(pushing))
+    if (pushing->code == EXIT_DONE && (interrupt_seen() || wait_for_uploads(pushing)))
         pushing->code = code;
     (void)ingot_remote_get_stats(pushing->server, &stats);
     tell(pushing, &stats);

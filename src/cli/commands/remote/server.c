@@ -4,6 +4,7 @@
 #include "cli/commands/remote/server.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/store/store.h"
@@ -20,23 +21,17 @@ bool server_is_named(void)
 int server_read_info(ingot_remote_info_t *info, const struct common_options *options, const char *url,
                      char text[SERVER_TEXT_CAPACITY])
 {
+    if (url != NULL && setenv("INGOT_PERSIST_REMOTE", url, 1) != 0)
+        return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
     const ingot_status_t read = ingot_remote_info_from_environment(info, SERVER_TEXT_CAPACITY, text);
-    if (read != INGOT_SUCCESS && (read != INGOT_NOT_FOUND || url == NULL)) {
-        (void)fprintf(stderr, "ingot: %s; name a URL\n", ingot_last_error_detail());
+    if (read != INGOT_SUCCESS) {
+        (void)fprintf(stderr, "ingot: %s%s\n", ingot_last_error_detail(),
+                      read == INGOT_NOT_FOUND ? "; name a URL" : "");
         return EXIT_USAGE;
     }
-    if (url != NULL)
-        info->url = url;
     if (options->name_space != NULL)
         info->name_space = options->name_space;
     return EXIT_DONE;
-}
-
-static void tell_event(const ingot_event_t *event, void *unused)
-{
-    (void)unused;
-    if (event->status != INGOT_SUCCESS)
-        (void)fprintf(stderr, "ingot: %s\n", event->reason);
 }
 
 int server_open(ingot_storage_t *server, const struct common_options *options, const char *url, uint32_t flags)
@@ -50,7 +45,7 @@ int server_open(ingot_storage_t *server, const struct common_options *options, c
     info.connect_timeout_ms = CONNECT_MS;
     info.stall_timeout_ms = STALL_MS;
     info.lost_time_ms = INGOT_REMOTE_NO_LIMIT;
-    info.on_event = tell_event;
+    info.on_event = store_tell_event;
     const ingot_status_t status = ingot_remote_open(server, &info);
     if (status == INGOT_SUCCESS)
         return EXIT_DONE;
