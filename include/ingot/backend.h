@@ -102,9 +102,10 @@ INGOT_API ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, c
  * Adds the field "compiler": the ELF build-ids of the library that contains @p driver_function, of @p
  * compiler_libraries (a NULL-terminated list of dlopen names), and of all libraries that these were linked with. A
  * library that is not loaded is read from the file that dlopen would load. Missing libraries are skipped. Libraries
- * that are known to generate no code are skipped too, because they change often: the C and C++ runtimes, and libraries
- * for compression, XML, terminals and finding devices. Build-ids are more reliable than version strings. If a library
- * has no build-id, its content is hashed.
+ * that are known to generate no code are skipped too, because they change often: the C, C++, OpenMP and sanitizer
+ * runtimes; libraries for compression, XML, Unicode, terminals, digests and encryption, ELF files and foreign calls;
+ * libraries that find devices or talk to displays; and the loaders of OpenCL and Level Zero. Build-ids are more
+ * reliable than version strings. If a library has no build-id, its content is hashed.
  * @retval INGOT_BACKEND_ERROR  The driver's library could not be found or read.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */

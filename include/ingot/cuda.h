@@ -6,7 +6,7 @@
  *
  * Sources: INGOT_SOURCE_CUDA_CPP, which NVRTC compiles to machine code for the device, and INGOT_SOURCE_PTX. nvJitLink
  * translates PTX, and links several sources into one program. Compile options go to NVRTC, link options to nvJitLink.
- * If all sources are PTX, nvJitLink gets the compile options, too. Option strings are split at blanks; quotes and
+ * If all sources are PTX, nvJitLink gets the compile options, too. Option strings are split at white space; quotes and
  * backslashes work as in a shell. The architecture is the device's, unless an option names another
  * (--gpu-architecture=sm_90a).
  *

@@ -312,7 +312,7 @@ INGOT_API ingot_status_t ingot_program_desc_is_cacheable(const_ingot_program_des
  * them.
  *
  * @param[out] size  The size of the id in bytes.
- * @param[out] id    Owned by the descriptor; valid as long as it.
+ * @param[out] id    Owned by the descriptor, and valid as long as the descriptor is.
  * @retval INGOT_NOT_CACHEABLE  ingot_program_desc_is_cacheable says why.
  * @retval INGOT_BACKEND_ERROR  A device did not report its identity.
  * @retval INGOT_OUT_OF_MEMORY

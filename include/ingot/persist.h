@@ -211,8 +211,8 @@ INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, 
  *
  * Some drivers examine a binary only when they create a kernel from it. If the driver then rejects a binary from a blob
  * (INGOT_BACKEND_ERROR or INGOT_BLOB_REJECTED), the program is dropped from memory and its blob from @p storage. The
- * program is compiled and stored again, and the kernel is requested once more. An INGOT_EVENT_LOAD with
- * INGOT_BLOB_REJECTED reports this, and the statistics count it as rejected. If the blob cannot be removed (from a
+ * program is compiled and stored again, and the kernel is requested again, at most three times. An INGOT_EVENT_LOAD
+ * with INGOT_BLOB_REJECTED reports this, and the statistics count it as rejected. If the blob cannot be removed (from a
  * bundle, or from a chain that asks a bundle first), an INGOT_EVENT_STORAGE_DEGRADED reports it, and every process
  * compiles. Existing references to programs and kernels stay valid. Programs that this process compiled are not
  * compiled again.
@@ -283,8 +283,9 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * driver call that takes even longer may crash the process, because the driver shuts down during the call. Nothing is
  * stored if the process is killed or ends by _exit() or quick_exit().
  *
- * @return The first failure since the last flush. A failure does not stop the rest of the flush. A program that turned
- *         out to be not cacheable when it was built is not a failure; its INGOT_EVENT_STORAGE_STORE reports it.
+ * @return The first failure since the last flush; if no program failed, the failure to save the manifest or
+ *         headers.memo. A failure does not stop the rest of the flush. A program that turned out to be not cacheable
+ *         when it was built is not a failure; its INGOT_EVENT_STORAGE_STORE reports it.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
 
@@ -321,9 +322,10 @@ typedef struct ingot_persist_flush_info {
 /**
  * Flushes like ingot_persist_flush, with a time limit and progress. Stores the most expensive builds first.
  *
- * With max_time_ns, the storage's thread does the work, and this function returns in time even if a driver call takes
- * longer. A program that is being stored when the time runs out is finished in the background. A program that is
- * expected to take longer than the remaining time is not begun. Programs that are not stored keep waiting.
+ * With max_time_ns, the storage's thread does the work, and this function does not wait longer for a driver call.
+ * Afterwards it saves the manifest, headers.memo and saved.txt, and may wait for their locks. A program that is being
+ * stored when the time runs out is finished in the background. A program that is expected to take longer than the
+ * remaining time is not begun. Programs that are not stored keep waiting.
  *
  * @param[in]     info      NULL: as ingot_persist_flush.
  * @param[in,out] progress  The progress, set for every status; the caller sets struct_size. May be NULL.

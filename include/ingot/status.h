@@ -37,8 +37,8 @@ typedef enum ingot_status {
     INGOT_READ_ONLY = 16,        /**< Storages: the storage was opened read-only, or turned out to be read-only. */
     INGOT_NO_SPACE = 17,         /**< Storages: the disk or a quota is full, or the blob exceeds the storage's limit. */
     INGOT_BUSY = 18,             /**< Storages: a lock was not acquired in time. */
-    /** Storages: a directory or file is owned or writable by another user or is not a plain one, or a blob's seal is
-     *  refused (ingot/trust.h). */
+    /** Storages: a directory or file is owned by or writable by another user, or is not a regular file or directory, or
+     * a blob's seal is refused (ingot/trust.h). */
     INGOT_UNTRUSTED = 19
 } ingot_status_t;
 

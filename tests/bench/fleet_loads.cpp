@@ -53,7 +53,7 @@ constexpr unsigned kMisses = 200;
 uint64_t sink; /* so that no load is optimized away */
 
 struct Case {
-    const char *label; /* also the name space in the server */
+    const char *label; /* also the namespace in the server */
     size_t blob_size;
     unsigned count;        /* number of blobs */
     unsigned loads_a_turn; /* number of loads in a turn of about 10 ms */
@@ -145,7 +145,7 @@ struct Subject {
     std::string name;
     std::string url;
     pid_t server;
-    /* Returns the floor that loads all objects of a name space. */
+    /* Returns the floor that loads all objects of a namespace. */
     std::function<std::unique_ptr<Floor>(const char *name_space)> make_floor;
 };
 

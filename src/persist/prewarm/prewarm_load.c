@@ -178,7 +178,7 @@ static void tell_progress(struct ingot_prewarm *prewarm)
 
 static void tell_end(const struct ingot_prewarm *prewarm, const ingot_prewarm_progress_t *progress)
 {
-    static const char *const states[] = {"running", "complete", "cancelled", "out of time", "out of bytes"};
+    static const char *const states[] = {"running", "complete", "canceled", "out of time", "out of bytes"};
     char text[192];
     (void)snprintf(text, sizeof(text), "%s: %llu of %llu loaded; %llu stale; %llu missing; %llu failed; %llu overtaken",
                    states[progress->state], (unsigned long long)progress->loaded, (unsigned long long)progress->total,
