@@ -8,6 +8,7 @@
 
 #include "backends/opencl/errors.h"
 #include "backends/opencl/state.h"
+#include "util/pocl_cache.h"
 #include "util/pocl_names.h"
 
 /* The sizes of a program's binaries as the driver lists them, and the position of the requested one. */
@@ -102,12 +103,14 @@ static ingot_status_t copy_binary(const struct opencl_state *state, const struct
     return status;
 }
 
-/* Fails if a kernel's name is too long for PoCL, which would end the process. */
-static ingot_status_t check_names(const struct opencl_state *state, const struct opencl_program *program)
+/* Fails if PoCL's binary must not be used, or if a kernel's name is so long that PoCL would end the process. */
+static ingot_status_t check_for_pocl(const struct opencl_state *state, const struct opencl_program *program)
 {
     struct opencl_text names = {NULL, 0};
     if (!state->generates_code_at_launch)
         return INGOT_SUCCESS;
+    if (pocl_cache_is_off())
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "PoCL's cache is off (POCL_KERNEL_CACHE)");
     ingot_status_t status = opencl_kernel_names_text(state, program->native, &names);
     if (status == INGOT_SUCCESS && !pocl_names_fit(names.chars))
         status = ingot_set_error_detail(INGOT_UNIMPLEMENTED, "a kernel's name has more than %u characters",
@@ -121,7 +124,7 @@ ingot_status_t opencl_read_native_binary(const struct opencl_state *state, const
 {
     struct listing listing = {NULL, 0, 0};
     void *read = NULL;
-    ingot_status_t status = check_names(state, program);
+    ingot_status_t status = check_for_pocl(state, program);
     if (status == INGOT_SUCCESS)
         status = list_sizes(state, program, &listing);
     if (status == INGOT_SUCCESS)

@@ -11,6 +11,7 @@ extern "C" {
 #include "backends/opencl/errors.h"
 }
 #include "support/failing_allocator.h"
+#include "support/reference_context.h"
 
 using namespace opencl_backend;
 
@@ -180,6 +181,31 @@ TEST(OpenclDeviceInfo, SaysThatPoclGeneratesCodeAtLaunch)
     ASSERT_EQ(INGOT_SUCCESS, ingot_context_get_device_info(context, 0, &info));
     EXPECT_EQ(platform().is_pocl(), info.generates_code_at_launch != 0);
     ingot_context_release(context);
+}
+
+/* Without its cache, PoCL deletes files that all programs with the same binary share. */
+TEST(OpenclDeviceInfo, PoclWithoutItsCacheProvidesNoBlobs)
+{
+    if (!platform().is_pocl())
+        return;
+    const auto take = [](std::vector<uint8_t> *id) {
+        const OpenclContext native(one_device());
+        const Context context(make(native));
+        ProgramText text;
+        text.kind = INGOT_SOURCE_OPENCL_C;
+        text.sources = {"__kernel void k(__global int *x) { *x = 1; }\n"};
+        const Desc desc = text.make(context);
+        *id = id_of(desc);
+        size_t size = 0;
+        return ingot_program_get_cache_blob(create_program(desc).get(), &size, nullptr);
+    };
+    std::vector<uint8_t> with;
+    std::vector<uint8_t> without;
+    EXPECT_EQ(INGOT_SUCCESS, take(&with));
+    setenv("POCL_KERNEL_CACHE", "0", 1);
+    EXPECT_EQ(INGOT_NOT_CACHEABLE, take(&without));
+    unsetenv("POCL_KERNEL_CACHE");
+    EXPECT_NE(with, without) << "no other process's blob is loaded, either";
 }
 
 TEST(OpenclNative, GivesProgramAndKernelBack)

@@ -59,6 +59,7 @@ cl_icd_dispatch functions_of_loader()
     LOAD(clCreateBuffer);
     LOAD(clReleaseMemObject);
     LOAD(clEnqueueNDRangeKernel);
+    LOAD(clFinish);
     LOAD(clEnqueueReadBuffer);
     LOAD(clSetKernelArg);
     LOAD(clCreateProgramWithSource);
@@ -322,6 +323,20 @@ cl_kernel Session::kernel(cl_program program, const char *name)
     cl_kernel made = cl.clCreateKernel(program, name, &error);
     tell(std::string("kernel ") + name, error);
     return made;
+}
+
+void Session::launch_unevenly(cl_kernel kernel)
+{
+    const size_t global = 10;
+    const size_t local = 4;
+    cl_int error = CL_SUCCESS;
+    cl_command_queue queue = cl.clCreateCommandQueue(context, devices[0], 0, &error);
+    cl_mem buffer = cl.clCreateBuffer(context, CL_MEM_READ_WRITE, 1024, nullptr, &error);
+    tell("argument", cl.clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
+    tell("uneven launch", cl.clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr));
+    cl.clFinish(queue);
+    cl.clReleaseMemObject(buffer);
+    cl.clReleaseCommandQueue(queue);
 }
 
 void compare(const std::function<void(Session &)> &scenario, size_t device_count)

@@ -41,6 +41,25 @@ TEST(Layer, BuildsAgain)
     });
 }
 
+/* Once Intel's driver has built a program for work-groups of different sizes, it allows them after any build. */
+TEST(Layer, LaunchesUnevenWorkGroupsAsTheDriverDoes)
+{
+    for (const char *first : {"-cl-std=CL1.2", "-cl-std=CL3.0"}) {
+        for (const char *second : {"-cl-std=CL2.0", "-cl-std=CL2.0 -cl-uniform-work-group-size", ""}) {
+            compare([&](Session &session) {
+                cl_program program = session.source("__kernel void k(__global int *x) { x[get_global_id(0)] = 1; }\n");
+                for (const char *options : {first, second}) {
+                    session.build(program, options);
+                    cl_kernel kernel = session.kernel(program, "k");
+                    session.launch_unevenly(kernel);
+                    session.cl.clReleaseKernel(kernel);
+                }
+                session.cl.clReleaseProgram(program);
+            });
+        }
+    }
+}
+
 TEST(Layer, CallsBackWithTheApplicationsHandle)
 {
     struct Seen {
@@ -174,6 +193,27 @@ TEST(Layer, BuildsForSeveralAndSomeDevices)
             session.query_program(program);
             session.tell("some", session.cl.clBuildProgram(program, 1, &last, "-DSOME", nullptr, nullptr));
             session.query_program(program);
+            session.cl.clReleaseProgram(program);
+        },
+        2);
+}
+
+/* For two equal devices, Ingot compiles once and loads the binary for both. The application must not notice. */
+TEST(Layer, AnswersAboutEqualDevicesAsTheDriverDoes)
+{
+    compare(
+        [](Session &session) {
+            cl_program program = session.source(kTwo);
+            session.build(program, "-DEQUAL");
+            cl_kernel kernel = session.kernel(program, "twice");
+            session.query_kernel(program, kernel);
+            session.cl.clReleaseKernel(kernel);
+            std::vector<size_t> sizes(session.devices.size());
+            session.tell("sizes of binaries",
+                         session.cl.clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t),
+                                                     sizes.data(), nullptr));
+            for (const size_t size : sizes) /* that of PoCL varies with the kernels that were created */
+                session.tell("is large", OpenclPlatform::get().is_pocl() || size > 4000 ? 1 : 0);
             session.cl.clReleaseProgram(program);
         },
         2);

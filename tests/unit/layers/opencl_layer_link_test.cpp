@@ -163,6 +163,27 @@ TEST(LayerLink, AnswersAboutLinkedProgramsAsTheDriverDoes)
     });
 }
 
+/* Intel's driver allows work-groups of different sizes by the options of the objects, which a loaded program lacks. */
+TEST(LayerLink, LaunchesUnevenWorkGroupsAsTheDriverDoes)
+{
+    for (const char *compile_options : {"-cl-std=CL1.2", "-cl-std=CL2.0"}) {
+        for (const char *link_options : {static_cast<const char *>(nullptr), "-cl-std=CL2.0"}) {
+            compare([&](Session &session) {
+                Halves halves(session, "uneven");
+                halves.compile(compile_options);
+                cl_program linked = halves.link(link_options);
+                cl_kernel kernel = linked != nullptr ? session.kernel(linked, "k") : nullptr;
+                if (kernel != nullptr) {
+                    session.launch_unevenly(kernel);
+                    session.cl.clReleaseKernel(kernel);
+                }
+                if (linked != nullptr)
+                    session.cl.clReleaseProgram(linked);
+            });
+        }
+    }
+}
+
 /* After a hit, another compilation, a build and a link with another object must work as they do with the driver. */
 TEST(LayerLink, ContinuesAfterAHitAsTheDriverDoes)
 {

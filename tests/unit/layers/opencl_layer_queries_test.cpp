@@ -50,6 +50,27 @@ TEST(Layer, ReportsTheBlanksInOptionsAsTheDriverDoes)
     }
 }
 
+/* PoCL replaces or drops some options. Intel's driver removes some from compilations. */
+TEST(Layer, ReportsOptionsThatDriversRewriteAsTheDriverDoes)
+{
+    static const char text[] = "kernel void rewritten(global int *out) { *out = 1; }\n";
+    const auto query = [&](Session &session, const char *options) {
+        const cl_icd_dispatch &cl = session.cl;
+        cl_program program = session.source(text);
+        session.build(program, options);
+        session.query_program(program);
+        session.tell("release", cl.clReleaseProgram(program));
+        program = session.source(text);
+        session.tell("compile",
+                     cl.clCompileProgram(program, 0, nullptr, options, 0, nullptr, nullptr, nullptr, nullptr));
+        session.query_program(program);
+        session.tell("release", cl.clReleaseProgram(program));
+    };
+    for (const char *options :
+         {"-cl-denorms-are-zero", "-DA -cl-uniform-work-group-size", "-cl-intel-greater-than-4GB-buffer-required"})
+        compare([&](Session &session) { query(session, options); });
+}
+
 TEST(Layer, BuildsALibraryAsTheDriverDoes)
 {
     compare([](Session &session) {

@@ -32,13 +32,14 @@ static const struct {
 
 /* Environment variables that change the code that a driver generates. */
 static const char *const code_variables[] = {
-    "IGC_*",  /* Intel's graphics compiler: every option */
-    "POCL_*", /* PoCL: all except for its cache, its reports, and the number of processors */
+    "IGC_*", /* Intel's graphics compiler: every option */
+    /* PoCL: all except for its reports and the number of processors. POCL_KERNEL_CACHE counts, because programs that
+     * were loaded from others' binaries would fail if it is off (util/pocl_cache.h). */
+    "POCL_*",
     "!POCL_CACHE_DIR",
     "!POCL_DEBUG",
     "!POCL_DEVICES",
     "!POCL_ENABLE_UNINIT",
-    "!POCL_KERNEL_CACHE",
     "!POCL_LEAVE_KERNEL_COMPILER_TEMP_FILES",
     "!POCL_MEMORY_LIMIT",
     "!POCL_SIGFPE_HANDLER",

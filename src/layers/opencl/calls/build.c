@@ -12,10 +12,11 @@
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/describe.h"
 #include "layers/opencl/program/trace.h"
+#include "layers/opencl/program/work_groups.h"
 #include "layers/opencl/statistics.h"
 
-/* Gets a result with a native program that no other shadow has. Threads that build the same program at once may get the
- * same native program; all but the first thread then ask Ingot again. */
+/* Gets a result with a native program that no other shadow has, or has had. Threads that build the same program at once
+ * may get the same native program; all but the thread that made it then ask Ingot again. */
 static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options)
 {
     struct result *result = NULL;
@@ -24,7 +25,7 @@ static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t
         result_release(result);
         result = NULL;
         status = result_create(&result, desc, shadow->context->device_count, options);
-    } while (status == INGOT_SUCCESS && !shadow_set_result(shadow, result));
+    } while (status == INGOT_SUCCESS && (result->is_shared || !shadow_set_result(shadow, result)));
     if (status == INGOT_SUCCESS)
         statistics_add_program(result->program, result->duration_ns);
     return status;
@@ -95,17 +96,26 @@ static bool refuse_build(struct shadow *shadow, cl_uint device_count, const cl_d
     return is_refused;
 }
 
-/* True if an earlier build left messages. Intel's driver keeps them and adds the messages of the next build. */
-static bool has_messages(struct shadow *shadow)
+/* Returns the reason why only the driver can do a build that follows the one of the result, or NULL. */
+static const char *why_not_after(const struct result *result, const char *options)
+{
+    if (*result->log != '\0') /* Intel's driver keeps the messages and adds those of the next build */
+        return "a build after one with messages";
+    if (work_groups_may_differ(result->options) && !work_groups_may_differ(options))
+        return "a build after one that allowed work-groups of different sizes";
+    return NULL;
+}
+
+static const char *why_not_again(struct shadow *shadow, const char *options)
 {
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
-    const bool has = use.result != NULL && *use.result->log != '\0';
+    const char *reason = use.result != NULL ? why_not_after(use.result, options) : NULL;
     shadow_end_use(&use);
-    return has;
+    return reason;
 }
 
 /* Returns the reason why only the driver can do the build as the application expects it, or NULL. */
-static const char *why_not(struct shadow *shadow, enum arguments arguments)
+static const char *why_not(struct shadow *shadow, enum arguments arguments, const char *options)
 {
     if (arguments == ARGUMENTS_WRONG)
         return "wrong arguments";
@@ -113,9 +123,10 @@ static const char *why_not(struct shadow *shadow, enum arguments arguments)
         return "a build for some of the devices";
     if (shadow->is_drivers)
         return "a build after one that the driver did";
-    if (has_messages(shadow))
-        return "a build after one with messages";
-    return shadow_count_uses(shadow) > 0 ? "a program that is in use" : NULL;
+    const char *reason = why_not_again(shadow, options);
+    if (reason == NULL && shadow_count_uses(shadow) > 0)
+        reason = "a program that is in use";
+    return reason;
 }
 
 cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const cl_device_id *devices,
@@ -135,7 +146,7 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     }
     if (!native_call_continue(shadow))
         return CL_OUT_OF_HOST_MEMORY;
-    const char *reason = why_not(shadow, arguments);
+    const char *reason = why_not(shadow, arguments, options);
     if (reason == NULL && build_cached(shadow, options, &error)) {
         if (error == CL_SUCCESS && notify != NULL)
             notify(program, user);

@@ -85,8 +85,9 @@ ingot_status_t compile_object(const struct shadow *shadow, ingot_program_desc_t 
                               struct object_headers *headers, struct object **object)
 {
     ingot_program_t program = NULL;
+    bool is_shared = false; /* threads may share an object */
     const uint64_t started_ns = statistics_clock_ns();
-    ingot_status_t status = repeats_create_program(&program, desc);
+    ingot_status_t status = repeats_create_program(&program, desc, &is_shared);
     if (status == INGOT_SUCCESS)
         status = object_create(object, desc, shadow->context->native, options, headers, program);
     if (status == INGOT_SUCCESS)

@@ -13,6 +13,7 @@
 #include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/shadow.h"
 #include "layers/opencl/program/trace.h"
+#include "layers/opencl/program/work_groups.h"
 #include "layers/opencl/settings.h"
 #include "layers/opencl/statistics.h"
 
@@ -69,6 +70,17 @@ static bool is_for_all(const struct layer_context *context, const struct link_ca
                : call->device_count == 1 && call->devices != NULL && call->devices[0] == context->devices[0];
 }
 
+/* True if a loaded program would allow the same work-groups as the linked one. Intel's driver lets a linked program
+ * launch work-groups of different sizes if all of its objects were compiled for that. For a loaded program, only the
+ * options of the link count. */
+static bool keeps_work_groups(const struct layer_context *context, const struct link_call *call)
+{
+    bool may_differ = true;
+    for (size_t i = 0; i < call->object_count; ++i)
+        may_differ = may_differ && work_groups_may_differ(call->objects[i]->options);
+    return work_groups_may_differ(call->options) == may_differ || contexts_generate_code_at_launch(context);
+}
+
 /* Gets a program that no other thread has. Threads that link the same program at once may get the same piece
  * (objects/piece.h) from Ingot, but each program of the application needs a piece of its own. */
 static ingot_status_t get_program(struct link_call *call, struct linked *linked)
@@ -76,11 +88,12 @@ static ingot_status_t get_program(struct link_call *call, struct linked *linked)
     ingot_status_t status = INGOT_SUCCESS;
     const uint64_t started_ns = statistics_clock_ns();
     bool is_own = false;
+    bool is_shared = false; /* covered by is_taken */
     link_set_call(call);
     do {
         ingot_program_release(linked->program);
         linked->program = NULL;
-        status = repeats_create_program(&linked->program, linked->desc);
+        status = repeats_create_program(&linked->program, linked->desc, &is_shared);
         is_own = status == INGOT_SUCCESS &&
                  (call->was_made ||
                   !atomic_exchange_explicit(&piece_of_link(linked->program)->is_taken, true, memory_order_relaxed));
@@ -151,7 +164,8 @@ static bool try_link(struct link_call *call, cl_uint input_count, const cl_progr
     const struct layer_context *context = objects != NULL ? collect_objects(input_count, inputs, objects) : NULL;
     call->object_count = input_count;
     call->objects = objects;
-    if (context != NULL && context->native == call->context && is_for_all(context, call))
+    if (context != NULL && context->native == call->context && is_for_all(context, call) &&
+        keeps_work_groups(context, call))
         is_done = link_cached(context, call, program);
     for (cl_uint i = 0; i < input_count && objects != NULL; ++i)
         object_release(objects[i]);

@@ -19,19 +19,12 @@ static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *
     return layer_answer(sizeof(count), &count, capacity, value, size_ret);
 }
 
-static bool generates_code_at_launch(const struct shadow *shadow)
-{
-    ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
-    return ingot_context_get_device_info(shadow->context->ingot, 0, &info) == INGOT_SUCCESS &&
-           info.generates_code_at_launch;
-}
-
 /* Returns the program whose binaries the application gets. A blob has only what the driver needs to load it. The
  * application may want more, such as intermediate code, so it gets the binaries of a fresh build. */
 static cl_program with_binaries(const struct shadow_use *use)
 {
     const bool is_whole = use->result == NULL || !use->result->is_loaded || use->result->is_whole ||
-                          generates_code_at_launch(use->shadow);
+                          contexts_generate_code_at_launch(use->shadow->context);
     return is_whole || !shadow_build_native(use->shadow) ? use->native : use->shadow->native;
 }
 
@@ -89,10 +82,18 @@ static bool is_building(struct shadow *shadow)
     return is_so;
 }
 
-/* True if drivers may report these options with other blanks, as PoCL does. */
+/* True if drivers may report these options with other blanks or words. PoCL drops blanks, replaces words, and adds
+ * those of a variable. Intel's driver removes words from compilations and links. */
 static bool may_be_rewritten(const char *options)
 {
+    static const char *const words[] = {"-cl-denorms-are-zero", "-cl-uniform-work-group-size",
+                                        "-cl-intel-greater-than-4GB-buffer-required", "-cl-intel-gtpin-rera"};
     bool was_blank = true;
+    if (secure_getenv("POCL_EXTRA_BUILD_FLAGS") != NULL)
+        return true;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); ++i)
+        if (strstr(options, words[i]) != NULL)
+            return true;
     for (const char *at = options; *at != '\0'; ++at) {
         const bool is_blank = strchr(" \t\n\v\f\r", *at) != NULL;
         if (is_blank && (was_blank || *at != ' '))

@@ -11,6 +11,7 @@
 
 #include "layers/opencl/statistics.h"
 #include "util/little_endian.h"
+#include "util/pocl_cache.h"
 #include "util/pocl_names.h"
 
 #define RECOMPILED_MARK "recompiled-from-ir"
@@ -201,16 +202,41 @@ static ingot_status_t check_names(cl_program native)
                                            POCL_LONGEST_NAME);
 }
 
+static ingot_status_t get_device_info(void *opaque, uint32_t device_index, ingot_device_info_t *info)
+{
+    const struct piece_state *state = opaque;
+    return state->opencl_ops->get_device_info(state->opencl_state, device_index, info);
+}
+
+/* Fails if the driver's binary must not be stored. */
+static ingot_status_t check_cache(void *state)
+{
+    ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+    const bool is_pocl = get_device_info(state, 0, &info) == INGOT_SUCCESS && info.generates_code_at_launch;
+    return !is_pocl || !pocl_cache_is_off()
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "PoCL's cache is off (POCL_KERNEL_CACHE)");
+}
+
+/* Fails if the application has built the linked program again, so that its binary no longer is that of its id. */
+static ingot_status_t check_unchanged(const struct piece *piece)
+{
+    return !atomic_load_explicit(&piece->is_changed, memory_order_acquire)
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the application built the linked program again");
+}
+
 static ingot_status_t get_binary(void *state, void *opaque, uint32_t device_index, ingot_sink_t *binary)
 {
     const struct piece *piece = opaque;
     size_t size = 0;
     void *bytes = NULL;
-    (void)state;
     (void)device_index;
-    if (atomic_load_explicit(&piece->is_changed, memory_order_acquire))
-        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the application built the linked program again");
-    ingot_status_t status = check_names(piece->native);
+    ingot_status_t status = check_unchanged(piece);
+    if (status == INGOT_SUCCESS)
+        status = check_cache(state);
+    if (status == INGOT_SUCCESS)
+        status = check_names(piece->native);
     if (status != INGOT_SUCCESS)
         return status;
     cl_int error = layer_target.clGetProgramInfo(piece->native, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL);
@@ -222,7 +248,7 @@ static ingot_status_t get_binary(void *state, void *opaque, uint32_t device_inde
     if (status != INGOT_SUCCESS)
         return status;
     error = layer_target.clGetProgramInfo(piece->native, CL_PROGRAM_BINARIES, sizeof(bytes), (void *)&bytes, NULL);
-    return error == CL_SUCCESS ? INGOT_SUCCESS
+    return error == CL_SUCCESS ? check_unchanged(piece) /* another thread may have built it meanwhile */
                                : ingot_set_error(INGOT_BACKEND_ERROR, error, "CL_PROGRAM_BINARIES: %d", (int)error);
 }
 
@@ -304,12 +330,6 @@ static int accepts(void *state, ingot_source_kind_t kind)
 {
     (void)state;
     return kind == INGOT_SOURCE_OWN_BINARY;
-}
-
-static ingot_status_t get_device_info(void *opaque, uint32_t device_index, ingot_device_info_t *info)
-{
-    const struct piece_state *state = opaque;
-    return state->opencl_ops->get_device_info(state->opencl_state, device_index, info);
 }
 
 static ingot_backend_ops_t make_ops(void)

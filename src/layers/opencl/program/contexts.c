@@ -140,6 +140,12 @@ end:
     return found;
 }
 
+bool contexts_generate_code_at_launch(const struct layer_context *context)
+{
+    ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
+    return ingot_context_get_device_info(context->ingot, 0, &info) == INGOT_SUCCESS && info.generates_code_at_launch;
+}
+
 void contexts_release(struct layer_context *context)
 {
     if (context == NULL)

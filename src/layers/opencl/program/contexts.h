@@ -26,6 +26,8 @@ struct layer_context *contexts_acquire(cl_program native);
 /* Reports an event that does not belong to a program. Uses any context or, if there is none, the next one that is
  * created. */
 void contexts_report(const ingot_event_t *event, void *unused);
+/* True if the context's driver generates code when a kernel is launched, as PoCL does. */
+bool contexts_generate_code_at_launch(const struct layer_context *context);
 /* Drops a reference. Does nothing if context is NULL. */
 void contexts_release(struct layer_context *context);
 

@@ -49,18 +49,20 @@ static bool is_stored(size_t id_size, const uint8_t *id)
     return true;
 }
 
-ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_desc_t desc)
+ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_desc_t desc, bool *is_shared)
 {
     size_t size = 0;
     const uint8_t *id = NULL;
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
     ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &size, &id);
+    *is_shared = false;
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t hash = hash_id(size, id);
     if (is_known(hash) && !is_stored(size, id))
         return ingot_program_build(program, desc);
     status = ingot_persist_program_create(program, desc, settings_store(), &origin);
+    *is_shared = status == INGOT_SUCCESS && origin == INGOT_ORIGIN_MEMORY;
     if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD)
         note(hash, true);
     return status;

@@ -26,13 +26,14 @@ cl_uint result_count_references(cl_program native)
 static ingot_status_t fill(struct result *result, cl_uint device_count, const char *options)
 {
     const uint64_t started_ns = statistics_clock_ns();
-    ingot_status_t status = repeats_create_program(&result->program, result->desc);
+    ingot_status_t status = repeats_create_program(&result->program, result->desc, &result->is_shared);
     if (status == INGOT_SUCCESS)
         status = ingot_opencl_program_get_native(result->program, &result->native);
     if (status != INGOT_SUCCESS)
         return status;
     result->own_references = result_count_references(result->native);
-    result->is_loaded = ingot_program_is_from_cache_blob(result->program) != 0;
+    /* for several devices, Ingot may compile once and load the binary for all */
+    result->is_loaded = device_count > 1 || ingot_program_is_from_cache_blob(result->program) != 0;
     result->has_options = options != NULL;
     result->options = strdup(options != NULL ? options : "");
     result->log = piece_copy_log(result->program);

@@ -15,7 +15,8 @@ struct result {
     ingot_program_t program;
     cl_program native;
     cl_uint own_references; /* reference count of `native` when it had no kernels */
-    bool is_loaded;         /* from the store */
+    bool is_loaded;         /* `native` may have been made from a binary */
+    bool is_shared;         /* another thread made the program and has it, too */
     bool is_whole;          /* its binary is as complete as that of a fresh build */
     uint64_t duration_ns;   /* of the build or load */
     bool has_options;       /* false: the application gave NULL */

@@ -289,7 +289,10 @@ static bool link_native(struct shadow *shadow)
                              .options = shadow->recipe->options,
                              .object_count = shadow->recipe->object_count,
                              .objects = shadow->recipe->objects};
-    if (link_call_make(&call) != INGOT_SUCCESS || call.error != CL_SUCCESS || call.native == NULL)
+    const bool is_linked = link_call_make(&call) == INGOT_SUCCESS && call.error == CL_SUCCESS && call.native != NULL;
+    if (!is_linked && call.native != NULL) /* Intel's driver returns a program together with an error */
+        (void)layer_target.clReleaseProgram(call.native);
+    if (!is_linked)
         return false;
     shadow->own_references = result_count_references(call.native);
     lock_take();
