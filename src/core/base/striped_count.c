@@ -12,12 +12,11 @@ void striped_count_init(struct striped_count *count)
     atomic_init(&count->cells, NULL);
 }
 
-/* Becomes a holder, unless the count has been gathered or soon will be. While it is a holder, nobody gathers the
- * count. */
+/* Becomes a holder, unless the count has been gathered. While it is a holder, nobody gathers the count. */
 static bool hold_ungathered(struct striped_count *count)
 {
     uint64_t holders = atomic_load_explicit(&count->holders, memory_order_relaxed);
-    while (holders != 0 && (holders & HOLDERS_GATHERED) == 0) {
+    while ((holders & HOLDERS_GATHERED) == 0) {
         if (atomic_compare_exchange_weak_explicit(&count->holders, &holders, holders + 1, memory_order_relaxed,
                                                   memory_order_relaxed))
             return true;

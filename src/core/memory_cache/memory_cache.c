@@ -300,8 +300,7 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
         !recency_reserve(&cache->recency, allocator, cache->table.entry_count + 1) ||
         !cache_table_reserve(&cache->table))
         return false;
-    /* The newest stamp, so that the entry's group is not the one that makes room. */
-    entry->stamp = advance_generation(cache) << STAMP_SEQUENCE_BITS;
+    entry->stamp = UINT64_MAX; /* for now, so that the entry's group is not the one that makes room */
     if (grouped && !groups_add_entry(&cache->groups, allocator, request->group, entry))
         return false;
 
@@ -313,6 +312,7 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
     make_room(cache, 1, bytes + CACHE_ENTRY_OVERHEAD, victims);
     memory_cache_count_victims(cache, victims);
     entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
+    entry->stamp = advance_generation(cache) << STAMP_SEQUENCE_BITS;
     entry->hash = request->hash.low;
     /* relaxed: entry_publish makes it visible */
     atomic_store_explicit(&entry->is_ungrouped, !grouped, memory_order_relaxed);

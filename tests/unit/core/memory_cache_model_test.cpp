@@ -71,13 +71,13 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
             sum += known.bytes;
         return sum;
     };
-    const auto fit = [&](size_t entries, size_t bytes) {
-        while (!lru.empty() && (lru.size() + entries > limits.max_entries ||
-                                (limits.max_bytes != 0 && model_bytes() + bytes > limits.max_bytes)))
+    const auto fit = [&] {
+        while (!lru.empty() &&
+               (lru.size() > limits.max_entries || (limits.max_bytes != 0 && model_bytes() > limits.max_bytes)))
             drop(lru.begin());
     };
-    const auto fit_groups = [&](size_t more) {
-        while (limits.max_groups != 0 && groups.size() + more > limits.max_groups && !groups.empty())
+    const auto fit_groups = [&] {
+        while (limits.max_groups != 0 && groups.size() > limits.max_groups)
             drop_group(first_to_go());
     };
 
@@ -95,26 +95,25 @@ TEST_P(MemoryCacheModel, AgreesWithAPlainLru)
                 if (known->groups.insert(group).second && !group.empty() &&
                     std::find(groups.begin(), groups.end(), group) == groups.end()) {
                     groups.push_back(group);
-                    fit_groups(0);
+                    fit_groups();
                 }
                 continue;
             }
             const size_t whole = bytes + own;
             if (limits.max_entries == 0 || (limits.max_bytes != 0 && whole > limits.max_bytes))
                 continue;
-            const auto has = [&] { return std::find(groups.begin(), groups.end(), group) != groups.end(); };
-            if (!group.empty() && !has())
-                fit_groups(1);
-            fit(1, whole);
-            if (!group.empty() && !has())
+            lru.push_back({key, whole, {group}}); /* the newest entry and the newest group make no room */
+            if (!group.empty() && std::find(groups.begin(), groups.end(), group) == groups.end()) {
                 groups.push_back(group);
-            lru.push_back({key, whole, {group}});
+                fit_groups();
+            }
+            fit();
         } else if (action < 95) {
             limits = Limits{pick(16), pick(2) * (own + 300) * pick(12), pick(5)};
             limits.drops_least_used_group = pick(2) != 0;
             memory_cache_set_limits(harness.get(), &limits);
-            fit_groups(0);
-            fit(0, 0);
+            fit_groups();
+            fit();
         } else if (action < 98) {
             const std::string group(1, static_cast<char>('a' + pick(5)));
             memory_cache_clear(harness.get(), group.c_str(), EVICTED_CLEAR);

@@ -369,7 +369,7 @@ TEST(MemoryCacheLimits, ManyGroups)
         EXPECT_EQ((key / 2) % 2 == 1, harness.contains(key)) << key;
 }
 
-TEST(MemoryCachePut, ReplacesWhatHasToGoForRoomAnyway)
+TEST(MemoryCachePut, MakesNoRoomForWhatReplacesAnother)
 {
     Harness cache({1, 0, 0});
     cache.touch(1);
@@ -384,8 +384,8 @@ TEST(MemoryCachePut, ReplacesWhatHasToGoForRoomAnyway)
     cache_entry_release(entry);
     EXPECT_EQ(1u, cache.destroyed());
     EXPECT_EQ(1u, cache.counts().entries);
-    EXPECT_EQ(1u, cache.counts().evictions[EVICTED_COUNT]);
-    EXPECT_EQ(0u, cache.counts().evictions[EVICTED_REPLACED]);
+    EXPECT_EQ(0u, cache.counts().evictions[EVICTED_COUNT]);
+    EXPECT_EQ(1u, cache.counts().evictions[EVICTED_REPLACED]);
 }
 
 TEST(MemoryCachePut, LeavesTheOldOneWhereTheNewOneIsTooLarge)

@@ -653,6 +653,30 @@ TEST(ObjectCacheLimits, LeastRecentlyUsedGroupGoesFirstWhereThatIsWanted)
     }
 }
 
+/* Even if all other groups are used at the moment at which an object comes, they make room, and not the object itself.
+ */
+TEST(ObjectCacheLimits, LeastRecentlyUsedGroupsGoWhileOthersAreUsed)
+{
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    limits.max_groups = 1;
+    limits.flags = INGOT_OBJECT_CACHE_LRU_GROUPS;
+    LimitedCache cache(limits);
+    std::atomic<bool> is_over{false};
+    std::thread user([&] {
+        while (!is_over)
+            for (const char *group : {"a", "b", "c"})
+                (void)cache.has("s", group);
+    });
+    for (int i = 0; i < 20000; ++i) {
+        const char *const group = &"a\0b\0c"[2 * (i % 3)];
+        ASSERT_EQ(INGOT_SUCCESS, cache.set("s", group));
+        ASSERT_TRUE(cache.has("s", group));
+    }
+    is_over = true;
+    user.join();
+    EXPECT_EQ(1u, cache.stats().objects);
+}
+
 TEST(ObjectCacheEvents, TellOfEachRequestAndOfWhatLeaves)
 {
     ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;

@@ -795,6 +795,37 @@ struct Orphan {
     Desc desc;
 };
 
+/* Drops references to a descriptor's source and context while threads make further descriptors, so many that the
+ * source's references are spread over the threads, or take and drop references. */
+void release_while_used(const Desc &desc, ingot_context_t context, ingot_source_t source)
+{
+    std::atomic<int> begun{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+        threads.emplace_back([&, i] {
+            for (int j = 0; j < 200; ++j) {
+                ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+                EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_get_info(desc.get(), &info));
+                if (i % 2 == 0) {
+                    (void)Orphan::describe(context, info.sources[0]);
+                } else {
+                    EXPECT_EQ(INGOT_SUCCESS, ingot_source_retain(info.sources[0]));
+                    EXPECT_EQ(INGOT_SUCCESS, ingot_context_retain(context));
+                    ingot_source_release(info.sources[0]);
+                    ingot_context_release(context);
+                }
+                begun += j == 50;
+            }
+        });
+    }
+    while (begun < 2)
+        std::this_thread::yield();
+    ingot_source_release(source);
+    ingot_context_release(context);
+    for (auto &thread : threads)
+        thread.join();
+}
+
 } // namespace
 
 TEST(ProgramDesc, LetsOthersHoldWhatTheApplicationHasReleased)
@@ -845,27 +876,27 @@ TEST(ProgramDesc, LetsThreadsHoldWhatTheApplicationReleases)
 {
     for (int round = 0; round < 50; ++round) {
         Orphan orphan;
-        std::vector<std::thread> threads;
-        for (int i = 0; i < 4; ++i) {
-            threads.emplace_back([&, i] {
-                for (int j = 0; j < 100; ++j) {
-                    if (i % 2 == 0) {
-                        (void)Orphan::describe(orphan.context(), orphan.source());
-                    } else {
-                        EXPECT_EQ(INGOT_SUCCESS, ingot_source_retain(orphan.source()));
-                        EXPECT_EQ(INGOT_SUCCESS, ingot_context_retain(orphan.context()));
-                        ingot_source_release(orphan.source());
-                        ingot_context_release(orphan.context());
-                    }
-                }
-            });
-        }
-        for (auto &thread : threads)
-            thread.join();
+        ASSERT_EQ(INGOT_SUCCESS, ingot_source_retain(orphan.source()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_retain(orphan.context()));
+        release_while_used(orphan.desc, orphan.context(), orphan.source());
         EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
         orphan.desc.reset();
         ASSERT_EQ(1u, orphan.device.counts.states_destroyed);
         ASSERT_EQ(0u, orphan.allocator.live_count());
+    }
+    for (int round = 0; round < 50; ++round) { /* here, the application's references are the first ones */
+        FailingAllocator allocator;
+        ReferenceDevice device;
+        ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
+        info.allocator = allocator.table();
+        Context context = device.make(info);
+        Source source = make_source("kernel twice x 2 *\n");
+        Desc desc = Orphan::describe(context.get(), source.get());
+        release_while_used(desc, context.release(), source.release());
+        EXPECT_EQ(0u, device.counts.states_destroyed);
+        desc.reset();
+        ASSERT_EQ(1u, device.counts.states_destroyed);
+        ASSERT_EQ(0u, allocator.live_count());
     }
 }
 
