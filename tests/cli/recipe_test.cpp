@@ -237,6 +237,7 @@ TEST_F(CliRecipe, BoundsABombAndSaysSo)
                                 json("recipe list " + recipe().string(), "j[0]['key']")});
     EXPECT_EQ(1, chosen.code) << chosen.output;
     EXPECT_NE(std::string::npos, chosen.output.find(reason)) << chosen.output;
+    EXPECT_NE(std::string::npos, chosen.output.find("0 programs extracted")) << chosen.output;
     EXPECT_TRUE(fs::is_empty(scratch() / "chosen"));
 }
 

@@ -122,10 +122,14 @@ TEST_F(CliPush, UsesTheNamespaceOfTheEnvironment)
     EXPECT_EQ("ingot: INGOT_PERSIST_REMOTE_MODE: \"write\" is not read or read-write\n", wrong.output);
 }
 
-/* A pull says why a program that the server has does not get into the store. */
+/* A pull says why a program that the server has does not get into the store, and nothing about the others. */
 TEST_F(CliPush, TellsWhyAProgramIsNotStored)
 {
     EXPECT_EQ("20 0 0 0", push_counts());
+    fs::remove_all(root());
+    const Result whole = run({"pull", "--manifest", manifest_, redis_.url()});
+    EXPECT_EQ(0u, whole.output.find("pulled 20 of 20 programs")) << whole.output;
+    EXPECT_EQ(1, std::count(whole.output.begin(), whole.output.end(), '\n')) << whole.output;
     const Result result =
         run_command({CLI_PROGRAM, "pull", "--manifest", manifest_, redis_.url()},
                     {{"INGOT_PERSIST_DIR", (scratch() / "small").string()}, {"INGOT_PERSIST_MAX_BLOB", "1"}});

@@ -87,7 +87,7 @@ int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *
 void store_tell_event(const ingot_event_t *event, void *unused)
 {
     (void)unused;
-    if (event->status != INGOT_SUCCESS)
+    if (event->kind == INGOT_EVENT_STORAGE_DEGRADED && event->status != INGOT_SUCCESS)
         (void)fprintf(stderr, "ingot: %s\n", event->reason);
 }
 

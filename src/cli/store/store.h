@@ -22,7 +22,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
  * prints a message and returns EXIT_USAGE. */
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);
 
-/* Prints the reason of an event, unless the event is a success. A callback for events of storages. */
+/* Prints what a storage could not do. A callback for events of storages. */
 void store_tell_event(const ingot_event_t *event, void *unused);
 
 /* Reports a failure on standard error, with the library's last error detail, and returns EXIT_FAILED. */

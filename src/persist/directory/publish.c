@@ -135,10 +135,11 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
 
 /* What a rename found in the entry's place. */
 enum occupant {
-    OCCUPANT_OTHER,  /* a different object, which stays; try the next number */
-    OCCUPANT_EQUAL,  /* an entry with this id, because another writer was faster */
-    OCCUPANT_GONE,   /* it vanished or was moved to tmp; try again */
-    OCCUPANT_UNKNOWN /* unreadable or could not be moved; to go on might make two entries with one id */
+    OCCUPANT_OTHER,    /* a different object, which stays; try the next number */
+    OCCUPANT_EQUAL,    /* an entry with this id, because another writer was faster */
+    OCCUPANT_GONE,     /* it vanished or was moved to tmp; try again */
+    OCCUPANT_UNKNOWN,  /* unreadable or could not be moved; to go on might make two entries with one id */
+    OCCUPANT_NO_MEMORY /* could not be read for lack of memory */
 };
 
 /* Verifies all of an entry except the bytes of its blob. Reading these under the lock would take too long, and an entry
@@ -154,9 +155,9 @@ static ingot_status_t read_occupant(const struct publication *publication, const
 }
 
 /* Examines what is in the entry's place. Moves it to tmp if it is bad, is the entry to replace, or has the id but an
- * untrusted blob. Moves at most one object per publication. Sets *result if memory runs out. */
+ * untrusted blob. Moves at most one object per publication. */
 static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
-                                    struct account *account, ingot_status_t *result)
+                                    struct account *account)
 {
     struct directory *directory = publication->directory;
     const struct entry_place place = {directory->root, entry_path, directory->owner, BLOB_CHECKED_HERE};
@@ -171,7 +172,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
     if (status == INGOT_SUCCESS)
         status = read_occupant(publication, &place, &is_of_id);
     if (status == INGOT_OUT_OF_MEMORY)
-        *result = status;
+        return OCCUPANT_NO_MEMORY;
 
     const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
     if (status == INGOT_SUCCESS && !is_old)
@@ -185,7 +186,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
         memcpy(publication->aside, aside, sizeof(aside));
         return OCCUPANT_GONE;
     }
-    return is_old || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY ? OCCUPANT_UNKNOWN : OCCUPANT_OTHER;
+    return is_old || status == INGOT_IO_ERROR ? OCCUPANT_UNKNOWN : OCCUPANT_OTHER;
 }
 
 static bool is_no_directory(const struct directory *directory, const char *path)
@@ -259,10 +260,9 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
             if (made < 0 && made != -EEXIST)
                 return files_write_failed(made, "making", bucket->path);
         } else if (result == -ENOTEMPTY || result == -EEXIST) {
-            ingot_status_t examined = INGOT_SUCCESS;
-            const enum occupant occupant = judge_occupant(publication, entry_path, number, account, &examined);
-            if (occupant == OCCUPANT_EQUAL || examined != INGOT_SUCCESS)
-                return examined;
+            const enum occupant occupant = judge_occupant(publication, entry_path, number, account);
+            if (occupant == OCCUPANT_EQUAL || occupant == OCCUPANT_NO_MEMORY)
+                return occupant == OCCUPANT_EQUAL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
             if (occupant == OCCUPANT_UNKNOWN)
                 break;
             number += occupant == OCCUPANT_OTHER ? 1 : 0;
@@ -275,23 +275,30 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
+/* What a publication adds to the totals. */
+struct addition {
+    uint64_t bytes;
+    uint64_t entry_count;
+};
+
 /* True if the entry may be added. If a limit was lowered, evicting everything above the limit would take too long for
  * one blob. Storing the blob then evicts at least as many bytes as it adds, and at least ENOUGH_EVICTED entries.
  * Storing later blobs evicts the rest. */
-static bool may_enter(const struct publication *publication, const struct account *account, uint64_t more_bytes,
-                      uint64_t entry_count)
+static bool may_enter(const struct publication *publication, const struct account *account,
+                      const struct addition *addition)
 {
-    return account_has_room(account, more_bytes, entry_count) ||
+    return account_has_room(account, addition->bytes, addition->entry_count) ||
            (publication->was_over && publication->evicted_count >= ENOUGH_EVICTED &&
-            publication->evicted_bytes >= more_bytes);
+            publication->evicted_bytes >= addition->bytes);
 }
 
-/* Returns how many bytes the publication adds to the store: the size of a replaced entry does not count. */
-static uint64_t count_more_bytes(const struct publication *publication, const struct account *account)
+/* Computes what the publication adds to the store: if it replaces an entry that still is there, only the difference. */
+static struct addition compute_addition(const struct publication *publication, const struct account *account)
 {
     const struct bucket *bucket = &publication->bucket;
     const uint64_t old_bytes = publication->is_replacing ? account_size_of(account, bucket->hash, bucket->number) : 0;
-    return publication->bytes > old_bytes ? publication->bytes - old_bytes : 0;
+    return (struct addition){publication->bytes > old_bytes ? publication->bytes - old_bytes : 0,
+                             old_bytes != 0 ? 0 : 1};
 }
 
 /* Evicts some entries, and renames the new one into place if there is room. Sets *is_done unless more must be
@@ -299,7 +306,6 @@ static uint64_t count_more_bytes(const struct publication *publication, const st
 static ingot_status_t try_to_commit(struct publication *publication, uint64_t deadline_ns, bool *is_done)
 {
     struct directory *directory = publication->directory;
-    const uint64_t entry_count = publication->is_replacing ? 0 : 1;
     struct account account;
     struct eviction eviction;
     ingot_status_t status =
@@ -309,11 +315,12 @@ static ingot_status_t try_to_commit(struct publication *publication, uint64_t de
     publication->was_over = publication->was_over || !account_has_room(&account, 0, 0);
     evict_begin(&eviction, &account);
     adopt_some(&account, ADOPT_STEP);
-    const uint64_t more_bytes = count_more_bytes(publication, &account);
-    status = evict_some(&eviction, more_bytes, entry_count);
+    struct addition addition = compute_addition(publication, &account);
+    status = evict_some(&eviction, addition.bytes, addition.entry_count);
     publication->evicted_bytes += eviction.bytes;
     publication->evicted_count += eviction.entry_count;
-    *is_done = may_enter(publication, &account, more_bytes, entry_count);
+    addition = compute_addition(publication, &account); /* the entry to replace may have been evicted */
+    *is_done = may_enter(publication, &account, &addition);
     if (status == INGOT_SUCCESS && *is_done)
         status = rename_into_place(publication, &account);
     account_end(&account);

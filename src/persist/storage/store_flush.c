@@ -71,7 +71,8 @@ static void work_all(struct flush *flush)
 {
     struct store_queue *queue = &flush->storage->queue;
     uint64_t left_ns;
-    const bool is_callback = store_queue_is_working();
+    const bool is_last = atomic_load_explicit(&flush->storage->references, memory_order_relaxed) == 0;
+    const bool is_callback = store_queue_is_working() && !is_last; /* a storage ends after its thread */
     const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
     const bool is_for_thread = flush->until_ns != NO_TIME && !is_own_thread && store_queue_start_thread(flush->storage);
     while (report(flush) && (left_ns = time_left(flush->until_ns)) != 0) {

@@ -417,6 +417,27 @@ TEST_F(PersistPolicy, AFullStoreReplacesAnEntryByOneOfItsSize)
     }
 }
 
+/* The entry that is replaced may be among those that make room for the new one. */
+TEST_F(PersistPolicy, AReplacementKeepsTheLimit)
+{
+    for (const size_t size : {1001u, 1500u, 2900u}) {
+        const std::string path = root().string() + std::to_string(size);
+        info.path = path.c_str();
+        info.max_bytes = info.max_entries = 0;
+        {
+            Store store(info);
+            fill(store, 3);
+        }
+        info.max_bytes = bytes_in(path);
+        info.max_entries = 3;
+        Store store(info);
+        EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), random_bytes(9, size)));
+        EXPECT_LE(bytes_in(path), info.max_bytes);
+        EXPECT_GE(3u, entries_of(path).size());
+        EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
+    }
+}
+
 TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
 {
     info.max_age_seconds = 1000;

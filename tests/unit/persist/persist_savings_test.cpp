@@ -275,6 +275,8 @@ TEST_F(PersistSavings, AreNotAwaitedWithoutLocks)
         const bool has_waited = std::chrono::steady_clock::now() - began > std::chrono::milliseconds(30000);
         _exit(has_waited ? 1 : 0); /* without the last flush */
     });
+    if (result == kNoFilter)
+        GTEST_SKIP() << "this machine allows no filters of system calls";
     EXPECT_EQ(0, result);
     expect_counts(0, 1);
 }

@@ -193,6 +193,22 @@ static int extract_all(ingot_recipe_t recipe, uint64_t program_count, const char
     return code == EXIT_DONE ? finding : code;
 }
 
+/* Extracts the programs with these keys. Returns EXIT_FINDING if one was left out. */
+static int extract_chosen(ingot_recipe_t recipe, size_t count, char **keys, const char *directory, uint64_t *done_count)
+{
+    int code = EXIT_DONE;
+    int finding = EXIT_DONE;
+    for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
+        ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+        code = recipe_find_program(recipe, keys[i], &program);
+        if (code == EXIT_DONE && program.status != INGOT_SUCCESS)
+            finding = tell_left_out(&program);
+        else if (code == EXIT_DONE && (code = extract(recipe, &program, directory)) == EXIT_DONE)
+            ++*done_count;
+    }
+    return code == EXIT_DONE ? finding : code;
+}
+
 int recipe_extract(const struct recipe_request *request)
 {
     ingot_recipe_t recipe = NULL;
@@ -202,17 +218,12 @@ int recipe_extract(const struct recipe_request *request)
     int code = plan_open_recipe(&recipe, &summary, request->arguments[0], NULL);
     if (code == EXIT_DONE && mkdir(directory, 0777) != 0 && errno != EEXIST)
         code = fail("creating the folder", directory);
-    if (code == EXIT_DONE && request->count == 2)
-        code = extract_all(recipe, summary.program_count, directory, &done_count);
-    for (size_t i = 2; i < request->count && code == EXIT_DONE; ++i) {
-        ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        code = recipe_find_program(recipe, request->arguments[i], &program);
-        if (code == EXIT_DONE)
-            code = program.status == INGOT_SUCCESS ? extract(recipe, &program, directory) : tell_left_out(&program);
-        done_count += code == EXIT_DONE;
-    }
+    if (code == EXIT_DONE)
+        code = request->count == 2
+                   ? extract_all(recipe, summary.program_count, directory, &done_count)
+                   : extract_chosen(recipe, request->count - 2, request->arguments + 2, directory, &done_count);
     ingot_recipe_release(recipe);
-    const bool is_done = code == EXIT_DONE || (code == EXIT_FINDING && request->count == 2);
+    const bool is_done = code == EXIT_DONE || code == EXIT_FINDING;
     if (request->common.is_json && is_done) {
         cJSON *json = cJSON_CreateObject();
         json_add_u64(json, "extracted", done_count);

@@ -17,7 +17,7 @@
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
 
-enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20 };
+enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20, SLICE_MS = 100 };
 
 struct pushing {
     struct common_options common;
@@ -42,14 +42,19 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     return 0;
 }
 
-/* Waits until all uploads are done. Returns false if the server does not work. */
+/* Waits until all uploads are done. Returns false if the server does not work, or after an interrupt. */
 static bool wait_for_uploads(struct pushing *pushing)
 {
-    const ingot_status_t status = ingot_remote_flush(pushing->server, INGOT_REMOTE_NO_LIMIT);
+    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+    ingot_status_t status;
+    do { /* in slices, to see an interrupt; a pause means that the server does not work */
+        status = ingot_remote_flush(pushing->server, SLICE_MS);
+        (void)ingot_remote_get_stats(pushing->server, &stats);
+    } while (status == INGOT_BUSY && stats.pauses == 0 && !interrupt_seen());
     pushing->waiting_count = 0;
     pushing->waiting_bytes = 0;
     if (status != INGOT_SUCCESS)
-        pushing->code = store_failed("uploading", status);
+        pushing->code = interrupt_seen() ? EXIT_INTERRUPTED : store_failed("uploading", status);
     return status == INGOT_SUCCESS;
 }
 
@@ -75,11 +80,8 @@ static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
     ingot_status_t status = ingot_persist_load_sealed_entry(pushing->store, entry, &kept);
     if (status == INGOT_NOT_FOUND)
         return true; /* evicted in the meantime */
-    if (status == INGOT_SUCCESS && !make_room(pushing, kept.size)) {
-        kept.release(&kept);
-        return false;
-    }
-    if (status == INGOT_SUCCESS)
+    const bool has_room = status != INGOT_SUCCESS || make_room(pushing, kept.size);
+    if (status == INGOT_SUCCESS && has_room)
         status = ingot_persist_store_sealed(pushing->server, entry->id_size, entry->id, kept.size, kept.bytes);
     if (status == INGOT_SUCCESS) {
         ++pushing->waiting_count;
@@ -89,7 +91,7 @@ static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
     }
     if (kept.release != NULL)
         kept.release(&kept);
-    return true;
+    return has_room;
 }
 
 static int push_entry(const ingot_persist_entry_t *entry, void *user)
@@ -134,7 +136,7 @@ static int push(struct pushing *pushing)
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
     interrupt_catch();
     const int code = entry_visit_all(pushing->store, push_entry, pushing);
-    if (pushing->code == EXIT_DONE && (interrupt_seen() || wait_for_uploads(pushing)))
+    if (pushing->code == EXIT_DONE && (code != EXIT_DONE || wait_for_uploads(pushing)))
         pushing->code = code;
     (void)ingot_remote_get_stats(pushing->server, &stats);
     tell(pushing, &stats);

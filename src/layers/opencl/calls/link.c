@@ -156,16 +156,19 @@ static bool link_cached(const struct layer_context *context, struct link_call *c
     return call->was_made || *program != NULL;
 }
 
-/* Tries to link through Ingot. Returns false if the driver must link. */
-static bool try_link(struct link_call *call, cl_uint input_count, const cl_program *inputs, cl_program *program)
+/* Tries to link through Ingot. Returns false if the driver must link; *reason says why if it is set. */
+static bool try_link(struct link_call *call, cl_uint input_count, const cl_program *inputs, cl_program *program,
+                     const char **reason)
 {
     bool is_done = false;
     struct object **objects = calloc(input_count, sizeof(*objects));
     const struct layer_context *context = objects != NULL ? collect_objects(input_count, inputs, objects) : NULL;
     call->object_count = input_count;
     call->objects = objects;
-    if (context != NULL && context->native == call->context && is_for_all(context, call) &&
-        keeps_work_groups(context, call))
+    const bool is_known = context != NULL && context->native == call->context && is_for_all(context, call);
+    if (is_known && !keeps_work_groups(context, call))
+        *reason = "clLinkProgram of objects that allow work-groups of different sizes";
+    else if (is_known)
         is_done = link_cached(context, call, program);
     for (cl_uint i = 0; i < input_count && objects != NULL; ++i)
         object_release(objects[i]);
@@ -213,7 +216,7 @@ static bool are_of_recipe(cl_uint count, const cl_program *inputs)
 }
 
 static cl_program link_native(const struct link_call *call, cl_uint input_count, const cl_program *inputs,
-                              program_callback_t notify, void *user, cl_int *error)
+                              program_callback_t notify, void *user, const char *reason, cl_int *error)
 {
     cl_program linked = NULL;
     const bool has_inputs = input_count > 0 && inputs != NULL;
@@ -225,7 +228,7 @@ static cl_program link_native(const struct link_call *call, cl_uint input_count,
     if (mapped != NULL || !has_inputs)
         linked = layer_target.clLinkProgram(call->context, call->device_count, call->devices, call->options,
                                             input_count, has_inputs ? mapped : inputs, notify, user, error);
-    trace_passed(linked, INGOT_UNIMPLEMENTED, "clLinkProgram of a library, with a callback, or of other objects");
+    trace_passed(linked, INGOT_UNIMPLEMENTED, reason);
     statistics_add(STATISTIC_PASSED, 1);
     statistics_add(STATISTIC_FAILED, *error != CL_SUCCESS);
     free(mapped);
@@ -237,11 +240,12 @@ cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, cons
                                   program_callback_t notify, void *user, cl_int *error)
 {
     cl_program linked = NULL;
+    const char *reason = "clLinkProgram of a library, with a callback, or of other objects";
     struct link_call call = {.context = context, .device_count = device_count, .devices = devices, .options = options};
     const bool may_be_known = input_count > 0 && inputs != NULL && notify == NULL && user == NULL &&
                               settings_store() != NULL && (options == NULL || are_for_code(options));
-    if (!may_be_known || !try_link(&call, input_count, inputs, &linked))
-        linked = link_native(&call, input_count, inputs, notify, user, &call.error);
+    if (!may_be_known || !try_link(&call, input_count, inputs, &linked, &reason))
+        linked = link_native(&call, input_count, inputs, notify, user, reason, &call.error);
     if (error != NULL)
         *error = call.error;
     return linked;

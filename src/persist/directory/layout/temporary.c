@@ -57,12 +57,24 @@ static int open_tmp(const struct directory *directory)
     return made == 0 || made == -EEXIST ? files_open_place(directory->root, TEMPORARY) : made;
 }
 
+static int examine_tmp(const struct directory *directory, struct file_facts *facts)
+{
+    const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
+    const int result = tmp >= 0 ? files_facts(tmp, facts) : -ENOENT;
+    return result == -ESTALE || (result == 0 && facts->link_count == 0) ? -ENOENT : result;
+}
+
 /* Opens tmp. If it was open, the new directory gets the same descriptor, because other threads may be using that. */
 static int renew_tmp(struct directory *directory)
 {
     struct temporary_session *session = &directory->session;
     int result = 0;
+    struct file_facts facts;
     process_lock_take(&session->lock, forget, session);
+    if (examine_tmp(directory, &facts) != -ENOENT) { /* another thread has opened it meanwhile, and uses the session */
+        process_lock_give(&session->lock);
+        return 0;
+    }
     const int before = atomic_load_explicit(&session->tmp, memory_order_relaxed);
     const int fd = open_tmp(directory);
     if (fd >= 0 && before >= 0) {
@@ -76,13 +88,6 @@ static int renew_tmp(struct directory *directory)
     if (fd < 0)
         return fd;
     return result < 0 ? result : 0;
-}
-
-static int examine_tmp(const struct directory *directory, struct file_facts *facts)
-{
-    const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
-    const int result = tmp >= 0 ? files_facts(tmp, facts) : -ENOENT;
-    return result == -ESTALE || (result == 0 && facts->link_count == 0) ? -ENOENT : result;
 }
 
 ingot_status_t temporary_ready(struct directory *directory)
