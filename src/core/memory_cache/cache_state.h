@@ -60,8 +60,8 @@ bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry
 
 /* ---- the next two functions are in memory_cache_groups.c ---- */
 
-/* Drops groups until the limits are met. `name` is a group that has just been added; NULL: the limits have changed.
- * Requires the lock. */
+/* Drops groups until the limits are met. `name` is a group that has just been added, and stays; NULL: the limits have
+ * changed. Requires the lock. */
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims);
 /* Adds an entry that the caller holds to the request's group. The caller must not hold the lock. */
 void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request,

@@ -300,7 +300,6 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
         !recency_reserve(&cache->recency, allocator, cache->table.entry_count + 1) ||
         !cache_table_reserve(&cache->table))
         return false;
-    entry->stamp = UINT64_MAX; /* for now, so that the entry's group is not the one that makes room */
     if (grouped && !groups_add_entry(&cache->groups, allocator, request->group, entry))
         return false;
 

@@ -43,8 +43,9 @@ static uint64_t last_use_of(const struct cache_group *group)
 }
 
 /* Counts all groups, or those of a family (the group that `family` names, and its relatives), and finds the one to
- * drop first. Requires the lock. */
-static size_t count_groups(const struct memory_cache *cache, const char *family, struct cache_group **first_to_go)
+ * drop first, which is not `kept`. Requires the lock. */
+static size_t count_groups(const struct memory_cache *cache, const char *family, const struct cache_group *kept,
+                           struct cache_group **first_to_go)
 {
     uint64_t earliest = UINT64_MAX;
     size_t count = 0;
@@ -54,6 +55,8 @@ static size_t count_groups(const struct memory_cache *cache, const char *family,
         if (family != NULL && !cache->pool.ops.same_family(group->name, family))
             continue;
         ++count;
+        if (group == kept)
+            continue;
         const uint64_t used = cache->limits.drops_least_used_group ? last_use_of(group) : count;
         if (used < earliest) {
             earliest = used;
@@ -63,12 +66,12 @@ static size_t count_groups(const struct memory_cache *cache, const char *family,
     return count;
 }
 
-/* Drops groups, of one family or of any, until they are within the limit. Requires the lock. */
-static void keep_limit(struct memory_cache *cache, const char *family, size_t limit, enum eviction_reason reason,
-                       struct cache_victims *victims)
+/* Drops groups, of one family or of any, but not `kept`, until they are within the limit. Requires the lock. */
+static void keep_limit(struct memory_cache *cache, const char *family, size_t limit, const struct cache_group *kept,
+                       enum eviction_reason reason, struct cache_victims *victims)
 {
     struct cache_group *group = NULL;
-    while (count_groups(cache, family, &group) > limit && group != NULL)
+    while (count_groups(cache, family, kept, &group) > limit && group != NULL)
         drop_group(cache, group, reason, victims);
 }
 
@@ -79,26 +82,28 @@ static void keep_family_limits(struct memory_cache *cache, struct cache_victims 
     while (!is_kept) {
         struct cache_group *unused = NULL;
         struct cache_group *group = cache->groups.oldest;
-        while (group != NULL && count_groups(cache, group->name, &unused) <= cache->limits.max_family_groups)
+        while (group != NULL && count_groups(cache, group->name, NULL, &unused) <= cache->limits.max_family_groups)
             group = group->newer;
         is_kept = group == NULL;
         if (!is_kept)
-            keep_limit(cache, group->name, cache->limits.max_family_groups, EVICTED_FAMILY, victims);
+            keep_limit(cache, group->name, cache->limits.max_family_groups, NULL, EVICTED_FAMILY, victims);
     }
 }
 
 void memory_cache_make_room_for_group(struct memory_cache *cache, const char *name, struct cache_victims *victims)
 {
     const struct memory_cache_limits *limits = &cache->limits;
+    /* Other groups may have been used since, but the one that was just added stays. */
+    const struct cache_group *added = name != NULL ? groups_find(&cache->groups, name) : NULL;
 
     if (limits->max_family_groups != 0 && cache->pool.ops.same_family != NULL) {
         if (name != NULL)
-            keep_limit(cache, name, limits->max_family_groups, EVICTED_FAMILY, victims);
+            keep_limit(cache, name, limits->max_family_groups, added, EVICTED_FAMILY, victims);
         else
             keep_family_limits(cache, victims);
     }
     if (limits->max_groups != 0 && cache->groups.count > limits->max_groups)
-        keep_limit(cache, NULL, limits->max_groups, EVICTED_GROUPS, victims);
+        keep_limit(cache, NULL, limits->max_groups, added, EVICTED_GROUPS, victims);
 }
 
 void memory_cache_join_group(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry)

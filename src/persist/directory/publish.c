@@ -292,7 +292,7 @@ static bool may_enter(const struct publication *publication, const struct accoun
             publication->evicted_bytes >= addition->bytes);
 }
 
-/* Computes what the publication adds to the store: if it replaces an entry that still is there, only the difference. */
+/* Computes what the publication adds to the totals: if it replaces an entry that is counted, only the difference. */
 static struct addition compute_addition(const struct publication *publication, const struct account *account)
 {
     const struct bucket *bucket = &publication->bucket;

@@ -57,8 +57,8 @@ static enum outcome connect_to(const struct address *address, struct request *re
     return OUTCOME_DONE;
 }
 
-/* Connects to the first address that accepts. Each address but the last one may take half of the time that is left,
- * because one that does not answer, such as an IPv6 address without a route, must not use up the time of the others. */
+/* Connects to the first address that accepts. The first address may take half of the time, and the others equal parts
+ * of the rest, because one that does not answer, such as an IPv6 address without a route, must not use up all of it. */
 static enum outcome connect_to_any(const struct address_list *list, struct request *request, uint64_t moment_ns,
                                    int *made)
 {
@@ -66,8 +66,8 @@ static enum outcome connect_to_any(const struct address_list *list, struct reque
     for (size_t i = 0; i < list->count; ++i) {
         const uint64_t now_ns = clock_now_ns();
         const uint64_t left_ns = now_ns < moment_ns ? moment_ns - now_ns : 0;
-        const bool is_last = i + 1 == list->count;
-        outcome = connect_to(&list->items[i], request, is_last ? moment_ns : now_ns + left_ns / 2, made);
+        const uint64_t parts = i == 0 && list->count > 1 ? 2 : list->count - i;
+        outcome = connect_to(&list->items[i], request, now_ns + left_ns / parts, made);
         if (outcome != OUTCOME_UNREACHABLE && outcome != OUTCOME_TIMED_OUT)
             break;
     }

@@ -814,7 +814,7 @@ void release_while_used(const Desc &desc, ingot_context_t context, ingot_source_
                     ingot_source_release(info.sources[0]);
                     ingot_context_release(context);
                 }
-                begun += j == 50;
+                begun += i % 2 == 0 && j == 50;
             }
         });
     }

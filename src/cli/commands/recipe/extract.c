@@ -193,18 +193,23 @@ static int extract_all(ingot_recipe_t recipe, uint64_t program_count, const char
     return code == EXIT_DONE ? finding : code;
 }
 
-/* Extracts the programs with these keys. Returns EXIT_FINDING if one was left out. */
+/* Extracts the programs with these keys. Returns EXIT_FINDING if one was left out or is not there. */
 static int extract_chosen(ingot_recipe_t recipe, size_t count, char **keys, const char *directory, uint64_t *done_count)
 {
     int code = EXIT_DONE;
     int finding = EXIT_DONE;
     for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        code = recipe_find_program(recipe, keys[i], &program);
-        if (code == EXIT_DONE && program.status != INGOT_SUCCESS)
+        if (recipe_find_program(recipe, keys[i], &program) != EXIT_DONE) {
+            finding = EXIT_FINDING;
+            continue;
+        }
+        if (program.status != INGOT_SUCCESS) {
             finding = tell_left_out(&program);
-        else if (code == EXIT_DONE && (code = extract(recipe, &program, directory)) == EXIT_DONE)
-            ++*done_count;
+            continue;
+        }
+        code = extract(recipe, &program, directory);
+        *done_count += code == EXIT_DONE;
     }
     return code == EXIT_DONE ? finding : code;
 }

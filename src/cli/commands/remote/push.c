@@ -47,10 +47,10 @@ static bool wait_for_uploads(struct pushing *pushing)
 {
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
     ingot_status_t status;
-    do { /* in slices, to see an interrupt; a pause means that the server does not work */
+    do { /* in slices, to see an interrupt */
         status = ingot_remote_flush(pushing->server, SLICE_MS);
         (void)ingot_remote_get_stats(pushing->server, &stats);
-    } while (status == INGOT_BUSY && stats.pauses == 0 && !interrupt_seen());
+    } while (status == INGOT_BUSY && stats.is_asking && !interrupt_seen());
     pushing->waiting_count = 0;
     pushing->waiting_bytes = 0;
     if (status != INGOT_SUCCESS)
@@ -81,14 +81,13 @@ static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
     if (status == INGOT_NOT_FOUND)
         return true; /* evicted in the meantime */
     const bool has_room = status != INGOT_SUCCESS || make_room(pushing, kept.size);
-    if (status == INGOT_SUCCESS && has_room)
+    if (status == INGOT_SUCCESS && has_room) {
         status = ingot_persist_store_sealed(pushing->server, entry->id_size, entry->id, kept.size, kept.bytes);
-    if (status == INGOT_SUCCESS) {
         ++pushing->waiting_count;
         pushing->waiting_bytes += kept.size;
-    } else {
-        tell_problem(pushing, entry, status);
     }
+    if (status != INGOT_SUCCESS)
+        tell_problem(pushing, entry, status);
     if (kept.release != NULL)
         kept.release(&kept);
     return has_room;
@@ -136,7 +135,7 @@ static int push(struct pushing *pushing)
     ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
     interrupt_catch();
     const int code = entry_visit_all(pushing->store, push_entry, pushing);
-    if (pushing->code == EXIT_DONE && (code != EXIT_DONE || wait_for_uploads(pushing)))
+    if (pushing->code == EXIT_DONE && (code == EXIT_INTERRUPTED || wait_for_uploads(pushing)))
         pushing->code = code;
     (void)ingot_remote_get_stats(pushing->server, &stats);
     tell(pushing, &stats);

@@ -167,7 +167,7 @@ static bool try_link(struct link_call *call, cl_uint input_count, const cl_progr
     call->objects = objects;
     const bool is_known = context != NULL && context->native == call->context && is_for_all(context, call);
     if (is_known && !keeps_work_groups(context, call))
-        *reason = "clLinkProgram of objects that allow work-groups of different sizes";
+        *reason = "clLinkProgram whose options and objects disagree about work-groups of different sizes";
     else if (is_known)
         is_done = link_cached(context, call, program);
     for (cl_uint i = 0; i < input_count && objects != NULL; ++i)
