@@ -451,9 +451,9 @@ INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, con
  * Creates a storage that forwards to a target storage, which can be exchanged while in use. An application creates it
  * once, and makes it forward to another store, or to none, when its user changes the setting.
  *
- * The switch uses the target's current store mode and times unless it has its own setting. Waiting programs are stored
- * in the target that the switch has when their turn comes. The switch has its own statistics. Functions that inspect a
- * directory store accept only the target, not the switch.
+ * The switch takes over the store mode and the times that a target has when the switch begins to forward to it, unless
+ * the switch has its own setting. Waiting programs are stored in the target that the switch has when their turn comes.
+ * The switch has its own statistics. Functions that inspect a directory store accept only the target, not the switch.
  *
  * @param target  A reference is taken. NULL: none, and the storage is off.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
