@@ -315,7 +315,10 @@ TEST_F(Layer, LeavesAGoodStoreWhenTheProcessIsKilled)
 TEST_F(Layer, OutlivesAFork)
 {
     expect_right(run_child("fork"), "4");
+/* ASan's allocator stays locked in the child if another thread allocates during the fork. */
+#ifndef __SANITIZE_ADDRESS__
     expect_right(run_child("forked"), "4");
+#endif
     expect_right(run_child("exec"), "4");
 }
 
