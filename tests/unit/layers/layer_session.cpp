@@ -325,16 +325,21 @@ cl_kernel Session::kernel(cl_program program, const char *name)
     return made;
 }
 
-void Session::launch_unevenly(cl_kernel kernel)
+void Session::launch_unevenly(cl_program program, const char *name)
 {
     const size_t global = 10;
     const size_t local = 4;
     cl_int error = CL_SUCCESS;
+    cl_kernel launched = program != nullptr ? kernel(program, name) : nullptr;
+    tell("has a kernel", launched != nullptr);
+    if (launched == nullptr)
+        return;
     cl_command_queue queue = cl.clCreateCommandQueue(context, devices[0], 0, &error);
     cl_mem buffer = cl.clCreateBuffer(context, CL_MEM_READ_WRITE, 1024, nullptr, &error);
-    tell("argument", cl.clSetKernelArg(kernel, 0, sizeof(buffer), &buffer));
-    tell("uneven launch", cl.clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &global, &local, 0, nullptr, nullptr));
+    tell("argument", cl.clSetKernelArg(launched, 0, sizeof(buffer), &buffer));
+    tell("uneven launch", cl.clEnqueueNDRangeKernel(queue, launched, 1, nullptr, &global, &local, 0, nullptr, nullptr));
     cl.clFinish(queue);
+    cl.clReleaseKernel(launched);
     cl.clReleaseMemObject(buffer);
     cl.clReleaseCommandQueue(queue);
 }

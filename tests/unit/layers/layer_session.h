@@ -62,8 +62,9 @@ struct Session {
 
     void query_program(cl_program program);
     void query_kernel(cl_program program, cl_kernel kernel);
-    /* Reports whether the driver launches a kernel with one buffer in work-groups of different sizes. */
-    void launch_unevenly(cl_kernel kernel);
+    /* Reports whether the driver launches a kernel with one buffer in work-groups of different sizes. Does nothing if
+     * the program has no such kernel, because it did not build. */
+    void launch_unevenly(cl_program program, const char *name);
 };
 
 /* Runs a scenario without the layer, and three times with it: cold, and twice warm. Expects equal reports. */

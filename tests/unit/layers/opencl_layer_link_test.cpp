@@ -172,11 +172,7 @@ TEST(LayerLink, LaunchesUnevenWorkGroupsAsTheDriverDoes)
                 Halves halves(session, "uneven");
                 halves.compile(compile_options);
                 cl_program linked = halves.link(link_options);
-                cl_kernel kernel = linked != nullptr ? session.kernel(linked, "k") : nullptr;
-                if (kernel != nullptr) {
-                    session.launch_unevenly(kernel);
-                    session.cl.clReleaseKernel(kernel);
-                }
+                session.launch_unevenly(linked, "k");
                 if (linked != nullptr)
                     session.cl.clReleaseProgram(linked);
             });
