@@ -24,21 +24,28 @@ TEST(Layer, AnswersAboutAProgramAsTheDriverDoes)
     });
 }
 
+/* Builds a program with these options, and compiles an equal one, which stays for the caller. Queries both. */
+cl_program query_with_options(Session &session, const char *options)
+{
+    static const char text[] = "kernel void one(global int *out) { *out = 1; }\n";
+    const cl_icd_dispatch &cl = session.cl;
+    cl_program program = session.source(text);
+    session.build(program, options);
+    session.query_program(program);
+    session.tell("release", cl.clReleaseProgram(program));
+    program = session.source(text);
+    session.tell("compile", cl.clCompileProgram(program, 0, nullptr, options, 0, nullptr, nullptr, nullptr, nullptr));
+    session.query_program(program);
+    return program;
+}
+
 /* PoCL reports options without needless blanks, and Intel's driver as they were given. */
 TEST(Layer, ReportsTheBlanksInOptionsAsTheDriverDoes)
 {
-    static const char text[] = "kernel void one(global int *out) { *out = 1; }\n";
     for (const char *options : {" ", " -cl-mad-enable", "-cl-mad-enable ", "-DA  -cl-mad-enable", "-I .  -DA"}) {
         compare([&](Session &session) {
             const cl_icd_dispatch &cl = session.cl;
-            cl_program program = session.source(text);
-            session.build(program, options);
-            session.query_program(program);
-            session.tell("release", cl.clReleaseProgram(program));
-            program = session.source(text);
-            session.tell("compile",
-                         cl.clCompileProgram(program, 0, nullptr, options, 0, nullptr, nullptr, nullptr, nullptr));
-            session.query_program(program);
+            cl_program program = query_with_options(session, options);
             cl_int error = CL_SUCCESS;
             cl_program linked =
                 cl.clLinkProgram(session.context, 0, nullptr, " ", 1, &program, nullptr, nullptr, &error);
@@ -53,22 +60,12 @@ TEST(Layer, ReportsTheBlanksInOptionsAsTheDriverDoes)
 /* PoCL replaces or drops some options. Intel's driver removes some from compilations. */
 TEST(Layer, ReportsOptionsThatDriversRewriteAsTheDriverDoes)
 {
-    static const char text[] = "kernel void rewritten(global int *out) { *out = 1; }\n";
-    const auto query = [&](Session &session, const char *options) {
-        const cl_icd_dispatch &cl = session.cl;
-        cl_program program = session.source(text);
-        session.build(program, options);
-        session.query_program(program);
-        session.tell("release", cl.clReleaseProgram(program));
-        program = session.source(text);
-        session.tell("compile",
-                     cl.clCompileProgram(program, 0, nullptr, options, 0, nullptr, nullptr, nullptr, nullptr));
-        session.query_program(program);
-        session.tell("release", cl.clReleaseProgram(program));
-    };
     for (const char *options :
          {"-cl-denorms-are-zero", "-DA -cl-uniform-work-group-size", "-cl-intel-greater-than-4GB-buffer-required"})
-        compare([&](Session &session) { query(session, options); });
+        compare([&](Session &session) {
+            cl_program program = query_with_options(session, options);
+            session.tell("release", session.cl.clReleaseProgram(program));
+        });
 }
 
 TEST(Layer, BuildsALibraryAsTheDriverDoes)
