@@ -81,8 +81,9 @@ TEST_F(GoldenTexts, AreThoseOfTheRulesThatIdsName)
                           "#if defined(A) && VERSION > 2\n#include <variant_a.h>\n"
                           "#else\n#include <variant_b.h>\n#endif\n",
                           "-I inc -DA -D VERSION=3");
-    add_for_each_compiler("repeated", "#define X(n) int n;\n#include <list.def>\n#undef X\n#define X(n) #n,\n"
-                                      "#include <list.def>\n",
+    add_for_each_compiler("repeated",
+                          "#define X(n) int n;\n#include <list.def>\n#undef X\n#define X(n) #n,\n"
+                          "#include <list.def>\n",
                           "-I inc");
     add_for_each_compiler("beside, and without a final newline",
                           "#include \"beside.h\"\n#include <no_newline.h>\nint k;", "-I inc");
