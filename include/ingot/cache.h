@@ -68,8 +68,8 @@ typedef struct ingot_cache_info {
  * and the cache compiles every program. If only the server cannot be used, the cache works without it. In both cases
  * ingot_last_error_detail() says why, and so does an INGOT_EVENT_STORAGE_DEGRADED unless persistence was turned off.
  *
- * A cache stores each program right after its build, unless INGOT_PERSIST_STORE_MODE says otherwise. So it does not
- * keep native objects of the application alive. Open one cache per process and share it: every thread may use it at
+ * A cache stores each program right after its build, whatever INGOT_PERSIST_STORE_MODE says. So it does not keep native
+ * objects of the application alive. Open one cache per process and share it: every thread may use it at
  * once. After fork, the child may go on using the cache, without its server.
  *
  * @param[out] cache  Set on success only.

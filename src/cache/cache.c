@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "cache/settings.h"
-#include "core/base/trace.h"
+#include "core/context/environment.h"
 #include "persist/base/files.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
@@ -21,27 +21,25 @@
 #endif
 
 /* Reports a storage that cannot be used, to the callback and to INGOT_TRACE. The detail stays as it is. */
-static void report(const ingot_cache_info_t *info, ingot_status_t status, const char *name)
+static void report(const struct ingot_cache *cache, ingot_status_t status, const char *name)
 {
-    struct trace trace;
-    ingot_event_t event = {.struct_size = sizeof(event),
-                           .kind = INGOT_EVENT_STORAGE_DEGRADED,
-                           .status = status,
-                           .group = "",
-                           .name = name != NULL ? name : "",
-                           .reason = ingot_last_error_detail(),
-                           .session = ""};
-    trace_init(&trace, info->on_event, info->on_event_user, settings_variable(info, "INGOT_TRACE"));
-    trace_emit(&trace, &event);
-    trace_fini(&trace);
+    const ingot_event_t event = {.struct_size = sizeof(event),
+                                 .kind = INGOT_EVENT_STORAGE_DEGRADED,
+                                 .status = status,
+                                 .group = "",
+                                 .name = name != NULL ? name : "",
+                                 .reason = ingot_last_error_detail(),
+                                 .session = ""};
+    trace_emit(&cache->trace, &event);
 }
 
 /* Decides whether a failure to open a storage is one of ingot_cache_open, and reports it otherwise. */
-static ingot_status_t judge(const ingot_cache_info_t *info, ingot_status_t status, const char *name)
+static ingot_status_t judge(const struct ingot_cache *cache, const ingot_cache_info_t *info, ingot_status_t status,
+                            const char *name)
 {
     if (status == INGOT_OUT_OF_MEMORY || (info->flags & (uint32_t)INGOT_CACHE_OPEN_STRICT) != 0)
         return status;
-    report(info, status, name);
+    report(cache, status, name);
     return INGOT_SUCCESS;
 }
 
@@ -69,20 +67,22 @@ static ingot_status_t add_remote(struct ingot_cache *cache, const ingot_cache_in
         return INGOT_SUCCESS;
     if (status == INGOT_INVALID_ARGUMENTS && info->remote != NULL)
         return status;
-    return judge(info, status, info->remote);
+    return judge(cache, info, status, info->remote);
 }
 
 static ingot_status_t fill(struct ingot_cache *cache, const ingot_cache_info_t *info)
 {
-    cache->on_event = info->on_event;
-    cache->on_event_user = info->on_event_user;
-    cache->ignores_environment = (info->flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) != 0;
+    trace_init(&cache->trace, info->on_event, info->on_event_user, settings_variable(info, "INGOT_TRACE"));
+    cache->adds_options = settings_variable(info, "INGOT_COMPILE_OPTIONS") != NULL ||
+                          settings_variable(info, "INGOT_LINK_OPTIONS") != NULL;
+    if ((info->flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) == 0)
+        environment_tell_unknown(&cache->trace);
     if (settings_are_off(info)) {
         (void)ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
         return INGOT_SUCCESS;
     }
     const ingot_status_t status = settings_open_directory(info, &cache->storage);
-    return status == INGOT_SUCCESS ? add_remote(cache, info) : judge(info, status, info->directory);
+    return status == INGOT_SUCCESS ? add_remote(cache, info) : judge(cache, info, status, info->directory);
 }
 
 ingot_status_t ingot_cache_open(ingot_cache_t *out, const ingot_cache_info_t *info)
@@ -112,6 +112,8 @@ void ingot_cache_release(ingot_cache_t cache)
         return;
     ingot_storage_release(cache->storage);
     ingot_storage_release(cache->remote);
+    devices_fini(&cache->devices);
+    trace_fini(&cache->trace);
     free(cache);
 }
 

@@ -1,7 +1,7 @@
 /*
  * cache.h - the state of a cache, for the functions of this library.
  *
- * ingot_cache_open writes everything here once, except what has its own lock.
+ * ingot_cache_open writes the fields, and afterwards they are only read, except `devices`, which has a lock.
  */
 #ifndef INGOT_CACHE_CACHE_H
 #define INGOT_CACHE_CACHE_H
@@ -9,12 +9,15 @@
 #include <ingot/cache.h>
 #include <stdbool.h>
 
+#include "cache/devices.h"
+#include "core/base/trace.h"
+
 struct ingot_cache {
     ingot_storage_t storage; /* the directory store, or a chain of it and the remote tier; NULL: none */
     ingot_storage_t remote;  /* the remote tier; NULL: none */
-    ingot_event_callback_t on_event;
-    void *on_event_user;
-    bool ignores_environment;
+    struct trace trace;      /* the application's callback, and INGOT_TRACE */
+    bool adds_options;       /* true if the environment adds options to all programs */
+    struct devices devices;
 };
 
 /* Returns the storage; NULL if the cache is NULL or compiles everything. */

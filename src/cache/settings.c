@@ -68,6 +68,7 @@ static const char *look_up(const char *name, void *user)
     } fields[] = {
         {"INGOT_PERSIST_NAMESPACE", info->name_space != NULL},
         {"INGOT_PERSIST_MAX_SIZE", info->max_bytes != 0},
+        {"INGOT_PERSIST_STORE_MODE", true}, /* see settings_open_directory */
         {"INGOT_PERSIST_READ_ONLY", has_flag(info, INGOT_CACHE_OPEN_READ_ONLY)},
     };
     if (info->directory != NULL && strcmp(name, "INGOT_PERSIST_DIR") == 0)
@@ -81,8 +82,8 @@ static const char *look_up(const char *name, void *user)
 
 ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_storage_t *storage)
 {
-    /* Programs are stored at once by default: a program that waits would keep the application's native objects alive,
-     * and other threads and processes could not find it. */
+    /* Programs are always stored at once: a program that waits would keep the application's native objects alive, and
+     * other threads and processes could not find it. */
     ingot_persist_info_t settings = {.struct_size = sizeof(settings),
                                      .name_space = info->name_space,
                                      .max_bytes = info->max_bytes,

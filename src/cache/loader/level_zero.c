@@ -5,9 +5,12 @@
  * machines without it. Here are functions with the names and types of the loader's, which are local to this library and
  * forward to the loader. If the application has loaded it already, dlopen returns the same one.
  */
-#include <level_zero/ze_api.h>
+#include "cache/loader/level_zero.h"
+
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "util/library.h"
 
@@ -21,6 +24,8 @@
          (device, properties))                                                                                         \
     WITH(zeDeviceGetProperties, (ze_device_handle_t device, ze_device_properties_t * properties),                      \
          (device, properties))                                                                                         \
+    WITH(zeDeviceGetSubDevices, (ze_device_handle_t device, uint32_t * count, ze_device_handle_t * devices),           \
+         (device, count, devices))                                                                                     \
     WITH(zeDriverGet, (uint32_t * count, ze_driver_handle_t * drivers), (count, drivers))                              \
     WITH(zeDriverGetApiVersion, (ze_driver_handle_t driver, ze_api_version_t * version), (driver, version))            \
     WITH(zeDriverGetExtensionFunctionAddress, (ze_driver_handle_t driver, const char *name, void **address),           \
@@ -34,7 +39,6 @@
          (module, desc, kernel))                                                                                       \
     WITH(zeKernelDestroy, (ze_kernel_handle_t kernel), (kernel))                                                       \
     WITH(zeKernelGetName, (ze_kernel_handle_t kernel, size_t * size, char *name), (kernel, size, name))                \
-    WITH(zeModuleBuildLogDestroy, (ze_module_build_log_handle_t log), (log))                                           \
     WITH(zeModuleBuildLogGetString, (ze_module_build_log_handle_t log, size_t * size, char *text), (log, size, text))  \
     WITH(zeModuleCreate,                                                                                               \
          (ze_context_handle_t context, ze_device_handle_t device, const ze_module_desc_t *desc,                        \
@@ -52,11 +56,16 @@
 #define FIELD(name, parameters, arguments) ze_result_t(ZE_APICALL *name) parameters;
 #define SYMBOL(name, parameters, arguments) {#name, offsetof(struct functions, name)},
 
+/* zeModuleBuildLogDestroy does more than forward. */
+#define EACH_SYMBOL(WITH)                                                                                              \
+    EACH_FUNCTION(WITH)                                                                                                \
+    WITH(zeModuleBuildLogDestroy, (ze_module_build_log_handle_t log), (log))
+
 struct functions {
-    EACH_FUNCTION(FIELD)
+    EACH_SYMBOL(FIELD)
 };
 
-static const struct library_symbol symbols[] = {EACH_FUNCTION(SYMBOL)};
+static const struct library_symbol symbols[] = {EACH_SYMBOL(SYMBOL)};
 static struct functions functions;
 static pthread_once_t is_open = PTHREAD_ONCE_INIT;
 
@@ -75,3 +84,71 @@ static void open_loader(void)
     }
 
 EACH_FUNCTION(FORWARD)
+
+static _Thread_local ze_module_build_log_handle_t *place_of_log; /* NULL: the thread keeps no log */
+
+void loader_level_zero_keep_log(ze_module_build_log_handle_t *log)
+{
+    place_of_log = log;
+}
+
+ze_result_t ZE_APICALL zeModuleBuildLogDestroy(ze_module_build_log_handle_t log)
+{
+    (void)pthread_once(&is_open, open_loader);
+    if (functions.zeModuleBuildLogDestroy == NULL)
+        return ZE_RESULT_ERROR_UNINITIALIZED;
+    if (place_of_log != NULL) {
+        const ze_module_build_log_handle_t earlier = *place_of_log;
+        *place_of_log = log;
+        log = earlier;
+    }
+    return log != NULL ? functions.zeModuleBuildLogDestroy(log) : ZE_RESULT_SUCCESS;
+}
+
+typedef ze_result_t (*list_devices_t)(void *parent, uint32_t *count, ze_device_handle_t *devices);
+
+static ze_result_t list_of_driver(void *driver, uint32_t *count, ze_device_handle_t *devices)
+{
+    return zeDeviceGet(driver, count, devices);
+}
+
+static ze_result_t list_of_device(void *device, uint32_t *count, ze_device_handle_t *devices)
+{
+    return zeDeviceGetSubDevices(device, count, devices);
+}
+
+/* True if the device is in the list, or in a list of sub-devices below it. Sub-devices have none of their own. */
+static bool lists_device(list_devices_t list, void *parent, ze_device_handle_t device)
+{
+    uint32_t count = 0;
+    bool is_found = false;
+    if (list(parent, &count, NULL) != ZE_RESULT_SUCCESS || count == 0)
+        return false;
+    ze_device_handle_t *devices = calloc(count, sizeof(*devices));
+    if (devices == NULL)
+        return false;
+    if (list(parent, &count, devices) == ZE_RESULT_SUCCESS) {
+        for (uint32_t i = 0; i < count && !is_found; ++i)
+            is_found =
+                devices[i] == device || (list == list_of_driver && lists_device(list_of_device, devices[i], device));
+    }
+    free(devices);
+    return is_found;
+}
+
+ze_driver_handle_t loader_level_zero_driver_of(ze_device_handle_t device)
+{
+    uint32_t count = 0;
+    ze_driver_handle_t found = NULL;
+    if (zeDriverGet(&count, NULL) != ZE_RESULT_SUCCESS || count == 0)
+        return NULL;
+    ze_driver_handle_t *drivers = calloc(count, sizeof(*drivers));
+    if (drivers == NULL)
+        return NULL;
+    if (zeDriverGet(&count, drivers) == ZE_RESULT_SUCCESS) {
+        for (uint32_t i = 0; i < count && found == NULL; ++i)
+            found = lists_device(list_of_driver, drivers[i], device) ? drivers[i] : NULL;
+    }
+    free(drivers);
+    return found;
+}

@@ -68,6 +68,10 @@ void context_unreference(struct ingot_context *context);
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
 
+/* Gives the device a copy of an identity that another context has made for the same device. Does nothing if the device
+ * has one already, or if memory runs out. */
+void context_adopt_identity(struct ingot_context *context, uint32_t device, const struct device_identity *identity);
+
 /* Converts a capacity to limits. Returns INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
 

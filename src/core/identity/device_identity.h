@@ -23,6 +23,9 @@ ingot_status_t device_identity_create(struct device_identity **identity, const i
 const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity);
 /* Sorts texts, so that an identity does not depend on the order in which they were found. */
 void identity_sort(size_t count, const char **texts);
+/* Copies an identity with another allocator. Returns false if memory runs out. */
+bool device_identity_copy(struct device_identity **copy, const ingot_allocator_t *allocator,
+                          const struct device_identity *identity);
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);
 
 #endif
