@@ -74,9 +74,9 @@ static ingot_status_t get_or_create(struct ingot_cache *cache, const struct crea
 {
     ze_module_build_log_handle_t kept = NULL;
     if (cache_storage(cache) != NULL) {
-        loader_level_zero_keep_log(log != NULL ? &kept : NULL);
+        ze_module_build_log_handle_t *const before = loader_level_zero_keep_log(log != NULL ? &kept : NULL);
         const ingot_status_t status = get_from_cache(cache, creation, module, origin);
-        loader_level_zero_keep_log(NULL);
+        (void)loader_level_zero_keep_log(before);
         const bool is_done = status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED;
         if (is_done && (log == NULL || kept != NULL)) {
             if (log != NULL)

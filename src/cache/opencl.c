@@ -1,8 +1,9 @@
 /*
  * opencl.c - replaces clCreateProgramWithSource and clBuildProgram.
  *
- * Whatever goes wrong with the cache, the driver's own calls make the program. They also make a program that does not
- * compile, once more, so that its state and its build log are exactly the driver's.
+ * Whatever goes wrong with the cache, the driver's own calls make the program. If the compiler refuses it, the
+ * application gets the program that was refused. If Ingot compiled it in parts, the driver's own calls build it once
+ * more, so that its state and its build log are exactly the driver's.
  */
 #include <ingot/backend.h>
 #include <stdlib.h>
@@ -152,9 +153,17 @@ static ingot_status_t build_natively(const struct build *build, cl_program *prog
 static ingot_status_t get_or_build(struct ingot_cache *cache, const struct build *build, cl_program *program,
                                    ingot_origin_t *origin)
 {
-    ingot_status_t status = INGOT_NOT_FOUND;
     if (cache_storage(cache) != NULL) {
-        status = get_from_cache(cache, build, program, origin);
+        cl_program refused = NULL;
+        cl_program *const before = loader_opencl_keep_refused(&refused);
+        const ingot_status_t status = get_from_cache(cache, build, program, origin);
+        (void)loader_opencl_keep_refused(before);
+        if (status == INGOT_BUILD_FAILED && refused != NULL) {
+            *program = refused; /* the detail holds the log */
+            return status;
+        }
+        if (refused != NULL)
+            (void)build->cl->clReleaseProgram(refused);
         if (status == INGOT_SUCCESS)
             return status;
         if (status != INGOT_BUILD_FAILED)

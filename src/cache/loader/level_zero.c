@@ -87,9 +87,11 @@ EACH_FUNCTION(FORWARD)
 
 static _Thread_local ze_module_build_log_handle_t *place_of_log; /* NULL: the thread keeps no log */
 
-void loader_level_zero_keep_log(ze_module_build_log_handle_t *log)
+ze_module_build_log_handle_t *loader_level_zero_keep_log(ze_module_build_log_handle_t *log)
 {
+    ze_module_build_log_handle_t *const before = place_of_log;
     place_of_log = log;
+    return before;
 }
 
 ze_result_t ZE_APICALL zeModuleBuildLogDestroy(ze_module_build_log_handle_t log)

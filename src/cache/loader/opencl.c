@@ -27,7 +27,6 @@ static const struct library_symbol required[] = {
     SYMBOL(clReleaseContext),
     SYMBOL(clCreateProgramWithSource),
     SYMBOL(clCreateProgramWithBinary),
-    SYMBOL(clBuildProgram),
     SYMBOL(clCompileProgram),
     SYMBOL(clLinkProgram),
     SYMBOL(clRetainProgram),
@@ -49,17 +48,55 @@ static const struct library_symbol optional[] = {
     SYMBOL(clCloneKernel),
 };
 
-static cl_icd_dispatch table;
-static char failure[256]; /* "" if the loader is open */
+typedef void(CL_CALLBACK *build_callback_t)(cl_program program, void *user);
+
+static struct {
+    cl_int(CL_API_CALL *build)(cl_program, cl_uint, const cl_device_id *, const char *, build_callback_t, void *);
+} real;
+static const struct library_symbol build_symbol = {"clBuildProgram", 0};
+
+static cl_icd_dispatch table; /* with a clBuildProgram of this file */
+static char failure[256];     /* "" if the loader is open */
 static pthread_once_t is_open = PTHREAD_ONCE_INIT;
+
+static _Thread_local cl_program *place_of_refused; /* NULL: the thread keeps no program */
+
+cl_program *loader_opencl_keep_refused(cl_program *program)
+{
+    cl_program *const before = place_of_refused;
+    place_of_refused = program;
+    return before;
+}
+
+/* Keeps the program, whose state and build log the application may ask for, though the backend releases it. */
+static void keep_refused(cl_program program)
+{
+    if (table.clRetainProgram(program) != CL_SUCCESS)
+        return;
+    if (*place_of_refused != NULL)
+        (void)table.clReleaseProgram(*place_of_refused);
+    *place_of_refused = program;
+}
+
+static cl_int CL_API_CALL build(cl_program program, cl_uint device_count, const cl_device_id *devices,
+                                const char *options, build_callback_t callback, void *user)
+{
+    const cl_int error = real.build(program, device_count, devices, options, callback, user);
+    if (error != CL_SUCCESS && place_of_refused != NULL)
+        keep_refused(program);
+    return error;
+}
 
 static void open_loader(void)
 {
     const char *missing = library_open(LOADER, sizeof(required) / sizeof(required[0]), required, &table);
+    if (missing == NULL)
+        missing = library_open(LOADER, 1, &build_symbol, &real);
     if (missing != NULL) {
         (void)snprintf(failure, sizeof(failure), "there is no OpenCL loader (" LOADER "): %s", missing);
         return;
     }
+    table.clBuildProgram = build;
     for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); ++i)
         (void)library_open(LOADER, 1, &optional[i], &table);
 }

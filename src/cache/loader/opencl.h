@@ -11,4 +11,9 @@
 /* Returns the table. If there is no loader, sets the error detail and returns NULL. */
 const cl_icd_dispatch *loader_opencl(void);
 
+/* Makes the calling thread keep the program that the table's clBuildProgram refused last, in *program, which must be
+ * NULL at first. The caller then owns the program. NULL: the thread keeps none any more. Returns
+ * the previous place, which a request by an event callback restores. */
+cl_program *loader_opencl_keep_refused(cl_program *program);
+
 #endif
