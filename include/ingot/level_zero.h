@@ -71,8 +71,9 @@ INGOT_API ingot_status_t ingot_level_zero_kernel_get_native(const_ingot_kernel_t
  *
  * @param      cache   NULL: no cache; calls zeModuleCreate.
  * @param[out] module  Set on success only.
- * @param[out] log     As for zeModuleCreate: set for INGOT_SUCCESS, INGOT_BUILD_FAILED and INGOT_BACKEND_ERROR; the
- *                     application destroys it. The log of a loaded module is that of its load. May be NULL.
+ * @param[out] log     As for zeModuleCreate: set for INGOT_SUCCESS and for refusals of the driver; the application
+ *                     destroys it. The log of a loaded module is that of its load. NULL if Ingot refuses bytes that are
+ *                     not SPIR-V, before the driver ends the process over them. May be NULL.
  * @param[out] origin  INGOT_ORIGIN_STORAGE or INGOT_ORIGIN_BUILD, set on success. May be NULL.
  * @par Threads  Any number at once.
  * @retval INGOT_BUILD_FAILED       The compiler refused the module.

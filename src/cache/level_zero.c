@@ -77,17 +77,17 @@ static ingot_status_t get_or_create(struct ingot_cache *cache, const struct crea
         ze_module_build_log_handle_t *const before = loader_level_zero_keep_log(log != NULL ? &kept : NULL);
         const ingot_status_t status = get_from_cache(cache, creation, module, origin);
         (void)loader_level_zero_keep_log(before);
-        const bool is_done = status == INGOT_SUCCESS || status == INGOT_BUILD_FAILED;
-        if (is_done && (log == NULL || kept != NULL)) {
+        /* A module that the driver would not survive is refused before the driver sees it, without a log. */
+        if (status == INGOT_BUILD_FAILED || (status == INGOT_SUCCESS && (log == NULL || kept != NULL))) {
             if (log != NULL)
                 *log = kept;
             return status;
         }
         if (kept != NULL)
             (void)zeModuleBuildLogDestroy(kept);
-        if (is_done && *module != NULL)
+        if (status == INGOT_SUCCESS)
             (void)zeModuleDestroy(*module);
-        if (!is_done)
+        else
             request_tell_passed_through(cache, status);
     }
     *origin = INGOT_ORIGIN_BUILD;

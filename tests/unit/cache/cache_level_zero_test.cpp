@@ -100,9 +100,22 @@ TEST_F(CacheLevelZero, PassesOnWhatItDoesNotCache)
 
 TEST_F(CacheLevelZero, AFailedBuildReturnsTheLog)
 {
-    spirv_.resize(spirv_.size() / 2 / 4 * 4);
+    spirv_ = spirv_of("much_local");
     EXPECT_EQ(INGOT_BUILD_FAILED, create(cache_.get(), desc())) << ingot_last_error_detail();
     EXPECT_EQ(INGOT_BUILD_FAILED, create(nullptr, desc())) << ingot_last_error_detail();
+}
+
+TEST_F(CacheLevelZero, RefusesWhatIsNotSpirvBeforeTheDriverEndsTheProcessOverIt)
+{
+    const LevelZeroDriver &driver = LevelZeroDriver::get();
+    ze_module_handle_t module = nullptr;
+    ze_module_build_log_handle_t log = nullptr;
+    spirv_ = "not a module, whatever it may be";
+    const ze_module_desc_t given = desc();
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_cache_level_zero_create(cache_.get(), driver.context(), driver.devices()[0],
+                                                                &given, &module, &log, nullptr));
+    EXPECT_EQ(nullptr, log);
+    EXPECT_EQ(nullptr, module);
 }
 
 TEST_F(CacheLevelZero, UsesNoContextThatTheApplicationDestroys)
