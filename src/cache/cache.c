@@ -11,14 +11,21 @@
 #include <stdlib.h>
 
 #include "cache/settings.h"
+#include "core/base/error.h"
 #include "core/context/environment.h"
+#include "core/memo/header_memo.h"
 #include "persist/base/files.h"
+#include "persist/memo/headers.h"
+#include "util/c_allocator.h"
+#include "util/environment.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 #ifdef INGOT_CACHE_HAS_REMOTE
 #include <ingot/remote.h>
 #endif
+
+static const ingot_allocator_t c_allocator = {c_allocator_allocate, c_allocator_deallocate, NULL};
 
 /* Reports a storage that cannot be used, to the callback and to INGOT_TRACE. The detail stays as it is. */
 static void report(const struct ingot_cache *cache, ingot_status_t status, const char *name)
@@ -70,6 +77,20 @@ static ingot_status_t add_remote(struct ingot_cache *cache, const ingot_cache_in
     return judge(cache, info, status, info->remote);
 }
 
+/* Makes the memo of included files, unless the environment turns it off. Failures only cost time: without a memo, each
+ * request reads all included files, and if the store cannot keep it, each process reads them once. */
+static void make_memo(void *opaque, void *opaque_info)
+{
+    struct ingot_cache *cache = opaque;
+    const ingot_cache_info_t *info = opaque_info;
+    const char *value = settings_variable(info, "INGOT_HEADER_MEMO");
+    uint64_t is_on = 1;
+    if (cache->storage == NULL || (value != NULL && environment_parse(ENVIRONMENT_SWITCH, value, &is_on) && is_on == 0))
+        return;
+    if (header_memo_create(&cache->memo, &c_allocator, MEMO_SETTLE_NS) == INGOT_SUCCESS)
+        (void)headers_remember(cache->storage, cache->memo);
+}
+
 static ingot_status_t fill(struct ingot_cache *cache, const ingot_cache_info_t *info)
 {
     trace_init(&cache->trace, info->on_event, info->on_event_user, settings_variable(info, "INGOT_TRACE"));
@@ -102,6 +123,7 @@ ingot_status_t ingot_cache_open(ingot_cache_t *out, const ingot_cache_info_t *in
         ingot_cache_release(cache);
         return status;
     }
+    error_keep(make_memo, cache, &known); /* the detail may say why the cache has no storage */
     *out = cache;
     return INGOT_SUCCESS;
 }
@@ -110,8 +132,11 @@ void ingot_cache_release(ingot_cache_t cache)
 {
     if (cache == NULL)
         return;
+    if (cache->memo != NULL)
+        header_memo_retire(cache->memo);
     ingot_storage_release(cache->storage);
     ingot_storage_release(cache->remote);
+    header_memo_release(cache->memo);
     devices_fini(&cache->devices);
     trace_fini(&cache->trace);
     free(cache);

@@ -13,10 +13,11 @@
 #include "core/base/trace.h"
 
 struct ingot_cache {
-    ingot_storage_t storage; /* the directory store, or a chain of it and the remote tier; NULL: none */
-    ingot_storage_t remote;  /* the remote tier; NULL: none */
-    struct trace trace;      /* the application's callback, and INGOT_TRACE */
-    bool adds_options;       /* true if the environment adds options to all programs */
+    ingot_storage_t storage;        /* the directory store, or a chain of it and the remote tier; NULL: none */
+    ingot_storage_t remote;         /* the remote tier; NULL: none */
+    struct trace trace;             /* the application's callback, and INGOT_TRACE */
+    bool adds_options;              /* true if the environment adds options to all programs */
+    struct ingot_header_memo *memo; /* of all requests; NULL: off */
     struct devices devices;
 };
 

@@ -7,6 +7,7 @@
 #include <ingot/persist.h>
 
 #include "cache/flight.h"
+#include "core/context/context.h"
 
 static void tell(const ingot_event_t *event, void *user)
 {
@@ -81,6 +82,8 @@ ingot_status_t request_program(const struct request *request, ingot_context_t co
     struct flight flight;
     size_t size = 0;
     const uint8_t *id = NULL;
+    if (request->cache->memo != NULL)
+        context_share_memo(context, request->cache->memo);
     ingot_status_t status = describe(request, context, &desc);
     if (status != INGOT_SUCCESS)
         return status;

@@ -43,7 +43,7 @@ static void destroy(struct ingot_context *context)
     native_builds_fini(&context->native_builds, &allocator);
     os_condition_fini(&context->kernel_changed);
     os_mutex_fini(&context->kernel_lock);
-    if (context->header_memo != NULL)
+    if (context->header_memo != NULL && !context->shares_memo)
         header_memo_retire(context->header_memo); /* a persistent store may still hold a reference to the memo */
     header_memo_release(context->header_memo);
     trace_fini(&context->trace);
