@@ -234,17 +234,6 @@ TEST_F(CacheOpencl, BuildsAProgramWithIncludesAndLoadsItUntilAHeaderChanges)
     EXPECT_EQ(INGOT_BUILD_FAILED, build(cache_, "#include \"no_such.h\"\nkernel void twice() {}", options.c_str()));
 }
 
-/* The header belongs to the C library, so it has not just been written. */
-TEST_F(CacheOpencl, KeepsWhatItLearnsAboutHeadersInTheDirectory)
-{
-    const char *const source = "#include \"stdc-predef.h\"\nkernel void twice(global float *x) { x[0] *= 2; }";
-    ASSERT_EQ(INGOT_SUCCESS, build(cache_, source, "-I /usr/include")) << ingot_last_error_detail();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_cache_flush(cache_, 0));
-    EXPECT_TRUE(std::filesystem::exists(scratch_.path() / "store/headers.memo"));
-    ASSERT_EQ(INGOT_SUCCESS, build(cache_, source, "-I /usr/include"));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_);
-}
-
 TEST_F(CacheOpencl, RefusesWrongArguments)
 {
     const cl_device_id only = device();
