@@ -3,10 +3,23 @@
  *
  * Run it twice with the same directory: the second process loads the program from the directory and compiles nothing.
  */
+/* README begin */
 #include <ingot/opencl.h>
-
 #include <stdio.h>
-#include <string.h>
+
+/* Returns a program as clBuildProgram would have built it, or NULL. */
+static cl_program build(ingot_cache_t cache, cl_context context, cl_device_id device, const char *source)
+{
+    cl_program program = NULL;
+    ingot_origin_t origin;
+    if (ingot_cache_opencl_build(cache, context, 1, &device, source, 0, "-cl-fast-relaxed-math", &program, &origin) ==
+        INGOT_SUCCESS) /* Loads, or builds and stores. */
+        printf("origin: %s\n", ingot_origin_name(origin));
+    else
+        fprintf(stderr, "%s\n", ingot_last_error_detail());
+    return program;
+}
+/* README end */
 
 static const char source[] = "__kernel void scale(__global float *x, float by) { x[get_global_id(0)] *= by; }";
 
@@ -40,18 +53,7 @@ int main(int count, char **arguments)
     ingot_cache_info_t info = {.struct_size = sizeof(info), .directory = arguments[1]};
     ingot_cache_t cache = NULL; /* NULL works, too: everything is compiled then */
     ingot_cache_open(&cache, &info);
-
-    /* README begin */
-    cl_program program;
-    ingot_origin_t origin;
-    if (ingot_cache_opencl_build(cache, context, 1, &device, source, strlen(source), "-cl-fast-relaxed-math", &program,
-                                 &origin) != INGOT_SUCCESS) { /* Loads, or builds and stores. */
-        fprintf(stderr, "%s\n", ingot_last_error_detail());
-        return 1;
-    }
-    cl_kernel kernel = clCreateKernel(program, "scale", NULL); /* A cl_program as from clBuildProgram. */
-    /* README end */
-    printf("origin: %s\n", ingot_origin_name(origin));
-    run(context, device, kernel);
-    return 0; /* an application releases its objects as usual, and the cache */
+    cl_kernel kernel = clCreateKernel(build(cache, context, device, source), "scale", NULL);
+    run(context, device, kernel); /* an application then releases its objects as usual, and the cache */
+    return 0;
 }

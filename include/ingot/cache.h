@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file cache.h
- * Stable. The front door of Ingot: one handle, for applications that want their compiled programs cached and nothing
+ * The front door of Ingot: one handle, for applications that want their compiled programs cached and nothing
  * else. Library ingot::cache (libingot-cache), which contains all of Ingot and opens the loaders of OpenCL, Level Zero
  * and CUDA at run time.
  *

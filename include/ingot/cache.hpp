@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file cache.hpp
- * Stable. cache.h for C++17. Header-only; link ingot::cache. opencl.hpp, level_zero.hpp and cuda.hpp have the functions
+ * cache.h for C++17. Header-only; link ingot::cache. opencl.hpp, level_zero.hpp and cuda.hpp have the functions
  * that return native objects.
  */
 #ifndef INGOT_CACHE_HPP

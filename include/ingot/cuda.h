@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable: the last function. Stable, advanced: all others. */
 /**
  * @file cuda.h
  * Creates contexts for the application's own CUDA contexts (driver API), and returns native handles. Library

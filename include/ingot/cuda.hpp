@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file cuda.hpp
- * Stable. The front door for CUDA, for C++17. Header-only; link ingot::cache.
+ * The front door for CUDA, for C++17. Header-only; link ingot::cache.
  */
 #ifndef INGOT_CUDA_HPP
 #define INGOT_CUDA_HPP

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable: the last function. Stable, advanced: all others. */
 /**
  * @file level_zero.h
  * Creates contexts for the application's own Level Zero driver, context and devices, and returns native handles.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file level_zero.hpp
- * Stable. The front door for Level Zero, for C++17. Header-only; link ingot::cache.
+ * The front door for Level Zero, for C++17. Header-only; link ingot::cache.
  */
 #ifndef INGOT_LEVEL_ZERO_HPP
 #define INGOT_LEVEL_ZERO_HPP

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable: the last function. Stable, advanced: all others. */
 /**
  * @file opencl.h
  * Creates contexts for the application's own OpenCL context and devices, and returns native handles. Library

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file opencl.hpp
- * Stable. The front door for OpenCL, for C++17. Header-only; link ingot::cache and the OpenCL loader.
+ * The front door for OpenCL, for C++17. Header-only; link ingot::cache and the OpenCL loader.
  */
 #ifndef INGOT_OPENCL_HPP
 #define INGOT_OPENCL_HPP

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file persist.h
  * Storages that come with Ingot, and functions that get programs through a storage. Library ingot::persist, built on

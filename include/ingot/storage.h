@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file storage.h
  * The interface of a storage, for applications that store blobs themselves: a table of operations on blobs by id.
