@@ -16,7 +16,7 @@ function(ingot_install_component component)
     if(INGOT_BUILD_SHARED)
         list(APPEND libraries ${target})
     endif()
-    if(INGOT_BUILD_STATIC)
+    if(INGOT_BUILD_STATIC AND TARGET ${target}_static)
         list(APPEND libraries ${target}_static)
     endif()
     install(TARGETS ${libraries} EXPORT ingot-${component}
@@ -25,7 +25,8 @@ function(ingot_install_component component)
     install(EXPORT ingot-${component} NAMESPACE ingot:: FILE ingot-${component}.cmake
         DESTINATION ${ingot_package_dir} COMPONENT ${component})
 
-    get_target_property(ingot_pc_name ${target}_static OUTPUT_NAME)
+    list(GET libraries 0 first) # a library of this installation
+    get_target_property(ingot_pc_name ${first} OUTPUT_NAME)
     configure_file(${PROJECT_SOURCE_DIR}/cmake/${ingot_pc_name}.pc.in ${PROJECT_BINARY_DIR}/${ingot_pc_name}.pc @ONLY)
     install(FILES ${PROJECT_BINARY_DIR}/${ingot_pc_name}.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})

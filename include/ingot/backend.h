@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file backend.h
  * The interface for authors of backends: the table of operations with which Ingot compiles, loads and inspects

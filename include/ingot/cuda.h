@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable: the last function. Stable, advanced: all others. */
 /**
  * @file cuda.h
  * Creates contexts for the application's own CUDA contexts (driver API), and returns native handles. Library
@@ -22,6 +23,7 @@
 
 #include <cuda.h>
 
+#include <ingot/cache.h>
 #include <ingot/ingot.h>
 
 #ifdef __cplusplus
@@ -73,6 +75,38 @@ INGOT_API ingot_status_t ingot_cuda_program_get_lowered_name(const_ingot_program
  * @retval INGOT_INVALID_ARGUMENTS  @p kernel belongs to another backend.
  */
 INGOT_API ingot_status_t ingot_cuda_kernel_get_native(const_ingot_kernel_t kernel, CUfunction *native);
+
+/* ---- the front door (ingot/cache.h) ------------------------------------------------------------------------------ */
+
+/**
+ * Replaces nvrtcCompileProgram and cuModuleLoadData: returns a loaded module from the cache, or compiles it and stores
+ * it. Exported by libingot-cache only.
+ *
+ * The module is the application's own, as after cuModuleLoadData: the application unloads it, and each call returns
+ * another module. After the call, Ingot uses neither the module nor @p context. The architecture is the device's,
+ * unless an option names another.
+ *
+ * If several threads, processes or machines request the same module at once, one of them compiles it, and the others
+ * load it. If the cache fails in any way, the module is compiled, and an event says why.
+ *
+ * @param      cache         NULL: no cache; compiles.
+ * @param      context       From cuCtxCreate or cuDevicePrimaryCtxRetain. It need not be current.
+ * @param      source        CUDA C++ for NVRTC; or PTX, whose first directive is .version, for nvJitLink.
+ * @param      source_size   In bytes; 0: @p source ends with a NUL.
+ * @param      name          The file name in messages. NULL: none.
+ * @param      options       The compiler's options, one in each element.
+ * @param[out] module        Set on success only.
+ * @param[out] origin        INGOT_ORIGIN_STORAGE or INGOT_ORIGIN_BUILD, set on success. May be NULL.
+ * @par Threads  Any number at once.
+ * @retval INGOT_BUILD_FAILED       The compiler refused the program. The detail holds its log.
+ * @retval INGOT_INVALID_ARGUMENTS  An argument or an option is NULL.
+ * @retval INGOT_UNIMPLEMENTED      There is no CUDA driver (libcuda.so.1), it is older than CUDA 12, or NVRTC is
+ * missing.
+ * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_cache_cuda_load(ingot_cache_t cache, CUcontext context, const char *source,
+                                               size_t source_size, const char *name, const char *const *options,
+                                               size_t option_count, CUmodule *module, ingot_origin_t *origin);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file describe.h
  * Describes ids and blobs as text, for logs and tools, and explains how two ids differ. ingot/ingot.h includes it.

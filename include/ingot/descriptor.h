@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* INGOT_EXPERIMENTAL: may change in any version. */
 /**
  * @file descriptor.h
  * Reads back what a program descriptor was created from, and creates it again in another process, with the files that

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file directory.h
  * Inspects and maintains a directory store: lists, verifies and removes its entries, and sets its limits. Library

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file event.h
  * Events: what Ingot reports to an application's callback and to INGOT_TRACE.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file export.h
  * INGOT_API, which exports a function from a library. All other functions are hidden.

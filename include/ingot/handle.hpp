@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file handle.hpp
  * The parts that the C++ headers share: errors, views of bytes, and the base class of handles. ingot.hpp includes it.

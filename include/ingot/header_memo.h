@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* INGOT_EXPERIMENTAL: may change in any version. */
 /**
  * @file header_memo.h
  * The memo of headers: passes on to another process what a context learned about the files that its programs include.

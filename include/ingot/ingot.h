@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file ingot.h
  * The core of Ingot: an in-memory cache for compiled device programs.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file ingot.hpp
  * ingot.h for C++17: reference-counting handles, statuses as exceptions, bytes as vectors. Header-only.

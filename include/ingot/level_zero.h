@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable: the last function. Stable, advanced: all others. */
 /**
  * @file level_zero.h
  * Creates contexts for the application's own Level Zero driver, context and devices, and returns native handles.
@@ -14,6 +15,7 @@
 
 #include <level_zero/ze_api.h>
 
+#include <ingot/cache.h>
 #include <ingot/ingot.h>
 
 #ifdef __cplusplus
@@ -54,6 +56,36 @@ INGOT_API ingot_status_t ingot_level_zero_program_get_native(const_ingot_program
  * @retval INGOT_INVALID_ARGUMENTS  @p kernel belongs to another backend.
  */
 INGOT_API ingot_status_t ingot_level_zero_kernel_get_native(const_ingot_kernel_t kernel, ze_kernel_handle_t *native);
+
+/* ---- the front door (ingot/cache.h) ------------------------------------------------------------------------------ */
+
+/**
+ * Replaces zeModuleCreate: returns a module from the cache, or compiles it and stores it. Exported by libingot-cache
+ * only.
+ *
+ * The module is the application's own, as after zeModuleCreate: the application destroys it, and each call returns
+ * another module. After the call, Ingot uses neither the module nor @p context. Modules of other formats than SPIR-V,
+ * and those with specialization constants or an extension (pNext), are not cached: zeModuleCreate makes them.
+ *
+ * If several threads, processes or machines request the same module at once, one of them compiles it, and the others
+ * load it. If the cache fails in any way, zeModuleCreate makes the module, and an event says why.
+ *
+ * @param      cache   NULL: no cache; calls zeModuleCreate.
+ * @param[out] module  Set on success only.
+ * @param[out] log     As for zeModuleCreate: set for INGOT_SUCCESS and for refusals of the driver; the application
+ *                     destroys it. The log of a loaded module is that of its load. NULL if Ingot refuses bytes that are
+ *                     not SPIR-V, before the driver ends the process over them. May be NULL.
+ * @param[out] origin  INGOT_ORIGIN_STORAGE or INGOT_ORIGIN_BUILD, set on success. May be NULL.
+ * @par Threads  Any number at once.
+ * @retval INGOT_BUILD_FAILED       The compiler refused the module.
+ * @retval INGOT_INVALID_ARGUMENTS  @p context, @p device, @p desc or @p module is NULL.
+ * @retval INGOT_BACKEND_ERROR      Another failure of the driver; ingot_last_error_code() is its result.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_cache_level_zero_create(ingot_cache_t cache, ze_context_handle_t context,
+                                                       ze_device_handle_t device, const ze_module_desc_t *desc,
+                                                       ze_module_handle_t *module, ze_module_build_log_handle_t *log,
+                                                       ingot_origin_t *origin);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file object_cache.h
  * An in-memory cache for an application's own objects, such as a framework's primitives, memory and workspaces.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file object_cache.hpp
  * object_cache.h for C++17: takes objects as std::unique_ptr and returns them as reference-counted handles.

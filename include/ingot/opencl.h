@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable: the last function. Stable, advanced: all others. */
 /**
  * @file opencl.h
  * Creates contexts for the application's own OpenCL context and devices, and returns native handles. Library
@@ -14,6 +15,7 @@
 #endif
 #include <CL/cl.h>
 
+#include <ingot/cache.h>
 #include <ingot/ingot.h>
 
 #ifdef __cplusplus
@@ -75,6 +77,40 @@ INGOT_API ingot_status_t ingot_opencl_program_get_native(const_ingot_program_t p
  * @retval INGOT_INVALID_ARGUMENTS  @p kernel belongs to another backend.
  */
 INGOT_API ingot_status_t ingot_opencl_kernel_get_native(const_ingot_kernel_t kernel, cl_kernel *native);
+
+/* ---- the front door (ingot/cache.h) ------------------------------------------------------------------------------ */
+
+/**
+ * Replaces clCreateProgramWithSource and clBuildProgram: returns a built program from the cache, or compiles it and
+ * stores it. Exported by libingot-cache only.
+ *
+ * The program is the application's own, as after the driver's calls: the application releases it with clReleaseProgram,
+ * and each call returns another program. After the call, Ingot holds neither the program nor @p context. A loaded
+ * program differs from a compiled one in these points: CL_PROGRAM_SOURCE is empty, CL_PROGRAM_BUILD_LOG may be empty,
+ * and clBuildProgram builds it again from its binary.
+ *
+ * If several threads, processes or machines request the same program at once, one of them compiles it, and the others
+ * load it. If the cache fails in any way, the driver's own calls make the program, and an event says why.
+ *
+ * @param      cache         NULL: no cache; calls the driver.
+ * @param      device_count  0: all devices of @p context; @p devices is NULL then.
+ * @param      source        OpenCL C.
+ * @param      source_size   In bytes; 0: @p source ends with a NUL.
+ * @param      options       As for clBuildProgram. NULL: none.
+ * @param[out] program       Set for INGOT_SUCCESS and INGOT_BUILD_FAILED.
+ * @param[out] origin        INGOT_ORIGIN_STORAGE or INGOT_ORIGIN_BUILD, set on success. May be NULL.
+ * @par Threads  Any number at once.
+ * @retval INGOT_BUILD_FAILED       The compiler refused the program. The application asks @p program for its build log,
+ *                                  and releases it. The detail holds the log of the first device.
+ * @retval INGOT_INVALID_ARGUMENTS  @p context, @p source or @p program is NULL, or only one of @p device_count and
+ *                                  @p devices is given.
+ * @retval INGOT_UNIMPLEMENTED      There is no OpenCL loader (libOpenCL.so.1).
+ * @retval INGOT_BACKEND_ERROR      Another failure of the driver; ingot_last_error_code() is its error.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_cache_opencl_build(ingot_cache_t cache, cl_context context, cl_uint device_count,
+                                                  const cl_device_id *devices, const char *source, size_t source_size,
+                                                  const char *options, cl_program *program, ingot_origin_t *origin);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file persist.h
  * Storages that come with Ingot, and functions that get programs through a storage. Library ingot::persist, built on
@@ -170,15 +171,6 @@ INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingo
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context);
-
-/** Where a program came from. */
-typedef enum ingot_origin {
-    INGOT_ORIGIN_MEMORY = 0,  /**< The in-memory cache, or another thread's build. */
-    INGOT_ORIGIN_STORAGE = 1, /**< A blob of the storage. */
-    INGOT_ORIGIN_BUILD = 2    /**< Compiled. */
-} ingot_origin_t;
-/** Returns "memory", "storage" or "build"; "unknown origin" for any other value. Never returns NULL. */
-INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
 
 /**
  * Returns the program of @p desc from memory or, failing that, from @p storage. Otherwise compiles and stores it. The

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file persist.hpp
  * storage.h and persist.h for C++17. Header-only; link ingot::persist.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* INGOT_EXPERIMENTAL: may change in any version. */
 /**
  * @file prewarm.h
  * Loads the programs of a previous run in parallel, before the application requests them. Library ingot::persist.

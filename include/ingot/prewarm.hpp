@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* INGOT_EXPERIMENTAL: may change in any version. */
 /**
  * @file prewarm.hpp
  * prewarm.h for C++17. Header-only; link ingot::persist. ingot.hpp describes the conventions.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* INGOT_EXPERIMENTAL: may change in any version. */
 /**
  * @file recipe.h
  * Recipes: files that record what programs are compiled from, so that another process can compile them again. Library

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* INGOT_EXPERIMENTAL: may change in any version. */
 /**
  * @file remote.h
  * Remote tiers: storages on servers that machines share, for ingot_persist_chain. Library ingot::remote, built on the

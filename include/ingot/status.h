@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable. */
 /**
  * @file status.h
  * The status that Ingot's functions return, and the error message and code of the calling thread's last failure.

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stable, advanced. */
 /**
  * @file storage.h
  * The interface of a storage, for applications that store blobs themselves: a table of operations on blobs by id.
@@ -31,6 +32,15 @@ typedef struct ingot_buffer {
 
 /** A storage, which keeps blobs by id. Reference-counted. */
 typedef struct ingot_storage *ingot_storage_t;
+
+/** Where a program came from. */
+typedef enum ingot_origin {
+    INGOT_ORIGIN_MEMORY = 0,  /**< The in-memory cache, or another thread's build. */
+    INGOT_ORIGIN_STORAGE = 1, /**< A blob of the storage. */
+    INGOT_ORIGIN_BUILD = 2    /**< Compiled. */
+} ingot_origin_t;
+/** Returns "memory", "storage" or "build"; "unknown origin" for any other value. Never returns NULL. */
+INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
 
 /**
  * A storage's operations. Any number of threads may call each at once. load is required. A storage should compare ids

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* INGOT_EXPERIMENTAL: may change in any version. */
 /**
  * @file trust.h
  * Trusted blobs: seals, which say that a holder of a key stored a blob under an id, and storages that check them.

@@ -1,6 +1,6 @@
 /*
- * small_examples_test.cpp - runs each of the examples quickstart, own_storage and archive_storage twice: first with an
- * empty store, then in another process with what the first run stored.
+ * small_examples_test.cpp - runs each of the examples persist_quickstart, own_storage and archive_storage twice: first
+ * with an empty store, then in another process with what the first run stored.
  *
  * Each example launches a kernel and checks its result, so these tests need a device that computes results, which
  * simulated devices do not.
@@ -45,19 +45,20 @@ void execute(const char *path, const char *sql)
     sqlite3_close(database);
 }
 
-TEST(QuickstartExample, LoadsInTheSecondProcess)
+TEST(PersistQuickstartExample, LoadsInTheSecondProcess)
 {
-    expect_contains(run(QUICKSTART_PROGRAM, "quickstart-store", "quickstart-cold"), "origin: build");
-    expect_contains(run(QUICKSTART_PROGRAM, "quickstart-store", "quickstart-warm"), "origin: storage");
+    expect_contains(run(PERSIST_QUICKSTART_PROGRAM, "quickstart-store", "quickstart-cold"), "origin: build");
+    expect_contains(run(PERSIST_QUICKSTART_PROGRAM, "quickstart-store", "quickstart-warm"), "origin: storage");
 }
 
 #ifdef REFUSE_LOADED_KERNELS
-TEST(QuickstartExample, BuildsAnewWhatTheDriverRefusesOnlyAtAKernel)
+TEST(PersistQuickstartExample, BuildsAnewWhatTheDriverRefusesOnlyAtAKernel)
 {
-    expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused-cold"), "origin: build");
-    expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused", {{"LD_PRELOAD", REFUSE_LOADED_KERNELS}}),
-                    "origin: build");
-    expect_contains(run(QUICKSTART_PROGRAM, "refused-store", "refused-warm"), "origin: storage");
+    expect_contains(run(PERSIST_QUICKSTART_PROGRAM, "refused-store", "refused-cold"), "origin: build");
+    expect_contains(
+        run(PERSIST_QUICKSTART_PROGRAM, "refused-store", "refused", {{"LD_PRELOAD", REFUSE_LOADED_KERNELS}}),
+        "origin: build");
+    expect_contains(run(PERSIST_QUICKSTART_PROGRAM, "refused-store", "refused-warm"), "origin: storage");
 }
 #endif
 

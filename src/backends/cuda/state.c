@@ -3,6 +3,7 @@
  */
 #include "backends/cuda/state.h"
 
+#include "backends/cuda/backend.h"
 #include "backends/cuda/errors.h"
 
 #define OLDEST_VERSION 12000
@@ -61,8 +62,15 @@ ingot_status_t cuda_device_init(const struct cuda_driver *driver, CUcontext cont
     if (result != CUDA_SUCCESS)
         return cuda_fail(driver, INGOT_BACKEND_ERROR, "cuCtxGetDevice", result);
     device->context = context;
+    device->native = native;
     result = driver->get_device_name(device->name, (int)sizeof(device->name), native);
     if (result != CUDA_SUCCESS)
         return cuda_fail(driver, INGOT_BACKEND_ERROR, "cuDeviceGetName", result);
     return get_capability(driver, native, device);
+}
+
+uintptr_t cuda_device_number(const_ingot_context_t context, uint32_t device_index)
+{
+    const struct cuda_state *state = ingot_context_get_backend_state(context, &cuda_ops);
+    return (uintptr_t)state->devices[device_index].native + 1;
 }

@@ -16,6 +16,7 @@
 
 struct cuda_device {
     CUcontext context;
+    CUdevice native;
     int major; /* compute capability */
     int minor;
     char name[CUDA_DEVICE_NAME_SIZE];

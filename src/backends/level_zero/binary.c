@@ -41,6 +41,8 @@ static ingot_status_t write_module(ze_module_handle_t module, ingot_sink_t *bina
     size_t size = 0;
     void *bytes = NULL;
     ze_result_t result = ZE_RESULT_SUCCESS;
+    if (module == NULL) /* level_zero_take_module */
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the application has taken the module");
     ingot_status_t status = native_size(module, &size);
     if (status == INGOT_SUCCESS)
         status = ingot_sink_reserve(binary, size, &bytes);

@@ -107,19 +107,37 @@ size_t level_zero_get_program_size(void *state, void *opaque_program)
     return total;
 }
 
+/* Returns the modules of a device, the first of which is the native program. If an argument is wrong, sets the error
+ * detail and returns NULL. */
+static ze_module_handle_t *native_of(const_ingot_program_t handle, uint32_t device_index, const void *out)
+{
+    if (handle == NULL || out == NULL) {
+        (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "program" : "native");
+        return NULL;
+    }
+    const struct level_zero_program *program = ingot_program_get_backend_program(handle, &level_zero_ops);
+    if (program != NULL)
+        return level_zero_program_modules(program, device_index);
+    (void)ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program does not belong to the Level Zero backend");
+    return NULL;
+}
+
 ingot_status_t ingot_level_zero_program_get_native(const_ingot_program_t handle, uint32_t device_index,
                                                    ze_module_handle_t *native)
 {
-    const struct level_zero_program *program = NULL;
-    const ze_module_handle_t *modules = NULL;
-    if (handle == NULL || native == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL", handle == NULL ? "program" : "native");
-    program = ingot_program_get_backend_program(handle, &level_zero_ops);
-    if (program == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program does not belong to the Level Zero backend");
-    modules = level_zero_program_modules(program, device_index);
+    const ze_module_handle_t *modules = native_of(handle, device_index, native);
     if (modules == NULL)
         return INGOT_INVALID_ARGUMENTS;
     *native = modules[0];
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t level_zero_take_module(ingot_program_t handle, uint32_t device_index, ze_module_handle_t *module)
+{
+    ze_module_handle_t *modules = native_of(handle, device_index, module);
+    if (modules == NULL)
+        return INGOT_INVALID_ARGUMENTS;
+    *module = modules[0];
+    modules[0] = NULL;
     return INGOT_SUCCESS;
 }

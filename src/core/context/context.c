@@ -43,7 +43,7 @@ static void destroy(struct ingot_context *context)
     native_builds_fini(&context->native_builds, &allocator);
     os_condition_fini(&context->kernel_changed);
     os_mutex_fini(&context->kernel_lock);
-    if (context->header_memo != NULL)
+    if (context->header_memo != NULL && !context->shares_memo)
         header_memo_retire(context->header_memo); /* a persistent store may still hold a reference to the memo */
     header_memo_release(context->header_memo);
     trace_fini(&context->trace);
@@ -246,6 +246,27 @@ void *ingot_context_get_backend_state(const_ingot_context_t context, const ingot
     return context != NULL && ops != NULL && context->ops.build == ops->build ? context->state : NULL;
 }
 
+/* Makes `made` the device's identity, unless it has one already. Returns the identity that the device has now. */
+static struct device_identity *set_identity(struct ingot_context *context, uint32_t device,
+                                            struct device_identity *made)
+{
+    struct device_identity *known = NULL;
+    /* Two threads may ask the driver at once; the first identity is kept. The release pairs with the acquires, here and
+     * in context_get_identity. */
+    if (atomic_compare_exchange_strong_explicit(&context->identities[device], &known, made, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return made;
+    device_identity_destroy(made, &context->allocator);
+    return known;
+}
+
+void context_adopt_identity(struct ingot_context *context, uint32_t device, const struct device_identity *identity)
+{
+    struct device_identity *copy = NULL;
+    if (device_identity_copy(&copy, &context->allocator, identity))
+        (void)set_identity(context, device, copy);
+}
+
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity)
 {
@@ -256,13 +277,7 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
                                                              &context->ops, context->state, device);
         if (status != INGOT_SUCCESS)
             return status;
-        /* Two threads may ask the driver at once; the first identity is kept. The release pairs with the acquires,
-         * here and above. */
-        if (atomic_compare_exchange_strong_explicit(&context->identities[device], &known, made, memory_order_acq_rel,
-                                                    memory_order_acquire))
-            known = made;
-        else
-            device_identity_destroy(made, &context->allocator);
+        known = set_identity(context, device, made);
     }
     *identity = known;
     return INGOT_SUCCESS;

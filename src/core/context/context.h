@@ -46,6 +46,7 @@ struct ingot_context {
     struct text_rules text_rules;
     struct native_builds native_builds;
     struct ingot_header_memo *header_memo; /* NULL if the memo is off */
+    bool shares_memo;                      /* true if the memo outlives the context, by context_share_memo */
     struct trace trace;
     struct memory_cache *programs;
     struct context_counters counters; /* written once per build or load, never by a hit */
@@ -67,6 +68,13 @@ void context_unreference(struct ingot_context *context);
 /* Gets the device's identity, which belongs to the context and is freed with it. */
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
+
+/* Gives the device a copy of an identity that another context has made for the same device. Does nothing if the device
+ * has one already, or if memory runs out. */
+void context_adopt_identity(struct ingot_context *context, uint32_t device, const struct device_identity *identity);
+
+/* Makes a new context, which has no memo, use a memo that belongs to the caller and may be that of other contexts. */
+void context_share_memo(struct ingot_context *context, struct ingot_header_memo *memo);
 
 /* Converts a capacity to limits. Returns INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);

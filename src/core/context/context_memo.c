@@ -13,6 +13,13 @@ ingot_header_memo_t ingot_context_get_header_memo(const_ingot_context_t context)
     return context != NULL ? context->header_memo : NULL;
 }
 
+void context_share_memo(struct ingot_context *context, struct ingot_header_memo *memo)
+{
+    header_memo_retain(memo);
+    context->header_memo = memo;
+    context->shares_memo = true;
+}
+
 ingot_status_t ingot_header_memo_retain(ingot_header_memo_t memo)
 {
     if (memo == NULL)

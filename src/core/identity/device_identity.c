@@ -89,6 +89,23 @@ done:
     return status;
 }
 
+bool device_identity_copy(struct device_identity **copy, const ingot_allocator_t *allocator,
+                          const struct device_identity *identity)
+{
+    struct device_identity *made = alloc_zeroed(allocator, sizeof(*made));
+    if (made == NULL)
+        return false;
+    *made = *identity;
+    made->bytes = alloc_bytes(allocator, made->size);
+    if (made->bytes == NULL) {
+        alloc_free(allocator, made, sizeof(*made));
+        return false;
+    }
+    memcpy(made->bytes, identity->bytes, made->size);
+    *copy = made;
+    return true;
+}
+
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator)
 {
     if (identity == NULL)

@@ -319,16 +319,19 @@ static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context)
+ingot_status_t headers_remember(ingot_storage_t storage, ingot_header_memo_t memo)
 {
     struct headers *headers;
-    if (storage == NULL || context == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or context is NULL");
-    ingot_header_memo_t memo = ingot_context_get_header_memo(context);
-    if (memo == NULL)
-        return INGOT_SUCCESS;
     ingot_status_t status = get_headers(storage, &headers);
     if (status == INGOT_SUCCESS && is_on(headers))
         status = add_file(headers, memo);
     return status == INGOT_SUCCESS && !headers->is_read_only ? keep(headers, memo) : status;
+}
+
+ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context)
+{
+    if (storage == NULL || context == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or context is NULL");
+    ingot_header_memo_t memo = ingot_context_get_header_memo(context);
+    return memo != NULL ? headers_remember(storage, memo) : INGOT_SUCCESS;
 }

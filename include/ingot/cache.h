@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/* Stable. */
+/**
+ * @file cache.h
+ * The front door of Ingot: one handle, for applications that want their compiled programs cached and nothing
+ * else. Library ingot::cache (libingot-cache), which contains all of Ingot and opens the loaders of OpenCL, Level Zero
+ * and CUDA at run time.
+ *
+ *     ingot_cache_t cache = NULL;
+ *     ingot_cache_open(&cache, NULL);
+ *     ...
+ *     ingot_cache_opencl_build(cache, context, 1, &device, source, strlen(source), "-O3", &program, NULL);
+ *     ...
+ *     ingot_cache_release(cache);
+ *
+ * ingot_cache_opencl_build (ingot/opencl.h), ingot_cache_level_zero_create (ingot/level_zero.h) and
+ * ingot_cache_cuda_load (ingot/cuda.h) return the application's own native objects. ingot/artifact.h caches bytes that
+ * the application makes by itself. A NULL cache is valid in all functions that take one, and means "no cache": programs
+ * are compiled. ingot/persist.h and ingot/ingot.h are for applications that need more.
+ */
+#ifndef INGOT_CACHE_H
+#define INGOT_CACHE_H
+
+#include <ingot/event.h>
+#include <ingot/storage.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A cache of compiled programs: a directory of this machine, and a server behind it if one is named. */
+typedef struct ingot_cache *ingot_cache_t;
+
+/** Flags of a cache. */
+typedef enum ingot_cache_open_flags {
+    INGOT_CACHE_OPEN_READ_ONLY = 1, /**< Stores nothing, neither in the directory nor on the server. */
+    /** Reads no INGOT_* variable. The default of the directory still follows XDG_CACHE_HOME and HOME. */
+    INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT = 2,
+    INGOT_CACHE_OPEN_STRICT = 4 /**< A directory or a server that cannot be used makes ingot_cache_open fail. */
+} ingot_cache_open_flags_t;
+
+/** Cache configuration. In each field, 0 or NULL means what the environment says (doc/environment.md), or else the
+ *  default. Other values override the environment, except that INGOT_PERSIST=0 turns every cache off. */
+typedef struct ingot_cache_info {
+    size_t struct_size;
+    /** The root of the directory store, created (0700) with the directories above it if it is missing. NULL:
+     *  INGOT_PERSIST_DIR, otherwise $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot. */
+    const char *directory;
+    /** A separate part of the directory and the server; see name_space of ingot_persist_info_t. NULL: none. */
+    const char *name_space;
+    /** The URL of a server that machines share; see url of ingot_remote_info_t. NULL: none. */
+    const char *remote;
+    uint64_t max_bytes; /**< The most bytes that the directory may take; 0: 1 GiB. UINT64_MAX: no limit. */
+    /** Receives events of the cache, of its storages, and of all programs that are requested through it. It must work
+     *  until exit() has run its handlers. NULL: none. */
+    ingot_event_callback_t on_event;
+    void *on_event_user;
+    uint32_t flags; /**< ingot_cache_open_flags_t */
+} ingot_cache_info_t;
+#define INGOT_CACHE_INFO_INIT                                                                                          \
+    {                                                                                                                  \
+        sizeof(ingot_cache_info_t), NULL, NULL, NULL, 0, NULL, NULL, 0                                                 \
+    }
+
+/**
+ * Opens a cache. Does not connect to a server; the first request does.
+ *
+ * If the directory cannot be used, or persistence is off in the environment (INGOT_PERSIST=0), this function succeeds,
+ * and the cache compiles every program. If only the server cannot be used, the cache works without it. In both cases
+ * ingot_last_error_detail() says why, and so does an INGOT_EVENT_STORAGE_DEGRADED unless persistence was turned off.
+ *
+ * A cache stores each program right after its build, whatever INGOT_PERSIST_STORE_MODE says. So it does not keep native
+ * objects of the application alive. Open one cache per process and share it: every thread may use it at
+ * once. After fork, the child may go on using the cache, without its server.
+ *
+ * @param[out] cache  Set on success only.
+ * @param[in]  info   Copied. NULL: defaults.
+ * @retval INGOT_SUCCESS
+ * @retval INGOT_INVALID_ARGUMENTS  @p cache is NULL, or a field of @p info is malformed. The detail names it.
+ * @retval INGOT_OUT_OF_MEMORY
+ * @return With INGOT_CACHE_OPEN_STRICT, also the failure of ingot_persist_info_from_environment, ingot_persist_open or
+ *         ingot_remote_open, if the directory or the server cannot be used.
+ */
+INGOT_API ingot_status_t ingot_cache_open(ingot_cache_t *cache, const ingot_cache_info_t *info);
+
+/**
+ * Flushes the cache and destroys it. No thread may use the cache any more. Native objects that were requested through
+ * it stay valid, and so do storages that the application retained. Does nothing for NULL.
+ */
+INGOT_API void ingot_cache_release(ingot_cache_t cache);
+
+/**
+ * Stores everything that waits to be stored (ingot_persist_flush), and waits until pending uploads to the server are
+ * done. Not needed before exit() or ingot_cache_release.
+ *
+ * @param max_time_ms  The longest wait; 0: no limit.
+ * @par Threads  Any number at once.
+ * @retval INGOT_SUCCESS  Also for a NULL cache, and for a cache that compiles everything.
+ * @retval INGOT_BUSY     The time has passed, or the server does not work at present. Something still waits.
+ * @return Otherwise as ingot_persist_flush_with.
+ */
+INGOT_API ingot_status_t ingot_cache_flush(ingot_cache_t cache, uint64_t max_time_ms);
+
+/**
+ * Returns the storage of a cache: the directory store, or a chain of it and the server. With it, the application may
+ * use every function of ingot/persist.h and of other headers, such as ingot_persist_get_stats.
+ *
+ * @param[out] storage  Borrowed: valid as long as the cache, or longer after ingot_storage_retain. Set on success only.
+ * @par Threads  Any number at once.
+ * @retval INGOT_NOT_FOUND          The cache is NULL or compiles everything, so it has no storage.
+ * @retval INGOT_INVALID_ARGUMENTS  @p storage is NULL.
+ */
+INGOT_API ingot_status_t ingot_cache_get_storage(ingot_cache_t cache, ingot_storage_t *storage);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * cache.c - opens, flushes and releases caches.
+ *
+ * A storage that cannot be used never makes an application fail, because a cache is only there to save time. So
+ * ingot_cache_open reports such a storage, and the cache compiles instead.
+ */
+#include "cache/cache.h"
+
+#include <ingot/backend.h>
+#include <ingot/persist.h>
+#include <stdlib.h>
+
+#include "cache/settings.h"
+#include "core/base/error.h"
+#include "core/context/environment.h"
+#include "core/memo/header_memo.h"
+#include "persist/base/files.h"
+#include "persist/memo/headers.h"
+#include "util/c_allocator.h"
+#include "util/environment.h"
+#include "util/nanoseconds.h"
+#include "util/struct_size.h"
+
+#ifdef INGOT_CACHE_HAS_REMOTE
+#include <ingot/remote.h>
+#endif
+
+static const ingot_allocator_t c_allocator = {c_allocator_allocate, c_allocator_deallocate, NULL};
+
+/* Reports a storage that cannot be used, to the callback and to INGOT_TRACE. The detail stays as it is. */
+static void report(const struct ingot_cache *cache, ingot_status_t status, const char *name)
+{
+    const ingot_event_t event = {.struct_size = sizeof(event),
+                                 .kind = INGOT_EVENT_STORAGE_DEGRADED,
+                                 .status = status,
+                                 .group = "",
+                                 .name = name != NULL ? name : "",
+                                 .reason = ingot_last_error_detail(),
+                                 .session = ""};
+    trace_emit(&cache->trace, &event);
+}
+
+/* Decides whether a failure to open a storage is one of ingot_cache_open, and reports it otherwise. */
+static ingot_status_t judge(const struct ingot_cache *cache, const ingot_cache_info_t *info, ingot_status_t status,
+                            const char *name)
+{
+    if (status == INGOT_OUT_OF_MEMORY || (info->flags & (uint32_t)INGOT_CACHE_OPEN_STRICT) != 0)
+        return status;
+    report(cache, status, name);
+    return INGOT_SUCCESS;
+}
+
+/* Puts the remote tier behind the directory store, in a chain that stores in both. */
+static ingot_status_t chain(struct ingot_cache *cache)
+{
+    const ingot_storage_t tiers[] = {cache->storage, cache->remote};
+    ingot_storage_t both = NULL;
+    ingot_status_t status = ingot_persist_set_write_through(cache->remote, 1);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_chain(&both, 2, tiers);
+    if (status != INGOT_SUCCESS)
+        return status;
+    ingot_storage_release(cache->storage); /* the chain has its own reference */
+    cache->storage = both;
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t add_remote(struct ingot_cache *cache, const ingot_cache_info_t *info)
+{
+    const ingot_status_t status = settings_open_remote(info, &cache->remote);
+    if (status == INGOT_SUCCESS)
+        return chain(cache);
+    if (status == INGOT_NOT_FOUND && info->remote == NULL && settings_variable(info, "INGOT_PERSIST_REMOTE") == NULL)
+        return INGOT_SUCCESS;
+    if (status == INGOT_INVALID_ARGUMENTS && info->remote != NULL)
+        return status;
+    return judge(cache, info, status, info->remote);
+}
+
+/* Makes the memo of included files, unless the environment turns it off. Failures only cost time: without a memo, each
+ * request reads all included files, and if the store cannot keep it, each process reads them once. */
+static void make_memo(void *opaque, void *opaque_info)
+{
+    struct ingot_cache *cache = opaque;
+    const ingot_cache_info_t *info = opaque_info;
+    const char *value = settings_variable(info, "INGOT_HEADER_MEMO");
+    uint64_t is_on = 1;
+    if (cache->storage == NULL || (value != NULL && environment_parse(ENVIRONMENT_SWITCH, value, &is_on) && is_on == 0))
+        return;
+    if (header_memo_create(&cache->memo, &c_allocator, MEMO_SETTLE_NS) == INGOT_SUCCESS)
+        (void)headers_remember(cache->storage, cache->memo);
+}
+
+static ingot_status_t fill(struct ingot_cache *cache, const ingot_cache_info_t *info)
+{
+    trace_init(&cache->trace, info->on_event, info->on_event_user, settings_variable(info, "INGOT_TRACE"));
+    cache->adds_options = settings_variable(info, "INGOT_COMPILE_OPTIONS") != NULL ||
+                          settings_variable(info, "INGOT_LINK_OPTIONS") != NULL;
+    if ((info->flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) == 0)
+        environment_tell_unknown(&cache->trace);
+    if (settings_are_off(info)) {
+        (void)ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
+        return INGOT_SUCCESS;
+    }
+    const ingot_status_t status = settings_open_directory(info, &cache->storage);
+    return status == INGOT_SUCCESS ? add_remote(cache, info) : judge(cache, info, status, info->directory);
+}
+
+ingot_status_t ingot_cache_open(ingot_cache_t *out, const ingot_cache_info_t *info)
+{
+    static const ingot_cache_info_t defaults = INGOT_CACHE_INFO_INIT;
+    ingot_cache_info_t known;
+    if (out == NULL || !STRUCT_READ(known, info != NULL ? info : &defaults))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "cache is NULL, or info.struct_size is not set");
+    ingot_status_t status = settings_check(&known);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct ingot_cache *cache = calloc(1, sizeof(*cache));
+    if (cache == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
+    status = fill(cache, &known);
+    if (status != INGOT_SUCCESS) {
+        ingot_cache_release(cache);
+        return status;
+    }
+    error_keep(make_memo, cache, &known); /* the detail may say why the cache has no storage */
+    *out = cache;
+    return INGOT_SUCCESS;
+}
+
+void ingot_cache_release(ingot_cache_t cache)
+{
+    if (cache == NULL)
+        return;
+    if (cache->memo != NULL)
+        header_memo_retire(cache->memo);
+    ingot_storage_release(cache->storage);
+    ingot_storage_release(cache->remote);
+    header_memo_release(cache->memo);
+    devices_fini(&cache->devices);
+    trace_fini(&cache->trace);
+    free(cache);
+}
+
+/* Waits for uploads, until `end_ns`; 0: no limit. */
+static ingot_status_t flush_remote(const struct ingot_cache *cache, uint64_t end_ns)
+{
+#ifdef INGOT_CACHE_HAS_REMOTE
+    if (cache->remote != NULL) {
+        const uint64_t now_ns = files_steady_clock_ns();
+        const uint64_t left_ms = end_ns > now_ns ? (end_ns - now_ns) / NS_PER_MS : 0;
+        return ingot_remote_flush(cache->remote, end_ns == 0                       ? INGOT_REMOTE_NO_LIMIT
+                                                 : left_ms < INGOT_REMOTE_NO_LIMIT ? (uint32_t)left_ms
+                                                                                   : INGOT_REMOTE_NO_LIMIT);
+    }
+#endif
+    (void)cache;
+    (void)end_ns;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_cache_flush(ingot_cache_t cache, uint64_t max_time_ms)
+{
+    ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
+    if (cache_storage(cache) == NULL)
+        return INGOT_SUCCESS;
+    if (max_time_ms < UINT64_MAX / 2 / NS_PER_MS) /* longer times do not end */
+        info.max_time_ns = max_time_ms * NS_PER_MS;
+    const uint64_t end_ns = info.max_time_ns != 0 ? files_steady_clock_ns() + info.max_time_ns : 0;
+    const ingot_status_t status = ingot_persist_flush_with(cache->storage, &info, NULL);
+    const ingot_status_t of_remote = flush_remote(cache, end_ns);
+    return status != INGOT_SUCCESS ? status : of_remote;
+}
+
+ingot_status_t ingot_cache_get_storage(ingot_cache_t cache, ingot_storage_t *storage)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    if (cache_storage(cache) == NULL)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage: it compiles everything");
+    *storage = cache->storage;
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,30 @@
+/*
+ * cache.h - the state of a cache, for the functions of this library.
+ *
+ * ingot_cache_open writes the fields, and afterwards they are only read, except `devices`, which has a lock.
+ */
+#ifndef INGOT_CACHE_CACHE_H
+#define INGOT_CACHE_CACHE_H
+
+#include <ingot/cache.h>
+#include <stdbool.h>
+
+#include "cache/devices.h"
+#include "core/base/trace.h"
+
+struct ingot_cache {
+    ingot_storage_t storage;        /* the directory store, or a chain of it and the remote tier; NULL: none */
+    ingot_storage_t remote;         /* the remote tier; NULL: none */
+    struct trace trace;             /* the application's callback, and INGOT_TRACE */
+    bool adds_options;              /* true if the environment adds options to all programs */
+    struct ingot_header_memo *memo; /* of all requests; NULL: off */
+    struct devices devices;
+};
+
+/* Returns the storage; NULL if the cache is NULL or compiles everything. */
+static inline ingot_storage_t cache_storage(const struct ingot_cache *cache)
+{
+    return cache != NULL ? cache->storage : NULL;
+}
+
+#endif

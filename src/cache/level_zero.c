@@ -1,0 +1,119 @@
+/*
+ * level_zero.c - replaces zeModuleCreate.
+ *
+ * Whatever goes wrong with the cache, the driver's own call makes the module. The build log that the application gets
+ * is the driver's for the call that made or refused the module; loader/level_zero.c keeps it.
+ */
+#include <ingot/backend.h>
+#include <ingot/level_zero.h>
+
+#include "backends/level_zero/backend.h"
+#include "backends/level_zero/errors.h"
+#include "cache/loader/level_zero.h"
+#include "cache/request.h"
+#include "util/cancellation.h"
+
+struct creation {
+    ze_context_handle_t context;
+    ze_device_handle_t device;
+    const ze_module_desc_t *desc;
+};
+
+static ingot_status_t request(struct ingot_cache *cache, const struct creation *creation, ze_driver_handle_t driver,
+                              ze_module_handle_t *module, ingot_origin_t *origin)
+{
+    const struct request wanted = {.cache = cache,
+                                   .kind = INGOT_SOURCE_SPIRV,
+                                   .bytes = creation->desc->pInputModule,
+                                   .size = creation->desc->inputSize,
+                                   .options = creation->desc->pBuildFlags};
+    const request_device_t device = (request_device_t)creation->device;
+    const ingot_context_info_t info = request_context_info(cache);
+    ingot_context_t context = NULL;
+    ingot_program_t program = NULL;
+    ingot_status_t status =
+        ingot_level_zero_context_create(&context, driver, creation->context, 1, &creation->device, &info);
+    if (status == INGOT_SUCCESS)
+        status = request_program(&wanted, context, &device, &program, origin);
+    if (status == INGOT_SUCCESS)
+        status = level_zero_take_module(program, 0, module);
+    ingot_program_release(program);
+    ingot_context_release(context);
+    return status;
+}
+
+/* Gets the module from the cache. Returns INGOT_UNIMPLEMENTED if the cache does not take such a module. */
+static ingot_status_t get_from_cache(struct ingot_cache *cache, const struct creation *creation,
+                                     ze_module_handle_t *module, ingot_origin_t *origin)
+{
+    const ze_module_desc_t *desc = creation->desc;
+    const bool has_constants = desc->pConstants != NULL && desc->pConstants->numConstants != 0;
+    if (desc->format != ZE_MODULE_FORMAT_IL_SPIRV || desc->pNext != NULL || has_constants)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
+                                      "only SPIR-V without specialization constants and extensions is cached");
+    const ze_driver_handle_t driver = loader_level_zero_driver_of(creation->device);
+    if (driver == NULL)
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the driver of the Level Zero device was not found");
+    return request(cache, creation, driver, module, origin);
+}
+
+static ingot_status_t create_natively(const struct creation *creation, ze_module_handle_t *module,
+                                      ze_module_build_log_handle_t *log)
+{
+    const ze_result_t result = zeModuleCreate(creation->context, creation->device, creation->desc, module, log);
+    if (result == ZE_RESULT_SUCCESS)
+        return INGOT_SUCCESS;
+    *module = NULL;
+    return level_zero_fail(result == ZE_RESULT_ERROR_MODULE_BUILD_FAILURE ? INGOT_BUILD_FAILED : INGOT_BACKEND_ERROR,
+                           "zeModuleCreate", result);
+}
+
+static ingot_status_t get_or_create(struct ingot_cache *cache, const struct creation *creation,
+                                    ze_module_handle_t *module, ze_module_build_log_handle_t *log,
+                                    ingot_origin_t *origin)
+{
+    ze_module_build_log_handle_t kept = NULL;
+    if (cache_storage(cache) != NULL) {
+        ze_module_build_log_handle_t *const before = loader_level_zero_keep_log(log != NULL ? &kept : NULL);
+        const ingot_status_t status = get_from_cache(cache, creation, module, origin);
+        (void)loader_level_zero_keep_log(before);
+        /* A module that the driver would not survive is refused before the driver sees it, without a log. */
+        if (status == INGOT_BUILD_FAILED || (status == INGOT_SUCCESS && (log == NULL || kept != NULL))) {
+            if (log != NULL)
+                *log = kept;
+            return status;
+        }
+        if (kept != NULL)
+            (void)zeModuleBuildLogDestroy(kept);
+        if (status == INGOT_SUCCESS)
+            (void)zeModuleDestroy(*module);
+        else
+            request_tell_passed_through(cache, status);
+    }
+    *origin = INGOT_ORIGIN_BUILD;
+    return create_natively(creation, module, log);
+}
+
+ingot_status_t ingot_cache_level_zero_create(ingot_cache_t cache, ze_context_handle_t context,
+                                             ze_device_handle_t device, const ze_module_desc_t *desc,
+                                             ze_module_handle_t *module, ze_module_build_log_handle_t *log,
+                                             ingot_origin_t *origin)
+{
+    const struct creation creation = {context, device, desc};
+    ingot_origin_t found = INGOT_ORIGIN_BUILD;
+    ze_module_handle_t made = NULL;
+    if (context == NULL || device == NULL || desc == NULL || module == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s is NULL",
+                                      context == NULL  ? "context"
+                                      : device == NULL ? "device"
+                                      : desc == NULL   ? "desc"
+                                                       : "module");
+    const int cancellation = cancellation_hold();
+    const ingot_status_t status = get_or_create(cache, &creation, &made, log, &found);
+    cancellation_allow(cancellation);
+    if (status == INGOT_SUCCESS)
+        *module = made;
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = found;
+    return status;
+}

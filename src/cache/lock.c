@@ -1,0 +1,54 @@
+/*
+ * lock.c - the lock of this library; see lock.h.
+ */
+#include "cache/lock.h"
+
+#include <pthread.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_once_t is_prepared = PTHREAD_ONCE_INIT;
+
+static void take(void)
+{
+    (void)pthread_mutex_lock(&mutex);
+}
+
+static void give(void)
+{
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+/* The threads that waited do not exist in the child, so the condition forgets them. */
+static void give_in_child(void)
+{
+    static const pthread_cond_t none = PTHREAD_COND_INITIALIZER;
+    changed = none;
+    give();
+}
+
+static void prepare(void)
+{
+    (void)pthread_atfork(take, give, give_in_child);
+}
+
+void lock_take(void)
+{
+    (void)pthread_once(&is_prepared, prepare);
+    take();
+}
+
+void lock_give(void)
+{
+    give();
+}
+
+void lock_wait(void)
+{
+    (void)pthread_cond_wait(&changed, &mutex);
+}
+
+void lock_wake(void)
+{
+    (void)pthread_cond_broadcast(&changed);
+}

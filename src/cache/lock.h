@@ -1,0 +1,17 @@
+/*
+ * lock.h - the lock of this library, one for the process.
+ *
+ * It is held for short searches and copies only, never while anything else is called. A fork waits for it, so that a
+ * child never inherits it from another thread.
+ */
+#ifndef INGOT_CACHE_LOCK_H
+#define INGOT_CACHE_LOCK_H
+
+void lock_take(void);
+void lock_give(void);
+/* Gives the lock, waits for lock_wake, and takes the lock again. It may also return earlier. */
+void lock_wait(void);
+/* Wakes all threads that wait. The caller has the lock. */
+void lock_wake(void);
+
+#endif

@@ -1,0 +1,141 @@
+/*
+ * settings.c - opens the storages of a cache as its info and the environment say.
+ *
+ * A field of the info hides the variable that it overrides, so an invalid value of that variable does no harm. Persist
+ * and remote read all other variables.
+ */
+#include "cache/settings.h"
+
+#include <ingot/backend.h>
+#include <ingot/persist.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "persist/directory/format/paths.h"
+#include "persist/storage/environment.h"
+#include "util/environment.h"
+
+#ifdef INGOT_CACHE_HAS_REMOTE
+#include <ingot/remote.h>
+#endif
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define TEXTS_SIZE (2 * (size_t)PATH_MAX) /* for a path and the texts of other variables */
+#define URL_SIZE 4096u                    /* for a URL and a namespace */
+
+static bool has_flag(const ingot_cache_info_t *info, ingot_cache_open_flags_t flag)
+{
+    return (info->flags & (uint32_t)flag) != 0;
+}
+
+ingot_status_t settings_check(const ingot_cache_info_t *info)
+{
+    const uint32_t known = INGOT_CACHE_OPEN_READ_ONLY | INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT | INGOT_CACHE_OPEN_STRICT;
+    if ((info->flags & ~known) != 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.flags has unknown flags: %#x",
+                                      (unsigned)info->flags);
+    if (info->directory != NULL && (info->directory[0] == '\0' || strlen(info->directory) >= PATH_MAX))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.directory is empty or too long");
+    if (info->name_space != NULL && !paths_is_namespace(info->name_space))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.name_space: \"%.80s\" is not a valid namespace",
+                                      info->name_space);
+    return INGOT_SUCCESS;
+}
+
+const char *settings_variable(const ingot_cache_info_t *info, const char *name)
+{
+    const bool is_of_ingot = strncmp(name, "INGOT_", 6) == 0;
+    const char *value = is_of_ingot && has_flag(info, INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) ? NULL : secure_getenv(name);
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+bool settings_are_off(const ingot_cache_info_t *info)
+{
+    const char *value = settings_variable(info, "INGOT_PERSIST");
+    uint64_t is_on = 1;
+    return value != NULL && environment_parse(ENVIRONMENT_SWITCH, value, &is_on) && is_on == 0;
+}
+
+/* Looks up a variable for persist. Variables that a field of the info overrides count as unset, except that of the
+ * directory, which gets the field's value. */
+static const char *look_up(const char *name, void *user)
+{
+    const ingot_cache_info_t *info = user;
+    const struct {
+        const char *name;
+        bool is_hidden;
+    } fields[] = {
+        {"INGOT_PERSIST_NAMESPACE", info->name_space != NULL},
+        {"INGOT_PERSIST_MAX_SIZE", info->max_bytes != 0},
+        {"INGOT_PERSIST_STORE_MODE", true}, /* see settings_open_directory */
+        {"INGOT_PERSIST_READ_ONLY", has_flag(info, INGOT_CACHE_OPEN_READ_ONLY)},
+    };
+    if (info->directory != NULL && strcmp(name, "INGOT_PERSIST_DIR") == 0)
+        return info->directory;
+    for (size_t i = 0; i < COUNT_OF(fields); ++i) {
+        if (fields[i].is_hidden && strcmp(name, fields[i].name) == 0)
+            return NULL;
+    }
+    return settings_variable(info, name);
+}
+
+ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_storage_t *storage)
+{
+    /* Programs are always stored at once: a program that waits would keep the application's native objects alive, and
+     * other threads and processes could not find it. */
+    ingot_persist_info_t settings = {.struct_size = sizeof(settings),
+                                     .name_space = info->name_space,
+                                     .max_bytes = info->max_bytes,
+                                     .store_mode = INGOT_PERSIST_STORE_NOW,
+                                     .on_event = info->on_event,
+                                     .on_event_user = info->on_event_user};
+    ingot_cache_info_t fields = *info;
+    char *texts = malloc(TEXTS_SIZE);
+    if (texts == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
+    if (has_flag(info, INGOT_CACHE_OPEN_READ_ONLY))
+        settings.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
+    if (info->directory != NULL)
+        settings.flags |= (uint32_t)INGOT_PERSIST_MAKE_PARENTS;
+    ingot_status_t status = persist_environment_read(&settings, TEXTS_SIZE, texts, look_up, &fields);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_open(storage, &settings);
+    free(texts);
+    return status;
+}
+
+#ifdef INGOT_CACHE_HAS_REMOTE
+
+ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
+{
+    ingot_remote_info_t settings = INGOT_REMOTE_INFO_INIT;
+    ingot_status_t status = INGOT_NOT_FOUND;
+    char *texts = malloc(URL_SIZE);
+    if (texts == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
+    if (!has_flag(info, INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT))
+        status = ingot_remote_info_from_environment(&settings, URL_SIZE, texts);
+    settings.url = info->remote != NULL ? info->remote : settings.url;
+    settings.name_space = info->name_space != NULL ? info->name_space : settings.name_space;
+    settings.on_event = info->on_event;
+    settings.on_event_user = info->on_event_user;
+    if (has_flag(info, INGOT_CACHE_OPEN_READ_ONLY))
+        settings.flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
+    if (status == INGOT_SUCCESS || (status == INGOT_NOT_FOUND && info->remote != NULL))
+        status = ingot_remote_open(storage, &settings);
+    free(texts);
+    return status;
+}
+
+#else
+
+ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
+{
+    (void)storage;
+    if (info->remote == NULL && settings_variable(info, "INGOT_PERSIST_REMOTE") == NULL)
+        return INGOT_NOT_FOUND;
+    return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "this build of Ingot has no remote tiers");
+}
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * settings.h - opens the storages of a cache as its info and the environment say.
+ */
+#ifndef INGOT_CACHE_SETTINGS_H
+#define INGOT_CACHE_SETTINGS_H
+
+#include <ingot/cache.h>
+#include <stdbool.h>
+
+/* Checks the fields that do not depend on the environment. */
+ingot_status_t settings_check(const ingot_cache_info_t *info);
+
+/* True if the environment turns persistence off. */
+bool settings_are_off(const ingot_cache_info_t *info);
+
+/* Opens the directory store. */
+ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_storage_t *storage);
+
+/* Opens the remote tier. Returns INGOT_NOT_FOUND if no server is named. */
+ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot_storage_t *storage);
+
+/* Returns the value of an environment variable, or NULL if it is unset or empty, or if the cache does not read it. */
+const char *settings_variable(const ingot_cache_info_t *info, const char *name);
+
+#endif

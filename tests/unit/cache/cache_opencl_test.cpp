@@ -1,0 +1,326 @@
+/*
+ * cache_opencl_test.cpp - ingot_cache_opencl_build on a real driver.
+ */
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <ingot/opencl.hpp>
+#include <ingot/persist.h>
+
+#include "support/child_process.h"
+#include "support/opencl_platform.h"
+#include "support/scratch_directory.h"
+
+namespace
+{
+
+const char *const twice = "kernel void twice(global float *x) { x[get_global_id(0)] *= 2; }";
+
+struct Events {
+    std::mutex lock;
+    std::vector<ingot_event_kind_t> kinds;
+
+    size_t count(ingot_event_kind_t kind)
+    {
+        const std::lock_guard<std::mutex> guard(lock);
+        return static_cast<size_t>(std::count(kinds.begin(), kinds.end(), kind));
+    }
+};
+
+void note(const ingot_event_t *event, void *user)
+{
+    Events *events = static_cast<Events *>(user);
+    const std::lock_guard<std::mutex> guard(events->lock);
+    events->kinds.push_back(event->kind);
+}
+
+class CacheOpencl : public testing::Test
+{
+protected:
+    CacheOpencl() : native_(std::make_unique<OpenclContext>(std::vector<cl_device_id>{device()})) { open("store"); }
+    ~CacheOpencl() override { ingot_cache_release(cache_); }
+
+    static cl_device_id device() { return OpenclPlatform::get().devices()[0]; }
+
+    void open(const char *name)
+    {
+        const std::string directory = (scratch_.path() / name).string();
+        ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;
+        info.directory = directory.c_str();
+        info.on_event = note;
+        info.on_event_user = &events_;
+        info.flags = INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT;
+        ingot_cache_release(cache_);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info)) << ingot_last_error_detail();
+    }
+
+    /* Builds a program and creates its kernel. */
+    ingot_status_t build(ingot_cache_t cache, const char *source, const char *options = "")
+    {
+        const cl_device_id only = device();
+        cl_program program = nullptr;
+        const ingot_status_t status =
+            ingot_cache_opencl_build(cache, native_->native(), 1, &only, source, 0, options, &program, &origin_);
+        if (status == INGOT_SUCCESS) {
+            cl_int error = CL_SUCCESS;
+            char names[64] = "";
+            cl_kernel kernel = clCreateKernel(program, "twice", &error);
+            EXPECT_EQ(CL_SUCCESS, error);
+            EXPECT_EQ(CL_SUCCESS, clReleaseKernel(kernel));
+            EXPECT_EQ(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_KERNEL_NAMES, sizeof(names), names, nullptr));
+            EXPECT_STREQ("twice", names);
+        }
+        if (program != nullptr) {
+            EXPECT_EQ(CL_SUCCESS, clReleaseProgram(program));
+        }
+        return status;
+    }
+
+    /* Returns the platform's own log of a build that fails. */
+    static std::string log_of(cl_program program)
+    {
+        size_t size = 0;
+        EXPECT_EQ(CL_SUCCESS, clGetProgramBuildInfo(program, device(), CL_PROGRAM_BUILD_LOG, 0, nullptr, &size));
+        std::string log(size, '\0');
+        EXPECT_EQ(CL_SUCCESS,
+                  clGetProgramBuildInfo(program, device(), CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr));
+        return log;
+    }
+
+    ScratchDirectory scratch_{nullptr};
+    Events events_;
+    std::unique_ptr<OpenclContext> native_;
+    ingot_cache_t cache_ = nullptr;
+    ingot_origin_t origin_ = INGOT_ORIGIN_MEMORY;
+};
+
+TEST_F(CacheOpencl, BuildsOnceAndThenLoads)
+{
+    ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
+    ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_);
+    open("store");
+    ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_);
+    EXPECT_EQ(1u, events_.count(INGOT_EVENT_BUILD));
+    EXPECT_EQ(2u, events_.count(INGOT_EVENT_LOAD));
+    ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice, "-DOTHER"));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
+}
+
+TEST_F(CacheOpencl, ANullCacheCallsTheDriver)
+{
+    ASSERT_EQ(INGOT_SUCCESS, build(nullptr, twice));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
+    ASSERT_EQ(INGOT_SUCCESS, build(nullptr, twice));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
+    EXPECT_TRUE(events_.kinds.empty());
+}
+
+TEST_F(CacheOpencl, CompilesIfTheDirectoryCannotBeUsed)
+{
+    std::ofstream(scratch_.path() / "file") << "not a directory";
+    open("file");
+    ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
+    EXPECT_EQ(1u, events_.count(INGOT_EVENT_STORAGE_DEGRADED));
+}
+
+TEST_F(CacheOpencl, EachCallReturnsAnotherProgramOfTheApplications)
+{
+    const cl_device_id only = device();
+    cl_program programs[3] = {};
+    for (cl_program &program : programs) {
+        ASSERT_EQ(INGOT_SUCCESS,
+                  ingot_cache_opencl_build(cache_, native_->native(), 1, &only, twice, 0, nullptr, &program, nullptr));
+        cl_uint count = 0;
+        cl_context context = nullptr;
+        ASSERT_EQ(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, nullptr));
+        ASSERT_EQ(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_CONTEXT, sizeof(context), &context, nullptr));
+        EXPECT_EQ(1u, count);
+        EXPECT_EQ(native_->native(), context);
+    }
+    EXPECT_NE(programs[0], programs[1]);
+    EXPECT_NE(programs[1], programs[2]);
+    for (cl_program program : programs)
+        clReleaseProgram(program);
+}
+
+TEST_F(CacheOpencl, HoldsNoContextThatTheApplicationReleases)
+{
+    const cl_uint before = native_->reference_count();
+    for (int i = 0; i < 3; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice));
+    ASSERT_EQ(INGOT_BUILD_FAILED, build(cache_, "kernel void twice() { nonsense; }"));
+    EXPECT_EQ(before, native_->reference_count());
+    for (int i = 0; i < 10; ++i) { /* later contexts may get the address of earlier ones */
+        native_ = std::make_unique<OpenclContext>(std::vector<cl_device_id>{device()});
+        ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice));
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_);
+    }
+}
+
+TEST_F(CacheOpencl, AFailedBuildReturnsTheProgramWithTheDriversLog)
+{
+    const char *const wrong = "kernel void twice() { nonsense; }";
+    const cl_device_id only = device();
+    cl_program own =
+        clCreateProgramWithSource(native_->native(), 1, const_cast<const char **>(&wrong), nullptr, nullptr);
+    EXPECT_NE(CL_SUCCESS, clBuildProgram(own, 1, &only, "-DX=1", nullptr, nullptr));
+    EXPECT_NE(std::string::npos, log_of(own).find("nonsense"));
+    clReleaseProgram(own);
+    for (ingot_cache_t cache : {cache_, static_cast<ingot_cache_t>(nullptr)}) {
+        cl_program program = nullptr;
+        ASSERT_EQ(INGOT_BUILD_FAILED,
+                  ingot_cache_opencl_build(cache, native_->native(), 1, &only, wrong, 0, "-DX=1", &program, &origin_));
+        EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("nonsense"));
+        ASSERT_NE(nullptr, program);
+        EXPECT_NE(std::string::npos, log_of(program).find("nonsense"));
+        cl_build_status status = CL_BUILD_NONE;
+        clGetProgramBuildInfo(program, only, CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, nullptr);
+        EXPECT_EQ(CL_BUILD_ERROR, status);
+        clReleaseProgram(program);
+    }
+    EXPECT_EQ(1u, events_.count(INGOT_EVENT_BUILD)); /* it was compiled once per call */
+    EXPECT_THROW(ingot::opencl_build(ingot::cache(), native_->native(), {only}, wrong), ingot::error);
+}
+
+TEST_F(CacheOpencl, TakesAllDevicesOfTheContextIfNoneIsGiven)
+{
+    OpenclContext both(OpenclPlatform::get().devices());
+    for (const ingot_origin_t expected : {INGOT_ORIGIN_BUILD, INGOT_ORIGIN_STORAGE}) {
+        cl_program program = nullptr;
+        cl_uint count = 0;
+        ASSERT_EQ(INGOT_SUCCESS,
+                  ingot_cache_opencl_build(cache_, both.native(), 0, nullptr, twice, 0, nullptr, &program, &origin_))
+            << ingot_last_error_detail();
+        EXPECT_EQ(expected, origin_);
+        ASSERT_EQ(CL_SUCCESS, clGetProgramInfo(program, CL_PROGRAM_NUM_DEVICES, sizeof(count), &count, nullptr));
+        EXPECT_EQ(OpenclPlatform::get().devices().size(), count);
+        clReleaseProgram(program);
+    }
+}
+
+TEST_F(CacheOpencl, PassesOnWhatCannotHaveAnId)
+{
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_EQ(INGOT_SUCCESS, build(cache_, "kernel void twice(global int *x) { x[0] = sizeof(__TIME__); }"));
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
+    }
+    EXPECT_EQ(2u, events_.count(INGOT_EVENT_PASSED_THROUGH));
+}
+
+TEST_F(CacheOpencl, BuildsAProgramWithIncludesAndLoadsItUntilAHeaderChanges)
+{
+    const std::string options = "-I " + scratch_.path().string();
+    const char *const source = "#include \"factor.h\"\nkernel void twice(global float *x) { x[0] *= FACTOR; }";
+    std::ofstream(scratch_.path() / "factor.h") << "#define FACTOR 2\n";
+    for (const ingot_origin_t expected : {INGOT_ORIGIN_BUILD, INGOT_ORIGIN_STORAGE}) {
+        ASSERT_EQ(INGOT_SUCCESS, build(cache_, source, options.c_str())) << ingot_last_error_detail();
+        EXPECT_EQ(expected, origin_);
+    }
+    std::ofstream(scratch_.path() / "factor.h") << "#define FACTOR 3\n";
+    ASSERT_EQ(INGOT_SUCCESS, build(cache_, source, options.c_str()));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
+    EXPECT_EQ(INGOT_BUILD_FAILED, build(cache_, "#include \"no_such.h\"\nkernel void twice() {}", options.c_str()));
+}
+
+TEST_F(CacheOpencl, RefusesWrongArguments)
+{
+    const cl_device_id only = device();
+    cl_program program = nullptr;
+    const auto call = [&](cl_context context, cl_uint count, const cl_device_id *devices, const char *source,
+                          cl_program *out) {
+        return ingot_cache_opencl_build(cache_, context, count, devices, source, 0, nullptr, out, nullptr);
+    };
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, call(nullptr, 1, &only, twice, &program));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, call(native_->native(), 1, &only, nullptr, &program));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, call(native_->native(), 1, &only, twice, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, call(native_->native(), 0, &only, twice, &program));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, call(native_->native(), 1, nullptr, twice, &program));
+    EXPECT_EQ(nullptr, program);
+}
+
+/* An event callback may request programs. It must not wait for the request of its own thread. */
+TEST_F(CacheOpencl, AnEventCallbackMayRequestTheSameProgram)
+{
+    struct Nested {
+        ingot_cache_t cache = nullptr;
+        cl_context context = nullptr;
+        int depth = 0;
+        int requests = 0;
+    } nested;
+    ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;
+    const std::string directory = (scratch_.path() / "nested").string();
+    info.directory = directory.c_str();
+    info.on_event_user = &nested;
+    info.on_event = [](const ingot_event_t *, void *user) {
+        Nested *state = static_cast<Nested *>(user);
+        if (state->cache == nullptr || state->depth > 0)
+            return;
+        ++state->depth;
+        const cl_device_id only = device();
+        cl_program program = nullptr;
+        if (ingot_cache_opencl_build(state->cache, state->context, 1, &only, twice, 0, nullptr, &program, nullptr) ==
+            INGOT_SUCCESS)
+            ++state->requests;
+        clReleaseProgram(program);
+        --state->depth;
+    };
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&nested.cache, &info));
+    nested.context = native_->native();
+    ASSERT_EQ(INGOT_SUCCESS, build(nested.cache, twice));
+    EXPECT_GT(nested.requests, 0);
+    ingot_cache_release(nested.cache);
+}
+
+/* Runs processes at once on an empty store. Returns the sums of what they printed. */
+struct Counts {
+    int built = 0;
+    int loaded = 0;
+};
+Counts run_children(int process_count, int thread_count, int program_count, const std::string &folder)
+{
+    Counts sum;
+    const std::string start = folder + "/start";
+    std::vector<std::unique_ptr<child_process::Child>> children;
+    for (int i = 0; i < process_count; ++i)
+        children.push_back(std::make_unique<child_process::Child>(
+            std::vector<std::string>{CACHE_CHILD, folder + "/store", std::to_string(thread_count),
+                                     std::to_string(program_count), start},
+            folder + "/" + std::to_string(i) + ".log"));
+    std::ofstream(start).flush();
+    for (const auto &child : children) {
+        Counts one;
+        EXPECT_EQ(0, child->wait()) << child->output();
+        EXPECT_EQ(2, std::sscanf(child->output().c_str(), "built %d loaded %d", &one.built, &one.loaded));
+        sum.built += one.built;
+        sum.loaded += one.loaded;
+    }
+    return sum;
+}
+
+TEST_F(CacheOpencl, SixteenThreadsCompileEachProgramOnce)
+{
+    const Counts counts = run_children(1, 16, 3, scratch_.path().string());
+    EXPECT_EQ(3, counts.built);
+    EXPECT_EQ(16 * 3 - 3, counts.loaded);
+}
+
+TEST_F(CacheOpencl, EightProcessesOfThreadsCompileEachProgramOnce)
+{
+    const Counts counts = run_children(8, 4, 3, scratch_.path().string());
+    EXPECT_EQ(3, counts.built);
+    EXPECT_EQ(8 * 4 * 3 - 3, counts.loaded);
+}
+
+} // namespace
