@@ -10,6 +10,7 @@
 #include "cache/cache.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "persist/prewarm/recorder.h"
 #include "persist/storage/artifact_blob.h"
 
 /* The id of a key. Most ids fit in the bytes here. */
@@ -51,6 +52,8 @@ ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_artifact_key_
         status = artifact_blob_load(cache_storage(cache), id.size, id.bytes, value, &was_refused);
     else if (status == INGOT_SUCCESS)
         status = ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage");
+    if (status == INGOT_SUCCESS)
+        recorder_note(cache_storage(cache), id.size, id.bytes);
     free_id(&id);
     return status;
 }

@@ -15,6 +15,7 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
+#include "persist/prewarm/recorder.h"
 #include "persist/storage/artifact_blob.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
@@ -127,6 +128,8 @@ ingot_status_t turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t
         return INGOT_SUCCESS;
     const int cancellation = cancellation_hold(); /* a canceled thread would leave its turn in the list */
     const ingot_status_t status = begin(storage, id_size, id, max_wait_ms, value, turn);
+    if (status == INGOT_SUCCESS && *turn == NULL)
+        recorder_note(storage, id_size, id);
     cancellation_allow(cancellation);
     return status;
 }
@@ -137,12 +140,6 @@ void ingot_turn_set_deadline(ingot_turn_t turn, uint64_t deadline_ms)
     if (turn == NULL || turn == &no_turn)
         return;
     turn_list_set_deadline(turn, deadline_ms == 0 ? now_ns + turn->limit_ns : time_after(now_ns, deadline_ms));
-}
-
-uint64_t turn_age_ms(ingot_turn_t turn)
-{
-    const uint64_t began_ns = turn->began_ns;
-    return began_ns == 0 ? 0 : (files_steady_clock_ns() - began_ns) / NS_PER_MS + 1;
 }
 
 static enum build_turn_end end_of_store(ingot_status_t status)
@@ -168,10 +165,12 @@ ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info,
                                 ? INGOT_SUCCESS
                                 : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's struct_size is not set");
     if (known.make_time_ms == 0)
-        known.make_time_ms = turn_age_ms(turn);
+        known.make_time_ms = (files_steady_clock_ns() - turn->began_ns) / NS_PER_MS + 1; /* 0 would be unknown */
     if (status == INGOT_SUCCESS)
         status = artifact_blob_store(turn->storage, turn->id_size, turn->id, &known, size, bytes, blob);
     savings_note(turn->storage, false, 0);
+    if (status == INGOT_SUCCESS)
+        recorder_note(turn->storage, turn->id_size, turn->id);
     kept_error_save(&kept);
     turn_list_end(turn, NULL, end_of_store(status));
     destroy(turn);

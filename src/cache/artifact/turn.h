@@ -15,7 +15,4 @@ ingot_status_t turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t
 ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info, size_t size, const void *bytes,
                            ingot_buffer_t *blob);
 
-/* Returns how long ago a turn began, in milliseconds, at least 1. */
-uint64_t turn_age_ms(ingot_turn_t turn);
-
 #endif

@@ -1,8 +1,8 @@
 /*
  * extract.c - `ingot extract`: writes the parts of artifacts to files.
  *
- * The names of parts come from the store and may be anything. Only relative paths below the folder are accepted, no link
- * is followed on the way, and no existing file is touched.
+ * The names of parts come from the store and may be anything. Only relative paths below the folder are accepted, no
+ * link is followed on the way, and no existing file is touched.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
