@@ -11,12 +11,14 @@
  * After a fork, the child has none of its parent's turns in the list.
  *
  * The mutex guards everything here. It is held for a few instructions, and not while a turn is ended for other
- * processes.
+ * processes. The static variables are atomic, because a forked child resets them without the mutex, which another
+ * thread of the parent may have had.
  */
 #include "cache/artifact/turn_list.h"
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "persist/base/checksum.h"
@@ -37,18 +39,18 @@ struct waiter {
 
 /* A wait for another process, which may consist of several calls. */
 struct known_wait {
-    ingot_storage_t storage;
-    uint64_t id_hash;
-    uint64_t since_ns;
-    uint64_t last_ns; /* 0: unused */
+    _Atomic(ingot_storage_t) storage;
+    _Atomic uint64_t id_hash;
+    _Atomic uint64_t since_ns;
+    _Atomic uint64_t last_ns; /* 0: unused */
 };
 
 static struct process_lock mutex;
 static pthread_cond_t has_changed; /* a turn has ended, or a deadline has been set */
-static struct ingot_turn *first_turn;
-static struct waiter *first_waiter;
+static _Atomic(struct ingot_turn *) first_turn;
+static _Atomic(struct waiter *) first_waiter;
 static struct known_wait known_waits[KNOWN_WAITS];
-static bool has_watcher;
+static atomic_bool has_watcher;
 
 /* Called in a new process, and in a forked child, before it first takes the mutex. */
 static void begin_process(void *user)
@@ -58,7 +60,8 @@ static void begin_process(void *user)
     first_turn = NULL;
     first_waiter = NULL;
     has_watcher = false;
-    memset(known_waits, 0, sizeof(known_waits));
+    for (size_t i = 0; i < KNOWN_WAITS; ++i)
+        known_waits[i].last_ns = 0;
 }
 
 static void take_mutex(void)
@@ -87,10 +90,13 @@ static struct ingot_turn *find_same(const struct ingot_turn *wanted)
 /* Removes a turn from the list and wakes the threads that wait for it. Requires the mutex. */
 static void unlist(struct ingot_turn *turn, bool is_useless)
 {
-    struct ingot_turn **at = &first_turn;
-    while (*at != turn)
-        at = &(*at)->next;
-    *at = turn->next;
+    struct ingot_turn *before = first_turn == turn ? NULL : first_turn;
+    while (before != NULL && before->next != turn)
+        before = before->next;
+    if (before == NULL)
+        first_turn = turn->next;
+    else
+        before->next = turn->next;
     turn->is_listed = false;
     for (struct waiter *waiter = first_waiter; waiter != NULL; waiter = waiter->next) {
         if (!waiter->is_over && is_same(waiter->wanted, turn)) {
@@ -175,10 +181,13 @@ static void ensure_watcher(const struct ingot_turn *turn)
 
 static void remove_waiter(struct waiter *waiter)
 {
-    struct waiter **at = &first_waiter;
-    while (*at != waiter)
-        at = &(*at)->next;
-    *at = waiter->next;
+    struct waiter *before = first_waiter == waiter ? NULL : first_waiter;
+    while (before != NULL && before->next != waiter)
+        before = before->next;
+    if (before == NULL)
+        first_waiter = waiter->next;
+    else
+        before->next = waiter->next;
 }
 
 /* Waits for another thread's turn. Requires the mutex. */
@@ -275,6 +284,9 @@ void turn_list_note_wait(const struct ingot_turn *turn, uint64_t since_ns, uint6
     for (size_t i = 1; i < KNOWN_WAITS; ++i)
         if (known_waits[i].last_ns < oldest->last_ns)
             oldest = &known_waits[i];
-    *oldest = (struct known_wait){turn->storage, checksum_bucket_of(turn->id_size, turn->id), since_ns, now_ns};
+    oldest->storage = turn->storage;
+    oldest->id_hash = checksum_bucket_of(turn->id_size, turn->id);
+    oldest->since_ns = since_ns;
+    oldest->last_ns = now_ns;
     give_mutex();
 }

@@ -44,8 +44,7 @@ protected:
             return INGOT_SUCCESS;
         };
         ingot_buffer_t value = INGOT_BUFFER_INIT;
-        EXPECT_EQ(INGOT_SUCCESS,
-                  ingot_artifact_get_or_create(cache, key.get(), maker, &making, &value, nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_get_or_create(cache, key.get(), maker, &making, &value, nullptr));
         EXPECT_EQ(INGOT_SUCCESS, ingot_cache_flush(cache, 0));
         ingot_cache_release(cache);
         return take(&value);
