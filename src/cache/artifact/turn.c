@@ -14,7 +14,6 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/base/process_lock.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/storage/artifact_blob.h"
 #include "persist/storage/common/savings.h"
@@ -35,7 +34,7 @@ static struct ingot_turn *make(ingot_storage_t storage, size_t id_size, const ui
     struct ingot_turn *turn = memory_allocate(storage_allocator(storage), sizeof(*turn) + id_size);
     if (turn == NULL)
         return NULL;
-    *turn = (struct ingot_turn){.deadline_ns = PROCESS_NO_TIME,
+    *turn = (struct ingot_turn){.deadline_ns = TURN_NO_TIME,
                                 .began_ns = files_steady_clock_ns(),
                                 .process = files_process(),
                                 .storage = storage,
@@ -54,7 +53,7 @@ static void destroy(struct ingot_turn *turn)
 
 static uint64_t time_after(uint64_t now_ns, uint64_t time_ms)
 {
-    return time_ms < (PROCESS_NO_TIME - now_ns) / NS_PER_MS ? now_ns + time_ms * NS_PER_MS : PROCESS_NO_TIME;
+    return time_ms < (TURN_NO_TIME - now_ns) / NS_PER_MS ? now_ns + time_ms * NS_PER_MS : TURN_NO_TIME;
 }
 
 static ingot_status_t busy(void)

@@ -11,19 +11,17 @@
  * After a fork, the child has none of its parent's turns in the list.
  *
  * The mutex guards everything here. It is held for a few instructions, and not while a turn is ended for other
- * processes. The static variables are atomic, because a forked child resets them without the mutex, which another
- * thread of the parent may have had.
+ * processes.
  */
 #include "cache/artifact/turn_list.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 
+#include "cache/lock.h"
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
-#include "persist/base/process_lock.h"
 #include "util/nanoseconds.h"
 
 #define KNOWN_WAITS 32u
@@ -39,39 +37,29 @@ struct waiter {
 
 /* A wait for another process, which may consist of several calls. */
 struct known_wait {
-    _Atomic(ingot_storage_t) storage;
-    _Atomic uint64_t id_hash;
-    _Atomic uint64_t since_ns;
-    _Atomic uint64_t last_ns; /* 0: unused */
+    ingot_storage_t storage;
+    uint64_t id_hash;
+    uint64_t since_ns;
+    uint64_t last_ns; /* 0: unused */
 };
 
-static struct process_lock mutex;
-static pthread_cond_t has_changed; /* a turn has ended, or a deadline has been set */
-static _Atomic(struct ingot_turn *) first_turn;
-static _Atomic(struct waiter *) first_waiter;
+static struct ingot_turn *first_turn;
+static struct waiter *first_waiter;
 static struct known_wait known_waits[KNOWN_WAITS];
-static atomic_bool has_watcher;
+static bool has_watcher;
+static unsigned long owner; /* the process of all this */
 
-/* Called in a new process, and in a forked child, before it first takes the mutex. */
-static void begin_process(void *user)
+/* Takes the lock. In a forked child, drops what belongs to the parent. */
+static void take_lock(void)
 {
-    (void)user;
-    (void)process_lock_condition_init(&has_changed); /* on Linux it needs no memory and cannot fail */
+    lock_take();
+    if (owner == files_process())
+        return;
+    owner = files_process();
     first_turn = NULL;
     first_waiter = NULL;
     has_watcher = false;
-    for (size_t i = 0; i < KNOWN_WAITS; ++i)
-        known_waits[i].last_ns = 0;
-}
-
-static void take_mutex(void)
-{
-    process_lock_take(&mutex, begin_process, NULL);
-}
-
-static void give_mutex(void)
-{
-    process_lock_give(&mutex);
+    memset(known_waits, 0, sizeof(known_waits));
 }
 
 static bool is_same(const struct ingot_turn *a, const struct ingot_turn *b)
@@ -87,16 +75,13 @@ static struct ingot_turn *find_same(const struct ingot_turn *wanted)
     return turn;
 }
 
-/* Removes a turn from the list and wakes the threads that wait for it. Requires the mutex. */
+/* Removes a turn from the list and wakes the threads that wait for it. Requires the lock. */
 static void unlist(struct ingot_turn *turn, bool is_useless)
 {
-    struct ingot_turn *before = first_turn == turn ? NULL : first_turn;
-    while (before != NULL && before->next != turn)
-        before = before->next;
-    if (before == NULL)
-        first_turn = turn->next;
-    else
-        before->next = turn->next;
+    struct ingot_turn **at = &first_turn;
+    while (*at != turn)
+        at = &(*at)->next;
+    *at = turn->next;
     turn->is_listed = false;
     for (struct waiter *waiter = first_waiter; waiter != NULL; waiter = waiter->next) {
         if (!waiter->is_over && is_same(waiter->wanted, turn)) {
@@ -104,34 +89,34 @@ static void unlist(struct ingot_turn *turn, bool is_useless)
             waiter->is_useless = is_useless;
         }
     }
-    (void)pthread_cond_broadcast(&has_changed);
+    lock_wake();
 }
 
-/* Ends a listed turn. Requires the mutex, but releases it meanwhile. Other processes get the turn first, because a
+/* Ends a listed turn. Requires the lock, but releases it meanwhile. Other processes get the turn first, because a
  * thread of this process could not take their lock before. */
 static void end_listed(struct ingot_turn *turn, struct build_turn *build, enum build_turn_end end)
 {
     turn->is_ending = true;
     turn->build = NULL;
-    give_mutex();
+    lock_give();
     build_turn_end(build, end);
-    take_mutex();
+    take_lock();
     unlist(turn, end == BUILD_TURN_POINTLESS);
 }
 
-/* Ends the turns whose deadlines have passed. Returns the next deadline of a turn, or PROCESS_NO_TIME. `wanted` is
- * NULL, or only turns for the same artifact count. Requires the mutex. */
+/* Ends the turns whose deadlines have passed. Returns the next deadline of a turn, or TURN_NO_TIME. `wanted` is
+ * NULL, or only turns for the same artifact count. Requires the lock. */
 static uint64_t pass_on(const struct ingot_turn *wanted, bool is_for_processes)
 {
     const uint64_t now_ns = files_steady_clock_ns();
-    uint64_t next_ns = PROCESS_NO_TIME;
+    uint64_t next_ns = TURN_NO_TIME;
     struct ingot_turn *turn = first_turn;
     while (turn != NULL) {
         const bool counts =
             !turn->is_ending && (wanted == NULL || is_same(turn, wanted)) && (!is_for_processes || turn->build != NULL);
         if (counts && turn->deadline_ns <= now_ns) {
             end_listed(turn, turn->build, BUILD_TURN_NOT_STORED);
-            next_ns = PROCESS_NO_TIME;
+            next_ns = TURN_NO_TIME;
             turn = first_turn; /* the list may have changed */
             continue;
         }
@@ -146,51 +131,63 @@ static uint64_t pass_on(const struct ingot_turn *wanted, bool is_for_processes)
 static void *watch(void *user)
 {
     (void)user;
-    take_mutex();
+    take_lock();
     for (;;) {
         const uint64_t next_ns = pass_on(NULL, true);
-        if (next_ns == PROCESS_NO_TIME)
+        if (next_ns == TURN_NO_TIME)
             break;
-        process_lock_wait_until(&mutex, &has_changed, next_ns);
+        lock_wait_until(next_ns);
     }
     has_watcher = false;
-    give_mutex();
+    lock_give();
     return NULL;
 }
 
-/* Starts the thread if there is something to do for it. Without it, other processes wait until their own limit. The
- * thread blocks all signals, because signals belong to the application. Requires the mutex. */
-static void ensure_watcher(const struct ingot_turn *turn)
+/* Starts the thread, which blocks all signals, because signals belong to the application. */
+static bool start_watcher(void)
 {
     pthread_attr_t detached;
     pthread_t thread;
     sigset_t all;
     sigset_t before;
-    (void)pthread_cond_broadcast(&has_changed);
-    if (has_watcher || turn->build == NULL || turn->deadline_ns == PROCESS_NO_TIME || pthread_attr_init(&detached) != 0)
-        return;
+    if (pthread_attr_init(&detached) != 0)
+        return false;
     (void)pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    has_watcher = pthread_create(&thread, &detached, watch, NULL) == 0;
+    const bool is_started = pthread_create(&thread, &detached, watch, NULL) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     (void)pthread_attr_destroy(&detached);
+    return is_started;
+}
+
+/* Sets a turn's deadline, and makes the thread observe it. If the thread cannot be started, other processes wait until
+ * their own limit. Requires the lock, and gives it. */
+static void set_deadline(struct ingot_turn *turn, uint64_t deadline_ns)
+{
+    turn->deadline_ns = deadline_ns;
+    const bool is_to_start = !has_watcher && turn->build != NULL && deadline_ns != TURN_NO_TIME;
+    has_watcher = has_watcher || is_to_start;
+    lock_wake();
+    lock_give();
+    if (!is_to_start || start_watcher())
+        return;
+    take_lock();
+    has_watcher = false;
+    lock_give();
 }
 
 /* ---- for turn.c ---- */
 
 static void remove_waiter(struct waiter *waiter)
 {
-    struct waiter *before = first_waiter == waiter ? NULL : first_waiter;
-    while (before != NULL && before->next != waiter)
-        before = before->next;
-    if (before == NULL)
-        first_waiter = waiter->next;
-    else
-        before->next = waiter->next;
+    struct waiter **at = &first_waiter;
+    while (*at != waiter)
+        at = &(*at)->next;
+    *at = waiter->next;
 }
 
-/* Waits for another thread's turn. Requires the mutex. */
+/* Waits for another thread's turn. Requires the lock. */
 static enum turn_claim wait_for_thread(const struct ingot_turn *wanted, uint64_t until_ns)
 {
     struct waiter waiter = {.next = first_waiter, .wanted = wanted};
@@ -199,7 +196,7 @@ static enum turn_claim wait_for_thread(const struct ingot_turn *wanted, uint64_t
         const uint64_t deadline_ns = pass_on(wanted, false);
         if (waiter.is_over || files_steady_clock_ns() >= until_ns)
             break;
-        process_lock_wait_until(&mutex, &has_changed, deadline_ns < until_ns ? deadline_ns : until_ns);
+        lock_wait_until(deadline_ns < until_ns ? deadline_ns : until_ns);
     }
     remove_waiter(&waiter);
     return !waiter.is_over ? TURN_BUSY : waiter.is_useless ? TURN_USELESS : TURN_LOOK;
@@ -208,7 +205,7 @@ static enum turn_claim wait_for_thread(const struct ingot_turn *wanted, uint64_t
 enum turn_claim turn_list_claim(struct ingot_turn *turn, uint64_t until_ns)
 {
     enum turn_claim claim = TURN_CLAIMED;
-    take_mutex();
+    take_lock();
     if (find_same(turn) != NULL) {
         claim = wait_for_thread(turn, until_ns);
     } else {
@@ -216,31 +213,28 @@ enum turn_claim turn_list_claim(struct ingot_turn *turn, uint64_t until_ns)
         turn->is_listed = true;
         first_turn = turn;
     }
-    give_mutex();
+    lock_give();
     return claim;
 }
 
 void turn_list_begin(struct ingot_turn *turn, struct build_turn *build, uint64_t limit_ns)
 {
-    take_mutex();
+    take_lock();
     turn->build = build;
     turn->limit_ns = limit_ns;
     turn->began_ns = files_steady_clock_ns();
-    turn->deadline_ns = turn->began_ns + limit_ns;
-    ensure_watcher(turn);
-    give_mutex();
+    set_deadline(turn, turn->began_ns + limit_ns);
 }
 
 void turn_list_set_deadline(struct ingot_turn *turn, uint64_t deadline_ns)
 {
     if (turn->process != files_process())
         return;
-    take_mutex();
-    if (turn->is_listed && !turn->is_ending) {
-        turn->deadline_ns = deadline_ns;
-        ensure_watcher(turn);
-    }
-    give_mutex();
+    take_lock();
+    if (turn->is_listed && !turn->is_ending)
+        set_deadline(turn, deadline_ns);
+    else
+        lock_give();
 }
 
 void turn_list_end(struct ingot_turn *turn, struct build_turn *build, enum build_turn_end end)
@@ -249,15 +243,15 @@ void turn_list_end(struct ingot_turn *turn, struct build_turn *build, enum build
         build_turn_end(build != NULL ? build : turn->build, BUILD_TURN_NOT_STORED); /* frees the child's copy */
         return;
     }
-    take_mutex();
+    take_lock();
     while (turn->is_listed && turn->is_ending)
-        process_lock_wait(&mutex, &has_changed);
+        lock_wait();
     if (turn->is_listed)
         end_listed(turn, build != NULL ? build : turn->build, end);
-    give_mutex();
+    lock_give();
 }
 
-/* Returns what is known about a wait for this artifact, or NULL. Requires the mutex. */
+/* Returns what is known about a wait for this artifact, or NULL. Requires the lock. */
 static struct known_wait *find_wait(const struct ingot_turn *turn, uint64_t id_hash)
 {
     for (size_t i = 0; i < KNOWN_WAITS; ++i)
@@ -268,25 +262,22 @@ static struct known_wait *find_wait(const struct ingot_turn *turn, uint64_t id_h
 
 uint64_t turn_list_wait_since(const struct ingot_turn *turn, uint64_t now_ns)
 {
-    take_mutex();
+    take_lock();
     struct known_wait *wait = find_wait(turn, checksum_bucket_of(turn->id_size, turn->id));
     const uint64_t since_ns = wait != NULL && now_ns - wait->last_ns <= WAIT_GAP_NS ? wait->since_ns : now_ns;
     if (wait != NULL)
         wait->last_ns = 0;
-    give_mutex();
+    lock_give();
     return since_ns;
 }
 
 void turn_list_note_wait(const struct ingot_turn *turn, uint64_t since_ns, uint64_t now_ns)
 {
-    take_mutex();
+    take_lock();
     struct known_wait *oldest = &known_waits[0];
     for (size_t i = 1; i < KNOWN_WAITS; ++i)
         if (known_waits[i].last_ns < oldest->last_ns)
             oldest = &known_waits[i];
-    oldest->storage = turn->storage;
-    oldest->id_hash = checksum_bucket_of(turn->id_size, turn->id);
-    oldest->since_ns = since_ns;
-    oldest->last_ns = now_ns;
-    give_mutex();
+    *oldest = (struct known_wait){turn->storage, checksum_bucket_of(turn->id_size, turn->id), since_ns, now_ns};
+    lock_give();
 }

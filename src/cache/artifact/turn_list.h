@@ -9,12 +9,14 @@
 
 #include "persist/storage/turns/build_turn.h"
 
+#define TURN_NO_TIME UINT64_MAX /* a time that never comes */
+
 struct ingot_turn {
-    struct ingot_turn *next;  /* turn_list.c's lock guards this field and those up to deadline_ns */
+    struct ingot_turn *next;  /* the library's lock guards this field and those up to deadline_ns */
     bool is_listed;           /* other threads wait for this turn */
     bool is_ending;           /* a thread is ending the turn */
     struct build_turn *build; /* the part for other processes and machines; NULL: none, or the turn has ended */
-    uint64_t deadline_ns;     /* PROCESS_NO_TIME: none, because the thread still waits for another process */
+    uint64_t deadline_ns;     /* TURN_NO_TIME: none, because the thread still waits for another process */
     uint64_t limit_ns;        /* the initial time until the deadline; constant, as are all fields that follow */
     uint64_t began_ns;
     unsigned long process;
