@@ -365,7 +365,8 @@ INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *p
  *
  * @param[in] id  Copied. It may come from an untrusted place.
  * @retval INGOT_BLOB_STALE  The id is for another device, driver, compiler or backend, or other options in the
- *                           environment: no descriptor of this context can have it. Detected before loading.
+ *                           environment, or is that of an artifact: no descriptor of this context can have it.
+ *                           Detected before loading.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not an id that this library can read.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY, INGOT_INVALID_ARGUMENTS
  */

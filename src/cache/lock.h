@@ -7,10 +7,14 @@
 #ifndef INGOT_CACHE_LOCK_H
 #define INGOT_CACHE_LOCK_H
 
+#include <stdint.h>
+
 void lock_take(void);
 void lock_give(void);
 /* Gives the lock, waits for lock_wake, and takes the lock again. It may also return earlier. */
 void lock_wait(void);
+/* Does the same, but waits until moment_ns at most, on the steady clock; UINT64_MAX: no limit. */
+void lock_wait_until(uint64_t moment_ns);
 /* Wakes all threads that wait. The caller has the lock. */
 void lock_wake(void);
 

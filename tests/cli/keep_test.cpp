@@ -259,10 +259,10 @@ TEST_F(CliKeep, TellsTheSameOptionsEverywhere)
 {
     EXPECT_EQ(0, run_command({CLI_PROGRAM, "--help"}).code);
     EXPECT_EQ(0u, run_command({CLI_PROGRAM, "--version"}).output.find("ingot "));
-    std::vector<std::string> commands = {"ls",      "show",   "explain", "verify", "stats", "evict",  "clear",
-                                         "recount", "bundle", "key",     "sign",   "run",   "recipe", "build"};
+    std::vector<std::string> commands = {"ls",     "show", "explain", "verify", "stats",  "evict", "clear",  "recount",
+                                         "bundle", "key",  "sign",    "run",    "recipe", "build", "extract"};
     if (CLI_HAS_REMOTE)
-        commands.push_back("remote");
+        commands.insert(commands.end(), {"remote", "push", "pull"});
     for (const std::string &command : commands) {
         EXPECT_EQ(0, run_command({CLI_PROGRAM, command, "--help"}).code);
         const Result result = run_shell("source " INGOT_SOURCE_DIR "/src/cli/ingot.bash\n"

@@ -100,6 +100,17 @@ TEST_F(CliPush, StoresWhatTheServerLacks)
     EXPECT_EQ("pushed 0 entries (0 B sent); the server already had 23; 0 left out, 0 failed\n", again.output);
 }
 
+TEST_F(CliPush, PushesAndPullsOneKind)
+{
+    const auto pushed = [&](const std::string &kind) {
+        return json("push --kind " + kind + " " + redis_.url(), "j[\"pushed\"], j[\"present\"], sep=' '");
+    };
+    EXPECT_EQ("0 0", pushed("triton"));
+    EXPECT_EQ("20 0", pushed("program"));
+    EXPECT_EQ("0", json("pull --kind triton --manifest " + manifest_ + " " + redis_.url(), "j[\"programs\"]"));
+    EXPECT_EQ("20", json("pull --kind program --manifest " + manifest_ + " " + redis_.url(), "j[\"programs\"]"));
+}
+
 /* With a URL, too, the variables apply: applications look for their programs in that namespace. */
 TEST_F(CliPush, UsesTheNamespaceOfTheEnvironment)
 {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <ingot/artifact.h>
+
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
 
@@ -41,6 +43,19 @@ void put_field(Bytes &id, uint32_t tag, const Bytes &value)
 }
 
 } // namespace
+
+/* A manifest may name artifacts, too. */
+TEST(ProgramDescFromId, IsStaleForAnArtifact)
+{
+    ingot_artifact_key_t key = INGOT_ARTIFACT_KEY_INIT;
+    key.kind = "triton";
+    Bytes id(100);
+    size_t size = id.size();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_key_get_id(&key, &size, id.data()));
+    id.resize(size);
+    ReferenceDevice device;
+    EXPECT_EQ(INGOT_BLOB_STALE, try_describe(device.make(), id));
+}
 
 TEST(ProgramDescFromId, IsStaleForAnotherDriverDeviceOrEnvironment)
 {
