@@ -1,7 +1,7 @@
 # Writes core/revision.h, which says from which state of the sources a library was built.
 #
-# The revision is part of every id, so that a library never uses a blob that a library with different code has made. The
-# revision is determined at every build, not only at the configure step. The header changes only if the revision does.
+# ingot_version() returns the revision, and the memo of headers is bound to it. It is determined at every build, not
+# only at the configure step. The header changes only if the revision does.
 # This file is also the script that writes the header.
 
 if(NOT CMAKE_SCRIPT_MODE_FILE)

@@ -44,8 +44,8 @@ extern "C" {
 #define INGOT_VERSION_MINOR 2
 #define INGOT_VERSION_PATCH 0
 
-/** Returns the version and build revision of the loaded library, "MAJOR.MINOR.PATCH+REVISION". It is part of every id.
- *  The string is static. */
+/** Returns the version and build revision of the loaded library, "MAJOR.MINOR.PATCH+REVISION". The string is static.
+ *  Ids do not contain it: a new build keeps what earlier ones stored. */
 INGOT_API const char *ingot_version(void);
 
 /* ---- handles ----------------------------------------------------------------------------------------- */
@@ -363,8 +363,8 @@ INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *p
  * ids are equal. The builder of that descriptor can call ingot_program_share to create its program from this one.
  *
  * @param[in] id  Copied. It may come from an untrusted place.
- * @retval INGOT_BLOB_STALE  The id is for another device, driver, compiler, backend, library build, or other options in
- *                           the environment: no descriptor of this context can have it. Detected before loading.
+ * @retval INGOT_BLOB_STALE  The id is for another device, driver, compiler or backend, or other options in the
+ *                           environment: no descriptor of this context can have it. Detected before loading.
  * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not an id that this library can read.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY, INGOT_INVALID_ARGUMENTS
  */

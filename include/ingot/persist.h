@@ -102,11 +102,14 @@ typedef struct ingot_persist_info {
     /** The maximum size of what INGOT_PERSIST_KEEP_RECIPES keeps for the store's namespace; 0: 64 MiB. UINT64_MAX: only
      * the format's limit of 1 GiB. Programs that would exceed the limit are not kept, and on_event reports that. */
     uint64_t recipe_max_bytes;
+    /** The maximum number of compilations that run at the same time on this machine, counting all processes that use
+     * the store and have a limit; 0: no limit. See ingot_persist_program_create. */
+    uint32_t build_jobs;
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,   \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL, 0              \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL, 0, 0           \
     }
 
 /**
@@ -189,6 +192,12 @@ INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage,
  * writable directory store decides this. Processes do not wait if the store is read-only or has
  * INGOT_PERSIST_NO_BUILD_WAIT. If a storage behind that store gives leases (ingot_storage_set_leases), this function
  * waits for other machines in the same way, and for the same time.
+ *
+ * With build_jobs of ingot_persist_info_t, at most that many of these processes' threads compile at the same time; the
+ * others wait in the order in which they asked. The place of a process that ends is free at once. After build_wait_ms,
+ * this function compiles anyway, and an INGOT_EVENT_STORAGE_DEGRADED with INGOT_BUSY reports that. A thread that is
+ * already compiling, and compiles another program meanwhile, does not wait. On a network file system whose locks reach
+ * other machines, all of them share the limit.
  *
  * @param[out] origin  May be NULL.
  * Statuses as ingot_program_create.

@@ -31,7 +31,7 @@ typedef enum ingot_status {
     INGOT_BLOB_CORRUPT = 10,     /**< The bytes are not a blob, or do not match the checksum. */
     INGOT_BLOB_VERSION = 11,     /**< The blob has a format version that this library does not read. */
     INGOT_BLOB_MISMATCH = 12,    /**< The blob is valid, but is another program's. */
-    INGOT_BLOB_STALE = 13,       /**< The blob is valid, but for another device, driver, compiler or library build. */
+    INGOT_BLOB_STALE = 13,       /**< The blob is valid, but for another device, driver or compiler. */
     INGOT_BLOB_REJECTED = 14,    /**< The blob passed all checks, but the driver rejected it. */
     INGOT_IO_ERROR = 15,         /**< Storages: a call to the operating system or a server failed; see the detail. */
     INGOT_READ_ONLY = 16,        /**< Storages: the storage was opened read-only, or turned out to be read-only. */

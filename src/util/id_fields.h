@@ -11,6 +11,12 @@
 #define ID_FORMAT_VERSION 2u
 #define ID_FIELDS_OFFSET (ID_MAGIC_SIZE + 4) /* after the magic and the version */
 
+/* The value of the field ID_LIBRARY: the rules by which Ingot turns a request into what the compiler gets. Raise the
+ * number with each change after which a compiler gets other bytes for an equal request, or after which a blob that an
+ * earlier library stored must not be loaded. format_test and texts_test compare golden ids and texts, and fail at a
+ * change that was not meant. The library's revision is not in an id, so a new build uses what earlier ones stored. */
+#define ID_RULES "rules 1"
+
 /* The tags of fields. In an id, fields are in ascending order of their tags. Those before ID_DEVICE describe the
  * library; those from ID_SOURCE on describe the program. */
 enum id_field {

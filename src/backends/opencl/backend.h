@@ -43,12 +43,9 @@ void opencl_destroy_program(void *state, void *program);
 /* kernel_names.c */
 ingot_status_t opencl_get_kernel_names(void *state, void *program, ingot_sink_t *names);
 
-/* size/size.c: opencl_get_program_size returns the total size of the binaries of a program built in this process (with
- * PoCL, an estimate), or 0 if it is unknown. opencl_estimate_code returns an estimate for program->code_estimate: the
- * size of the binary that PoCL makes from these sources for one device, without the ELF files of the kernels. It
- * returns 0 for other drivers. */
+/* program_size.c: returns the total size of the binaries of a program (with PoCL, a coarse estimate), or 0 if it is
+ * unknown. */
 size_t opencl_get_program_size(void *state, void *program);
-size_t opencl_estimate_code(const struct opencl_state *state, const ingot_build_request_t *request);
 
 /* binary.c */
 ingot_status_t opencl_get_binary(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);

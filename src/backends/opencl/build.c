@@ -170,7 +170,6 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
         status = in_one ? build_in_one(state, request, &inputs, program, log)
                         : compile_and_link(state, request, &inputs, program, log);
     if (status == INGOT_SUCCESS) {
-        program->code_estimate = opencl_estimate_code(state, request);
         *out = program;
         program = NULL;
     }

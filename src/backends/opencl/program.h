@@ -8,7 +8,6 @@
 
 struct opencl_program {
     cl_program native;
-    size_t code_estimate; /* set if the program was compiled in this process; see size/size.c */
     size_t device_count;
     cl_device_id devices[]; /* in the order of the native context */
 };

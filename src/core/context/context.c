@@ -273,8 +273,8 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
     struct device_identity *known = atomic_load_explicit(&context->identities[device], memory_order_acquire);
     if (known == NULL) {
         struct device_identity *made = NULL;
-        const ingot_status_t status =
-            device_identity_create(&made, &context->allocator, &context->ops, context->state, device);
+        const ingot_status_t status = device_identity_create(&made, &context->allocator, context->header_memo,
+                                                             &context->ops, context->state, device);
         if (status != INGOT_SUCCESS)
             return status;
         known = set_identity(context, device, made);

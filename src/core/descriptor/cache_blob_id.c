@@ -46,7 +46,7 @@ static void put_text(struct id_writing *id, const char *text)
 
 static void put_library(struct id_writing *id)
 {
-    put_text(id, ingot_version());
+    put_text(id, ID_RULES);
 }
 
 static void put_backend(struct id_writing *id)

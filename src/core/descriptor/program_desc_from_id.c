@@ -116,9 +116,8 @@ static bool equals_text(const struct id_value *value, const char *text)
 /* Checks the library, the backend and the environment's options, which are the same in all ids of this context. */
 static ingot_status_t check_library(const struct id_view *view, const struct ingot_context *context)
 {
-    if (!equals_text(&view->single[ID_LIBRARY], ingot_version()) ||
-        !equals_text(&view->single[ID_BACKEND], context->ops.name))
-        return error_set(INGOT_BLOB_STALE, "the id is of another backend or another build of the library");
+    if (!equals_text(&view->single[ID_LIBRARY], ID_RULES) || !equals_text(&view->single[ID_BACKEND], context->ops.name))
+        return error_set(INGOT_BLOB_STALE, "the id is of another backend or of a library with other rules");
     const struct id_value *options = &view->single[ID_ENVIRONMENT_COMPILE_OPTIONS]; /* those of texts have no -I */
     if ((!equals_text(options, context->kept_options) && !equals_text(options, context->compile_options)) ||
         !equals_text(&view->single[ID_ENVIRONMENT_LINK_OPTIONS], context->link_options))

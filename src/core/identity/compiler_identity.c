@@ -11,10 +11,10 @@
 
 #include "core/base/arena.h"
 #include "core/base/error.h"
-#include "core/base/os_file.h"
 #include "core/identity/device_identity.h"
 #include "core/identity/library_search.h"
 #include "core/identity/loaded_library.h"
+#include "core/memo/known_file.h"
 #include "util/hex.h"
 
 enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
@@ -26,6 +26,7 @@ struct library {
 
 struct library_set {
     struct arena arena;
+    struct ingot_header_memo *memo; /* NULL if nothing is remembered */
     struct library_search search;
     struct library libraries[MAX_LIBRARIES]; /* without duplicates */
     size_t count;
@@ -134,20 +135,58 @@ static void put_hex(struct bytes_writer *out, size_t size, const uint8_t *bytes)
         hex_put(text, size, bytes);
 }
 
-static ingot_status_t put_content_digest(struct bytes_writer *line, const char *path)
+/* Computes the key under which the memo remembers a library's digest. It differs from the keys of resolutions, whose
+ * digests begin with other bytes. */
+static void make_key(uint8_t key[DIGEST_SIZE], const char *path, struct arena *arena)
 {
-    struct bytes_writer content;
-    uint8_t digest[DIGEST_SIZE];
-    bytes_writer_init(&content, line->allocator);
-    ingot_status_t status = os_read_file(path, SIZE_MAX, &content, NULL);
-    if (status == INGOT_SUCCESS && content.failed)
+    static const char kind[] = "digest of the library ";
+    const size_t size = sizeof(kind) + strlen(path);
+    char *text = arena_take(arena, size + 1);
+    memset(key, 0, DIGEST_SIZE);
+    if (text == NULL)
+        return; /* the arena has failed, and with it the identity */
+    memcpy(text, kind, sizeof(kind));
+    memcpy(text + sizeof(kind), path, strlen(path) + 1);
+    digest_of(size, text, key);
+}
+
+/* Reads a library and appends the digest of its content. The memo remembers the digest with the state of the file, by
+ * the rules for headers (header_memo.h): hashing a compiler without a build-id takes up to a second. */
+static ingot_status_t read_digest(struct library_set *set, const char *path, const uint8_t key[DIGEST_SIZE],
+                                  struct bytes_writer *digest)
+{
+    struct witness witness;
+    struct known_file *file = NULL;
+    witness_init(&witness, set->arena.allocator);
+    witness.files = set->memo != NULL ? header_memo_files(set->memo) : NULL;
+    const ingot_status_t status = witness_read_file(&witness, path, SIZE_MAX, 0, &file);
+    if (status == INGOT_SUCCESS)
+        bytes_put(digest, DIGEST_SIZE, file->digest);
+    if (status == INGOT_SUCCESS && set->memo != NULL)
+        header_memo_learn(set->memo, key, &witness, digest);
+    known_file_release(file);
+    witness_fini(&witness);
+    return status;
+}
+
+static ingot_status_t put_content_digest(struct library_set *set, struct bytes_writer *line, const char *path)
+{
+    uint8_t key[DIGEST_SIZE];
+    struct bytes_writer digest;
+    ingot_status_t status = INGOT_SUCCESS;
+    make_key(key, path, &set->arena);
+    bytes_writer_init(&digest, set->arena.allocator);
+    if (set->memo == NULL || !header_memo_recall(set->memo, key, &digest) || digest.size != DIGEST_SIZE) {
+        digest.size = 0;
+        status = read_digest(set, path, key, &digest);
+    }
+    if (digest.failed)
         status = INGOT_OUT_OF_MEMORY;
     if (status == INGOT_SUCCESS) {
-        digest_of(content.size, content.bytes, digest);
         bytes_put_text(line, "blake2b:");
-        put_hex(line, sizeof(digest), digest);
+        put_hex(line, digest.size, digest.bytes);
     }
-    bytes_writer_fini(&content);
+    bytes_writer_fini(&digest);
     if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
         return status;
     return ingot_set_error(INGOT_BACKEND_ERROR, ingot_last_error_code(),
@@ -169,7 +208,7 @@ static ingot_status_t add_line(struct library_set *set, const struct library *li
     if (id != NULL)
         put_hex(&line, id_size, id);
     else
-        status = put_content_digest(&line, loaded != NULL ? library_path(loaded) : library->file->path);
+        status = put_content_digest(set, &line, loaded != NULL ? library_path(loaded) : library->file->path);
     if (status == INGOT_SUCCESS && !line.failed)
         set->lines[set->line_count++] = arena_copy(&set->arena, line.size, (const char *)line.bytes);
     if (line.failed || set->arena.failed)
@@ -213,6 +252,7 @@ ingot_status_t ingot_identity_add_compiler(ingot_identity_t *identity, const voi
     if (set == NULL)
         return error_out_of_memory();
     arena_init(&set->arena, allocator);
+    set->memo = identity_memo(identity);
     if (compiler_libraries != NULL && *compiler_libraries != NULL)
         library_search_init(&set->search, &set->arena);
     set->libraries[set->count++].loaded = driver; /* the driver itself is added whatever its name is */

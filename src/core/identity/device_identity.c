@@ -11,11 +11,17 @@
 
 struct ingot_identity {
     struct bytes_writer fields;
+    struct ingot_header_memo *memo; /* NULL if there is none */
 };
 
 const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity)
 {
     return identity->fields.allocator;
+}
+
+struct ingot_header_memo *identity_memo(const ingot_identity_t *identity)
+{
+    return identity->memo;
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -57,9 +63,10 @@ ingot_status_t ingot_identity_add_digest(ingot_identity_t *identity, const char 
 }
 
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
-                                      const ingot_backend_ops_t *ops, void *state, uint32_t device)
+                                      struct ingot_header_memo *memo, const ingot_backend_ops_t *ops, void *state,
+                                      uint32_t device)
 {
-    struct ingot_identity fields;
+    struct ingot_identity fields = {.memo = memo};
     struct device_identity *made = NULL;
 
     bytes_writer_init(&fields.fields, allocator);

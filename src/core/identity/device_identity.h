@@ -10,6 +10,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
+#include "core/memo/header_memo.h"
 
 struct device_identity {
     size_t size;
@@ -17,10 +18,14 @@ struct device_identity {
     uint8_t digest[DIGEST_SIZE];
 };
 
+/* Makes a device's identity. The memo, which may be NULL, remembers digests of libraries without a build-id. */
 ingot_status_t device_identity_create(struct device_identity **identity, const ingot_allocator_t *allocator,
-                                      const ingot_backend_ops_t *ops, void *state, uint32_t device);
+                                      struct ingot_header_memo *memo, const ingot_backend_ops_t *ops, void *state,
+                                      uint32_t device);
 /* Returns the allocator of an identity to which a backend is adding fields. */
 const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity);
+/* Returns the memo of such an identity, or NULL. */
+struct ingot_header_memo *identity_memo(const ingot_identity_t *identity);
 /* Sorts texts, so that an identity does not depend on the order in which they were found. */
 void identity_sort(size_t count, const char **texts);
 /* Copies an identity with another allocator. Returns false if memory runs out. */

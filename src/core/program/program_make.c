@@ -361,7 +361,7 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
     if (memcmp(blob->program_digest, id->program_digest, DIGEST_SIZE) != 0)
         return error_set(INGOT_BLOB_MISMATCH, "the blob is of another program");
     if (memcmp(blob->library_digest, id->library_digest, DIGEST_SIZE) != 0)
-        return error_set(INGOT_BLOB_STALE, "the blob is of another backend or another build of the library");
+        return error_set(INGOT_BLOB_STALE, "the blob is of another backend or of a library with other rules");
     ingot_status_t status = device_classes_init(&shop->classes, shop->desc, &shop->arena);
     if (status != INGOT_SUCCESS)
         return status;

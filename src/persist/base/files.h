@@ -124,6 +124,8 @@ int files_unlock(int fd, uint64_t byte);
 /* Finds the lock that keeps this open file from locking the byte. */
 enum files_lock { FILES_LOCK_NONE, FILES_LOCK_SHARED, FILES_LOCK_EXCLUSIVE };
 int files_find_lock(int fd, uint64_t byte, enum files_lock *found);
+/* Does the same for the first lock in a range of bytes. */
+int files_find_lock_in(int fd, uint64_t first, uint64_t count, enum files_lock *found);
 /* Lock and unlock the whole file. This is cheaper than locking a byte, and independent of the locks on bytes. */
 int files_try_lock_whole(int fd);
 int files_unlock_whole(int fd);

@@ -47,7 +47,13 @@ int files_unlock(int fd, uint64_t byte)
 
 int files_find_lock(int fd, uint64_t byte, enum files_lock *found)
 {
-    struct flock lock = one_byte(F_WRLCK, byte);
+    return files_find_lock_in(fd, byte, 1, found);
+}
+
+int files_find_lock_in(int fd, uint64_t first, uint64_t count, enum files_lock *found)
+{
+    struct flock lock = one_byte(F_WRLCK, first);
+    lock.l_len = (off_t)count;
     const int result = result_of(fcntl(fd, F_OFD_GETLK, &lock));
     *found = lock.l_type == F_UNLCK   ? FILES_LOCK_NONE
              : lock.l_type == F_RDLCK ? FILES_LOCK_SHARED

@@ -167,6 +167,7 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     directory->never_waits =
         (info->flags & (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT) != 0 || info->build_wait_ms == INGOT_PERSIST_NO_TIME;
     directory->build_wait_ns = info->build_wait_ms * NS_PER_MS;
+    directory->build_jobs = info->build_jobs;
     directory->on_event = info->on_event;
     directory->on_event_user = info->on_event_user;
     if (info->name_space != NULL)

@@ -23,6 +23,7 @@
 #include "persist/storage/program_blob.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
+#include "persist/storage/turns/build_permit.h"
 #include "persist/storage/turns/build_turn.h"
 #include "util/cancellation.h"
 
@@ -87,10 +88,12 @@ static bool has_id(const_ingot_program_desc_t desc, struct request *request)
 
 static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
+    struct build_permit *permit = build_permit_take(request->storage);
     const uint64_t started_ns = files_steady_clock_ns();
     request->origin = INGOT_ORIGIN_BUILD;
     const ingot_status_t status = ingot_program_build(program, desc);
     request->build_ns = files_steady_clock_ns() - started_ns;
+    build_permit_give(permit);
     if (status == INGOT_SUCCESS && request->has_id)
         savings_note(request->storage, false, 0);
     return status;

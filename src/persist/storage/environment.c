@@ -94,6 +94,14 @@ static ingot_status_t read_build_wait(const struct environment *environment, ing
     return read_time(environment, "INGOT_PERSIST_BUILD_WAIT", INGOT_PERSIST_NO_TIME, &info->build_wait_ms);
 }
 
+static ingot_status_t read_build_jobs(const struct environment *environment, ingot_persist_info_t *info)
+{
+    uint64_t jobs = info->build_jobs;
+    const ingot_status_t status = read_number(environment, "INGOT_BUILD_JOBS", ENVIRONMENT_SIZE, &jobs, NULL);
+    info->build_jobs = jobs < UINT32_MAX ? (uint32_t)jobs : UINT32_MAX;
+    return status;
+}
+
 static ingot_status_t read_recipes(const struct environment *environment, ingot_persist_info_t *info)
 {
     const ingot_status_t status =
@@ -184,6 +192,8 @@ static ingot_status_t read_writing(const struct environment *environment, ingot_
         status = read_flag(environment, "INGOT_PERSIST_DURABLE", INGOT_PERSIST_DURABLE, &info->flags);
     if (status == INGOT_SUCCESS)
         status = read_build_wait(environment, info);
+    if (status == INGOT_SUCCESS)
+        status = read_build_jobs(environment, info);
     if (status == INGOT_SUCCESS)
         status = read_recipes(environment, info);
     return status == INGOT_SUCCESS ? read_storing(environment, info) : status;

@@ -7,6 +7,7 @@
 
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
+#include "util/id_fields.h"
 
 namespace
 {
@@ -187,7 +188,7 @@ TEST(CacheBlobId, IsDescribedFieldByField)
               text.find("\"link_options\": \"-DNAME=\\u0022q\\u005cu\\u000a\xc3\xa4\\u00ff\\u0022\""))
         << text;
     EXPECT_NE(std::string::npos, text.find("\"spec_constant[7]\": \"0201000000000000\"")) << text;
-    EXPECT_NE(std::string::npos, text.find("\"library\": \"" + std::string(ingot_version()) + "\"")) << text;
+    EXPECT_NE(std::string::npos, text.find("\"library\": \"" + std::string(ID_RULES) + "\"")) << text;
 }
 
 TEST(CacheBlobId, DescribeKeepsToTheSizeProtocol)

@@ -172,7 +172,8 @@ std::string describe(const Bytes &id)
     return json;
 }
 
-const char kGoldenVersion[] = "0.1.0+golden";
+const char kGoldenVersion[] = "0.1.0+golden"; /* as ids had it before they named rules */
+const char kRules[] = "rules 1";
 
 } // namespace
 
@@ -181,8 +182,8 @@ TEST(Format, IdIsWhatTheDocumentSays)
     ReferenceDevice device;
     const Context context = device.make();
     const Bytes id = id_of(program_text().make(context));
-    EXPECT_EQ(describe(id_by_hand(ingot_version())), describe(id));
-    EXPECT_EQ(id_by_hand(ingot_version()), id);
+    EXPECT_EQ(describe(id_by_hand(kRules)), describe(id));
+    EXPECT_EQ(id_by_hand(kRules), id);
 }
 
 TEST(Format, NameExpressionsEndAnIdSorted)
@@ -191,10 +192,10 @@ TEST(Format, NameExpressionsEndAnIdSorted)
     device.name_expressions = true;
     const Context context = device.make();
     ProgramText program = program_text();
-    EXPECT_EQ(id_by_hand(ingot_version()), id_of(program.make(context)));
+    EXPECT_EQ(id_by_hand(kRules), id_of(program.make(context)));
     program.name_expressions = {"scale<int>", "ns::add"};
     const Bytes id = id_of(program.make(context));
-    EXPECT_EQ(join({id_by_hand(ingot_version()), field(24, text("ns::add")), field(24, text("scale<int>"))}), id);
+    EXPECT_EQ(join({id_by_hand(kRules), field(24, text("ns::add")), field(24, text("scale<int>"))}), id);
     EXPECT_NE(std::string::npos, describe(id).find("\"name_expression[1]\": \"scale<int>\"")) << describe(id);
     program.name_expressions = {"ns::add", "scale<int>"};
     EXPECT_EQ(id, id_of(program.make(context)));
@@ -210,9 +211,9 @@ TEST(Format, BlobIsWhatTheDocumentSays)
     ASSERT_EQ(1u, view.section_count);
     const ingot_binary_t section = blob_find_section(&view, view.section_table);
     EXPECT_NE(0u, view.build_ns);
-    EXPECT_EQ(blob_by_hand(ingot_version(), Bytes(section.bytes, section.bytes + section.size), kNames, text("test"),
-                           view.build_ns),
-              blob);
+    EXPECT_EQ(
+        blob_by_hand(kRules, Bytes(section.bytes, section.bytes + section.size), kNames, text("test"), view.build_ns),
+        blob);
 }
 
 TEST(Format, ABlobMadeByHandIsTaken)
@@ -225,9 +226,9 @@ TEST(Format, ABlobMadeByHandIsTaken)
     ASSERT_EQ(INGOT_SUCCESS, blob_read(&view, made.size(), made.data()));
     const ingot_binary_t section = blob_find_section(&view, view.section_table);
     const Bytes binary(section.bytes, section.bytes + section.size);
-    const std::pair<Bytes, uint64_t> cases[] = {{blob_by_hand(ingot_version(), binary), kBuildTime},
-                                                {second_blob_by_hand(ingot_version(), binary), 0},
-                                                {first_blob_by_hand(ingot_version(), binary), 0}};
+    const std::pair<Bytes, uint64_t> cases[] = {{blob_by_hand(kRules, binary), kBuildTime},
+                                                {second_blob_by_hand(kRules, binary), 0},
+                                                {first_blob_by_hand(kRules, binary), 0}};
     for (const auto &[by_hand, build_time] : cases) {
         ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
         ingot_program_t program = nullptr;
@@ -239,7 +240,7 @@ TEST(Format, ABlobMadeByHandIsTaken)
         EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_time(program, &told));
         EXPECT_EQ(build_time, told);
         /* The blob is written again in the current version, with the source name from the descriptor. */
-        EXPECT_EQ(blob_by_hand(ingot_version(), binary, kNames, text("test"), build_time), blob_of(held));
+        EXPECT_EQ(blob_by_hand(kRules, binary, kNames, text("test"), build_time), blob_of(held));
     }
 }
 

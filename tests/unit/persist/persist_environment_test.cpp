@@ -157,6 +157,7 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon"}},
         {"INGOT_PERSIST_TRUST", {"yes", "required", "1"}},
         {"INGOT_PERSIST_BUILD_WAIT", {"never", "1.5s"}},
+        {"INGOT_BUILD_JOBS", {"all", "-1"}},
         {"INGOT_PERSIST_DURABLE", {"enabled"}}};
     for (const auto &[name, values] : nonsense)
         for (const std::string &value : values) {
@@ -201,6 +202,8 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
     EXPECT_EQ(2048u, outcome.info.max_entries);
     EXPECT_EQ(INGOT_PERSIST_STORE_BACKGROUND, outcome.info.store_mode);
     EXPECT_EQ(2000u, outcome.info.exit_time_ms);
+    EXPECT_EQ(0u, outcome.info.build_jobs);
+    EXPECT_EQ(3u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_BUILD_JOBS", "3"}}).info.build_jobs);
     EXPECT_EQ(250u, outcome.info.quiet_time_ms);
     EXPECT_EQ(60000u, outcome.info.lock_timeout_ms);
     outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "0"}, {"INGOT_PERSIST_QUIET_TIME", "0"}});

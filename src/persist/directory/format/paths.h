@@ -21,6 +21,10 @@
 #define PATHS_SESSION_MIN (UINT64_C(1) << 62)
 /* The bytes from this offset up to twice this offset stand for programs that are being built (build_lock.h). */
 #define PATHS_BUILD_MIN (UINT64_C(1) << 61)
+/* The bytes from this offset up to twice this offset stand for builds that wait for a place, and those from
+ * PATHS_PLACE_MIN for the places (build_place.h). */
+#define PATHS_WAITING_MIN (UINT64_C(1) << 60)
+#define PATHS_PLACE_MIN (UINT64_C(1) << 59)
 
 /* Writes "[<namespace>/]<bucket>". */
 void paths_bucket(char path[PATH_CAPACITY], const char *name_space, uint64_t bucket);

@@ -34,6 +34,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
+#include "persist/directory/layout/build_place.h"
 #include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/savings_file.h"
 #include "util/error_text.h"
@@ -350,4 +351,7 @@ const struct build_locks build_lock_operations = {
     .has_changed = has_changed,
     .close = close_lock,
     .max_wait_ns = max_wait_ns,
+    .ask_place = build_place_ask,
+    .has_place = build_place_is_taken,
+    .leave_place = build_place_leave,
 };

@@ -64,6 +64,7 @@ struct directory {
     uint32_t low_water_percent;
     uint64_t lock_timeout_ns;
     bool never_waits;       /* true: processes do not wait for each other to build a program */
+    uint32_t build_jobs;    /* how many builds may run at the same time; 0: any number */
     uint64_t build_wait_ns; /* limit of the wait for another process's build; 0: as long as the longest build took */
     ingot_event_callback_t on_event;
     void *on_event_user;

@@ -60,9 +60,7 @@ struct build_turn {
 
 static _Thread_local unsigned own_turns;
 
-/* Returns a reference to the first writable directory store behind a storage, or NULL. Sets *is_stored_to to false if
- * the storage stores its blobs elsewhere. */
-static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
+ingot_storage_t build_turn_take_store(ingot_storage_t storage, bool *is_stored_to)
 {
     ingot_storage_t found = NULL;
     if (!storage_is_on(storage))
@@ -73,7 +71,7 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
     }
     if (storage->take_target != NULL) {
         ingot_storage_t target = storage->take_target(storage->self);
-        found = target != NULL ? take_store(target, is_stored_to) : NULL;
+        found = target != NULL ? build_turn_take_store(target, is_stored_to) : NULL;
         ingot_storage_release(target);
         return found;
     }
@@ -81,7 +79,7 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
         ingot_storage_t tier = storage->get_tier(storage->self, i);
         if (tier == NULL)
             break;
-        found = take_store(tier, is_stored_to);
+        found = build_turn_take_store(tier, is_stored_to);
         if (found == NULL && storage_is_writable(tier) && storage_is_on(tier))
             *is_stored_to = false;
     }
@@ -91,7 +89,7 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
 struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
 {
     bool is_stored_to = true;
-    ingot_storage_t store = take_store(storage, &is_stored_to);
+    ingot_storage_t store = build_turn_take_store(storage, &is_stored_to);
     if (store == NULL)
         return NULL;
     struct build_turn *turn = memory_allocate(&store->allocator, sizeof(*turn));

@@ -20,6 +20,10 @@ enum build_turn_end {
     BUILD_TURN_POINTLESS   /* the program does not compile, or the store does not take it */
 };
 
+/* Returns a reference to the first writable directory store behind a storage, or NULL. Sets *is_stored_to to false if
+ * the storage stores its blobs elsewhere. */
+ingot_storage_t build_turn_take_store(ingot_storage_t storage, bool *is_stored_to);
+
 /* Begins a turn for a program whose blob is missing from the storage or was refused. The same thread must end the turn.
  * The id must live until then. Returns NULL if the storage has no directory store with locks, or if memory runs out;
  * the caller then builds the program. */

@@ -1,0 +1,183 @@
+/*
+ * Tests the limit of compilations that run at the same time (build_jobs): among threads, among processes, in the order
+ * of asking, and after kills.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <csignal>
+#include <thread>
+
+#include "support/persist_session.h"
+
+extern "C" {
+#include "persist/directory/layout/build_place.h"
+
+struct directory *directory_of(ingot_storage_t storage);
+}
+
+using namespace store_fixture;
+
+namespace
+{
+
+class PersistBuildPermit : public testing::Test
+{
+protected:
+    Store open(uint32_t jobs, uint32_t build_wait_ms = 0, Seen *seen = nullptr)
+    {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = path_.c_str();
+        info.build_jobs = jobs;
+        info.build_wait_ms = build_wait_ms;
+        if (seen != nullptr) {
+            info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
+            info.on_event_user = seen;
+        }
+        return Store(info);
+    }
+
+    ScratchDirectory scratch_;
+    std::string path_ = (scratch_.path() / "store").string();
+};
+
+/* What all processes of a test share. */
+struct Shared {
+    std::atomic<int> inside, peak, released;
+};
+
+Shared *share()
+{
+    void *memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return new (memory) Shared();
+}
+
+template <typename Condition> void wait_until(const Condition &condition)
+{
+    while (!condition())
+        std::this_thread::yield();
+}
+
+/* Stands for a compiler: ends once the test releases it. */
+ingot_status_t compile(Shared *shared)
+{
+    const int inside = ++shared->inside;
+    for (int peak = shared->peak; inside > peak && !shared->peak.compare_exchange_weak(peak, inside);)
+        ;
+    wait_until([shared] {
+        int released = shared->released;
+        return released > 0 && shared->released.compare_exchange_strong(released, released - 1);
+    });
+    --shared->inside;
+    return INGOT_SUCCESS;
+}
+
+} // namespace
+
+TEST_F(PersistBuildPermit, LimitsTheCompilationsOfAllProcesses)
+{
+    constexpr int kProcesses = 8;
+    constexpr int kJobs = 3;
+    Shared *shared = share();
+    std::vector<pid_t> children;
+    for (int i = 0; i < kProcesses; ++i) {
+        children.push_back(fork());
+        if (children.back() != 0)
+            continue;
+        {
+            const Store store = open(kJobs);
+            Session session;
+            session.hook = [shared](const char *operation) {
+                return std::string(operation) == "build" ? compile(shared) : INGOT_SUCCESS;
+            };
+            session.create(session.describe(numbered_source(i)), store);
+        }
+        _exit(HasFailure() ? 1 : 0);
+    }
+    for (int left = kProcesses; left != 0; --left) {
+        wait_until([&] { return shared->inside >= std::min(left, kJobs); });
+        ++shared->released;
+        wait_until([&] { return shared->released == 0; });
+    }
+    for (const pid_t child : children) {
+        int status = 0;
+        ASSERT_EQ(child, waitpid(child, &status, 0));
+        EXPECT_EQ(0, status);
+    }
+    EXPECT_EQ(kJobs, shared->peak);
+    munmap(shared, sizeof(*shared));
+}
+
+TEST_F(PersistBuildPermit, GivesPlacesInTheOrderOfAsking)
+{
+    const Store store = open(1);
+    struct directory *directory = directory_of(store.get());
+    build_place *first = build_place_ask(directory);
+    EXPECT_TRUE(build_place_is_taken(first));
+    build_place *second = build_place_ask(directory);
+    build_place *third = build_place_ask(directory);
+    build_place *fourth = build_place_ask(directory);
+    EXPECT_FALSE(build_place_is_taken(second));
+    build_place_leave(first);
+    EXPECT_FALSE(build_place_is_taken(third));
+    EXPECT_TRUE(build_place_is_taken(second));
+    EXPECT_FALSE(build_place_is_taken(third));
+    build_place_leave(third); /* stops asking */
+    EXPECT_FALSE(build_place_is_taken(fourth));
+    build_place_leave(second);
+    EXPECT_TRUE(build_place_is_taken(fourth));
+    build_place_leave(fourth);
+}
+
+TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessAtOnce)
+{
+    const Store store = open(1);
+    struct directory *directory = directory_of(store.get());
+    for (int i = 0; i < 20; ++i) {
+        Shared *shared = share();
+        const pid_t child = fork();
+        if (child == 0) {
+            build_place *taken = build_place_ask(directory);
+            shared->inside = taken != nullptr && build_place_is_taken(taken) && build_place_ask(directory) != nullptr;
+            for (;;)
+                pause();
+        }
+        wait_until([&] { return shared->inside == 1; });
+        build_place *place = build_place_ask(directory);
+        EXPECT_FALSE(build_place_is_taken(place));
+        kill(child, SIGKILL);
+        ASSERT_EQ(child, waitpid(child, nullptr, 0));
+        EXPECT_TRUE(build_place_is_taken(place));
+        build_place_leave(place);
+        munmap(shared, sizeof(*shared));
+    }
+}
+
+TEST_F(PersistBuildPermit, CompilesWithoutAPlaceAfterTheLimitOfTheWait)
+{
+    Seen seen;
+    const Store store = open(1, 20, &seen);
+    build_place *held = build_place_ask(directory_of(store.get()));
+    ASSERT_TRUE(build_place_is_taken(held));
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store));
+    EXPECT_EQ(1u, seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
+    build_place_leave(held);
+}
+
+TEST_F(PersistBuildPermit, DoesNotLimitABuildWithinABuild)
+{
+    const Store store = open(1);
+    Session outer;
+    Session inner;
+    outer.hook = [&](const char *operation) {
+        if (std::string(operation) == "build") {
+            EXPECT_EQ(INGOT_ORIGIN_BUILD, inner.create(inner.describe(numbered_source(1)), store));
+        }
+        return INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, outer.create(outer.describe(), store));
+}
