@@ -10,6 +10,9 @@
  * caller then owns the log. NULL: the thread keeps none any more. */
 void loader_level_zero_keep_log(ze_module_build_log_handle_t *log);
 
+/* Names the library to open instead of the loader, for the Level Zero layer. Called before any other function. */
+void loader_level_zero_use(const char *library);
+
 /* Returns the driver that lists the device or a device that it is a part of. Returns NULL if there is none. */
 ze_driver_handle_t loader_level_zero_driver_of(ze_device_handle_t device);
 
