@@ -3,8 +3,8 @@
  * and prints everything that it can learn about them.
  *
  * level_zero_client SEED COUNT [THREADS]. Output that is equal with and without the layer shows that the layer changes
- * nothing. LEVEL_ZERO_CLIENT_LIE in the environment makes one module another one, so that a test sees a difference. With
- * LEVEL_ZERO_CLIENT_NO_LOG, it asks for no build logs.
+ * nothing. With LEVEL_ZERO_CLIENT_LIE in the environment, one module is another one, so that a test sees a difference.
+ * With LEVEL_ZERO_CLIENT_NO_LOG, the client asks for no build logs.
  */
 #include <level_zero/ze_api.h>
 
@@ -60,8 +60,7 @@ void open_driver()
 
 void read_modules()
 {
-    for (const char *name :
-         {"two_kernels", "add_3", "add_4", "many_kernels", "much_local", "call_no_such_name"})
+    for (const char *name : {"two_kernels", "add_3", "add_4", "many_kernels", "much_local", "call_no_such_name"})
         modules.push_back(read_file(std::string(SPIRV_DIR "/") + name + ".spv"));
 }
 
@@ -96,8 +95,8 @@ std::string describe_kernel(ze_module_handle_t module, const char *name)
     ze_kernel_properties_t properties = {};
     properties.stype = ZE_STRUCTURE_TYPE_KERNEL_PROPERTIES;
     text += print(",%llx", zeKernelGetProperties(kernel, &properties));
-    text += print(",%llu", properties.numKernelArgs) + print(",%llu", properties.localMemSize) + print(",%llu", properties.privateMemSize) +
-            print(",%llu", properties.maxSubgroupSize);
+    text += print(",%llu", properties.numKernelArgs) + print(",%llu", properties.localMemSize);
+    text += print(",%llu", properties.privateMemSize) + print(",%llu", properties.maxSubgroupSize);
     zeKernelDestroy(kernel);
     return text;
 }
@@ -131,8 +130,12 @@ std::string describe_module(ze_module_handle_t module, Bytes *binary)
 /* One call of zeModuleCreate, and what it made. */
 std::string create(std::mt19937 &random, Bytes *binary, bool is_lie)
 {
-    static const char *const options[] = {nullptr, "", "-ze-opt-disable", "-ze-opt-greater-than-4GB-buffer-required",
-                                          "-cl-fast-relaxed-math", "-ze-no-such-option"};
+    static const char *const options[] = {nullptr,
+                                          "",
+                                          "-ze-opt-disable",
+                                          "-ze-opt-greater-than-4GB-buffer-required",
+                                          "-cl-fast-relaxed-math",
+                                          "-ze-no-such-option"};
     const auto choose = [&random](size_t count) { return static_cast<size_t>(random() % count); };
     const bool is_native = !binary->empty() && choose(6) == 0;
     const Bytes &input = is_native ? *binary : modules[is_lie ? 0 : choose(modules.size())];
@@ -150,8 +153,8 @@ std::string create(std::mt19937 &random, Bytes *binary, bool is_lie)
     ze_module_handle_t module = nullptr;
     ze_module_build_log_handle_t log = nullptr;
     const bool wants_log = choose(2) == 0 && std::getenv("LEVEL_ZERO_CLIENT_NO_LOG") == nullptr;
-    const ze_result_t result = zeModuleCreate(context, devices[choose(devices.size())], &desc, &module,
-                                              wants_log ? &log : nullptr);
+    const ze_result_t result =
+        zeModuleCreate(context, devices[choose(devices.size())], &desc, &module, wants_log ? &log : nullptr);
     std::string text = print("create %llx", result) + (wants_log ? describe_log(log) : "");
     if (result != ZE_RESULT_SUCCESS)
         return text;

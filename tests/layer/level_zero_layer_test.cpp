@@ -121,8 +121,8 @@ TEST_F(LevelZeroLayer, MayBeNamedTwice)
     const Environment bare = {{"ZE_ENABLE_ALT_DRIVERS", "libze_intel_gpu.so.1,libze_intel_gpu.so.1"},
                               {"LEVEL_ZERO_CLIENT_NO_LOG", "1"}};
     const std::string twice = std::string(LAYER) + "," + LAYER;
-    EXPECT_EQ(run({"4", "10"}, bare), run({"4", "10"}, environment({{"ZE_ENABLE_ALT_DRIVERS", twice},
-                                                                    {"LEVEL_ZERO_CLIENT_NO_LOG", "1"}})));
+    EXPECT_EQ(run({"4", "10"}, bare),
+              run({"4", "10"}, environment({{"ZE_ENABLE_ALT_DRIVERS", twice}, {"LEVEL_ZERO_CLIENT_NO_LOG", "1"}})));
 }
 
 TEST_F(LevelZeroLayer, RepairsADamagedEntry)

@@ -62,8 +62,7 @@ static ze_result_t ZE_APICALL create(ze_context_handle_t context, ze_device_hand
     if (cache == NULL || context == NULL || device == NULL || desc == NULL || module == NULL ||
         desc->format != ZE_MODULE_FORMAT_IL_SPIRV)
         return native(context, device, desc, module, log);
-    const ingot_status_t status =
-        ingot_cache_level_zero_create(cache, context, device, desc, module, log, &origin);
+    const ingot_status_t status = ingot_cache_level_zero_create(cache, context, device, desc, module, log, &origin);
     if (status == INGOT_SUCCESS) {
         count(origin);
         return ZE_RESULT_SUCCESS;
@@ -72,8 +71,8 @@ static ze_result_t ZE_APICALL create(ze_context_handle_t context, ze_device_hand
     return result != ZE_RESULT_SUCCESS ? result : native(context, device, desc, module, log);
 }
 
-__attribute__((visibility("default"))) ze_result_t ZE_APICALL
-zeGetModuleProcAddrTable(ze_api_version_t version, ze_module_dditable_t *table)
+__attribute__((visibility("default"))) ze_result_t ZE_APICALL zeGetModuleProcAddrTable(ze_api_version_t version,
+                                                                                       ze_module_dditable_t *table)
 {
     const ze_result_t result = driver_fill_table(__func__, version, table);
     if (result == ZE_RESULT_SUCCESS && table->pfnCreate != create) {
