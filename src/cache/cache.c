@@ -98,7 +98,7 @@ static ingot_status_t fill(struct ingot_cache *cache, const ingot_cache_info_t *
                           settings_variable(info, "INGOT_LINK_OPTIONS") != NULL;
     if ((info->flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) == 0)
         environment_tell_unknown(&cache->trace);
-    if (settings_are_off(info)) {
+    if (settings_turn_off(info)) {
         (void)ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
         return INGOT_SUCCESS;
     }
@@ -124,6 +124,21 @@ ingot_status_t ingot_cache_open(ingot_cache_t *out, const ingot_cache_info_t *in
         return status;
     }
     error_keep(make_memo, cache, &known); /* the detail may say why the cache has no storage */
+    *out = cache;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t cache_open_over(struct ingot_cache **out, ingot_storage_t storage, ingot_event_callback_t on_event)
+{
+    static const ingot_cache_info_t from_environment = INGOT_CACHE_INFO_INIT;
+    struct ingot_cache *cache = calloc(1, sizeof(*cache));
+    if (cache == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
+    trace_init(&cache->trace, on_event, NULL, settings_variable(&from_environment, "INGOT_TRACE"));
+    cache->adds_options = settings_variable(&from_environment, "INGOT_COMPILE_OPTIONS") != NULL ||
+                          settings_variable(&from_environment, "INGOT_LINK_OPTIONS") != NULL;
+    (void)ingot_storage_retain(storage);
+    cache->storage = storage;
     *out = cache;
     return INGOT_SUCCESS;
 }

@@ -21,6 +21,9 @@ struct ingot_cache {
     struct devices devices;
 };
 
+/* Opens a cache over a storage, to which it takes a reference. Events go to the callback, and to INGOT_TRACE. */
+ingot_status_t cache_open_over(struct ingot_cache **cache, ingot_storage_t storage, ingot_event_callback_t on_event);
+
 /* Returns the storage; NULL if the cache is NULL or compiles everything. */
 static inline ingot_storage_t cache_storage(const struct ingot_cache *cache)
 {

@@ -50,7 +50,7 @@ const char *settings_variable(const ingot_cache_info_t *info, const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-bool settings_are_off(const ingot_cache_info_t *info)
+bool settings_turn_off(const ingot_cache_info_t *info)
 {
     const char *value = settings_variable(info, "INGOT_PERSIST");
     uint64_t is_on = 1;

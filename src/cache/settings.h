@@ -11,7 +11,7 @@
 ingot_status_t settings_check(const ingot_cache_info_t *info);
 
 /* True if the environment turns persistence off. */
-bool settings_are_off(const ingot_cache_info_t *info);
+bool settings_turn_off(const ingot_cache_info_t *info);
 
 /* Opens the directory store. */
 ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_storage_t *storage);

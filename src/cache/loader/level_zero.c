@@ -14,7 +14,7 @@
 
 #include "util/library.h"
 
-#define LOADER "libze_loader.so.1"
+static const char *loader = "libze_loader.so.1";
 
 /* Calls WITH(name, parameters, arguments) for each function that the backend and this library call. */
 #define EACH_FUNCTION(WITH)                                                                                            \
@@ -69,9 +69,14 @@ static const struct library_symbol symbols[] = {EACH_SYMBOL(SYMBOL)};
 static struct functions functions;
 static pthread_once_t is_open = PTHREAD_ONCE_INIT;
 
+void loader_level_zero_use(const char *library)
+{
+    loader = library;
+}
+
 static void open_loader(void)
 {
-    if (library_open(LOADER, sizeof(symbols) / sizeof(symbols[0]), symbols, &functions) != NULL)
+    if (library_open(loader, sizeof(symbols) / sizeof(symbols[0]), symbols, &functions) != NULL)
         functions = (struct functions){0};
 }
 

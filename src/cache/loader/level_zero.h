@@ -11,6 +11,9 @@
  * the previous place, which a request by an event callback restores. */
 ze_module_build_log_handle_t *loader_level_zero_keep_log(ze_module_build_log_handle_t *log);
 
+/* Names the library to open instead of the loader, for the Level Zero layer. Called before any other function. */
+void loader_level_zero_use(const char *library);
+
 /* Returns the driver that lists the device or a device that it is a part of. Returns NULL if there is none. */
 ze_driver_handle_t loader_level_zero_driver_of(ze_device_handle_t device);
 

@@ -11,9 +11,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "layers/common/settings.h"
+#include "layers/common/statistics.h"
 #include "layers/opencl/lock.h"
-#include "layers/opencl/settings.h"
-#include "layers/opencl/statistics.h"
 
 #define LAYER_NAME "Ingot"
 #define ENTRY_COUNT (sizeof(cl_icd_dispatch) / sizeof(void *))

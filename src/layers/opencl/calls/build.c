@@ -8,12 +8,12 @@
  */
 #include <ingot/backend.h>
 
+#include "layers/common/statistics.h"
 #include "layers/opencl/calls/arguments.h"
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/describe.h"
 #include "layers/opencl/program/trace.h"
 #include "layers/opencl/program/work_groups.h"
-#include "layers/opencl/statistics.h"
 
 /* Gets a result with a native program that no other shadow has, or has had. Threads that build the same program at once
  * may get the same native program; all but the thread that made it then ask Ingot again. */

@@ -9,12 +9,12 @@
 
 #include <stdlib.h>
 
+#include "layers/common/statistics.h"
 #include "layers/opencl/calls/arguments.h"
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/describe.h"
 #include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/trace.h"
-#include "layers/opencl/statistics.h"
 
 /* The arguments of the call. */
 struct compilation {

@@ -7,12 +7,12 @@
  */
 #include <pthread.h>
 
+#include "layers/common/settings.h"
+#include "layers/common/statistics.h"
 #include "layers/opencl/calls/extensions.h"
 #include "layers/opencl/program/burial.h"
 #include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/platforms.h"
-#include "layers/opencl/settings.h"
-#include "layers/opencl/statistics.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 

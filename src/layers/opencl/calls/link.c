@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/common/settings.h"
+#include "layers/common/statistics.h"
 #include "layers/opencl/objects/link_backend.h"
 #include "layers/opencl/program/recordings.h"
 #include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/shadow.h"
 #include "layers/opencl/program/trace.h"
 #include "layers/opencl/program/work_groups.h"
-#include "layers/opencl/settings.h"
-#include "layers/opencl/statistics.h"
 
 /* The program that Ingot linked or loaded for a call to clLinkProgram. */
 struct linked {

@@ -3,8 +3,8 @@
  */
 #include "layers/opencl/calls/native_call.h"
 
+#include "layers/common/statistics.h"
 #include "layers/opencl/program/burial.h"
-#include "layers/opencl/statistics.h"
 
 static bool is_about_arguments(cl_int error)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/opencl/statistics.h"
+#include "layers/common/statistics.h"
 #include "util/little_endian.h"
 #include "util/pocl_cache.h"
 #include "util/pocl_names.h"

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/common/statistics.h"
 #include "layers/opencl/objects/compiler.h"
 #include "layers/opencl/objects/piece.h"
-#include "layers/opencl/statistics.h"
 
 /* Fails if the compiler found files by itself, because the id then does not identify the program. */
 static ingot_status_t require_id(ingot_program_t program)

@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "layers/common/settings.h"
+#include "layers/common/statistics.h"
 #include "layers/opencl/lock.h"
-#include "layers/opencl/settings.h"
-#include "layers/opencl/statistics.h"
 #include "util/cancellation.h"
 
 #define DEFAULT_EXIT_TIME_MS 5000u

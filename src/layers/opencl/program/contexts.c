@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/common/settings.h"
 #include "layers/opencl/lock.h"
 #include "layers/opencl/objects/piece.h"
-#include "layers/opencl/settings.h"
 
 #define REASON_CAPACITY 512u
 

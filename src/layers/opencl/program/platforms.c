@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/common/statistics.h"
 #include "layers/opencl/program/trace.h"
-#include "layers/opencl/statistics.h"
 
 #define COMPARED "Portable Computing Language,Intel(R) OpenCL HD Graphics,Intel(R) OpenCL Graphics"
 #define MAX_DEVICES 64u

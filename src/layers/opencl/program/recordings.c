@@ -6,8 +6,8 @@
 #include <ingot/recipe.h>
 #include <stdlib.h>
 
+#include "layers/common/settings.h"
 #include "layers/opencl/layer.h"
-#include "layers/opencl/settings.h"
 
 void recordings_add_refused(const_ingot_program_desc_t desc)
 {

@@ -8,8 +8,8 @@
 
 #include <ingot/persist.h>
 
+#include "layers/common/settings.h"
 #include "layers/opencl/lock.h"
-#include "layers/opencl/settings.h"
 
 #define MAX_KNOWN 4096u
 

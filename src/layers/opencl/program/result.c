@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/common/statistics.h"
 #include "layers/opencl/objects/piece.h"
 #include "layers/opencl/program/repeats.h"
-#include "layers/opencl/statistics.h"
 
 cl_uint result_count_references(cl_program native)
 {

@@ -6,7 +6,7 @@
  * opens the file for each event, because an application may close all of its files. If the file has been removed, it
  * is not created again, because nobody will read it.
  */
-#include "layers/opencl/statistics.h"
+#include "layers/common/statistics.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "layers/opencl/settings.h"
+#include "layers/common/settings.h"
 
 #define LINE_ROOM 48u
 

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "layers/opencl/remote/remote.h"
+#include "layers/common/remote/remote.h"
 
 #include <dlfcn.h>
 #include <ingot/backend.h>
@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/opencl/remote/host.h"
+#include "layers/common/remote/host.h"
 
 #define PATH_CAPACITY 4096u
 #define REASON_CAPACITY 512u

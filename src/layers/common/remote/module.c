@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "layers/opencl/remote/host.h"
+#include "layers/common/remote/host.h"
 
 #define URL_CAPACITY 4096u
 #define DETAIL_CAPACITY 1024u

@@ -1,8 +1,8 @@
 /*
  * statistics.h - counts what the layer did, for `ingot run --stats`.
  */
-#ifndef INGOT_LAYERS_OPENCL_STATISTICS_H
-#define INGOT_LAYERS_OPENCL_STATISTICS_H
+#ifndef INGOT_LAYERS_COMMON_STATISTICS_H
+#define INGOT_LAYERS_COMMON_STATISTICS_H
 
 #include <ingot/ingot.h>
 

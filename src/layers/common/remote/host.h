@@ -6,8 +6,8 @@
  * that uses it. So the module calls the layer's core and persist through this table. The layer and the module come from
  * one build.
  */
-#ifndef INGOT_LAYERS_OPENCL_REMOTE_HOST_H
-#define INGOT_LAYERS_OPENCL_REMOTE_HOST_H
+#ifndef INGOT_LAYERS_COMMON_REMOTE_HOST_H
+#define INGOT_LAYERS_COMMON_REMOTE_HOST_H
 
 #include <ingot/remote.h>
 

@@ -2,8 +2,8 @@
  * remote.h - puts the server that machines share behind the user's store: what the store lacks is loaded from the
  * server.
  */
-#ifndef INGOT_LAYERS_OPENCL_REMOTE_REMOTE_H
-#define INGOT_LAYERS_OPENCL_REMOTE_REMOTE_H
+#ifndef INGOT_LAYERS_COMMON_REMOTE_REMOTE_H
+#define INGOT_LAYERS_COMMON_REMOTE_REMOTE_H
 
 #include <ingot/persist.h>
 

@@ -1,8 +1,8 @@
 /*
  * settings.h - reads the user's settings, and opens the store that they name.
  */
-#ifndef INGOT_LAYERS_OPENCL_SETTINGS_H
-#define INGOT_LAYERS_OPENCL_SETTINGS_H
+#ifndef INGOT_LAYERS_COMMON_SETTINGS_H
+#define INGOT_LAYERS_COMMON_SETTINGS_H
 
 #include <ingot/persist.h>
 

@@ -4,7 +4,7 @@
  * Each application has its own namespace, named after its file, so that it cannot evict what another application
  * needs.
  */
-#include "layers/opencl/settings.h"
+#include "layers/common/settings.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "layers/opencl/remote/remote.h"
+#include "layers/common/remote/remote.h"
 #include "util/environment.h"
 
 #define MAX_NAME 64u

@@ -1,0 +1,83 @@
+/*
+ * module.c - replaces the driver's zeModuleCreate by one that asks the cache first.
+ *
+ * A module that comes from the store is the driver's own, made from its native binary, so the layer wraps nothing. If
+ * anything is wrong with the cache, the driver's function makes the module as the application asked.
+ */
+#include <ingot/level_zero.h>
+#include <level_zero/ze_ddi.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "cache/cache.h"
+#include "layers/common/settings.h"
+#include "layers/common/statistics.h"
+#include "layers/level_zero/driver.h"
+
+static _Atomic(ze_pfnModuleCreate_t) native_create; /* written when the loader asks for the table */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static ingot_cache_t cache;          /* NULL: nothing is cached; written once */
+static _Atomic(uint64_t) counted_ns; /* how much of the saved time is in the statistics */
+
+static void count_event(const ingot_event_t *event, void *user)
+{
+    (void)user;
+    if (event->kind == INGOT_EVENT_PASSED_THROUGH)
+        statistics_add(STATISTIC_PASSED, 1);
+    if (event->kind == INGOT_EVENT_BUILD && event->status == INGOT_SUCCESS)
+        statistics_add(STATISTIC_BUILD_NS, event->duration_ns);
+}
+
+static void open_cache(void)
+{
+    if (settings_are_off())
+        return;
+    statistics_init();
+    settings_open_store(count_event);
+    if (settings_store() != NULL && cache_open_over(&cache, settings_store(), count_event) != INGOT_SUCCESS)
+        cache = NULL;
+}
+
+/* Counts a module that came from the cache or was compiled for it. */
+static void count(ingot_origin_t origin)
+{
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    statistics_add(STATISTIC_PROGRAMS, 1);
+    statistics_add(origin == INGOT_ORIGIN_BUILD ? STATISTIC_BUILDS : STATISTIC_HITS, 1);
+    if (origin == INGOT_ORIGIN_BUILD || ingot_persist_get_stats(settings_store(), &stats) != INGOT_SUCCESS)
+        return;
+    const uint64_t before_ns = atomic_exchange(&counted_ns, stats.saved_ns);
+    if (stats.saved_ns > before_ns)
+        statistics_add(STATISTIC_SAVED_NS, stats.saved_ns - before_ns);
+}
+
+static ze_result_t ZE_APICALL create(ze_context_handle_t context, ze_device_handle_t device,
+                                     const ze_module_desc_t *desc, ze_module_handle_t *module,
+                                     ze_module_build_log_handle_t *log)
+{
+    const ze_pfnModuleCreate_t native = atomic_load(&native_create);
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    (void)pthread_once(&once, open_cache);
+    if (cache == NULL || context == NULL || device == NULL || desc == NULL || module == NULL ||
+        desc->format != ZE_MODULE_FORMAT_IL_SPIRV)
+        return native(context, device, desc, module, log);
+    const ingot_status_t status = ingot_cache_level_zero_create(cache, context, device, desc, module, log, &origin);
+    if (status == INGOT_SUCCESS) {
+        count(origin);
+        return ZE_RESULT_SUCCESS;
+    }
+    const ze_result_t result = (ze_result_t)ingot_last_error_code();
+    return result != ZE_RESULT_SUCCESS ? result : native(context, device, desc, module, log);
+}
+
+__attribute__((visibility("default"))) ze_result_t ZE_APICALL zeGetModuleProcAddrTable(ze_api_version_t version,
+                                                                                       ze_module_dditable_t *table)
+{
+    const ze_result_t result = driver_fill_table(__func__, version, table);
+    if (result == ZE_RESULT_SUCCESS && table->pfnCreate != create) {
+        atomic_store(&native_create, table->pfnCreate);
+        table->pfnCreate = create;
+    }
+    return result;
+}
