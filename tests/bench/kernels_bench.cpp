@@ -34,8 +34,8 @@ std::string source_of(int count)
         const std::string number = std::to_string(i);
         source += "__kernel void k" + number + "(__global float *x, __global const float *y, float a, int n)\n" +
                   "{ int i = get_global_id(0); float s = 0;\n" +
-                  "  for (int j = 0; j < n; ++j) s += y[j] * a + sqrt(x[i] + " + number + ".0f);\n" +
-                  "  x[i] = s + " + number + ".5f; }\n";
+                  "  for (int j = 0; j < n; ++j) s += y[j] * a + sqrt(x[i] + " + number + ".0f);\n" + "  x[i] = s + " +
+                  number + ".5f; }\n";
     }
     return source;
 }
@@ -54,8 +54,8 @@ void launch(const startup::NativeSetup &setup, cl_program program, const std::st
     startup::require_cl(clSetKernelArg(kernel, 1, sizeof(memory), &memory), name);
     startup::require_cl(clSetKernelArg(kernel, 2, sizeof(a), &a), name);
     startup::require_cl(clSetKernelArg(kernel, 3, sizeof(n), &n), name);
-    startup::require_cl(
-        clEnqueueNDRangeKernel(setup.queue, kernel, 1, nullptr, &size, nullptr, 0, nullptr, nullptr), name);
+    startup::require_cl(clEnqueueNDRangeKernel(setup.queue, kernel, 1, nullptr, &size, nullptr, 0, nullptr, nullptr),
+                        name);
     startup::require_cl(clFinish(setup.queue), name);
     (void)clReleaseMemObject(memory);
     (void)clReleaseKernel(kernel);

@@ -13,6 +13,7 @@
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/build_lock.h"
+#include "persist/directory/layout/costs_file.h"
 #include "persist/directory/layout/kept_recipe.h"
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/savings_file.h"
@@ -222,6 +223,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         trust_must_require_seals(*storage);
     if (!directory->is_read_only) {
         storage_set_save_counts(*storage, save_counts);
+        storage_set_costs(*storage, &costs_file_operations);
         storage_set_build_locks(*storage, &build_lock_operations);
         evict_expired(directory); /* only now, when opening can no longer fail */
         if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
