@@ -83,11 +83,17 @@ static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_progr
     return status;
 }
 
-/* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context. */
+/* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context.
+ * Reports an id that could not be made. A program that is not cacheable by its nature is reported when it is built. */
 static bool has_id(const_ingot_program_desc_t desc, struct request *request)
 {
-    return storage_serves(request->storage, request->context) &&
-           ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
+    const uint64_t started_ns = files_steady_clock_ns();
+    if (!storage_serves(request->storage, request->context))
+        return false;
+    const ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id);
+    if (status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
+        events_tell_context(request->context, INGOT_EVENT_NO_ID, status, 0, started_ns, ingot_last_error_detail());
+    return status == INGOT_SUCCESS;
 }
 
 static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)

@@ -1,8 +1,8 @@
 /*
  * costs_file.h - reads and writes costs.bin: programs of a namespace that cost too much to store.
  */
-#ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_COSTS_FILE_H
-#define INGOT_PERSIST_DIRECTORY_LAYOUT_COSTS_FILE_H
+#ifndef INGOT_PERSIST_DIRECTORY_COSTS_FILE_H
+#define INGOT_PERSIST_DIRECTORY_COSTS_FILE_H
 
 #include "persist/storage/common/costs.h"
 

@@ -4,7 +4,7 @@
  * Each id has one place in the file, which another id may overwrite. What is lost only makes a process try again. One
  * read or write transfers a whole record, and its checksum detects mixed ones, so the file needs no lock.
  */
-#include "persist/directory/layout/costs_file.h"
+#include "persist/directory/costs_file.h"
 
 #include <string.h>
 
