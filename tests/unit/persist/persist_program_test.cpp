@@ -201,9 +201,7 @@ TEST_F(PersistProgram, TellsWhyAnIdCouldNotBeMade)
     std::string reason;
     Session session;
     session.hook = [](const char *operation) {
-        return strcmp(operation, "identify") == 0
-                   ? ingot_set_error_detail(INGOT_BACKEND_ERROR, "the device has no name")
-                   : INGOT_SUCCESS;
+        return strcmp(operation, "identify") == 0 ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
     };
     session.on_event = [&](const ingot_event_t &event) {
         if (event.kind == INGOT_EVENT_NO_ID)
