@@ -35,7 +35,9 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found, so
                                       the program has no blob; reason: what Ingot could not replace or does not know. */
     INGOT_EVENT_ENVIRONMENT = 13, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */
-    INGOT_EVENT_PASSED_THROUGH = 14 /**< A layer passed the application's build on to the driver; reason: why. */
+    INGOT_EVENT_PASSED_THROUGH = 14, /**< A layer passed the application's build on to the driver; reason: why. */
+    INGOT_EVENT_NO_ID = 15 /**< The id of a program could not be made, so a storage was neither asked for the program
+                              nor will it get it; status, reason. */
 } ingot_event_kind_t;
 
 /** An event. Its pointers are never NULL, and valid only during the callback. */

@@ -235,8 +235,10 @@ typedef struct ingot_persist_storing {
     size_t struct_size;
     ingot_persist_store_mode_t store_mode;
     /** How long exit() may take to store waiting programs; 0: 5000 ms. INGOT_PERSIST_NO_TIME: exit() stores nothing. A
-     * program that is expected to take longer than the remaining time is not begun. For the first program, no
-     * estimate is known. A driver call in progress cannot be stopped, and exit() waits up to 30 seconds for it. */
+     * program that is expected to take longer than the remaining time is not begun. A driver that generates code at
+     * launch is expected to take 100 ms per kernel of the program, or longer if earlier programs, in proportion to
+     * their build times, suggest this. A driver call in progress cannot be stopped, and exit() waits up to 30 seconds
+     * for it. If it then still runs, later processes that use the store expect it to take that long. */
     uint32_t exit_time_ms;
     /** For INGOT_PERSIST_STORE_AUTO and devices that generate code at launch: the time without a new program through
      * the storage after which it stores in the background. Make it long enough for the first launches. 0 and

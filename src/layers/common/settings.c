@@ -39,10 +39,19 @@ static bool is_plain(char c)
  * like the names of the directories of entries (buckets). The caller then appends an underscore. */
 static bool is_reserved(const char *name)
 {
-    static const char *const reserved[] = {
-        ".",         "..",   "CACHEDIR.TAG",    "headers.memo",           "headers.memo.new",
-        "index.bin", "lock", "programs.recipe", "programs.recipe.pruned", "saved.txt",
-        "size.txt",  "tmp"};
+    static const char *const reserved[] = {".",
+                                           "..",
+                                           "CACHEDIR.TAG",
+                                           "costs.bin",
+                                           "headers.memo",
+                                           "headers.memo.new",
+                                           "index.bin",
+                                           "lock",
+                                           "programs.recipe",
+                                           "programs.recipe.pruned",
+                                           "saved.txt",
+                                           "size.txt",
+                                           "tmp"};
     for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); ++i) {
         if (strcmp(name, reserved[i]) == 0)
             return true;

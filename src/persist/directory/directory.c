@@ -10,6 +10,7 @@
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/directory/costs_file.h"
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/build_lock.h"
@@ -222,6 +223,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         trust_must_require_seals(*storage);
     if (!directory->is_read_only) {
         storage_set_save_counts(*storage, save_counts);
+        storage_set_costs(*storage, &costs_file_operations);
         storage_set_build_locks(*storage, &build_lock_operations);
         evict_expired(directory); /* only now, when opening can no longer fail */
         if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)

@@ -9,6 +9,7 @@
 
 #include <ingot/backend.h>
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
@@ -16,16 +17,19 @@
 #include "persist/prewarm/prewarm.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/recipe/recording.h"
+#include "persist/storage/common/costs.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/last_work.h"
 #include "persist/storage/program_blob.h"
+#include "persist/storage/store_cost.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/turns/build_permit.h"
 #include "persist/storage/turns/build_turn.h"
 #include "util/cancellation.h"
+#include "util/nanoseconds.h"
 
 /* A request for a program. ingot_program_get_or_create passes it to the functions that load or build the program. */
 struct request {
@@ -79,11 +83,17 @@ static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_progr
     return status;
 }
 
-/* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context. */
+/* Gets the descriptor's id. Returns false if the descriptor has no id or the storage does not serve its context.
+ * Reports an id that could not be made. A program that is not cacheable by its nature is reported when it is built. */
 static bool has_id(const_ingot_program_desc_t desc, struct request *request)
 {
-    return storage_serves(request->storage, request->context) &&
-           ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id) == INGOT_SUCCESS;
+    const uint64_t started_ns = files_steady_clock_ns();
+    if (!storage_serves(request->storage, request->context))
+        return false;
+    const ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &request->id_size, &request->id);
+    if (status != INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
+        events_tell_context(request->context, INGOT_EVENT_NO_ID, status, 0, started_ns, ingot_last_error_detail());
+    return status == INGOT_SUCCESS;
 }
 
 static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
@@ -106,6 +116,24 @@ static void note_loaded(const_ingot_program_t program, const struct request *req
     (void)ingot_program_get_build_time(program, &build_ns);
     const uint64_t taken_ns = files_steady_clock_ns() - started_ns;
     savings_note(request->storage, true, build_ns > taken_ns ? build_ns - taken_ns : 0);
+}
+
+/* If loading the program took more processor time than compiling it did, removes it from the storage, and remembers in
+ * the store not to store it again. Processor time is compared, because a load may also wait for a disk. */
+static void drop_if_slow(const_ingot_program_t program, const struct request *request, uint64_t load_ns)
+{
+    uint64_t build_ns = 0;
+    char reason[160];
+    if (ingot_program_get_build_time(program, &build_ns) != INGOT_SUCCESS || build_ns == 0 || load_ns <= build_ns)
+        return;
+    const uint64_t started_ns = files_steady_clock_ns();
+    if (ingot_storage_remove(request->storage, request->id_size, request->id) != INGOT_SUCCESS)
+        return; /* the storage is read-only, or another thread has removed the blob */
+    store_cost_note(request->storage, request->id_size, request->id, COSTS_NEVER);
+    (void)snprintf(reason, sizeof(reason),
+                   "a program is not kept: loading it took %llu ms of processor time, and compiling it %llu ms",
+                   (unsigned long long)(load_ns / NS_PER_MS), (unsigned long long)(build_ns / NS_PER_MS));
+    events_tell_context(request->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_CACHEABLE, 0, started_ns, reason);
 }
 
 static bool generates_code_at_launch(const_ingot_program_desc_t desc)
@@ -160,6 +188,7 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
 static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
     const uint64_t started_ns = files_steady_clock_ns();
+    const uint64_t thread_began_ns = costs_thread_ns();
     request->is_to_store = false; /* a second attempt may decide differently */
     request->has_id = has_id(desc, request);
     if (request->has_id &&
@@ -167,6 +196,8 @@ static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_progra
          load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
         request->origin = INGOT_ORIGIN_STORAGE;
         note_loaded(*program, request, started_ns);
+        if (generates_code_at_launch(desc))
+            drop_if_slow(*program, request, costs_thread_ns() - thread_began_ns);
         return INGOT_SUCCESS;
     }
     return build(program, desc, request);
@@ -216,8 +247,13 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
         return BUILD_TURN_NOT_STORED;
     if (stores_now(storage, desc))
         return end_of_store(store_queue_store_now(storage, request->context, program, request->id_size, request->id));
+    struct store_cost cost = {.build_ns = request->build_ns};
+    if (generates_code_at_launch(desc))
+        cost = store_cost_of(storage, program, request->id_size, request->id, request->build_ns);
+    if (cost.known_ns == COSTS_NEVER)
+        return BUILD_TURN_NOT_STORED;
     last_work_add(storage);
-    store_queue_add(storage, request->context, program, request->id_size, request->id, request->build_ns,
+    store_queue_add(storage, request->context, program, request->id_size, request->id, &cost,
                     mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON
                     : mode == INGOT_PERSIST_STORE_AUTO     ? STORE_QUEUE_WHEN_QUIET
                                                            : STORE_QUEUE_AT_FLUSH);

@@ -107,6 +107,16 @@ static uint64_t do_all(uint64_t now_ns)
     return longest_ns;
 }
 
+/* Remembers the programs whose blobs the drivers have not provided in all the time of the end. */
+static void note_costs(void)
+{
+    if (!try_lock(files_steady_clock_ns()))
+        return;
+    for (ingot_storage_t storage = first; storage != NULL; storage = storage->queue.next)
+        store_queue_note_costs(storage);
+    process_lock_give(&lock);
+}
+
 /* Adds a reference, unless the last one has been released. */
 static bool retain_if_alive(ingot_storage_t storage)
 {
@@ -155,6 +165,7 @@ static void *tell(void *user)
     /* waits for a moment, because a blob that the driver has just provided may be about to be stored */
     while (is_any(store_queue_is_active) && files_steady_clock_ns() - began_ns < MAX_STORE_WAIT_NS)
         files_pause_ns(PAUSE_NS);
+    note_costs();
     while ((count = find_loss(&storage, &context)) != 0) {
         char reason[160];
         (void)snprintf(reason, sizeof(reason), "%zu %s before the process ended (limit: %llu ms); %s", count,

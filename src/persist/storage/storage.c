@@ -243,6 +243,11 @@ void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save
     storage->savings.save = save;
 }
 
+void storage_set_costs(ingot_storage_t storage, const struct storage_cost_ops *costs)
+{
+    storage->costs = costs;
+}
+
 void storage_set_build_locks(ingot_storage_t storage, const struct build_locks *locks)
 {
     storage->build_locks = locks;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "persist/storage/common/build_locks.h"
+#include "persist/storage/common/costs.h"
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
 
@@ -63,6 +64,10 @@ ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status
 /* Sets the operation with which a directory store saves counts for later processes (savings.h). May be called only
  * right after the storage's creation. */
 void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save);
+
+/* Sets what a directory store remembers about programs that cost too much to store. Must be called together with
+ * storage_set_save_counts. */
+void storage_set_costs(ingot_storage_t storage, const struct storage_cost_ops *costs);
 
 /* Sets the locks of a directory store, so that only one of several processes builds a program. May be called only
  * right after the storage's creation. */

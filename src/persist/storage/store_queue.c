@@ -10,8 +10,8 @@
  * program. It holds its own locks meanwhile, so the application's builds wait. A blob also lacks the code that the
  * driver generates at launches after the blob was made. Programs of such a driver therefore wait until no program has
  * been loaded or built for the storage's quiet time, or for a flush if that is not set. The thread has a lower
- * priority. The time that the driver will take is estimated from the program's build time and from the times of earlier
- * blobs. Blobs that would delay the end of the process for too long are left for a flush.
+ * priority. The time that the driver will take is estimated (costs.h). Blobs that would delay the end of the process
+ * for too long are left for a flush.
  *
  * A forked child has neither the thread nor the driver's state, so it treats the queue as empty and creates its locks
  * again, because they may have been held during the fork. Flushes, and the work at the end of the process, are in
@@ -34,6 +34,7 @@
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/state.h"
+#include "persist/storage/store_cost.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/take_blob.h"
 #include "util/cancellation.h"
@@ -111,7 +112,7 @@ void store_queue_unlock(struct store_queue *queue)
  * is the oldest such item; in the other lists, the one that took longest to build. Requires the lock. */
 static struct store_queue_item **find(struct store_queue *queue, enum store_queue_when when, uint64_t limit_ns)
 {
-    return store_list_find(&queue->lists[when], when == STORE_QUEUE_SOON, limit_ns, queue->taken_ns, queue->built_ns);
+    return store_list_find(&queue->lists[when], when == STORE_QUEUE_SOON, limit_ns, &queue->costs);
 }
 
 /* Removes and returns the item that `find` finds, or NULL. Requires the lock. */
@@ -167,7 +168,8 @@ static void note_failure(struct store_queue *queue, ingot_status_t status)
 }
 
 /* Counts a stored or failed item. Requires the lock. */
-static void count_outcome(struct store_queue *queue, const struct storage_outcome *outcome, uint64_t build_ns)
+static void count_outcome(struct store_queue *queue, const struct storage_outcome *outcome,
+                          const struct store_cost *cost)
 {
     if (outcome->status == INGOT_SUCCESS) {
         queue->total.stored_count += outcome->bytes != 0; /* a blob that no tier stored does not count */
@@ -175,10 +177,8 @@ static void count_outcome(struct store_queue *queue, const struct storage_outcom
     } else if (outcome->status != INGOT_NOT_CACHEABLE) {
         ++queue->total.failed_count;
     }
-    if (outcome->bytes != 0 && build_ns != 0) {
-        queue->taken_ns += outcome->take_ns;
-        queue->built_ns += build_ns;
-    }
+    if (outcome->bytes != 0 && cost->build_ns != 0)
+        costs_add(&queue->costs, cost, outcome->take_ns);
     note_failure(queue, outcome->status);
 }
 
@@ -197,7 +197,8 @@ static struct storage_outcome store_item(ingot_storage_t storage, const struct s
 bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
 {
     struct store_queue *queue = &storage->queue;
-    const uint64_t build_ns = item->build_ns;
+    const struct store_cost cost = item->cost;
+    item->began_ns = files_steady_clock_ns();
     store_list_append(&queue->active, item);
     ++queue->active_count;
     store_queue_unlock(queue);
@@ -220,7 +221,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     cancellation_allow(cancellation);
     store_queue_lock(queue);
     if (is_done) {
-        count_outcome(queue, &outcome, build_ns);
+        count_outcome(queue, &outcome, &cost);
     } else { /* any list will do: the process is ending, so only a flush still frees items, and it looks at all lists */
         item->is_settled = item->is_settled || outcome.status == INGOT_SUCCESS || outcome.status == INGOT_NOT_CACHEABLE;
         store_list_append(&queue->lists[STORE_QUEUE_SOON], item);
@@ -346,7 +347,7 @@ static void add(ingot_storage_t storage, struct store_queue_item *item, enum sto
 }
 
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
-                     size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when)
+                     size_t id_size, const uint8_t *id, const struct store_cost *cost, enum store_queue_when when)
 {
     struct store_queue_item *item = make_item(storage, context, program, id_size, id);
     if (item == NULL) {
@@ -354,7 +355,7 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
                             "a program is not stored: no memory to queue it");
         return;
     }
-    item->build_ns = build_ns;
+    item->cost = *cost;
     add(storage, item, when);
 }
 
@@ -482,6 +483,18 @@ bool store_queue_is_active(ingot_storage_t storage)
     const bool is_active = queue->active_count != 0;
     store_queue_unlock(queue);
     return is_active;
+}
+
+void store_queue_note_costs(ingot_storage_t storage)
+{
+    struct store_queue *queue = &storage->queue;
+    if (!store_queue_try_lock(queue))
+        return;
+    for (struct store_queue_item *item = queue->active.first; item != NULL; item = item->next) {
+        if (item->cost.kernel_count != 0)
+            store_cost_note(storage, item->id_size, item->id, files_steady_clock_ns() - item->began_ns);
+    }
+    store_queue_unlock(queue);
 }
 
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context)

@@ -8,6 +8,7 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
+#include "persist/storage/common/costs.h"
 #include "persist/storage/common/kinds.h"
 
 ingot_status_t store_queue_init(ingot_storage_t storage);
@@ -15,11 +16,11 @@ ingot_status_t store_queue_init(ingot_storage_t storage);
  * been flushed. */
 void store_queue_fini(ingot_storage_t storage);
 
-/* Queues a program with its build time. The caller must have called last_work_add. If too many programs wait, stores
- * the oldest of them in this call. But if the programs wait for a quiet time, drops those that were fastest to
- * build. */
+/* Queues a program with what is known about the cost of its blob. The caller must have called last_work_add. If too
+ * many programs wait, stores the oldest of them in this call. But if the programs wait for a quiet time, drops those
+ * that were fastest to build. */
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
-                     size_t id_size, const uint8_t *id, uint64_t build_ns, enum store_queue_when when);
+                     size_t id_size, const uint8_t *id, const struct store_cost *cost, enum store_queue_when when);
 
 /* Stores a program immediately. If that fails, the next flush returns the failure, too. */
 ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
@@ -59,6 +60,10 @@ bool store_queue_is_active(ingot_storage_t storage);
  * NULL for blobs. The next call finds another context. For the end of the process: does not wait for the queue's lock,
  * and returns 0 if the lock is not available. */
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context);
+
+/* Remembers the programs that are still being stored, so that later processes do not begin them while they end. For the
+ * end of the process: does not wait for the queue's lock. */
+void store_queue_note_costs(ingot_storage_t storage);
 
 /* ---- for store_flush.c ---- */
 

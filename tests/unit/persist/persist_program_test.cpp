@@ -194,6 +194,25 @@ TEST_F(PersistProgram, BuildsWhatIsNotCacheableAndStoresNothing)
     EXPECT_EQ(0u, entries_of(path_).size());
 }
 
+TEST_F(PersistProgram, TellsWhyAnIdCouldNotBeMade)
+{
+    ScratchDirectory scratch;
+    Store store(scratch.path() / "store");
+    std::string reason;
+    Session session;
+    session.hook = [](const char *operation) {
+        return strcmp(operation, "identify") == 0 ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
+    };
+    session.on_event = [&](const ingot_event_t &event) {
+        if (event.kind == INGOT_EVENT_NO_ID)
+            reason = event.reason;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store));
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_NO_ID, INGOT_BACKEND_ERROR));
+    EXPECT_EQ("the hook failed identify", reason);
+    EXPECT_EQ(0u, entries_of(scratch.path() / "store").size());
+}
+
 TEST_F(PersistProgram, AFailedBuildIsToldAndNotStored)
 {
     Session session;

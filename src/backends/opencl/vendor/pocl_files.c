@@ -1,8 +1,9 @@
 /*
  * pocl_files.c - finds the data files with which PoCL compiles programs.
  *
- * share/pocl/include, under the prefix where PoCL is installed, has the headers that precede each program. share/pocl
- * has a library of built-in functions for each type of processor: kernel-TRIPLE-VARIANT.bc (9 MB). PoCL links a
+ * PoCL's library finds its data relative to itself, and tells where. Older versions do not; there, the known places are
+ * tried. The data directory has include/ with the headers that precede each program, and a library of built-in
+ * functions for each type of processor: kernel-TRIPLE-VARIANT.bc (9 MB). PoCL links a
  * program with the variant for the device's processor, whose name is a part of the device's name. If the name does not
  * contain a known processor, or if POCL_KERNELLIB_NAME chooses a library, this file adds all variants. The directory
  * pocl, beside PoCL's own library, has a library for each kind of device.
@@ -19,6 +20,7 @@
 
 #define MAX_FILES 128u
 #define PATH_ROOM 512u
+#define ANSWER_ROOM 4096u /* POCL_MAX_PATHNAME_LENGTH */
 
 /* Processors, by LLVM's names, and the variants for them in the packages of PoCL that distributions offer. */
 static const struct {
@@ -27,6 +29,13 @@ static const struct {
 } variants[] = {
     {"x86-64", "sse2"},        {"core2", "ssse3"},     {"penryn", "sse41"}, {"sandybridge", "avx"},
     {"ivybridge", "avx_f16c"}, {"bdver1", "avx_fma4"}, {"haswell", "avx2"}, {"skylake-avx512", "avx512"},
+};
+
+/* Where a PoCL that does not tell has its data, relative to the directory of its library. */
+static const char *const places[] = {
+    "../../share/pocl",                                /* the library is in lib/ARCHITECTURE/ */
+    "../share/pocl",                                   /* the library is in lib/ */
+    "../../pocl_binary_distribution/.libs/share/pocl", /* a wheel for Python: the library is in pyopencl/.libs/ */
 };
 
 struct file_list {
@@ -82,26 +91,78 @@ static ingot_status_t add_directory(struct file_list *list, const char *director
     return status;
 }
 
+/* Writes the directory of a library, without the slash at its end. */
+static void directory_of(const char *library, char directory[PATH_ROOM])
+{
+    const char *slash = strrchr(library, '/');
+    (void)snprintf(directory, PATH_ROOM, "%.*s", slash != NULL ? (int)(slash - library) : 1,
+                   slash != NULL ? library : ".");
+}
+
+/* Asks PoCL's library for the directory of its data files. Returns false if it does not have the function, which
+ * version 3.1 and later export. */
+static bool ask_library(const char *library, char data[PATH_ROOM])
+{
+    int (*get_directory)(char *) = NULL;
+    char answer[ANSWER_ROOM] = "";
+    void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    void *symbol = handle != NULL ? dlsym(handle, "pocl_get_private_datadir") : NULL;
+    memcpy(&get_directory, &symbol, sizeof(symbol));
+    if (get_directory != NULL)
+        (void)get_directory(answer);
+    if (handle != NULL)
+        (void)dlclose(handle);
+    const size_t length = strlen(answer);
+    if (length == 0 || length >= PATH_ROOM)
+        return false;
+    memcpy(data, answer, length + 1);
+    return true;
+}
+
+/* Finds the directory of the data files. */
+static ingot_status_t find_data(const char *library, char data[PATH_ROOM])
+{
+    const char *building = getenv("POCL_BUILDING");
+    char own[PATH_ROOM];
+    if (building != NULL && strcmp(building, "0") != 0)
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR,
+                                      "POCL_BUILDING is set, so PoCL's data files are those of its source directory");
+    if (ask_library(library, data))
+        return INGOT_SUCCESS;
+    directory_of(library, own);
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); ++i) {
+        char include[PATH_ROOM];
+        const int length = snprintf(data, PATH_ROOM, "%s/%s", own, places[i]);
+        const int include_length = snprintf(include, sizeof(include), "%s/%s/include", own, places[i]);
+        if (length >= 0 && include_length >= 0 && include_length < (int)sizeof(include) && access(include, R_OK) == 0)
+            return INGOT_SUCCESS;
+    }
+    return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the data files of PoCL's library %s were not found", library);
+}
+
 static ingot_status_t add_files(struct file_list *list, const char *library, const char *suffix)
 {
+    char data[PATH_ROOM];
     char directory[PATH_ROOM];
-    const char *slash = strrchr(library, '/');
-    const int length = slash != NULL ? (int)(slash - library) : 0;
-    (void)snprintf(directory, sizeof(directory), "%.*s/../../share/pocl/include", length, library);
-    if (access(directory, R_OK) != 0) /* PoCL's library is in lib/ itself, not in lib/ARCHITECTURE/ */
-        (void)snprintf(directory, sizeof(directory), "%.*s/../share/pocl/include", length, library);
-    ingot_status_t status = add_directory(list, directory, "");
-    directory[strlen(directory) - strlen("/include")] = '\0';
+    ingot_status_t status = find_data(library, data);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (strlen(data) + strlen("/include") >= sizeof(directory))
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s has a path of more than %u bytes", data,
+                                      PATH_ROOM - 1);
+    memcpy(directory, data, strlen(data) + 1);
+    (void)strcat(directory, "/include");
+    status = add_directory(list, directory, "");
     const size_t headers = list->count;
     if (status == INGOT_SUCCESS)
-        status = add_directory(list, directory, suffix);
+        status = add_directory(list, data, suffix);
     if (status == INGOT_SUCCESS && list->count == headers)
         /* PoCL was built for one processor, and the file's name does not contain a variant. */
-        status = add_directory(list, directory, ".bc");
-    /* This directory has a library for each kind of device. */
-    (void)snprintf(directory, sizeof(directory), "%.*s/pocl", length, library);
-    if (status == INGOT_SUCCESS && access(directory, R_OK) == 0)
-        status = add_directory(list, directory, ".so");
+        status = add_directory(list, data, ".bc");
+    directory_of(library, data);
+    const int length = snprintf(directory, sizeof(directory), "%s/pocl", data);
+    if (status == INGOT_SUCCESS && length < (int)sizeof(directory) && access(directory, R_OK) == 0)
+        status = add_directory(list, directory, ".so"); /* a library for each kind of device */
     return status;
 }
 

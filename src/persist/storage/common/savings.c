@@ -84,9 +84,7 @@ static void enlist(ingot_storage_t store)
     is_watching = is_watching || atexit(save_all) == 0;
 }
 
-/* Returns the directory store in which a storage's counts wait, or NULL. The caller must release *held, which keeps
- * that store alive. */
-static ingot_storage_t find_store(ingot_storage_t storage, ingot_storage_t *held)
+ingot_storage_t savings_find_store(ingot_storage_t storage, ingot_storage_t *held)
 {
     *held = NULL;
     while (storage != NULL && storage->kind != STORAGE_DIRECTORY) {
@@ -113,7 +111,7 @@ void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)
     const struct savings_counts more = {is_hit ? 1 : 0, is_hit ? 0 : 1, saved_ns, 0};
     atomic_fetch_add_explicit(&storage->saved_ns, saved_ns, memory_order_relaxed);
     ingot_storage_t held;
-    ingot_storage_t store = find_store(storage, &held);
+    ingot_storage_t store = savings_find_store(storage, &held);
     if (store != NULL && store != storage)
         atomic_fetch_add_explicit(&store->saved_ns, saved_ns, memory_order_relaxed);
     if (store != NULL)
@@ -139,7 +137,7 @@ static void save(ingot_storage_t store)
 void savings_save(ingot_storage_t storage)
 {
     ingot_storage_t held;
-    ingot_storage_t store = find_store(storage, &held);
+    ingot_storage_t store = savings_find_store(storage, &held);
     if (store != NULL)
         save(store);
     ingot_storage_release(held);

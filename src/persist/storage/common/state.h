@@ -10,6 +10,7 @@
 
 #include "persist/base/process_lock.h"
 #include "persist/storage/common/build_locks.h"
+#include "persist/storage/common/costs.h"
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
 #include "persist/storage/common/store_list.h"
@@ -27,8 +28,7 @@ struct store_queue {
     size_t making_count;                              /* programs that are being loaded or built */
     uint64_t last_made_ns;                            /* when the last program was loaded or built */
     uint64_t urgent_until_ns;                         /* the thread works on all lists until this time */
-    uint64_t taken_ns;                                /* total time that drivers took to provide blobs so far */
-    uint64_t built_ns;                                /* total build time of the programs of these blobs */
+    struct store_costs costs;                         /* of the blobs that drivers provided so far */
     ingot_persist_flush_progress_t total;             /* since the storage was created */
     ingot_status_t failure;                           /* the first failure that no flush has returned yet */
     bool has_thread;
@@ -102,6 +102,7 @@ struct ingot_storage {
     _Atomic uint64_t awaited;  /* programs that another process built while this one waited; relaxed */
     _Atomic uint64_t wait_timeouts;
     struct storage_savings savings;
+    const struct storage_cost_ops *costs; /* set in a directory store; used only in a writable one */
     struct store_queue queue;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */
     /* set by the thread that added the part; only the last release reads it, after all that holders of references

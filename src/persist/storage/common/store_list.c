@@ -84,26 +84,19 @@ struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list
 {
     struct store_queue_item **cheapest = &list->first;
     for (struct store_queue_item **at = cheapest; *at != NULL; at = &(*at)->next) {
-        if ((*at)->build_ns < (*cheapest)->build_ns)
+        if ((*at)->cost.build_ns < (*cheapest)->cost.build_ns)
             cheapest = at;
     }
     return cheapest;
 }
 
-static uint64_t expected_ns(const struct store_queue_item *item, uint64_t taken_ns, uint64_t built_ns)
-{
-    if (built_ns == 0)
-        return 0;
-    const double expected = (double)taken_ns / (double)built_ns * (double)item->build_ns;
-    return expected < (double)INT64_MAX ? (uint64_t)expected : UINT64_MAX;
-}
-
 struct store_queue_item **store_list_find(struct store_queue_list *list, bool is_oldest, uint64_t limit_ns,
-                                          uint64_t taken_ns, uint64_t built_ns)
+                                          const struct store_costs *so_far)
 {
     struct store_queue_item **best = NULL;
     for (struct store_queue_item **at = &list->first; *at != NULL; at = &(*at)->next) {
-        if (expected_ns(*at, taken_ns, built_ns) > limit_ns || (best != NULL && (*at)->build_ns <= (*best)->build_ns))
+        if (costs_expect_ns(&(*at)->cost, so_far) > limit_ns ||
+            (best != NULL && (*at)->cost.build_ns <= (*best)->cost.build_ns))
             continue;
         best = at;
         if (is_oldest)

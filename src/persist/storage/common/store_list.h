@@ -8,15 +8,18 @@
 #include <ingot/ingot.h>
 #include <stdbool.h>
 
+#include "persist/storage/common/costs.h"
+
 struct store_queue_item {
     struct store_queue_item *next;
     ingot_program_t program; /* a reference, which keeps its context alive; NULL: the item is a blob to promote */
     const struct ingot_context *context; /* the program's; NULL for a blob */
-    uint64_t build_ns;
-    bool is_settled;   /* true: it was stored, or an event has reported that it was not */
-    bool is_cancelled; /* true: the blob was removed or replaced while it was being promoted */
-    size_t tier_count; /* number of a chain's first tiers that the blob is promoted to */
-    size_t blob_size;  /* 0 if the item is a program */
+    struct store_cost cost;              /* zeros for a blob */
+    uint64_t began_ns;                   /* when a thread began to store it; 0: not yet */
+    bool is_settled;                     /* true: it was stored, or an event has reported that it was not */
+    bool is_cancelled;                   /* true: the blob was removed or replaced while it was being promoted */
+    size_t tier_count;                   /* number of a chain's first tiers that the blob is promoted to */
+    size_t blob_size;                    /* 0 if the item is a program */
     size_t id_size;
     uint8_t id[]; /* followed by the blob */
 };
@@ -49,10 +52,8 @@ struct store_queue_item **store_list_find_item(struct store_queue_list *list, co
 struct store_queue_item **store_list_find_cheapest(struct store_queue_list *list);
 
 /* Looks only at items whose blobs the driver is expected to provide within limit_ns. Returns a link to the oldest of
- * them (is_oldest) or to the one that took longest to build, or NULL if there are none. The expected time is the item's
- * build time multiplied by taken_ns / built_ns, the ratio of earlier items. If built_ns is 0, the ratio is unknown, and
- * all items are considered. */
+ * them (is_oldest) or to the one that took longest to build, or NULL if there are none. */
 struct store_queue_item **store_list_find(struct store_queue_list *list, bool is_oldest, uint64_t limit_ns,
-                                          uint64_t taken_ns, uint64_t built_ns);
+                                          const struct store_costs *so_far);
 
 #endif
