@@ -17,14 +17,17 @@
 
 /* Gets a result with a native program that no other shadow has, or has had. Threads that build the same program at once
  * may get the same native program; all but the thread that made it then ask Ingot again. */
-static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options)
+static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options,
+                                     struct kept_request *request)
 {
     struct result *result = NULL;
     ingot_status_t status = INGOT_SUCCESS;
     do {
+        if (result != NULL)
+            kept_request_move(request, &result->request);
         result_release(result);
         result = NULL;
-        status = result_create(&result, desc, shadow->context->device_count, options);
+        status = result_create(&result, desc, shadow->context->device_count, options, request);
     } while (status == INGOT_SUCCESS && (result->is_shared || !shadow_set_result(shadow, result)));
     if (status == INGOT_SUCCESS)
         statistics_add_program(result->program, result->duration_ns);
@@ -34,13 +37,15 @@ static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t
 static ingot_status_t build_with_ingot(struct shadow *shadow, const char *options)
 {
     ingot_program_desc_t desc = NULL;
+    struct kept_request request = {.options = NULL};
     if (shadow->context == NULL)
         shadow->context = contexts_acquire(shadow->native);
     if (shadow->context == NULL)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "Ingot could not create a context");
-    ingot_status_t status = describe_build(shadow, options != NULL ? options : "", &desc);
+    ingot_status_t status = describe_build(shadow, options != NULL ? options : "", &request, &desc);
     if (status == INGOT_SUCCESS)
-        status = get_own_result(shadow, desc, options);
+        status = get_own_result(shadow, desc, options, &request);
+    kept_request_fini(&request);
     ingot_program_desc_release(desc);
     return status;
 }

@@ -87,8 +87,12 @@ cl_int CL_API_CALL layer_set_spec_constant(cl_program program, cl_uint id, size_
     struct shadow *shadow = shadow_find(program);
     if (shadow == NULL)
         return layer_target.clSetProgramSpecializationConstant(program, id, size, value);
-    if (shadow->kind != INGOT_SOURCE_SPIRV)
-        (void)shadow_build_native(shadow); /* PoCL aborts if the program has not been built */
+    if (shadow->kind != INGOT_SOURCE_SPIRV) { /* the driver refuses, but PoCL aborts if the program is not built */
+        struct shadow_use use = shadow_begin_call(program);
+        const cl_int refusal = layer_target.clSetProgramSpecializationConstant(use.native, id, size, value);
+        shadow_end_use(&use);
+        return refusal;
+    }
     shadow_begin_work(shadow, false);
     const cl_int error = layer_target.clSetProgramSpecializationConstant(shadow->native, id, size, value);
     if (error == CL_SUCCESS && !keep_constant(shadow, id, size, value))
