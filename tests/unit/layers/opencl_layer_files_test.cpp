@@ -144,7 +144,7 @@ void query_everything(Session &session, cl_program program)
 
 TEST(LayerFiles, AnswersAboutTheProgramThatWasBuilt)
 {
-    for (const char *options : {"-I inc", "-Iinc  -cl-mad-enable", "-cl-denorms-are-zero -I inc -cl-kernel-arg-info"})
+    for (const char *options : {"-I inc", "-cl-denorms-are-zero  -I inc -cl-kernel-arg-info"})
         compare_changes([options](Session &session, const Folders &folders, const Change &change) {
             cl_program program = session.source(kText);
             session.build(program, options);
@@ -174,7 +174,7 @@ TEST(LayerFiles, AnswersAboutTheProgramThatWasBuiltWithoutOptions)
 
 TEST(LayerFiles, AnswersAboutTheObjectThatWasCompiled)
 {
-    for (const char *options : {"-I inc", "-Iinc  -cl-mad-enable"})
+    for (const char *options : {"-I inc  -cl-mad-enable"})
         compare_changes([options](Session &session, const Folders &folders, const Change &change) {
             cl_program program = session.source(kText);
             cl_int error = session.cl.clCompileProgram(program, 0, nullptr, options, 0, nullptr, nullptr, nullptr,
@@ -191,7 +191,8 @@ TEST(LayerFiles, AnswersAboutTheObjectThatWasCompiled)
         });
 }
 
-/* The second build is one that the driver does as the application asks. */
+/* The driver does the first two of these builds as the application asks. After one that fails, drivers still report some
+ * facts of the build before, which the driver then did not do. */
 TEST(LayerFiles, BuildsAgainFromTheFilesOfThen)
 {
     for (const char *again : {"-I inc -g", "-I inc -cl-std=CL9.9", "-I inc"})
@@ -199,10 +200,39 @@ TEST(LayerFiles, BuildsAgainFromTheFilesOfThen)
             cl_program program = session.source(kText);
             session.build(program, "-I inc");
             change.make(folders);
-            session.build(program, again);
-            query_everything(session, program);
+            const cl_int error = session.cl.clBuildProgram(program, 0, nullptr, again, nullptr, nullptr);
+            session.tell("build again", error);
+            if (error == CL_SUCCESS)
+                query_everything(session, program);
+            else
+                EXPECT_EQ(nullptr, session.kernel(program, "one"));
             session.cl.clReleaseProgram(program);
         });
+}
+
+/* The other device would keep the program of the first build, which the driver cannot repeat from other files. */
+TEST(LayerFiles, RefusesABuildForSomeDevicesAfterAChange)
+{
+    for (int i = 0; i < 2; ++i) {
+        const Folders folders;
+        Session session(layered(), 2);
+        if (session.devices.size() < 2)
+            return; /* Intel's driver simulates one device */
+        cl_program program = session.source(kText);
+        session.build(program, "-I inc");
+        EXPECT_EQ(CL_SUCCESS,
+                  session.cl.clBuildProgram(program, 1, &session.devices[1], "-I inc -g", nullptr, nullptr));
+        session.cl.clReleaseProgram(program);
+        program = session.source(kText);
+        session.build(program, "-I inc");
+        folders.write("here", kSecond);
+        EXPECT_EQ(CL_OUT_OF_RESOURCES,
+                  session.cl.clBuildProgram(program, 1, &session.devices[1], "-I inc -g", nullptr, nullptr));
+        cl_kernel kernel = session.kernel(program, "one");
+        EXPECT_NE(nullptr, kernel);
+        session.cl.clReleaseKernel(kernel);
+        session.cl.clReleaseProgram(program);
+    }
 }
 
 /* If the driver refuses the loaded program, the application gets a kernel of the program that it built. */

@@ -134,6 +134,13 @@ static const char *why_not(struct shadow *shadow, enum arguments arguments, cons
     return reason;
 }
 
+/* Repeats the build of the result, which the driver's build continues. Returns false if there is a result, but the
+ * driver would build another program, because a file that it includes has changed. */
+static bool repeat_build(struct shadow *shadow)
+{
+    return shadow_build_native(shadow) || !shadow_has_result(shadow);
+}
+
 cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                const char *options, program_callback_t notify, void *user)
 {
@@ -159,7 +166,9 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     }
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
-    if (arguments != ARGUMENTS_WRONG)
-        (void)shadow_build_native(shadow); /* repeats the build of the result, which this build continues */
+    if (arguments != ARGUMENTS_WRONG && !repeat_build(shadow) && arguments == ARGUMENTS_SOME_DEVICES) {
+        trace_passed(shadow->native, INGOT_NOT_CACHEABLE, "a build for some of the devices after a file changed");
+        return CL_OUT_OF_RESOURCES;
+    }
     return build_native(shadow, device_count, devices, options, notify, user);
 }
