@@ -33,9 +33,11 @@ static ingot_status_t read_bytes(cl_program native, cl_program_info name, struct
                : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the driver does not return the source");
 }
 
-static ingot_status_t read_text(cl_program native, struct input *input)
+static ingot_status_t read_text(const struct shadow *shadow, struct input *input)
 {
-    const ingot_status_t status = read_bytes(native, CL_PROGRAM_SOURCE, input);
+    if (shadow->has_text_after_nul)
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the source has text after a NUL");
+    const ingot_status_t status = read_bytes(shadow->native, CL_PROGRAM_SOURCE, input);
     if (status != INGOT_SUCCESS)
         return status;
     const size_t size = input->size;
@@ -48,13 +50,13 @@ static ingot_status_t read_text(cl_program native, struct input *input)
 static ingot_status_t read_input(const struct shadow *shadow, struct input *input)
 {
     return shadow->kind == INGOT_SOURCE_SPIRV ? read_bytes(shadow->native, CL_PROGRAM_IL, input)
-                                              : read_text(shadow->native, input);
+                                              : read_text(shadow, input);
 }
 
-ingot_status_t describe_header(cl_program native, const char *name, ingot_source_view_t *header)
+ingot_status_t describe_header(const struct shadow *shadow, const char *name, ingot_source_view_t *header)
 {
     struct input input = {0, NULL};
-    ingot_status_t status = read_text(native, &input);
+    ingot_status_t status = read_text(shadow, &input);
     char *copy = strdup(name);
     if (status == INGOT_SUCCESS && copy == NULL)
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the name of a header");

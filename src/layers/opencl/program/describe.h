@@ -17,7 +17,7 @@ ingot_status_t describe_build(const struct shadow *shadow, const char *options, 
 ingot_status_t describe_compilation(const struct shadow *shadow, const char *options,
                                     const struct object_headers *headers, ingot_program_desc_t *desc);
 
-/* Copies a header's name, and its text from `native`, which is the driver's program. The caller frees both. */
-ingot_status_t describe_header(cl_program native, const char *name, ingot_source_view_t *header);
+/* Copies a header's name, and its text from the shadow. The caller frees both. */
+ingot_status_t describe_header(const struct shadow *shadow, const char *name, ingot_source_view_t *header);
 
 #endif

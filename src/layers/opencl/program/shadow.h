@@ -36,6 +36,7 @@ struct shadow {
     cl_uint own_references;            /* reference count of `native` when it was new; usually 1 */
     cl_uint first_references;          /* the reference count that queries reported when the shadow was new */
     ingot_source_kind_t kind;          /* 0 for a linked program */
+    bool has_text_after_nul;           /* the driver may not return the whole source; set when the shadow is made */
     struct recipe *recipe;             /* NULL unless a linked program was loaded */
     ingot_program_t waiting;           /* a linked program that may have to be stored, or NULL; never changes */
     ingot_program_desc_t waiting_desc; /* the descriptor of `waiting`, or NULL; never changes */
