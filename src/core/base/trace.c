@@ -4,8 +4,8 @@
  * A line of INGOT_TRACE is `ingot,KIND,STATUS,MICROSECONDS,BYTES,GROUP,NAME,REASON`. It is written with a single write
  * call, so threads and processes may share a file. Commas and control characters in values become blanks.
  *
- * A trace must not harm the application: opening never waits, a full pipe loses lines, and no write ends the process. If
- * the application closes the trace's descriptor and gets the number for a file of its own, the trace ends.
+ * A trace must not harm the application: opening never waits, a full pipe loses lines, and no write ends the process.
+ * If the application closes the trace's descriptor and gets the number for a file of its own, the trace ends.
  */
 #include "core/base/trace.h"
 
@@ -91,10 +91,10 @@ static void write_line(int file, const ingot_event_t *event)
     plain(name, sizeof(name), event->name);
     plain(reason, sizeof(reason), event->reason);
     /* no %f, which prints the decimal separator of the application's locale */
-    int length = snprintf(line, sizeof(line), "ingot,%s,%s,%" PRIu64 ".%03" PRIu64 ",%zu,%s,%s,%s\n",
-                          ingot_event_kind_name(event->kind), ingot_status_name(event->status),
-                          event->duration_ns / NS_PER_US, event->duration_ns % NS_PER_US, event->bytes, group, name,
-                          reason);
+    int length =
+        snprintf(line, sizeof(line), "ingot,%s,%s,%" PRIu64 ".%03" PRIu64 ",%zu,%s,%s,%s\n",
+                 ingot_event_kind_name(event->kind), ingot_status_name(event->status), event->duration_ns / NS_PER_US,
+                 event->duration_ns % NS_PER_US, event->bytes, group, name, reason);
     const int before = cancellation_hold();
     const struct write_signals held = write_signals_hold();
     if (length > 0) /* a failure to write the trace is ignored */

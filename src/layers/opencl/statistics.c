@@ -4,8 +4,8 @@
  * Each event is appended in one write, so killed processes are counted, and a command and its children can share a
  * file. Readers add up lines with equal names. The store's counts are appended when the process exits. The layer
  * opens the file for each event, because an application may close all of its files. If the file has been removed, it
- * is not created again, because nobody will read it. Neither a pipe without a reader nor a limit of file sizes stops the
- * application.
+ * is not created again, because nobody will read it. Neither a pipe without a reader nor a limit of file sizes stops
+ * the application.
  */
 #include "layers/opencl/statistics.h"
 

@@ -51,17 +51,17 @@ private:
 TEST_F(TraceFile, SurvivesALimitOfFileSizes)
 {
     EXPECT_EQ(0, forked_child::run([this] {
-        struct trace trace;
-        const struct rlimit limit = {100, 100};
-        (void)std::signal(SIGXFSZ, SIG_DFL);
-        trace_init(&trace, nullptr, nullptr, path("trace").c_str());
-        (void)setrlimit(RLIMIT_FSIZE, &limit);
-        emit(trace, 10);
-        trace_fini(&trace);
-        sigset_t pending;
-        (void)sigpending(&pending);
-        return sigismember(&pending, SIGXFSZ);
-    }));
+                  struct trace trace;
+                  const struct rlimit limit = {100, 100};
+                  (void)std::signal(SIGXFSZ, SIG_DFL);
+                  trace_init(&trace, nullptr, nullptr, path("trace").c_str());
+                  (void)setrlimit(RLIMIT_FSIZE, &limit);
+                  emit(trace, 10);
+                  trace_fini(&trace);
+                  sigset_t pending;
+                  (void)sigpending(&pending);
+                  return sigismember(&pending, SIGXFSZ);
+              }));
     EXPECT_EQ(100u, content_of(path("trace")).size());
 }
 
@@ -69,33 +69,33 @@ TEST_F(TraceFile, DoesNotWaitForTheReaderOfAFifo)
 {
     ASSERT_EQ(0, mkfifo(path("fifo").c_str(), 0600));
     EXPECT_EQ(0, forked_child::run([this] {
-        struct trace trace;
-        (void)alarm(20);
-        trace_init(&trace, nullptr, nullptr, path("fifo").c_str());
-        emit(trace);
-        const int is_wanted = trace_wanted(&trace) ? 1 : 0;
-        trace_fini(&trace);
-        return is_wanted;
-    }));
+                  struct trace trace;
+                  (void)alarm(20);
+                  trace_init(&trace, nullptr, nullptr, path("fifo").c_str());
+                  emit(trace);
+                  const int is_wanted = trace_wanted(&trace) ? 1 : 0;
+                  trace_fini(&trace);
+                  return is_wanted;
+              }));
 }
 
 TEST_F(TraceFile, SurvivesAReaderThatStopsOrLeaves)
 {
     ASSERT_EQ(0, mkfifo(path("fifo").c_str(), 0600));
     EXPECT_EQ(0, forked_child::run([this] {
-        struct trace trace;
-        (void)alarm(20);
-        (void)std::signal(SIGPIPE, SIG_DFL);
-        const int reader = open(path("fifo").c_str(), O_RDONLY | O_NONBLOCK);
-        trace_init(&trace, nullptr, nullptr, path("fifo").c_str());
-        emit(trace, 10000); /* more than a pipe accepts */
-        char text[6] = "";
-        const bool has_read = read(reader, text, 5) == 5 && std::strcmp(text, "ingot") == 0;
-        (void)close(reader);
-        emit(trace);
-        trace_fini(&trace);
-        return has_read ? 0 : 1;
-    }));
+                  struct trace trace;
+                  (void)alarm(20);
+                  (void)std::signal(SIGPIPE, SIG_DFL);
+                  const int reader = open(path("fifo").c_str(), O_RDONLY | O_NONBLOCK);
+                  trace_init(&trace, nullptr, nullptr, path("fifo").c_str());
+                  emit(trace, 10000); /* more than a pipe accepts */
+                  char text[6] = "";
+                  const bool has_read = read(reader, text, 5) == 5 && std::strcmp(text, "ingot") == 0;
+                  (void)close(reader);
+                  emit(trace);
+                  trace_fini(&trace);
+                  return has_read ? 0 : 1;
+              }));
 }
 
 /* The application closes descriptors that are not its own, and then opens a file. */
@@ -128,7 +128,8 @@ void write_comma_locale(const std::string &folder)
     }
     (void)mkdir(folder.c_str(), 0700);
     std::ofstream file(folder + "/LC_NUMERIC", std::ios::binary);
-    file.write(reinterpret_cast<const char *>(head.data()), static_cast<std::streamsize>(head.size() * sizeof(head[0])));
+    file.write(reinterpret_cast<const char *>(head.data()),
+               static_cast<std::streamsize>(head.size() * sizeof(head[0])));
     file << body;
 }
 
@@ -136,17 +137,17 @@ TEST_F(TraceFile, HasEightFieldsInEveryLocale)
 {
     write_comma_locale(path("comma"));
     EXPECT_EQ(0, forked_child::run([this] {
-        struct trace trace;
-        char number[8] = "";
-        (void)setenv("LOCPATH", path("").c_str(), 1);
-        if (std::setlocale(LC_NUMERIC, "comma") == nullptr)
-            return 1;
-        (void)std::snprintf(number, sizeof(number), "%.1f", 0.5);
-        trace_init(&trace, nullptr, nullptr, path("trace").c_str());
-        emit(trace);
-        trace_fini(&trace);
-        return std::strcmp(number, "0,5") == 0 ? 0 : 2;
-    }));
+                  struct trace trace;
+                  char number[8] = "";
+                  (void)setenv("LOCPATH", path("").c_str(), 1);
+                  if (std::setlocale(LC_NUMERIC, "comma") == nullptr)
+                      return 1;
+                  (void)std::snprintf(number, sizeof(number), "%.1f", 0.5);
+                  trace_init(&trace, nullptr, nullptr, path("trace").c_str());
+                  emit(trace);
+                  trace_fini(&trace);
+                  return std::strcmp(number, "0,5") == 0 ? 0 : 2;
+              }));
     EXPECT_EQ("ingot,build,INGOT_SUCCESS,12345.067,0,,,a reason\n", content_of(path("trace")));
 }
 

@@ -217,10 +217,9 @@ TEST(Layer, BuildsSourcesWithNulsAsTheDriverDoes)
                 session.context, static_cast<cl_uint>(strings.size()), strings.data(), lengths.data(), nullptr);
             error = session.cl.clCompileProgram(object, 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr);
             session.tell("compile", error);
-            cl_program linked =
-                error == CL_SUCCESS
-                    ? session.cl.clLinkProgram(session.context, 0, nullptr, "", 1, &object, nullptr, nullptr, &error)
-                    : nullptr;
+            cl_program linked = error == CL_SUCCESS ? session.cl.clLinkProgram(session.context, 0, nullptr, "", 1,
+                                                                               &object, nullptr, nullptr, &error)
+                                                    : nullptr;
             session.tell("link", error);
             if (linked != nullptr) {
                 session.tell("has two", session.kernel(linked, "two") != nullptr);

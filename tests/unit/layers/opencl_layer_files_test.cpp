@@ -177,8 +177,8 @@ TEST(LayerFiles, AnswersAboutTheObjectThatWasCompiled)
     for (const char *options : {"-I inc  -cl-mad-enable"})
         compare_changes([options](Session &session, const Folders &folders, const Change &change) {
             cl_program program = session.source(kText);
-            cl_int error = session.cl.clCompileProgram(program, 0, nullptr, options, 0, nullptr, nullptr, nullptr,
-                                                       nullptr);
+            cl_int error =
+                session.cl.clCompileProgram(program, 0, nullptr, options, 0, nullptr, nullptr, nullptr, nullptr);
             session.tell("compile", error);
             change.make(folders);
             session.query_program(program);
@@ -191,8 +191,8 @@ TEST(LayerFiles, AnswersAboutTheObjectThatWasCompiled)
         });
 }
 
-/* The driver does the first two of these builds as the application asks. After one that fails, drivers still report some
- * facts of the build before, which the driver then did not do. */
+/* The driver does the first two of these builds as the application asks. After one that fails, drivers still report
+ * some facts of the build before, which the driver then did not do. */
 TEST(LayerFiles, BuildsAgainFromTheFilesOfThen)
 {
     for (const char *again : {"-I inc -g", "-I inc -cl-std=CL9.9", "-I inc"})

@@ -166,8 +166,8 @@ static bool check_store(const struct running *running)
     const ingot_status_t status = try_store();
     if (status != INGOT_SUCCESS)
         (void)fprintf(stderr, "ingot run: %s without a store: %s (%s)\n",
-                      running->is_strict ? "the command is not executed" : "the command runs", ingot_last_error_detail(),
-                      ingot_status_name(status));
+                      running->is_strict ? "the command is not executed" : "the command runs",
+                      ingot_last_error_detail(), ingot_status_name(status));
     return status == INGOT_SUCCESS || !running->is_strict;
 }
 

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "layers/opencl/calls/extensions.h"
+#include "layers/opencl/extension_lookup.h"
 #include "layers/opencl/program/burial.h"
 #include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/platforms.h"
@@ -92,7 +92,7 @@ cl_program CL_API_CALL layer_create_with_il(cl_context context, const void *il, 
 cl_program CL_API_CALL layer_create_with_il_khr(cl_context context, const void *il, size_t length, cl_int *error)
 {
     cl_program(CL_API_CALL * create)(cl_context, const void *, size_t, cl_int *) = NULL;
-    *(void **)&create = extensions_find_for_context(context, "clCreateProgramWithILKHR");
+    *(void **)&create = extension_find_for_context(context, "clCreateProgramWithILKHR");
     if (create == NULL) {
         if (error != NULL)
             *error = CL_INVALID_CONTEXT;

@@ -82,8 +82,8 @@ static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const 
     return true;
 }
 
-/* Lets the driver refuse a constant for a program from source. PoCL aborts if the program is not built, and the error of
- * Intel's driver depends on how the program was made. */
+/* Lets the driver refuse a constant for a program from source. PoCL aborts if the program is not built, and the error
+ * of Intel's driver depends on how the program was made. */
 static cl_int refuse_constant(cl_program program, cl_uint id, size_t size, const void *value)
 {
     struct shadow_use use = shadow_begin_call(program);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/opencl/calls/extensions.h"
+#include "layers/opencl/extension_lookup.h"
 
 const char *compiler_options_of(const ingot_build_request_t *request)
 {
@@ -59,7 +59,7 @@ static cl_program create_with_il(cl_context context, const ingot_source_view_t *
     cl_int error = CL_SUCCESS;
     cl_program native = create != NULL ? create(context, il->bytes, il->size, &error) : NULL;
     if (native == NULL) { /* a driver of OpenCL 2.0 has it as an extension */
-        *(void **)&create = extensions_find_for_context(context, "clCreateProgramWithILKHR");
+        *(void **)&create = extension_find_for_context(context, "clCreateProgramWithILKHR");
         native = create != NULL ? create(context, il->bytes, il->size, &error) : NULL;
     }
     return native;
@@ -69,14 +69,13 @@ cl_program compiler_build(cl_context context, const ingot_build_request_t *reque
 {
     cl_int error = CL_SUCCESS;
     const ingot_source_view_t *source = &request->sources[0];
-    cl_program native = source->kind == INGOT_SOURCE_SPIRV ? create_with_il(context, source)
-                                                           : compiler_create(context, source, &error);
+    cl_program native =
+        source->kind == INGOT_SOURCE_SPIRV ? create_with_il(context, source) : compiler_create(context, source, &error);
     if (native == NULL)
         return NULL;
     for (size_t i = 0; i < request->spec_constant_count && error == CL_SUCCESS; ++i)
-        error = layer_target.clSetProgramSpecializationConstant(native, request->spec_constants[i].id,
-                                                                request->spec_constants[i].size,
-                                                                request->spec_constants[i].value);
+        error = layer_target.clSetProgramSpecializationConstant(
+            native, request->spec_constants[i].id, request->spec_constants[i].size, request->spec_constants[i].value);
     if (error == CL_SUCCESS)
         error = layer_target.clBuildProgram(native, 0, NULL, options, NULL, NULL);
     if (error == CL_SUCCESS)
@@ -102,8 +101,8 @@ cl_program compiler_try_options(cl_context context, const char *options, bool is
 cl_program compiler_publish(_Atomic(cl_program) *place, cl_program made)
 {
     cl_program first = NULL;
-    if (made == NULL || atomic_compare_exchange_strong_explicit(place, &first, made, memory_order_acq_rel,
-                                                                memory_order_acquire))
+    if (made == NULL ||
+        atomic_compare_exchange_strong_explicit(place, &first, made, memory_order_acq_rel, memory_order_acquire))
         return made;
     (void)layer_target.clReleaseProgram(made);
     return first;

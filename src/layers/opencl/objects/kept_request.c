@@ -138,8 +138,7 @@ static ingot_status_t build_request(void *user, const ingot_build_request_t *req
 {
     struct rebuild *rebuild = user;
     const bool has_options = rebuild->has_options || *request->compile_options != '\0';
-    rebuild->native =
-        compiler_build(rebuild->context, request, has_options ? request->compile_options : NULL);
+    rebuild->native = compiler_build(rebuild->context, request, has_options ? request->compile_options : NULL);
     return INGOT_SUCCESS;
 }
 

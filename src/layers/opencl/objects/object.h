@@ -25,8 +25,8 @@ struct object {
     char *log;
     ingot_program_t program;
     bool is_of_recipe; /* never compiled by the application's own call, which would read files of this machine */
-    struct kept_request request;  /* empty unless `program` was loaded */
-    _Atomic(cl_program) compiled; /* compiled from `request`; NULL: not needed yet */
+    struct kept_request request;      /* empty unless `program` was loaded */
+    _Atomic(cl_program) compiled;     /* compiled from `request`; NULL: not needed yet */
     _Atomic(cl_program) options_twin; /* see object_get_options_twin; NULL: not needed yet */
 };
 

@@ -4,6 +4,7 @@
 #include "layers/opencl/program/result.h"
 
 #include <ingot/backend.h>
+#include <ingot/descriptor.h>
 #include <ingot/persist.h>
 
 #include <stdatomic.h>
@@ -22,6 +23,15 @@ cl_uint result_count_references(cl_program native)
     return count;
 }
 
+/* Fails if the program was compiled from other texts than those that its result keeps. */
+static ingot_status_t require_kept_texts(const_ingot_program_t program)
+{
+    const char *reason = NULL;
+    const ingot_status_t status = ingot_program_get_native_reason(program, &reason);
+    return status != INGOT_SUCCESS || reason == NULL ? status
+                                                     : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
+}
+
 /* Fills in a result. Fails if there are messages and several devices, because the blob has all messages as one text, so
  * they cannot be assigned to devices. */
 static ingot_status_t fill(struct result *result, cl_uint device_count, const char *options)
@@ -30,8 +40,8 @@ static ingot_status_t fill(struct result *result, cl_uint device_count, const ch
     ingot_status_t status = repeats_create_program(&result->program, result->desc, &result->is_shared);
     if (status == INGOT_SUCCESS)
         status = ingot_opencl_program_get_native(result->program, &result->native);
-    if (status == INGOT_SUCCESS && result->has_files && !ingot_program_is_from_cache_blob(result->program))
-        status = kept_request_check(result->desc); /* it may have been built from other texts */
+    if (status == INGOT_SUCCESS && result->has_files)
+        status = require_kept_texts(result->program);
     if (status != INGOT_SUCCESS)
         return status;
     result->own_references = result_count_references(result->native);

@@ -28,14 +28,14 @@ struct result {
     bool has_options;       /* false: the application gave NULL */
     char *options;          /* as the application gave them */
     char *log;
-    bool has_files;                    /* the program includes files */
-    struct kept_request request;       /* with their texts; empty unless has_files is true */
-    _Atomic(cl_program) twin;          /* see result_get_twin; NULL: not needed yet */
-    _Atomic(cl_program) options_twin;  /* see result_get_options_twin; NULL: not needed yet */
+    bool has_files;                   /* the program includes files */
+    struct kept_request request;      /* with their texts; empty unless has_files is true */
+    _Atomic(cl_program) twin;         /* see result_get_twin; NULL: not needed yet */
+    _Atomic(cl_program) options_twin; /* see result_get_options_twin; NULL: not needed yet */
 };
 
-/* Gets the program of `desc`, for a native context with this many devices. `options` may be NULL. Copies `request`, which
- * is empty if the program includes no files, unless this fails. On failure, sets the error detail. */
+/* Gets the program of `desc`, for a native context with this many devices. `options` may be NULL. Copies `request`,
+ * which is empty if the program includes no files, unless this fails. On failure, sets the error detail. */
 ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, cl_uint device_count,
                              const char *options, struct kept_request *request);
 /* Returns a result for a linked program that was loaded, or NULL if memory runs out. Takes over the references on
