@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#define NS_PER_US UINT64_C(1000)
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_PER_SECOND UINT64_C(1000000000)
 

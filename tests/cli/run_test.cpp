@@ -2,6 +2,7 @@
  * run_test.cpp - tests `ingot run`: the environment of the command, its exit status, signals, and statistics. The
  * commands do not use OpenCL, so any file can stand in for the layer.
  */
+#include <algorithm>
 #include <csignal>
 
 #include "cli/tool.h"
@@ -132,11 +133,6 @@ TEST_F(CliRun, SaysWhatIsMissing)
     EXPECT_EQ(125, no_layer.code);
     EXPECT_NE(std::string::npos, no_layer.output.find("/nonexistent/layer.so cannot be read")) << no_layer.output;
     EXPECT_EQ(125, run_with({"true"}, {{"INGOT_LAYER_PATH", "/a:b"}}).code);
-    EXPECT_EQ(125, run_with({"--store", "/nonexistent/store", "true"}).code);
-    EXPECT_EQ(125, run_with({"--read-only", "true"}, {{"INGOT_PERSIST_DIR", (scratch() / "none").string()}}).code);
-    EXPECT_FALSE(fs::exists(scratch() / "none"));
-    EXPECT_EQ(125, run_with({"--namespace", "..", "true"}).code);
-    EXPECT_EQ(125, run_with({"true"}, {{"INGOT_PERSIST", "0"}}).code);
     EXPECT_EQ(125, run_with({}).code);
     EXPECT_EQ(125, run_with({"--melt", "true"}).code);
     const Result no_recipe = run_with({"--record", "/nonexistent/programs.recipe", "true"});
@@ -144,6 +140,49 @@ TEST_F(CliRun, SaysWhatIsMissing)
     EXPECT_NE(std::string::npos, no_recipe.output.find("/nonexistent/programs.recipe cannot be written"))
         << no_recipe.output;
     EXPECT_EQ(125, run_with({"--stats", "true"}, {{"TMPDIR", "/nonexistent"}}).code);
+}
+
+/* One line says why there is no store. With --strict, the command does not run. */
+TEST_F(CliRun, RunsTheCommandWithoutAStore)
+{
+    store_fixture::write_file(scratch() / "file", {});
+    fs::create_directory(scratch() / "target");
+    fs::create_directory_symlink(scratch() / "target", scratch() / "link");
+    fs::create_directory(scratch() / "open");
+    fs::permissions(scratch() / "open", fs::perms::all);
+    const struct {
+        std::vector<std::string> options;
+        std::map<std::string, std::string> environment;
+        std::string reason;
+    } situations[] = {
+        {{"--store", "/nonexistent/store"}, {}, "/nonexistent"},
+        {{"--store", (scratch() / "file").string()}, {}, "/file"},
+        {{"--store", (scratch() / "link").string()}, {}, "/link"},
+        {{"--store", (scratch() / "open").string()}, {}, "/open"},
+        {{"--read-only"}, {{"INGOT_PERSIST_DIR", (scratch() / "none").string()}}, "/none"},
+        {{"--namespace", ".."}, {}, "INGOT_PERSIST_NAMESPACE: \"..\""},
+        {{}, {{"INGOT_PERSIST", "0"}}, "INGOT_PERSIST is off"},
+        {{}, {{"INGOT_PERSIST", "yse"}}, "INGOT_PERSIST: \"yse\""},
+        {{}, {{"INGOT_PERSIST_MAX_SIZE", "1GB"}}, "INGOT_PERSIST_MAX_SIZE: \"1GB\""},
+        {{}, {{"INGOT_PERSIST_DIR", ""}, {"XDG_CACHE_HOME", ""}, {"HOME", ""}}, "HOME"},
+        {{}, {{"INGOT_LAYER_DISABLE", "yse"}}, "INGOT_LAYER_DISABLE: \"yse\""},
+    };
+    for (const auto &situation : situations) {
+        std::vector<std::string> arguments = situation.options;
+        arguments.insert(arguments.end(), {"--", "/bin/sh", "-c", "echo it ran; exit 7"});
+        const Result result = run_with(arguments, situation.environment);
+        EXPECT_EQ(7, result.code) << situation.reason;
+        EXPECT_NE(std::string::npos, result.output.find(situation.reason)) << result.output;
+        EXPECT_NE(std::string::npos, result.output.find("it ran\n")) << result.output;
+        EXPECT_EQ(2, std::count(result.output.begin(), result.output.end(), '\n')) << result.output;
+        arguments.insert(arguments.begin(), "--strict");
+        const Result strict = run_with(arguments, situation.environment);
+        EXPECT_EQ(125, strict.code) << situation.reason;
+        EXPECT_NE(std::string::npos, strict.output.find(situation.reason)) << strict.output;
+        EXPECT_EQ(1, std::count(strict.output.begin(), strict.output.end(), '\n')) << strict.output;
+    }
+    EXPECT_FALSE(fs::exists(scratch() / "none"));
+    EXPECT_EQ("it runs\n", run_with({"--strict", "echo", "it runs"}).output);
 }
 
 TEST_F(CliRun, AddsUpWhatAllProcessesDid)

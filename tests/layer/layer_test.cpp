@@ -216,6 +216,43 @@ TEST_F(Layer, SaysOnceThatItCannotCount)
     EXPECT_EQ(std::string::npos, ending.output.find(sentence, first + 1)) << ending.output;
 }
 
+/* The application runs as without the layer. */
+TEST_F(Layer, SaysOnceInTheTraceWhyItCachesNothing)
+{
+    fs::create_directory(path("open"));
+    fs::permissions(path("open"), fs::perms::all);
+    fs::create_directory_symlink(path("open"), path("link"));
+    const struct {
+        std::vector<std::string> settings;
+        std::string store;
+        std::string reason;
+    } situations[] = {
+        {{"INGOT_PERSIST_MAX_SIZE=1GB"}, path("store"), "INGOT_PERSIST_MAX_SIZE: \"1GB\""},
+        {{"INGOT_PERSIST_READ_ONLY=yse"}, path("store"), "INGOT_PERSIST_READ_ONLY: \"yse\""},
+        {{"INGOT_LAYER_DISABLE=yse"}, path("store"), "INGOT_LAYER_DISABLE: \"yse\""},
+        {{"INGOT_PERSIST_NAMESPACE=a/b"}, path("store"), "INGOT_PERSIST_NAMESPACE: \"a/b\""},
+        {{}, path("link"), "/link"},
+        {{}, path("open"), "/open"},
+        {{"XDG_CACHE_HOME=", "HOME="}, "", "HOME"},
+    };
+    for (const auto &situation : situations) {
+        std::vector<std::string> command = {"/usr/bin/env", "INGOT_TRACE=" + path("trace")};
+        command.insert(command.end(), situation.settings.begin(), situation.settings.end());
+        command.insert(command.end(), {LAYER_CHILD, "plain", situation.store});
+        fs::remove(path("trace"));
+        const Ending ending = run(command, layer_above);
+        EXPECT_EQ(42, ending.status) << ending.output;
+        EXPECT_NE(std::string::npos, ending.output.find("4 right\n")) << ending.output;
+        std::ifstream trace(path("trace"));
+        size_t count = 0;
+        for (std::string line; std::getline(trace, line);)
+            count +=
+                line.find("storage_degraded") != std::string::npos && line.find(situation.reason) != std::string::npos;
+        EXPECT_EQ(1u, count) << situation.reason;
+        EXPECT_EQ(0u, ending.seen.count("load")) << situation.reason;
+    }
+}
+
 TEST_F(Layer, ShowsAnotherLayerAboveItWhatTheApplicationCalls)
 {
     for (int i = 0; i < 2; ++i) {

@@ -57,29 +57,38 @@ const std::vector<Sequence::Step> &Sequence::steps()
 
 void Sequence::take_step()
 {
+    const std::vector<Step> &all = setup_.has_files ? steps_with_files() : steps();
     size_t sum = 0;
-    for (const Step &step : steps())
+    for (const Step &step : all)
         sum += step.weight;
     size_t at = random_.below(sum);
     size_t chosen = 0;
-    while (at >= steps()[chosen].weight)
-        at -= steps()[chosen++].weight;
-    (this->*steps()[chosen].take)();
+    while (at >= all[chosen].weight)
+        at -= all[chosen++].weight;
+    (this->*all[chosen].take)();
 }
 
 void Sequence::run()
 {
-    write_headers();
+    if (setup_.has_files)
+        reset_files();
+    else
+        write_headers();
     out_.forget_names();
     for (size_t i = 0; i < setup_.devices.size(); ++i)
         out_.name(setup_.devices[i], "D" + number(i));
     for (size_t i = random_.percent(10) ? 2 : 1; i > 0; --i)
         make_context();
-    create_from_source();
+    if (setup_.has_files)
+        build_with_files();
+    else
+        create_from_source();
     for (size_t left = 2 + random_.below(kMostSteps - 1); left > 0; --left)
         take_step();
     if (random_.percent(98))
         release_everything();
+    if (setup_.has_files)
+        leave_files();
 }
 
 Program *Sequence::any_program(unsigned percent_null)
@@ -220,12 +229,15 @@ void Sequence::create_from_il()
     log(program_name(program) + " = clCreateProgramWithIL " + number(module) + ": " + number(error));
 }
 
-/* Creates a program from the binaries of another one, which are sometimes damaged. */
 void Sequence::create_from_binary()
 {
-    const Program *origin = any_program(0);
-    if (origin == nullptr)
-        return;
+    if (const Program *origin = any_program(0))
+        copy_from_binary(origin);
+}
+
+/* Creates a program from the binaries of another one, which are sometimes damaged. */
+void Sequence::copy_from_binary(const Program *origin)
+{
     const Context &context = contexts_[origin->context];
     std::vector<size_t> sizes(context.devices.size());
     const size_t bytes = sizes.size() * sizeof(size_t);

@@ -3,18 +3,25 @@
  *
  * A line of INGOT_TRACE is `ingot,KIND,STATUS,MICROSECONDS,BYTES,GROUP,NAME,REASON`. It is written with a single write
  * call, so threads and processes may share a file. Commas and control characters in values become blanks.
+ *
+ * A trace must not harm the application: opening never waits, a full pipe loses lines, and no write ends the process.
+ * If the application closes the trace's descriptor and gets the number for a file of its own, the trace ends.
  */
 #include "core/base/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
 #include "util/cancellation.h"
 #include "util/environment.h"
+#include "util/nanoseconds.h"
+#include "util/write_signals.h"
 
 enum { LINE_CAPACITY = 1024 };
 
@@ -28,8 +35,13 @@ static void open_file(struct trace *trace, const char *destination)
         trace->file = is_on != 0 ? STDERR_FILENO : -1;
         return;
     }
-    trace->file = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    trace->owns_file = trace->file >= 0;
+    struct stat file;
+    trace->file = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+    trace->owns_file = trace->file >= 0 && fstat(trace->file, &file) == 0;
+    if (trace->owns_file) {
+        trace->device = file.st_dev;
+        trace->inode = file.st_ino;
+    }
     if (trace->file < 0)
         fprintf(stderr, "ingot: INGOT_TRACE: %s cannot be opened: %s\n", destination, strerror(errno));
 }
@@ -41,9 +53,17 @@ void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user
     trace->wanted = callback != NULL || trace->file >= 0;
 }
 
+/* True if the descriptor is still that of the trace's file. */
+static bool has_file(const struct trace *trace)
+{
+    struct stat file;
+    return trace->file >= 0 && (!trace->owns_file || (fstat(trace->file, &file) == 0 && file.st_dev == trace->device &&
+                                                      file.st_ino == trace->inode));
+}
+
 void trace_fini(struct trace *trace)
 {
-    if (trace->owns_file)
+    if (trace->owns_file && has_file(trace))
         close(trace->file);
     trace->file = -1;
     trace->owns_file = false;
@@ -70,12 +90,16 @@ static void write_line(int file, const ingot_event_t *event)
     plain(group, sizeof(group), event->group);
     plain(name, sizeof(name), event->name);
     plain(reason, sizeof(reason), event->reason);
-    int length = snprintf(line, sizeof(line), "ingot,%s,%s,%.3f,%zu,%s,%s,%s\n", ingot_event_kind_name(event->kind),
-                          ingot_status_name(event->status), (double)event->duration_ns / 1000.0, event->bytes, group,
-                          name, reason);
+    /* no %f, which prints the decimal separator of the application's locale */
+    int length =
+        snprintf(line, sizeof(line), "ingot,%s,%s,%" PRIu64 ".%03" PRIu64 ",%zu,%s,%s,%s\n",
+                 ingot_event_kind_name(event->kind), ingot_status_name(event->status), event->duration_ns / NS_PER_US,
+                 event->duration_ns % NS_PER_US, event->bytes, group, name, reason);
     const int before = cancellation_hold();
+    const struct write_signals held = write_signals_hold();
     if (length > 0) /* a failure to write the trace is ignored */
         length = (int)write(file, line, (size_t)length);
+    write_signals_allow(&held);
     cancellation_allow(before);
 }
 
@@ -97,6 +121,6 @@ void trace_emit(const struct trace *trace, const ingot_event_t *event)
 {
     if (trace->callback != NULL)
         call_back(trace, event);
-    if (trace->file >= 0)
+    if (has_file(trace))
         write_line(trace->file, event);
 }

@@ -7,6 +7,7 @@
 #define INGOT_CORE_BASE_TRACE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include <ingot/ingot.h>
 
@@ -16,6 +17,8 @@ struct trace {
     void *user;
     int file; /* descriptor of INGOT_TRACE's output, or -1 */
     bool owns_file;
+    dev_t device; /* of the file; valid if owns_file is true, like inode */
+    ino_t inode;
 };
 
 /* `destination` is the value of INGOT_TRACE, or NULL. If the file cannot be opened, prints one message to standard

@@ -7,26 +7,39 @@
 #include "layers/common/settings.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
+
+#include <ingot/backend.h>
 
 #include "layers/common/remote/remote.h"
 #include "util/environment.h"
 
 #define MAX_NAME 64u
 #define MAX_PATH 16384u /* a path, followed by the namespace, the backends and the key files */
+#define MAX_REASON 384u
+#define DISABLE "INGOT_LAYER_DISABLE"
 
 static _Atomic(ingot_storage_t) store;
+static ingot_status_t failure; /* written once by settings_open_store, like the next variable */
+static char failure_reason[MAX_REASON];
+
+/* Reads the variable that turns the layer off. Returns false if its value is not a switch. */
+static bool read_disable(const char **text, uint64_t *is_off)
+{
+    *text = secure_getenv(DISABLE);
+    *is_off = 0;
+    return *text == NULL || **text == '\0' || environment_parse(ENVIRONMENT_SWITCH, *text, is_off);
+}
 
 bool settings_are_off(void)
 {
     uint64_t is_off = 0;
-    const char *text = secure_getenv("INGOT_LAYER_DISABLE");
-    if (getauxval(AT_SECURE) != 0)
-        return true;
-    return text != NULL && *text != '\0' && (!environment_parse(ENVIRONMENT_SWITCH, text, &is_off) || is_off != 0);
+    const char *text = NULL;
+    return getauxval(AT_SECURE) != 0 || (read_disable(&text, &is_off) && is_off != 0);
 }
 
 static bool is_plain(char c)
@@ -77,21 +90,42 @@ static void name_program(char name[MAX_NAME + 1])
         memcpy(name + size, "_", 2);
 }
 
-void settings_open_store(ingot_event_callback_t on_event)
+/* Opens the store on this machine. */
+static ingot_status_t open_local(ingot_storage_t *opened)
 {
     char path[MAX_PATH];
     char name[MAX_NAME + 1];
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_storage_t opened = NULL;
+    const char *text = NULL;
+    uint64_t is_off = 0;
+    if (!read_disable(&text, &is_off))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, DISABLE ": \"%.80s\" is not %s", text,
+                                      environment_expected(ENVIRONMENT_SWITCH));
     name_program(name);
     info.name_space = name;
-    if (ingot_persist_info_from_environment(&info, sizeof(path), path) == INGOT_SUCCESS &&
-        ingot_persist_open(&opened, &info) == INGOT_SUCCESS) {
-        ingot_storage_t with_server = remote_open_behind(opened, on_event);
-        if (with_server != NULL)
-            ingot_storage_release(opened); /* with_server has its own reference */
-        atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
+    const ingot_status_t status = ingot_persist_info_from_environment(&info, sizeof(path), path);
+    return status == INGOT_SUCCESS ? ingot_persist_open(opened, &info) : status;
+}
+
+void settings_open_store(ingot_event_callback_t on_event)
+{
+    ingot_storage_t opened = NULL;
+    failure = open_local(&opened);
+    if (failure != INGOT_SUCCESS) {
+        (void)snprintf(failure_reason, sizeof(failure_reason), "the OpenCL layer caches nothing: %s",
+                       ingot_last_error_detail());
+        return;
     }
+    ingot_storage_t with_server = remote_open_behind(opened, on_event);
+    if (with_server != NULL)
+        ingot_storage_release(opened); /* with_server has its own reference */
+    atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
+}
+
+const char *settings_failure(ingot_status_t *status)
+{
+    *status = failure;
+    return failure != INGOT_SUCCESS ? failure_reason : NULL;
 }
 
 ingot_storage_t settings_store(void)

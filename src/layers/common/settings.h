@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-/* True if INGOT_LAYER_DISABLE turns the layer off, or if the process has more rights than its user. */
+/* True if INGOT_LAYER_DISABLE turns the layer off, or if the process has more rights than its user. If the variable's
+ * value is not a switch, the layer is on, but settings_open_store fails. */
 bool settings_are_off(void);
 
 /* Opens the user's store, if there is one. Must be called only once; the store stays open. If
@@ -16,5 +17,7 @@ bool settings_are_off(void);
 void settings_open_store(ingot_event_callback_t on_event);
 /* Returns the store, or NULL if it is not open; the layer then caches nothing. */
 ingot_storage_t settings_store(void);
+/* Returns why settings_open_store opened no store, and sets *status. Returns NULL if it did. */
+const char *settings_failure(ingot_status_t *status);
 
 #endif

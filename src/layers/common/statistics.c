@@ -4,7 +4,8 @@
  * Each event is appended in one write, so killed processes are counted, and a command and its children can share a
  * file. Readers add up lines with equal names. The store's counts are appended when the process exits. The layer
  * opens the file for each event, because an application may close all of its files. If the file has been removed, it
- * is not created again, because nobody will read it.
+ * is not created again, because nobody will read it. Neither a pipe without a reader nor a limit of file sizes stops
+ * the application.
  */
 #include "layers/common/statistics.h"
 
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "layers/common/settings.h"
+#include "util/write_signals.h"
 
 #define LINE_ROOM 48u
 
@@ -36,9 +38,12 @@ static void append(const char *lines)
 {
     const size_t size = strlen(lines);
     const bool is_there = atomic_load_explicit(&was_opened, memory_order_acquire);
-    const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | (is_there ? 0 : O_CREAT), 0600);
+    const struct write_signals held = write_signals_hold();
+    const int file =
+        open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | (is_there ? 0 : O_CREAT), 0600);
     const bool is_removed = file < 0 && errno == ENOENT && is_there;
     const bool is_written = file >= 0 && write(file, lines, size) == (ssize_t)size;
+    write_signals_allow(&held);
     if (file >= 0) {
         atomic_store_explicit(&was_opened, true, memory_order_release);
         (void)close(file);

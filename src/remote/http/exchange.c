@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "remote/base/clock.h"
-#include "remote/http/pipe_signal.h"
 #include "remote/net/wait.h"
+#include "util/write_signals.h"
 
 #define MOST_IGNORED (64u * 1024u) /* how much of an error page is read to keep the connection usable */
 #define EXPECT_LIMIT_MS 100L       /* some servers never ask for the object, so it is sent after this time */
@@ -298,7 +298,7 @@ static uint64_t step(struct http_handle *handle, size_t count, struct transfer *
 void exchange_perform(struct http_handle *handle, size_t count, struct exchange *exchanges)
 {
     struct transfer transfers[HTTP_MOST_PARALLEL];
-    const struct pipe_signal held = pipe_signal_hold();
+    const struct write_signals held = write_signals_hold();
     for (size_t i = 0; i < count; ++i) {
         transfers[i] = (struct transfer){.exchange = &exchanges[i], .progress_at_ns = clock_now_ns()};
         begin(handle, i, &transfers[i]);
@@ -311,5 +311,5 @@ void exchange_perform(struct http_handle *handle, size_t count, struct exchange 
             curl_easy_reset(transfers[i].easy); /* the handle must not refer to this function's memory */
         curl_slist_free_all(transfers[i].headers);
     }
-    pipe_signal_allow(&held);
+    write_signals_allow(&held);
 }

@@ -179,6 +179,56 @@ TEST(Layer, RefusesSpecializationConstantsOfSources)
     });
 }
 
+/* The lengths of the strings count NULs. */
+TEST(Layer, BuildsSourcesWithNulsAsTheDriverDoes)
+{
+    const std::string nul(1, '\0');
+    const std::string one = "__kernel void one(__global int *x) { *x = 1; }\n";
+    const std::string two = "__kernel void two(__global int *x) { *x = 2; }\n";
+    const std::vector<std::string> sources[] = {
+        {one + nul, two + nul}, {one + nul + two}, {one + two + nul}, {one, two + nul + nul}, {one + nul, two},
+        {nul + one + two},      {one + nul, nul},  {one + two},       {"", one, "", two},
+    };
+    for (const std::vector<std::string> &source : sources)
+        compare([&source](Session &session) {
+            std::vector<const char *> strings;
+            std::vector<size_t> lengths;
+            for (const std::string &string : source) {
+                strings.push_back(string.data());
+                lengths.push_back(string.size());
+            }
+            cl_int error = CL_SUCCESS;
+            cl_program program = session.cl.clCreateProgramWithSource(
+                session.context, static_cast<cl_uint>(strings.size()), strings.data(), lengths.data(), &error);
+            session.tell("create", error);
+            if (program == nullptr)
+                return;
+            error = session.cl.clBuildProgram(program, 0, nullptr, "-DNULS", nullptr, nullptr);
+            session.tell("build", error);
+            if (error == CL_SUCCESS || !OpenclPlatform::get().is_pocl()) /* PoCL's log names a temporary file */
+                session.query_program(program);
+            for (const char *name : {"one", "two"}) {
+                cl_kernel kernel = session.kernel(program, name);
+                if (kernel != nullptr)
+                    session.cl.clReleaseKernel(kernel);
+            }
+            session.cl.clReleaseProgram(program);
+            cl_program object = session.cl.clCreateProgramWithSource(
+                session.context, static_cast<cl_uint>(strings.size()), strings.data(), lengths.data(), nullptr);
+            error = session.cl.clCompileProgram(object, 0, nullptr, "", 0, nullptr, nullptr, nullptr, nullptr);
+            session.tell("compile", error);
+            cl_program linked = error == CL_SUCCESS ? session.cl.clLinkProgram(session.context, 0, nullptr, "", 1,
+                                                                               &object, nullptr, nullptr, &error)
+                                                    : nullptr;
+            session.tell("link", error);
+            if (linked != nullptr) {
+                session.tell("has two", session.kernel(linked, "two") != nullptr);
+                session.cl.clReleaseProgram(linked);
+            }
+            session.cl.clReleaseProgram(object);
+        });
+}
+
 TEST(Layer, BuildsForSeveralAndSomeDevices)
 {
     compare(

@@ -4,6 +4,8 @@
  * The command gets the OpenCL layer and its settings through environment variables, so its children get them, too.
  */
 #include <argp.h>
+#include <ingot/backend.h>
+#include <ingot/persist.h>
 #include <ingot/recipe.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,12 +20,14 @@
 #include "cli/commands/run/run_layer.h"
 #include "cli/commands/run/run_stats.h"
 #include "cli/store/store.h"
+#include "util/environment.h"
 
 #define RECORD "INGOT_PERSIST_RECORD"
 
 #define LAYERS "OPENCL_LAYERS"
+#define DISABLE "INGOT_LAYER_DISABLE"
 
-enum { KEY_DIR = 256 };
+enum { KEY_DIR = 256, KEY_STRICT, ROOT_CAPACITY = 16384 };
 
 struct running {
     const char *directory; /* if directory, name_space or trace is NULL, the environment decides */
@@ -32,6 +36,7 @@ struct running {
     const char *recipe;
     bool is_read_only;
     bool has_stats;
+    bool is_strict;
     char **command;
 };
 
@@ -43,6 +48,7 @@ static const struct argp_option run_options[] = {
     {"trace", 't', "FILE", OPTION_ARG_OPTIONAL, "Trace to standard error, or append the trace to FILE", 0},
     {"record", 'R', "FILE", 0, "Append what programs are compiled from to the recipe FILE, for ingot build", 0},
     {"stats", 's', NULL, 0, "Print at the end what was loaded and compiled, and the time saved", 0},
+    {"strict", KEY_STRICT, NULL, 0, "Do not execute the command if the store cannot be opened", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -57,6 +63,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 't': running->trace = value != NULL ? value : ""; return 0;
     case 'R': running->recipe = value; return 0;
     case 's': running->has_stats = true; return 0;
+    case KEY_STRICT: running->is_strict = true; return 0;
     case ARGP_KEY_ARG: /* the following arguments belong to the command */
         running->command = state->argv + state->next - 1;
         state->next = state->argc;
@@ -129,15 +136,39 @@ static void set_variables(const struct running *running)
         set("INGOT_TRACE", "1");
 }
 
-/* The layer caches nothing without a store and does not say why, so the store is opened here first. */
+/* Opens the store as the layer will, except that nothing is evicted. */
+static ingot_status_t try_store(void)
+{
+    char root[ROOT_CAPACITY];
+    const char *disable = getenv(DISABLE);
+    uint64_t is_off = 0;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_storage_t storage = NULL;
+    if (disable != NULL && disable[0] != '\0' && !environment_parse(ENVIRONMENT_SWITCH, disable, &is_off))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, DISABLE ": \"%.80s\" is not %s", disable,
+                                      environment_expected(ENVIRONMENT_SWITCH));
+    ingot_status_t status = ingot_persist_info_from_environment(&info, sizeof(root), root);
+    if (info.max_bytes == 0)
+        info.max_bytes = UINT64_MAX;
+    if (info.recipe_max_bytes == 0)
+        info.recipe_max_bytes = UINT64_MAX;
+    info.on_event = store_tell_event;
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_open(&storage, &info);
+    ingot_storage_release(storage);
+    return status;
+}
+
+/* Without a store, the layer caches nothing and says so only in the trace, so the store is opened here first. Returns
+ * false if the command must not be executed. */
 static bool check_store(const struct running *running)
 {
-    const struct common_options options = {.name_space = running->name_space};
-    ingot_storage_t storage = NULL;
-    if (store_open(&storage, &options, STORE_MAKE, NULL) != EXIT_DONE)
-        return false;
-    ingot_storage_release(storage);
-    return true;
+    const ingot_status_t status = try_store();
+    if (status != INGOT_SUCCESS)
+        (void)fprintf(stderr, "ingot run: %s without a store: %s (%s)\n",
+                      running->is_strict ? "the command is not executed" : "the command runs",
+                      ingot_last_error_detail(), ingot_status_name(status));
+    return status == INGOT_SUCCESS || !running->is_strict;
 }
 
 /* The layer records nothing if the file cannot be written, and does not say why, so the file is opened here first. */
@@ -175,9 +206,9 @@ static int run(int argc, char **argv)
         run_options,
         parse_option,
         "[--] COMMAND [ARGUMENT...]",
-        "Executes COMMAND with the OpenCL layer, which loads compiled programs from the store and stores new ones. The "
-        "exit status is the command's; 125 if it could not be prepared, 126 if it could not be executed, 127 if it was "
-        "not found.",
+        "Executes COMMAND with the OpenCL layer, which loads compiled programs from the store and stores new ones. If "
+        "the store cannot be opened, says why and executes COMMAND all the same. The exit status is the command's; 125 "
+        "if it could not be prepared, 126 if it could not be executed, 127 if it was not found.",
         NULL,
         NULL,
         NULL};

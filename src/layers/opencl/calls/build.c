@@ -17,14 +17,17 @@
 
 /* Gets a result with a native program that no other shadow has, or has had. Threads that build the same program at once
  * may get the same native program; all but the thread that made it then ask Ingot again. */
-static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options)
+static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options,
+                                     struct kept_request *request)
 {
     struct result *result = NULL;
     ingot_status_t status = INGOT_SUCCESS;
     do {
+        if (result != NULL)
+            kept_request_move(request, &result->request);
         result_release(result);
         result = NULL;
-        status = result_create(&result, desc, shadow->context->device_count, options);
+        status = result_create(&result, desc, shadow->context->device_count, options, request);
     } while (status == INGOT_SUCCESS && (result->is_shared || !shadow_set_result(shadow, result)));
     if (status == INGOT_SUCCESS)
         statistics_add_program(result->program, result->duration_ns);
@@ -34,13 +37,15 @@ static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t
 static ingot_status_t build_with_ingot(struct shadow *shadow, const char *options)
 {
     ingot_program_desc_t desc = NULL;
+    struct kept_request request = {.options = NULL};
     if (shadow->context == NULL)
         shadow->context = contexts_acquire(shadow->native);
     if (shadow->context == NULL)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "Ingot could not create a context");
-    ingot_status_t status = describe_build(shadow, options != NULL ? options : "", &desc);
+    ingot_status_t status = describe_build(shadow, options != NULL ? options : "", &request, &desc);
     if (status == INGOT_SUCCESS)
-        status = get_own_result(shadow, desc, options);
+        status = get_own_result(shadow, desc, options, &request);
+    kept_request_fini(&request);
     ingot_program_desc_release(desc);
     return status;
 }
@@ -129,6 +134,13 @@ static const char *why_not(struct shadow *shadow, enum arguments arguments, cons
     return reason;
 }
 
+/* Repeats the build of the result, which the driver's build continues. Returns false if there is a result, but the
+ * driver would build another program, because a file that it includes has changed. */
+static bool repeat_build(struct shadow *shadow)
+{
+    return shadow_build_native(shadow) || !shadow_has_result(shadow);
+}
+
 cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                const char *options, program_callback_t notify, void *user)
 {
@@ -154,7 +166,9 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     }
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
-    if (arguments != ARGUMENTS_WRONG)
-        (void)shadow_build_native(shadow); /* repeats the build of the result, which this build continues */
+    if (arguments != ARGUMENTS_WRONG && !repeat_build(shadow) && arguments == ARGUMENTS_SOME_DEVICES) {
+        trace_passed(shadow->native, INGOT_NOT_CACHEABLE, "a build for some of the devices after a file changed");
+        return CL_OUT_OF_RESOURCES;
+    }
     return build_native(shadow, device_count, devices, options, notify, user);
 }

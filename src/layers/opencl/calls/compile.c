@@ -65,7 +65,7 @@ static ingot_status_t copy_headers(const struct compilation *asked, struct objec
         const struct shadow *header = shadow_find(asked->headers[i]);
         if (header == NULL || header->kind != INGOT_SOURCE_OPENCL_C || asked->header_names[i] == NULL)
             return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "a header that has no text or no name");
-        status = describe_header(header->native, asked->header_names[i], &headers->texts[i]);
+        status = describe_header(header, asked->header_names[i], &headers->texts[i]);
         headers->count += status == INGOT_SUCCESS;
     }
     return status;

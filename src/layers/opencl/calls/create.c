@@ -6,13 +6,16 @@
  * (program/platforms.h), the application gets the driver's program itself.
  */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
 
-#include "layers/common/settings.h"
-#include "layers/common/statistics.h"
-#include "layers/opencl/calls/extensions.h"
+#include "layers/opencl/extension_lookup.h"
 #include "layers/opencl/program/burial.h"
 #include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/platforms.h"
+#include "layers/opencl/program/trace.h"
+#include "layers/common/settings.h"
+#include "layers/common/statistics.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -21,15 +24,27 @@ static void open_store(void)
     settings_open_store(contexts_report);
 }
 
-static bool has_store(void)
+/* Reports once, with the first program, why there is no store. */
+static void report_failure(cl_program native)
+{
+    static atomic_bool is_reported;
+    ingot_status_t status = INGOT_SUCCESS;
+    const char *reason = settings_failure(&status);
+    if (reason != NULL && !atomic_exchange_explicit(&is_reported, true, memory_order_relaxed))
+        trace_degraded(native, status, reason);
+}
+
+static bool has_store(cl_program native)
 {
     (void)pthread_once(&once, open_store);
+    if (settings_store() == NULL)
+        report_failure(native);
     return settings_store() != NULL;
 }
 
 static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
 {
-    if (native == NULL || !has_store() || !platforms_have(native))
+    if (native == NULL || !has_store(native) || !platforms_have(native))
         return native;
     burial_init();
     burial_try(NULL);
@@ -40,11 +55,33 @@ static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
     return (cl_program)(void *)shadow;
 }
 
+/* True if a string has text after a NUL, counted by its length. Drivers compile that text, but some return the source
+ * only up to the NUL. */
+static bool has_text_after_nul(cl_uint count, const char **strings, const size_t *lengths)
+{
+    bool has_nul = false;
+    for (cl_uint i = 0; i < count && lengths != NULL; ++i) {
+        const size_t size = lengths[i] != 0 ? lengths[i] : strlen(strings[i]);
+        const size_t before = strnlen(strings[i], size);
+        if (has_nul && before > 0)
+            return true;
+        has_nul = has_nul || before < size;
+        for (size_t at = before; at < size; ++at) {
+            if (strings[i][at] != '\0')
+                return true;
+        }
+    }
+    return false;
+}
+
 cl_program CL_API_CALL layer_create_with_source(cl_context context, cl_uint count, const char **strings,
                                                 const size_t *lengths, cl_int *error)
 {
-    return make_shadow(layer_target.clCreateProgramWithSource(context, count, strings, lengths, error),
-                       INGOT_SOURCE_OPENCL_C);
+    const cl_program native = layer_target.clCreateProgramWithSource(context, count, strings, lengths, error);
+    const cl_program program = make_shadow(native, INGOT_SOURCE_OPENCL_C);
+    if (program != native) /* it is a shadow, and the strings are valid */
+        shadow_find(program)->has_text_after_nul = has_text_after_nul(count, strings, lengths);
+    return program;
 }
 
 cl_program CL_API_CALL layer_create_with_il(cl_context context, const void *il, size_t length, cl_int *error)
@@ -55,7 +92,7 @@ cl_program CL_API_CALL layer_create_with_il(cl_context context, const void *il, 
 cl_program CL_API_CALL layer_create_with_il_khr(cl_context context, const void *il, size_t length, cl_int *error)
 {
     cl_program(CL_API_CALL * create)(cl_context, const void *, size_t, cl_int *) = NULL;
-    *(void **)&create = extensions_find_for_context(context, "clCreateProgramWithILKHR");
+    *(void **)&create = extension_find_for_context(context, "clCreateProgramWithILKHR");
     if (create == NULL) {
         if (error != NULL)
             *error = CL_INVALID_CONTEXT;

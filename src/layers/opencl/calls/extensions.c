@@ -3,44 +3,19 @@
  *
  * If a driver has a function that takes or returns programs, the application gets the layer's function instead.
  */
-#include "layers/opencl/calls/extensions.h"
-
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/opencl/extension_lookup.h"
 #include "layers/opencl/program/shadow.h"
 #include "util/recipe_call.h"
-
-static void *find_for_device(cl_device_id device, const char *name)
-{
-    cl_platform_id platform = NULL;
-    if (layer_target.clGetExtensionFunctionAddressForPlatform == NULL ||
-        layer_target.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) != CL_SUCCESS)
-        return NULL;
-    return layer_target.clGetExtensionFunctionAddressForPlatform(platform, name);
-}
 
 static void *find_for_queue(cl_command_queue queue, const char *name)
 {
     cl_device_id device = NULL;
     if (layer_target.clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(device), &device, NULL) != CL_SUCCESS)
         return NULL;
-    return find_for_device(device, name);
-}
-
-void *extensions_find_for_context(cl_context context, const char *name)
-{
-    void *function = NULL;
-    size_t size = 0;
-    if (layer_target.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, NULL, &size) != CL_SUCCESS ||
-        size < sizeof(cl_device_id))
-        return NULL;
-    cl_device_id *devices = malloc(size);
-    if (devices != NULL &&
-        layer_target.clGetContextInfo(context, CL_CONTEXT_DEVICES, size, devices, NULL) == CL_SUCCESS)
-        function = find_for_device(devices[0], name);
-    free(devices);
-    return function;
+    return extension_find_for_device(device, name);
 }
 
 /* Intel's functions for global variables and function pointers. */
@@ -71,7 +46,7 @@ static cl_int CL_API_CALL get_variable(cl_device_id device, cl_program program, 
 {
     struct shadow_use use;
     get_variable_t get = NULL;
-    *(void **)&get = find_for_device(device, "clGetDeviceGlobalVariablePointerINTEL");
+    *(void **)&get = extension_find_for_device(device, "clGetDeviceGlobalVariablePointerINTEL");
     if (!begin_call(&use, program, *(void **)&get))
         return CL_INVALID_DEVICE;
     return end_call(&use, get(device, use.native, name, size, pointer));
@@ -81,7 +56,7 @@ static cl_int CL_API_CALL get_function(cl_device_id device, cl_program program, 
 {
     struct shadow_use use;
     get_function_t get = NULL;
-    *(void **)&get = find_for_device(device, "clGetDeviceFunctionPointerINTEL");
+    *(void **)&get = extension_find_for_device(device, "clGetDeviceFunctionPointerINTEL");
     if (!begin_call(&use, program, *(void **)&get))
         return CL_INVALID_DEVICE;
     return end_call(&use, get(device, use.native, name, pointer));

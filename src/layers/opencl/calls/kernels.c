@@ -2,8 +2,8 @@
  * kernels.c - creates kernels, which are the driver's own, and answers queries about them.
  *
  * Some drivers lose the compiler's information when they make a program from a binary. PoCL also distinguishes NULL
- * options from empty ones: only NULL keeps argument information. In these cases, the layer builds the native program as
- * the application asked, and one of the native program's kernels answers.
+ * options from empty ones: only NULL keeps argument information. In these cases, the layer builds the program's twin
+ * (program/result.h), and one of the twin's kernels answers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +19,11 @@ static bool is_rejected(const struct shadow_use *use, cl_int error)
            error != CL_INVALID_VALUE && error != CL_OUT_OF_HOST_MEMORY;
 }
 
-/* Replaces a rejected result with a native build. Returns false if the native program could not be built either. */
-static bool replace_rejected(const struct shadow_use *use)
+/* Replaces a rejected result with a program that is built now. Returns NULL if that fails, too. */
+static cl_program replace_rejected(const struct shadow_use *use)
 {
     repeats_remove(use->result->desc);
-    return shadow_build_native(use->shadow);
+    return shadow_replace_result(use);
 }
 
 /* Returns the descriptor of the program that a kernel is created from, or NULL if the program is not from Ingot. A
@@ -43,8 +43,9 @@ cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, 
     struct shadow_use use = shadow_begin_call(program);
     cl_int code = CL_SUCCESS;
     cl_kernel kernel = layer_target.clCreateKernel(use.native, name, &code);
-    if (kernel == NULL && is_rejected(&use, code) && replace_rejected(&use))
-        kernel = layer_target.clCreateKernel(use.shadow->native, name, &code);
+    const cl_program built = kernel == NULL && is_rejected(&use, code) ? replace_rejected(&use) : NULL;
+    if (built != NULL)
+        kernel = layer_target.clCreateKernel(built, name, &code);
     if (kernel != NULL && desc_of(&use) != NULL)
         recordings_add_kernel(desc_of(&use), name);
     shadow_end_use(&use);
@@ -59,8 +60,9 @@ cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl
     cl_uint created = 0;
     cl_uint *made = kernels != NULL ? &created : count;
     cl_int error = layer_target.clCreateKernelsInProgram(use.native, capacity, kernels, made);
-    if (is_rejected(&use, error) && replace_rejected(&use))
-        error = layer_target.clCreateKernelsInProgram(use.shadow->native, capacity, kernels, made);
+    const cl_program built = is_rejected(&use, error) ? replace_rejected(&use) : NULL;
+    if (built != NULL)
+        error = layer_target.clCreateKernelsInProgram(built, capacity, kernels, made);
     if (error == CL_SUCCESS && kernels != NULL && count != NULL)
         *count = created;
     if (error == CL_SUCCESS && kernels != NULL && desc_of(&use) != NULL)
@@ -89,23 +91,24 @@ static bool may_have_attributes(const struct shadow_use *use)
     return may;
 }
 
-static cl_kernel create_twin_in(struct shadow *shadow, cl_kernel kernel)
+static cl_kernel create_twin_in(const struct shadow_use *use, cl_kernel kernel)
 {
     cl_kernel twin = NULL;
+    cl_program program = NULL;
     size_t size = 0;
     cl_int error = CL_SUCCESS;
     if (layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, 0, NULL, &size) != CL_SUCCESS || size == 0)
         return NULL;
     char *name = malloc(size);
     if (name != NULL && layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name, NULL) == CL_SUCCESS &&
-        shadow_build_native(shadow))
-        twin = layer_target.clCreateKernel(shadow->native, name, &error);
+        (program = shadow_use_twin(use)) != NULL)
+        twin = layer_target.clCreateKernel(program, name, &error);
     free(name);
     return twin;
 }
 
-/* Returns a kernel of the native program, which answers queries in place of a kernel that was made from a binary, or
- * NULL. The caller releases it. */
+/* Returns a kernel of the twin, which answers queries in place of a kernel that was made from a binary, or NULL. The
+ * caller releases it. */
 static cl_kernel create_twin(cl_kernel kernel, bool is_for_attributes)
 {
     cl_program program = NULL;
@@ -118,7 +121,7 @@ static cl_kernel create_twin(cl_kernel kernel, bool is_for_attributes)
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
     if (use.result != NULL && (use.result->is_loaded || !use.result->has_options) && use.native == program &&
         (!is_for_attributes || may_have_attributes(&use)))
-        twin = create_twin_in(shadow, kernel);
+        twin = create_twin_in(&use, kernel);
     shadow_end_use(&use);
     return twin;
 }

@@ -176,19 +176,19 @@ static bool try_link(struct link_call *call, cl_uint input_count, const cl_progr
     return is_done;
 }
 
-/* Returns the program that the driver needs: an object's program, or the one that the application built. */
+/* Returns the program that the driver needs: an object's program, the twin of a program that the application built, or
+ * the one that the driver built. */
 static cl_program map_input(cl_program input)
 {
-    struct shadow *shadow = shadow_find(input);
-    if (shadow == NULL)
-        return input;
-    struct object *object = shadow_get_object(shadow);
-    cl_program native = object != NULL ? object_get_native(object) : NULL;
-    if (native == NULL) {
-        (void)shadow_build_native(shadow);
-        native = shadow->native;
+    struct shadow_use use = shadow_begin_use(input);
+    cl_program native = use.native;
+    if (use.object != NULL) {
+        native = shadow_use_compiled(&use);
+    } else if (use.result != NULL) {
+        const cl_program twin = shadow_use_twin(&use);
+        native = twin != NULL ? twin : native;
     }
-    object_release(object); /* the shadow keeps it alive */
+    shadow_end_use(&use); /* the shadow keeps the program alive */
     return native;
 }
 

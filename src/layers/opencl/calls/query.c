@@ -25,7 +25,8 @@ static cl_program with_binaries(const struct shadow_use *use)
 {
     const bool is_whole = use->result == NULL || !use->result->is_loaded || use->result->is_whole ||
                           contexts_generate_code_at_launch(use->shadow->context);
-    return is_whole || !shadow_build_native(use->shadow) ? use->native : use->shadow->native;
+    const cl_program twin = is_whole ? NULL : shadow_use_twin(use);
+    return twin != NULL ? twin : use->native;
 }
 
 /* Answers a query with the answer that the driver gave when it linked the program. */
@@ -112,14 +113,15 @@ static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
 }
 
-/* Answers with the options that the application gave. If drivers may report them differently, builds the driver's
- * program, which then answers. */
+/* Answers with the options that the application gave. If drivers may report them differently, the driver answers about
+ * another program with these options. */
 static cl_int get_options(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value,
                           size_t *size_ret)
 {
     const cl_program_build_info name = CL_PROGRAM_BUILD_OPTIONS;
-    if (may_be_rewritten(use->result->options) && shadow_build_native(use->shadow))
-        return layer_target.clGetProgramBuildInfo(use->shadow->native, device, name, capacity, value, size_ret);
+    const cl_program twin = may_be_rewritten(use->result->options) ? shadow_use_options_twin(use) : NULL;
+    if (twin != NULL)
+        return layer_target.clGetProgramBuildInfo(twin, device, name, capacity, value, size_ret);
     return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
 }
 
@@ -148,12 +150,12 @@ static bool get_of_object(const struct shadow_use *use, cl_device_id device, cl_
 }
 
 /* Returns the program that answers for the driver. That of an object was compiled with the options of Ingot's request,
- * so for the application's options, the driver's program is compiled with these. */
+ * so for the application's options, another program is compiled with these. */
 static cl_program get_answering(const struct shadow_use *use, cl_program_build_info name)
 {
-    if (use->object != NULL && name == CL_PROGRAM_BUILD_OPTIONS && shadow_build_native(use->shadow))
-        return use->native;
-    return shadow_use_compiled(use);
+    const cl_program twin =
+        use->object != NULL && name == CL_PROGRAM_BUILD_OPTIONS ? shadow_use_options_twin(use) : NULL;
+    return twin != NULL ? twin : shadow_use_compiled(use);
 }
 
 static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,

@@ -62,6 +62,43 @@ ingot_status_t kept_request_take(struct kept_request *kept, ingot_program_desc_t
     return status;
 }
 
+struct own_text {
+    struct kept_request *kept;
+    size_t size;
+    const char *text;
+};
+
+static ingot_status_t copy_request_of_files(void *user, const ingot_build_request_t *request)
+{
+    const struct own_text *own = user;
+    const ingot_source_view_t *source = &request->sources[0];
+    const bool is_own =
+        source->size == own->size && (own->size == 0 || memcmp(source->bytes, own->text, own->size) == 0);
+    return is_own ? INGOT_SUCCESS : copy_request(own->kept, request);
+}
+
+ingot_status_t kept_request_take_of_files(struct kept_request *kept, ingot_program_desc_t desc, size_t own_size,
+                                          const char *own_text)
+{
+    struct own_text own = {kept, own_size, own_text};
+    const ingot_status_t status = ingot_program_desc_visit_request(desc, copy_request_of_files, &own);
+    if (status != INGOT_SUCCESS)
+        kept_request_fini(kept);
+    return status;
+}
+
+static ingot_status_t accept_request(void *user, const ingot_build_request_t *request)
+{
+    (void)user;
+    (void)request;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t kept_request_check(ingot_program_desc_t desc)
+{
+    return ingot_program_desc_visit_request(desc, accept_request, NULL);
+}
+
 void kept_request_fini(struct kept_request *kept)
 {
     object_headers_fini(&kept->headers);
@@ -69,6 +106,12 @@ void kept_request_fini(struct kept_request *kept)
     free((void *)kept->text.name);
     free(kept->options);
     *kept = (struct kept_request){.options = NULL};
+}
+
+void kept_request_move(struct kept_request *to, struct kept_request *from)
+{
+    *to = *from;
+    *from = (struct kept_request){.options = NULL};
 }
 
 cl_program kept_request_compile(const struct kept_request *kept, cl_context context)
@@ -83,4 +126,33 @@ cl_program kept_request_compile(const struct kept_request *kept, cl_context cont
         (void)layer_target.clReleaseProgram(native);
     (void)ingot_set_error(INGOT_BACKEND_ERROR, error, "a loaded object does not compile: %d", (int)error);
     return NULL;
+}
+
+struct rebuild {
+    cl_context context;
+    bool has_options;
+    cl_program native;
+};
+
+static ingot_status_t build_request(void *user, const ingot_build_request_t *request)
+{
+    struct rebuild *rebuild = user;
+    const bool has_options = rebuild->has_options || *request->compile_options != '\0';
+    rebuild->native = compiler_build(rebuild->context, request, has_options ? request->compile_options : NULL);
+    return INGOT_SUCCESS;
+}
+
+cl_program kept_request_build(const struct kept_request *kept, const_ingot_program_desc_t desc, cl_context context,
+                              bool has_options)
+{
+    struct rebuild rebuild = {context, has_options, NULL};
+    const ingot_build_request_t request = {.sources = &kept->text,
+                                           .source_count = 1,
+                                           .compile_options = kept->options != NULL ? kept->options : "",
+                                           .link_options = ""};
+    if (kept->text.bytes != NULL)
+        (void)build_request(&rebuild, &request);
+    else
+        (void)ingot_program_desc_visit_request(desc, build_request, &rebuild);
+    return rebuild.native;
 }

@@ -29,6 +29,7 @@ ingot_status_t object_create(struct object **out, ingot_program_desc_t desc, cl_
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a compiled object");
     atomic_init(&object->references, 1);
     atomic_init(&object->compiled, NULL);
+    atomic_init(&object->options_twin, NULL);
     object->context = context;
     object->options = options != NULL ? strdup(options) : NULL;
     object->log = piece_copy_log(program);
@@ -60,9 +61,12 @@ void object_release(struct object *object)
 {
     if (object == NULL || atomic_fetch_sub_explicit(&object->references, 1, memory_order_acq_rel) != 1)
         return;
-    cl_program compiled = atomic_load_explicit(&object->compiled, memory_order_relaxed);
-    if (compiled != NULL)
-        (void)layer_target.clReleaseProgram(compiled);
+    const cl_program own[] = {atomic_load_explicit(&object->compiled, memory_order_relaxed),
+                              atomic_load_explicit(&object->options_twin, memory_order_relaxed)};
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
+        if (own[i] != NULL)
+            (void)layer_target.clReleaseProgram(own[i]);
+    }
     kept_request_fini(&object->request);
     ingot_program_release(object->program);
     ingot_program_desc_release(object->desc);
@@ -74,7 +78,7 @@ void object_release(struct object *object)
 
 cl_int object_compile_native(const struct object *object, cl_program native)
 {
-    if (object->is_of_recipe)
+    if (object->is_of_recipe || kept_request_check(object->desc) != INGOT_SUCCESS)
         return CL_COMPILE_PROGRAM_FAILURE;
     return compiler_run(object->context, native, object->options, object->headers.count, object->headers.texts);
 }
@@ -82,18 +86,21 @@ cl_int object_compile_native(const struct object *object, cl_program native)
 /* Compiles an object that was loaded. If several threads do so at once, all use the program of the first one. */
 static cl_program compile(struct object *object)
 {
-    cl_program first = NULL;
     const uint64_t started_ns = statistics_clock_ns();
     cl_program native = kept_request_compile(&object->request, object->context);
     if (native == NULL)
         return NULL;
     statistics_add(STATISTIC_BUILDS, 1);
     statistics_add(STATISTIC_BUILD_NS, statistics_clock_ns() - started_ns);
-    if (atomic_compare_exchange_strong_explicit(&object->compiled, &first, native, memory_order_acq_rel,
-                                                memory_order_acquire))
-        return native;
-    (void)layer_target.clReleaseProgram(native);
-    return first;
+    return compiler_publish(&object->compiled, native);
+}
+
+cl_program object_get_options_twin(struct object *object)
+{
+    cl_program twin = atomic_load_explicit(&object->options_twin, memory_order_acquire);
+    if (twin != NULL)
+        return twin;
+    return compiler_publish(&object->options_twin, compiler_try_options(object->context, object->options, true));
 }
 
 cl_program object_get_native(struct object *object)

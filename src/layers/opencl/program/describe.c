@@ -33,9 +33,11 @@ static ingot_status_t read_bytes(cl_program native, cl_program_info name, struct
                : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the driver does not return the source");
 }
 
-static ingot_status_t read_text(cl_program native, struct input *input)
+static ingot_status_t read_text(const struct shadow *shadow, struct input *input)
 {
-    const ingot_status_t status = read_bytes(native, CL_PROGRAM_SOURCE, input);
+    if (shadow->has_text_after_nul)
+        return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the source has text after a NUL");
+    const ingot_status_t status = read_bytes(shadow->native, CL_PROGRAM_SOURCE, input);
     if (status != INGOT_SUCCESS)
         return status;
     const size_t size = input->size;
@@ -48,13 +50,13 @@ static ingot_status_t read_text(cl_program native, struct input *input)
 static ingot_status_t read_input(const struct shadow *shadow, struct input *input)
 {
     return shadow->kind == INGOT_SOURCE_SPIRV ? read_bytes(shadow->native, CL_PROGRAM_IL, input)
-                                              : read_text(shadow->native, input);
+                                              : read_text(shadow, input);
 }
 
-ingot_status_t describe_header(cl_program native, const char *name, ingot_source_view_t *header)
+ingot_status_t describe_header(const struct shadow *shadow, const char *name, ingot_source_view_t *header)
 {
     struct input input = {0, NULL};
-    ingot_status_t status = read_text(native, &input);
+    ingot_status_t status = read_text(shadow, &input);
     char *copy = strdup(name);
     if (status == INGOT_SUCCESS && copy == NULL)
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the name of a header");
@@ -147,9 +149,10 @@ static ingot_status_t create_desc(ingot_context_t context, const struct shadow *
     return status;
 }
 
+/* `request` may be NULL. */
 static ingot_status_t describe(ingot_context_t context, const struct shadow *shadow, const char *options,
                                const char *link_options, const struct object_headers *headers,
-                               ingot_program_desc_t *out)
+                               struct kept_request *request, ingot_program_desc_t *out)
 {
     const char *reason = NULL;
     struct input input = {0, NULL};
@@ -161,11 +164,13 @@ static ingot_status_t describe(ingot_context_t context, const struct shadow *sha
     status = read_input(shadow, &input);
     if (status == INGOT_SUCCESS)
         status = create_desc(context, shadow, &input, options, link_options, headers, &desc);
-    free(input.bytes);
     if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS) {
         recordings_add_refused(desc);
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
     }
+    if (status == INGOT_SUCCESS && request != NULL)
+        status = kept_request_take_of_files(request, desc, input.size, input.bytes);
+    free(input.bytes);
     if (status == INGOT_SUCCESS) {
         *out = desc;
         desc = NULL;
@@ -174,15 +179,16 @@ static ingot_status_t describe(ingot_context_t context, const struct shadow *sha
     return status;
 }
 
-ingot_status_t describe_build(const struct shadow *shadow, const char *options, ingot_program_desc_t *desc)
+ingot_status_t describe_build(const struct shadow *shadow, const char *options, struct kept_request *request,
+                              ingot_program_desc_t *desc)
 {
     const struct object_headers none = {0, NULL};
-    return describe(shadow->context->ingot, shadow, options, NULL, &none, desc);
+    return describe(shadow->context->ingot, shadow, options, NULL, &none, request, desc);
 }
 
 ingot_status_t describe_compilation(const struct shadow *shadow, const char *options,
                                     const struct object_headers *headers, ingot_program_desc_t *desc)
 {
     return describe(shadow->context->objects, shadow, options, options == NULL ? OBJECT_WITHOUT_OPTIONS : NULL, headers,
-                    desc);
+                    NULL, desc);
 }

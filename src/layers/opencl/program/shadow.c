@@ -308,7 +308,8 @@ static bool build_native(struct shadow *shadow, const struct result *result)
     if (shadow->recipe != NULL)
         return shadow->native != NULL || (shadow->context != NULL && link_native(shadow));
     if (result != NULL)
-        return layer_target.clBuildProgram(shadow->native, 0, NULL, result->has_options ? result->options : NULL, NULL,
+        return result_is_unchanged(result) &&
+               layer_target.clBuildProgram(shadow->native, 0, NULL, result->has_options ? result->options : NULL, NULL,
                                            NULL) == CL_SUCCESS;
     struct object *object = shadow_get_object(shadow);
     const bool is_built = object != NULL && object_compile_native(object, shadow->native) == CL_SUCCESS;
@@ -333,10 +334,46 @@ cl_program shadow_use_compiled(const struct shadow_use *use)
     if (use->object == NULL)
         return use->native;
     const cl_program compiled = object_get_native(use->object);
-    if (compiled != NULL)
-        return compiled;
-    (void)shadow_build_native(use->shadow);
-    return use->native;
+    return compiled != NULL ? compiled : use->native;
+}
+
+cl_program shadow_use_twin(const struct shadow_use *use)
+{
+    struct shadow *shadow = use->shadow;
+    if (use->result == NULL)
+        return NULL;
+    if (shadow->recipe != NULL) /* its objects keep their texts */
+        return shadow_build_native(shadow) ? shadow->native : NULL;
+    return result_get_twin(use->result, shadow->context->native);
+}
+
+cl_program shadow_use_options_twin(const struct shadow_use *use)
+{
+    if (use->object != NULL)
+        return object_get_options_twin(use->object);
+    if (use->result != NULL && use->shadow->recipe == NULL)
+        return result_get_options_twin(use->result, use->shadow->context->native);
+    return shadow_use_twin(use);
+}
+
+cl_program shadow_replace_result(const struct shadow_use *use)
+{
+    struct shadow *shadow = use->shadow;
+    if (shadow->recipe != NULL)
+        return shadow_use_twin(use);
+    struct result *twin = result_create_of_twin(use->result, shadow->context->native);
+    if (twin == NULL)
+        return NULL;
+    shadow_begin_work(shadow, false);
+    struct result *before = shadow_take_result(shadow);
+    const bool is_replaced = before == use->result && result_count_uses(before) == 0;
+    if (is_replaced)
+        (void)shadow_set_result(shadow, twin);
+    else if (before != NULL)
+        (void)shadow_set_result(shadow, before);
+    shadow_end_work(shadow);
+    result_release(is_replaced ? before : twin);
+    return is_replaced ? twin->native : NULL;
 }
 
 struct shadow_use shadow_begin_call(cl_program program)

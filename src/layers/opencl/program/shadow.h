@@ -36,12 +36,13 @@ struct shadow {
     cl_uint own_references;            /* reference count of `native` when it was new; usually 1 */
     cl_uint first_references;          /* the reference count that queries reported when the shadow was new */
     ingot_source_kind_t kind;          /* 0 for a linked program */
+    bool has_text_after_nul;           /* the driver may not return the whole source; set when the shadow is made */
     struct recipe *recipe;             /* NULL unless a linked program was loaded */
     ingot_program_t waiting;           /* a linked program that may have to be stored, or NULL; never changes */
     ingot_program_desc_t waiting_desc; /* the descriptor of `waiting`, or NULL; never changes */
     /* the fields below are for the thread that works on the shadow; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
-    _Atomic bool is_native_built;  /* true if `native` was built for queries that the result cannot answer */
+    _Atomic bool is_native_built;  /* true if `native` was built as the application built the result; set when needed */
     _Atomic bool is_drivers;       /* true if the driver built it as the application asked, and does all later builds */
     size_t constant_count;
     struct shadow_constant *constants;
@@ -117,9 +118,9 @@ bool shadow_has_kernels_of_result(struct shadow *shadow);
 void shadow_pin(struct shadow *shadow);
 void shadow_unpin(struct shadow *shadow);
 
-/* Builds, compiles or links the native program as the application did, but at most once. This is done for queries that
- * the result cannot answer, and before calls that continue from that state. Returns false on failure, or if the
- * application has not built, compiled or linked the program. */
+/* Builds, compiles or links the native program as the application did, but at most once. This is done before calls that
+ * continue from that state, and for queries that a loaded linked program cannot answer. Returns false on failure, if
+ * the application has not built, compiled or linked the program, or if a file that it includes has changed since. */
 bool shadow_build_native(struct shadow *shadow);
 
 /* What a call with a program uses. Holds references to the result and the object. */
@@ -130,8 +131,16 @@ struct shadow_use {
     cl_program native;     /* the program of the result or of the shadow, or else the application's own program */
 };
 struct shadow_use shadow_begin_use(cl_program program);
+/* Returns a program that the driver built in this process from what the ids cover, and that answers queries that the
+ * result cannot answer. Returns NULL on failure, or if there is no result. It is valid as long as the use. */
+cl_program shadow_use_twin(const struct shadow_use *use);
+/* Returns a program that reports the options of the application's build or compilation as the driver does, or NULL. */
+cl_program shadow_use_options_twin(const struct shadow_use *use);
+/* Gives the shadow a twin in place of a result that the driver refuses, and returns that program. Returns NULL on
+ * failure. */
+cl_program shadow_replace_result(const struct shadow_use *use);
 /* Returns the program that answers queries that an object cannot answer: `native`, or the object's program, which is
- * compiled now if the object was loaded. */
+ * compiled now if the object was loaded. If that fails, `native` answers that it was not compiled. */
 cl_program shadow_use_compiled(const struct shadow_use *use);
 /* Like shadow_begin_use, but for a call that only a driver's own program can answer. `native` is then that program. */
 struct shadow_use shadow_begin_call(cl_program program);

@@ -1,5 +1,5 @@
 /*
- * trace.c - writes to the trace (INGOT_TRACE) which programs passed through, and why.
+ * trace.c - writes to the trace (INGOT_TRACE) which programs passed through, and why, and why there is no store.
  *
  * An Ingot context writes the trace. If a program does not have a context yet, one is created for it, but only if
  * there is a trace.
@@ -11,7 +11,7 @@
 
 #include "layers/opencl/program/contexts.h"
 
-void trace_passed(cl_program native, ingot_status_t status, const char *reason)
+static void emit(cl_program native, ingot_event_kind_t kind, ingot_status_t status, const char *reason)
 {
     char text[384];
     ingot_event_t event = INGOT_EVENT_INIT;
@@ -22,9 +22,19 @@ void trace_passed(cl_program native, ingot_status_t status, const char *reason)
     struct layer_context *context = contexts_acquire(native);
     if (context == NULL)
         return;
-    event.kind = INGOT_EVENT_PASSED_THROUGH;
+    event.kind = kind;
     event.status = status;
     event.reason = text;
     ingot_context_emit_event(context->ingot, &event);
     contexts_release(context);
+}
+
+void trace_passed(cl_program native, ingot_status_t status, const char *reason)
+{
+    emit(native, INGOT_EVENT_PASSED_THROUGH, status, reason);
+}
+
+void trace_degraded(cl_program native, ingot_status_t status, const char *reason)
+{
+    emit(native, INGOT_EVENT_STORAGE_DEGRADED, status, reason);
 }
