@@ -87,10 +87,9 @@ void Sequence::build_with_files()
     Program *program = create(text_of_header(&random_), context);
     if (program == nullptr)
         return;
-    cl_int error =
-        is_compiled
-            ? clCompileProgram(program->handle, 0, nullptr, options.pointer(), 0, nullptr, nullptr, nullptr, nullptr)
-            : clBuildProgram(program->handle, 0, nullptr, options.pointer(), nullptr, nullptr);
+    cl_int error = is_compiled ? clCompileProgram(program->handle, 0, nullptr, options.pointer(), 0, nullptr, nullptr,
+                                                  nullptr, nullptr)
+                               : clBuildProgram(program->handle, 0, nullptr, options.pointer(), nullptr, nullptr);
     log((is_compiled ? "clCompileProgram " : "clBuildProgram ") + program->name + " " + options.text + ": " +
         number(error));
     if (error != CL_SUCCESS)
@@ -155,11 +154,11 @@ void Sequence::use_any_binary()
 const std::vector<Sequence::Step> &Sequence::steps_with_files()
 {
     static const std::vector<Step> all = {
-        {20, &Sequence::build_with_files},  {14, &Sequence::change_files},   {6, &Sequence::use_any_binary},
-        {6, &Sequence::create_kernel},      {8, &Sequence::create_all_kernels}, {2, &Sequence::clone_kernel},
-        {4, &Sequence::retain_or_release},  {8, &Sequence::query_program},   {8, &Sequence::query_build},
-        {8, &Sequence::query_kernel},       {8, &Sequence::query_arguments}, {4, &Sequence::query_work_group},
-        {10, &Sequence::query_everything},  {2, &Sequence::program_of_kernel}, {5, &Sequence::launch},
+        {20, &Sequence::build_with_files}, {14, &Sequence::change_files},      {6, &Sequence::use_any_binary},
+        {6, &Sequence::create_kernel},     {8, &Sequence::create_all_kernels}, {2, &Sequence::clone_kernel},
+        {4, &Sequence::retain_or_release}, {8, &Sequence::query_program},      {8, &Sequence::query_build},
+        {8, &Sequence::query_kernel},      {8, &Sequence::query_arguments},    {4, &Sequence::query_work_group},
+        {10, &Sequence::query_everything}, {2, &Sequence::program_of_kernel},  {5, &Sequence::launch},
     };
     return all;
 }

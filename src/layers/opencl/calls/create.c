@@ -9,13 +9,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "layers/common/settings.h"
+#include "layers/common/statistics.h"
 #include "layers/opencl/extension_lookup.h"
 #include "layers/opencl/program/burial.h"
 #include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/platforms.h"
 #include "layers/opencl/program/trace.h"
-#include "layers/common/settings.h"
-#include "layers/common/statistics.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
