@@ -69,10 +69,18 @@ typedef struct ingot_remote_info {
     void *on_event_user;
     /** How soon another machine takes over if the holder of a program's lease dies; 0: 5 s. At least 100 ms. */
     uint32_t lease_time_ms;
+    /** What the tier does with seals (ingot/trust.h), as ingot_persist_set_trust would set it;
+     * INGOT_PERSIST_TRUST_NONE: nothing by itself. In a chain, the policies of the tiers in front of it apply in any
+     * case. */
+    ingot_persist_trust_policy_t trust_policy;
+    const char *key_files;                 /**< As in ingot_persist_trust_t. NULL: none. */
+    ingot_persist_key_callback_t next_key; /**< As in ingot_persist_trust_t. NULL: none. */
+    void *next_key_user;
 } ingot_remote_info_t;
 #define INGOT_REMOTE_INFO_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0                     \
+        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0,                    \
+            INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL                                                                 \
     }
 
 /**
@@ -107,11 +115,16 @@ typedef struct ingot_remote_info {
  * not read-only and in which the chain stores every blob, and a server that allows scripts. HTTP and S3 servers have no
  * leases.
  *
+ * @par Seals
+ * Behind a storage with a policy (ingot/trust.h) in a chain, the tier is subject to this policy, too: the chain loads
+ * no blob from the server that the storage in front would refuse, and uploads blobs with the seal of its key.
+ *
  * After fork, the tier is off in the child. Open another tier there.
  *
  * @param[in] info  Copied.
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info or URL.
- * @retval INGOT_UNTRUSTED          Another user can access the file with the credentials. The detail has the remedy.
+ * @retval INGOT_UNTRUSTED          Another user can change the file with the credentials, or access that of the private
+ *                                  key or of a secret key for seals. The detail has the remedy.
  * @retval INGOT_NOT_FOUND          A file that the URL names does not exist.
  * @retval INGOT_IO_ERROR           A file that the URL names, or the system's certificates, cannot be read.
  * @retval INGOT_OUT_OF_MEMORY
@@ -135,13 +148,14 @@ INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingo
  *
  * INGOT_PERSIST_REMOTE is the URL. INGOT_PERSIST_REMOTE_MODE is "read" or "read-write", INGOT_PERSIST_NAMESPACE the
  * namespace, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live, and INGOT_PERSIST_REMOTE_LEASES=0 means
- * INGOT_REMOTE_NO_LEASES (doc/environment.md). A setuid program reads no variables.
+ * INGOT_REMOTE_NO_LEASES (doc/environment.md). INGOT_PERSIST_TRUST and INGOT_PERSIST_KEYS set trust_policy and
+ * key_files, so that a tier that is used alone checks seals like a store. A setuid program reads no variables.
  *
- * @param[in,out] info  Initialized. Its url becomes @p url; its name_space follows in the same memory.
+ * @param[in,out] info  Initialized. Its url becomes @p url; its name_space and key_files follow in the same memory.
  * @param[out]    url   Receives the URL; it must live until the tier is opened.
  * @retval INGOT_NOT_FOUND          INGOT_PERSIST_REMOTE is not set. Any failure leaves @p info untouched.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
- * @retval INGOT_BUFFER_TOO_SMALL   @p url is too small for the URL and the namespace.
+ * @retval INGOT_BUFFER_TOO_SMALL   @p url is too small for the URL, the namespace and the key files.
  */
 INGOT_API ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, size_t url_capacity, char *url);
 

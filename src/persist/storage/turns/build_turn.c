@@ -82,7 +82,7 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
         if (tier == NULL)
             break;
         found = take_store(tier, is_stored_to);
-        if (found == NULL && storage_is_writable(tier) && storage_is_on(tier))
+        if (found == NULL && storage_is_writable(tier, NULL) && storage_is_on(tier))
             *is_stored_to = false;
     }
     return found;
