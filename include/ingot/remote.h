@@ -61,7 +61,8 @@ typedef struct ingot_remote_info {
     uint32_t stall_timeout_ms;   /**< How long a server may neither send nor accept a byte; 0: 2 s. */
     /** How much time the application may lose to a failing server; 0: 2 s. INGOT_REMOTE_NO_LIMIT: no limit. */
     uint32_t lost_time_ms;
-    uint32_t slow_ms;                /**< A longer load counts as lost time, even if it succeeds; 0: 250 ms. */
+    /** A longer load counts as lost time, even if it succeeds, and so does a miss of two fifths of this; 0: 250 ms. */
+    uint32_t slow_ms;
     uint32_t retry_ms;               /**< The first pause before the server is probed after a failure; 0: 1 s. */
     uint32_t longest_retry_ms;       /**< Each pause is twice as long as the one before, up to this; 0: 60 s. */
     uint32_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
@@ -95,12 +96,15 @@ typedef struct ingot_remote_info {
  * A request that fails returns INGOT_IO_ERROR, or a status such as INGOT_BLOB_CORRUPT if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
  * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are immediate misses
- * (INGOT_NOT_FOUND), and uploads wait. After a pause, the tier's thread probes the server. Once a probe succeeds, the
- * tier asks the server again. Events report when the tier stops and when it resumes.
+ * (INGOT_NOT_FOUND). After a pause, the tier's thread probes the server. Once a probe succeeds, loads ask the server
+ * again. Uploads that fail do not stop loads: they wait by themselves, and the next upload after a pause shows whether
+ * the server takes them again. An object that is too large concerns neither. Events report when loads or uploads stop
+ * and when they resume.
  *
- * lost_time_ms is a budget. Requests that fail, and those that take longer than slow_ms (plus a second for each 16
- * MiB), use it up. A load fails if it takes more than a quarter of what is left, so the budget is never exceeded. The
- * budget is refilled within 24 hours.
+ * lost_time_ms is a budget. Requests that fail, loads that take longer than slow_ms (plus a second for each 16 MiB),
+ * misses that take longer than two fifths of slow_ms, and waits for a lease that is never ended use it up. A load fails
+ * if it takes more than a quarter of what is left, so the budget is never exceeded. The budget is refilled within 24
+ * hours.
  *
  * Put a remote tier behind a directory store in a chain, and have the chain write to both
  * (ingot_persist_set_write_through). Loads then ask the directory first, and store in it what they find on the server.
@@ -214,8 +218,8 @@ INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_siz
  * @param max_time_ms  The longest wait. INGOT_REMOTE_NO_LIMIT: no limit while the server works.
  * @par Threads  Any number at once.
  * @retval INGOT_SUCCESS        They are done. Events reported blobs that could not be uploaded.
- * @retval INGOT_BUSY           Some are still pending: max_time_ms has passed, or the tier is not contacting the server
- *                              at present.
+ * @retval INGOT_BUSY           Some are still pending: max_time_ms has passed, or uploads wait because the server
+ * refused them or failed.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  * @retval INGOT_INVALID_ARGUMENTS
  */
@@ -234,16 +238,17 @@ typedef struct ingot_remote_stats {
     uint64_t dropped_uploads;          /**< Uploads that never began, for lack of room or because the process ended. */
     uint64_t waiting;                  /**< Uploads and removals that are pending now. */
     uint64_t loaded_bytes, sent_bytes; /**< Sizes of objects. */
-    uint64_t pauses;                   /**< How often the tier stopped asking the server. */
+    uint64_t pauses;                   /**< How often loads stopped asking the server. */
     uint64_t lost_ns;                  /**< The application's time that failed and slow loads cost. */
-    int is_asking;                     /**< 0: the tier is not contacting the server at present. */
+    int is_asking;                     /**< 0: the server failed, and loads do not ask it at present. */
     uint64_t leases;                   /**< Leases that this process took, to compile a program for all machines. */
     uint64_t busy_leases;              /**< Requests that found another machine's lease; a wait makes several. */
     uint64_t lost_leases;              /**< Leases that ran out, or vanished from the server, before they were ended. */
+    int is_uploading;                  /**< 0: the server refused uploads, or failed, and uploads wait at present. */
 } ingot_remote_stats_t;
 #define INGOT_REMOTE_STATS_INIT                                                                                        \
     {                                                                                                                  \
-        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                 \
+        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
     }
 /**
  * Returns the counts of a remote tier since it was opened.

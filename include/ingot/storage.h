@@ -98,7 +98,10 @@ typedef enum ingot_lease_answer {
     INGOT_LEASE_BUSY = 1,   /**< Another machine has it. */
     INGOT_LEASE_STORED = 2, /**< The storage has a blob of the id. */
     /** The caller should compile immediately, because the storage gives no leases now or waiting is useless. */
-    INGOT_LEASE_NONE = 3
+    INGOT_LEASE_NONE = 3,
+    /** As INGOT_LEASE_BUSY, and that machine has shown lately that it works. Waiting goes on then, even if it takes
+     * longer than any build so far. */
+    INGOT_LEASE_WORKING = 4
 } ingot_lease_answer_t;
 
 /**

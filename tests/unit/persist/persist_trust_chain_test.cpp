@@ -66,8 +66,8 @@ Held filled(const fs::path &folder, const Bytes &id, const Bytes &bytes)
 const std::vector<Kind> &kinds()
 {
     static const std::vector<Kind> all = {
-        {"directory", [](const fs::path &folder, Kept &, const Bytes &id,
-                         const Bytes &bytes) { return filled(folder, id, bytes); }},
+        {"directory",
+         [](const fs::path &folder, Kept &, const Bytes &id, const Bytes &bytes) { return filled(folder, id, bytes); }},
         {"bundle",
          [](const fs::path &folder, Kept &, const Bytes &id, const Bytes &bytes) {
              const Held store = filled(folder, id, bytes);
@@ -77,9 +77,8 @@ const std::vector<Kind> &kinds()
          }},
         {"single file",
          [](const fs::path &folder, Kept &, const Bytes &id, const Bytes &bytes) {
-             Held file = held([&](ingot_storage_t *made) {
-                 return ingot_persist_open_file(made, (folder / "file").c_str());
-             });
+             Held file =
+                 held([&](ingot_storage_t *made) { return ingot_persist_open_file(made, (folder / "file").c_str()); });
              EXPECT_EQ(INGOT_SUCCESS, file.put_sealed(id, bytes));
              return file;
          }},
@@ -122,8 +121,8 @@ const std::vector<Front> &fronts()
          }},
         {"second directory",
          [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
-             return chain_of({directory(folder / "first").get(),
-                              with_policy(directory(folder / "store"), trust).get(), tier});
+             return chain_of(
+                 {directory(folder / "first").get(), with_policy(directory(folder / "store"), trust).get(), tier});
          }},
         {"switch",
          [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
@@ -194,8 +193,8 @@ bool provides(ingot_storage_t storage, const Target &target, const fs::path &fol
         found.emplace_back("prewarm", progress.loaded == 1);
     }
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    found.emplace_back("load", ingot_storage_load(storage, target.id.size(), target.id.data(), &buffer) ==
-                                   INGOT_SUCCESS);
+    found.emplace_back("load",
+                       ingot_storage_load(storage, target.id.size(), target.id.data(), &buffer) == INGOT_SUCCESS);
     if (buffer.release != nullptr)
         buffer.release(&buffer);
     const ingot_storage_id_t id = {target.id.size(), target.id.data()};
@@ -268,9 +267,8 @@ TEST(PersistTrustChain, NoTierBringsWhatTheFirstStorageWouldRefuse)
                         const Held tier = kind.make(scratch.path(), kept, target.id, each.bytes);
                         const Trust trust(policy, {kSecret});
                         const Held storage = front.make(scratch.path(), trust, tier.get());
-                        EXPECT_EQ(each.is_accepted[policy], by_request
-                                                                ? runs(storage.get())
-                                                                : provides(storage.get(), target, scratch.path()));
+                        EXPECT_EQ(each.is_accepted[policy],
+                                  by_request ? runs(storage.get()) : provides(storage.get(), target, scratch.path()));
                     }
 }
 
@@ -310,8 +308,8 @@ TEST(PersistTrustChain, EveryTierGetsSealedBlobsOrNone)
                 if (policy != kRequire)
                     continue;
                 const ScratchDirectory other(fast_volume());
-                const Held reader = front.make(other.path(), Trust(policy, {public_only}),
-                                               is_nested ? inner.get() : server.get());
+                const Held reader =
+                    front.make(other.path(), Trust(policy, {public_only}), is_nested ? inner.get() : server.get());
                 (void)reader.put(id, blob); /* what a tier in front of the policy gets, it may keep */
                 EXPECT_TRUE(kept.blobs.empty()) << "it could not be sealed, so no machine would accept it";
             }

@@ -134,7 +134,8 @@ struct Way {
 const std::vector<Way> &ways()
 {
     static const std::vector<Way> all = {
-        {"behind a directory", [](const Settings &settings) { return behind(settings, open_directory(settings), false); }},
+        {"behind a directory",
+         [](const Settings &settings) { return behind(settings, open_directory(settings), false); }},
         {"behind a directory, from the environment",
          [](const Settings &settings) { return behind(settings, open_directory_of_environment(settings), true); }},
         {"behind a directory of the environment",
@@ -181,8 +182,7 @@ protected:
     {
         ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
         for (const std::string &key : {key_, stranger_})
-            EXPECT_EQ(INGOT_SUCCESS,
-                      ingot_persist_key_create(key.c_str(), INGOT_PERSIST_KEY_ED25519_SECRET, &info));
+            EXPECT_EQ(INGOT_SUCCESS, ingot_persist_key_create(key.c_str(), INGOT_PERSIST_KEY_ED25519_SECRET, &info));
         trust_fixture::Kept kept;
         const trust_fixture::Held storage = kept.open();
         EXPECT_FALSE(runs(storage.get()));
@@ -200,8 +200,7 @@ protected:
     std::string url() const { return is_redis() ? redis_->url() : nginx_->url(); }
     Settings settings(const std::string &policy, bool has_secret = true)
     {
-        return {(scratch_.path() / std::to_string(next_++)).string(), url(), policy,
-                has_secret ? key_ : key_ + ".pub"};
+        return {(scratch_.path() / std::to_string(next_++)).string(), url(), policy, has_secret ? key_ : key_ + ".pub"};
     }
     Bytes sealed_by(const std::string &key) const
     {

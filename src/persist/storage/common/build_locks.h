@@ -34,8 +34,13 @@ struct build_locks {
     /* Releases the lock. If is_pointless is set, processes that wait for the lock stop waiting, and build the program
      * themselves. */
     void (*close)(struct build_lock *lock, bool is_pointless);
-    /* Returns the longest time to wait for another process. */
+    /* Returns the longest time to wait for another process of which nothing is known. */
     uint64_t (*max_wait_ns)(void *self);
+    /* Returns the longest time to wait for another process that works. */
+    uint64_t (*max_wait_for_working_ns)(void *self);
+    /* True if the process that holds the lock seems to work: it was not found to be stopped. Takes some milliseconds.
+     */
+    bool (*is_holder_working)(const struct build_lock *lock);
 };
 
 #endif
