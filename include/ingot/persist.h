@@ -88,7 +88,8 @@ typedef struct ingot_persist_info {
     uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
     const char *backends;   /**< See ingot_persist_set_backends. NULL: all. */
     /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: the time
-     * of the longest build in saved.txt, but at least 30 s and at most 30 minutes. INGOT_PERSIST_NO_TIME: none. */
+     * of the longest build in saved.txt, but at least 30 s and at most 30 minutes; and up to ten times as long (at most
+     * 30 minutes) while that process is not stopped, or that machine renews its lease. INGOT_PERSIST_NO_TIME: none. */
     uint32_t build_wait_ms;
     /** This and the next three are the policy and the keys of ingot_persist_trust_t. A store that is opened with
      * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because

@@ -62,7 +62,8 @@ typedef struct ingot_remote_info {
     uint32_t stall_timeout_ms;   /**< How long a server may neither send nor accept a byte; 0: 2 s. */
     /** How much time the application may lose to a failing server; 0: 2 s. INGOT_REMOTE_NO_LIMIT: no limit. */
     uint32_t lost_time_ms;
-    uint32_t slow_ms;                /**< A longer load counts as lost time, even if it succeeds; 0: 250 ms. */
+    /** A longer load counts as lost time, even if it succeeds, and so does a miss of two fifths of this; 0: 250 ms. */
+    uint32_t slow_ms;
     uint32_t retry_ms;               /**< The first pause before the server is probed after a failure; 0: 1 s. */
     uint32_t longest_retry_ms;       /**< Each pause is twice as long as the one before, up to this; 0: 60 s. */
     uint32_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
@@ -70,10 +71,18 @@ typedef struct ingot_remote_info {
     void *on_event_user;
     /** How soon another machine takes over if the holder of a program's lease dies; 0: 5 s. At least 100 ms. */
     uint32_t lease_time_ms;
+    /** What the tier does with seals (ingot/trust.h), as ingot_persist_set_trust would set it;
+     * INGOT_PERSIST_TRUST_NONE: nothing by itself. In a chain, the policies of the tiers in front of it apply in any
+     * case. */
+    ingot_persist_trust_policy_t trust_policy;
+    const char *key_files;                 /**< As in ingot_persist_trust_t. NULL: none. */
+    ingot_persist_key_callback_t next_key; /**< As in ingot_persist_trust_t. NULL: none. */
+    void *next_key_user;
 } ingot_remote_info_t;
 #define INGOT_REMOTE_INFO_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0                     \
+        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0,                    \
+            INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL                                                                 \
     }
 
 /**
@@ -88,12 +97,15 @@ typedef struct ingot_remote_info {
  * A request that fails returns INGOT_IO_ERROR, or a status such as INGOT_BLOB_CORRUPT if the server has something other
  * than the blob. It counts as a failure, and its time counts as lost. If the server cannot be reached, stalls or
  * rejects the credentials, or if three answers in a row are wrong, the tier stops asking it: loads are immediate misses
- * (INGOT_NOT_FOUND), and uploads wait. After a pause, the tier's thread probes the server. Once a probe succeeds, the
- * tier asks the server again. Events report when the tier stops and when it resumes.
+ * (INGOT_NOT_FOUND). After a pause, the tier's thread probes the server. Once a probe succeeds, loads ask the server
+ * again. Uploads that fail do not stop loads: they wait by themselves, and the next upload after a pause shows whether
+ * the server takes them again. An object that is too large concerns neither. Events report when loads or uploads stop
+ * and when they resume.
  *
- * lost_time_ms is a budget. Requests that fail, and those that take longer than slow_ms (plus a second for each 16
- * MiB), use it up. A load fails if it takes more than a quarter of what is left, so the budget is never exceeded. The
- * budget is refilled within 24 hours.
+ * lost_time_ms is a budget. Requests that fail, loads that take longer than slow_ms (plus a second for each 16 MiB),
+ * misses that take longer than two fifths of slow_ms, and waits for a lease that is never ended use it up. A load fails
+ * if it takes more than a quarter of what is left, so the budget is never exceeded. The budget is refilled within 24
+ * hours.
  *
  * Put a remote tier behind a directory store in a chain, and have the chain write to both
  * (ingot_persist_set_write_through). Loads then ask the directory first, and store in it what they find on the server.
@@ -108,11 +120,16 @@ typedef struct ingot_remote_info {
  * not read-only and in which the chain stores every blob, and a server that allows scripts. HTTP and S3 servers have no
  * leases.
  *
+ * @par Seals
+ * Behind a storage with a policy (ingot/trust.h) in a chain, the tier is subject to this policy, too: the chain loads
+ * no blob from the server that the storage in front would refuse, and uploads blobs with the seal of its key.
+ *
  * After fork, the tier is off in the child. Open another tier there.
  *
  * @param[in] info  Copied.
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info or URL.
- * @retval INGOT_UNTRUSTED          Another user can access the file with the credentials. The detail has the remedy.
+ * @retval INGOT_UNTRUSTED          Another user can change the file with the credentials, or access that of the private
+ *                                  key or of a secret key for seals. The detail has the remedy.
  * @retval INGOT_NOT_FOUND          A file that the URL names does not exist.
  * @retval INGOT_IO_ERROR           A file that the URL names, or the system's certificates, cannot be read.
  * @retval INGOT_OUT_OF_MEMORY
@@ -136,13 +153,14 @@ INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingo
  *
  * INGOT_PERSIST_REMOTE is the URL. INGOT_PERSIST_REMOTE_MODE is "read" or "read-write", INGOT_PERSIST_NAMESPACE the
  * namespace, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live, and INGOT_PERSIST_REMOTE_LEASES=0 means
- * INGOT_REMOTE_NO_LEASES (doc/environment.md). A setuid program reads no variables.
+ * INGOT_REMOTE_NO_LEASES (doc/environment.md). INGOT_PERSIST_TRUST and INGOT_PERSIST_KEYS set trust_policy and
+ * key_files, so that a tier that is used alone checks seals like a store. A setuid program reads no variables.
  *
- * @param[in,out] info  Initialized. Its url becomes @p url; its name_space follows in the same memory.
+ * @param[in,out] info  Initialized. Its url becomes @p url; its name_space and key_files follow in the same memory.
  * @param[out]    url   Receives the URL; it must live until the tier is opened.
  * @retval INGOT_NOT_FOUND          INGOT_PERSIST_REMOTE is not set. Any failure leaves @p info untouched.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
- * @retval INGOT_BUFFER_TOO_SMALL   @p url is too small for the URL and the namespace.
+ * @retval INGOT_BUFFER_TOO_SMALL   @p url is too small for the URL, the namespace and the key files.
  */
 INGOT_API ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, size_t url_capacity, char *url);
 
@@ -201,8 +219,8 @@ INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_siz
  * @param max_time_ms  The longest wait. INGOT_REMOTE_NO_LIMIT: no limit while the server works.
  * @par Threads  Any number at once.
  * @retval INGOT_SUCCESS        They are done. Events reported blobs that could not be uploaded.
- * @retval INGOT_BUSY           Some are still pending: max_time_ms has passed, or the tier is not contacting the server
- *                              at present.
+ * @retval INGOT_BUSY           Some are still pending: max_time_ms has passed, or uploads wait because the server
+ * refused them or failed.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  * @retval INGOT_INVALID_ARGUMENTS
  */
@@ -221,16 +239,17 @@ typedef struct ingot_remote_stats {
     uint64_t dropped_uploads;          /**< Uploads that never began, for lack of room or because the process ended. */
     uint64_t waiting;                  /**< Uploads and removals that are pending now. */
     uint64_t loaded_bytes, sent_bytes; /**< Sizes of objects. */
-    uint64_t pauses;                   /**< How often the tier stopped asking the server. */
+    uint64_t pauses;                   /**< How often loads stopped asking the server. */
     uint64_t lost_ns;                  /**< The application's time that failed and slow loads cost. */
-    int is_asking;                     /**< 0: the tier is not contacting the server at present. */
+    int is_asking;                     /**< 0: the server failed, and loads do not ask it at present. */
     uint64_t leases;                   /**< Leases that this process took, to compile a program for all machines. */
     uint64_t busy_leases;              /**< Requests that found another machine's lease; a wait makes several. */
     uint64_t lost_leases;              /**< Leases that ran out, or vanished from the server, before they were ended. */
+    int is_uploading;                  /**< 0: the server refused uploads, or failed, and uploads wait at present. */
 } ingot_remote_stats_t;
 #define INGOT_REMOTE_STATS_INIT                                                                                        \
     {                                                                                                                  \
-        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                 \
+        sizeof(ingot_remote_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
     }
 /**
  * Returns the counts of a remote tier since it was opened.

@@ -108,7 +108,10 @@ typedef enum ingot_lease_answer {
     INGOT_LEASE_BUSY = 1,   /**< Another machine has it. */
     INGOT_LEASE_STORED = 2, /**< The storage has a blob of the id. */
     /** The caller should compile immediately, because the storage gives no leases now or waiting is useless. */
-    INGOT_LEASE_NONE = 3
+    INGOT_LEASE_NONE = 3,
+    /** As INGOT_LEASE_BUSY, and that machine has shown lately that it works. Waiting goes on then, even if it takes
+     * longer than any build so far. */
+    INGOT_LEASE_WORKING = 4
 } ingot_lease_answer_t;
 
 /**
@@ -147,7 +150,10 @@ INGOT_API ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_s
 INGOT_API ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
                                                  ingot_storage_on_loaded_t on_loaded, void *user);
 /** Stores a blob through the table. Statuses as in ingot_storage_ops_t; INGOT_READ_ONLY if the table has no store.
- *  A storage with a policy (ingot/trust.h) seals it, and returns INGOT_UNTRUSTED for a sealed blob that it refuses. */
+ *  A storage with a policy (ingot/trust.h) seals it, and returns INGOT_UNTRUSTED for a sealed blob that it refuses.
+ *  @retval INGOT_INVALID_ARGUMENTS  Also for a blob that begins like a sealed one, if no policy applies: a load would
+ *                                   return it without this beginning. ingot_persist_store_sealed stores sealed blobs.
+ */
 INGOT_API ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                              size_t blob_size, const uint8_t *blob);
 /** Removes a blob through the table. Statuses as in ingot_storage_ops_t; INGOT_READ_ONLY if the table has no remove. */

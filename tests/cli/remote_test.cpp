@@ -148,6 +148,38 @@ TEST_F(CliPush, TellsWhyAProgramIsNotStored)
     EXPECT_NE(std::string::npos, result.output.find("was not promoted")) << result.output;
 }
 
+/* A stranger, who has no key, has put programs on the server. */
+TEST_F(CliPush, MovesOnlySealedProgramsIfSealsAreRequired)
+{
+    const std::string key = (scratch() / "key").string();
+    EXPECT_EQ(0, run({"key", "create", "--pair", key}).code);
+    const std::map<std::string, std::string> strict = {{"INGOT_PERSIST_TRUST", "require"},
+                                                       {"INGOT_PERSIST_KEYS", key + ".pub"},
+                                                       {"INGOT_PERSIST_DIR", (scratch() / "other").string()}};
+    const auto expect_pull = [&](const char *command, const std::string &expected) {
+        std::vector<std::string> words = {CLI_PROGRAM, command};
+        if (std::string(command) == "pull")
+            words.emplace_back("--manifest");
+        words.insert(words.end(), {manifest_, redis_.url()});
+        const Result result = run_command(words, strict);
+        EXPECT_NE(std::string::npos, result.output.find(expected)) << result.output;
+    };
+    EXPECT_EQ("20 0 0 0", push_counts());
+    expect_pull("pull", "pulled 0 of 20");
+    expect_pull("warm", "0 of 20 programs are in the store");
+    EXPECT_EQ("OK\n", redis_.ask({"FLUSHALL"}));
+
+    std::map<std::string, std::string> producer = strict;
+    producer["INGOT_PERSIST_DIR"] = root().string();
+    const Result refused = run_command({CLI_PROGRAM, "push", redis_.url()}, producer);
+    EXPECT_EQ(1, refused.code);
+    EXPECT_NE(std::string::npos, refused.output.find("20 left out")) << refused.output;
+    EXPECT_EQ("0\n", redis_.ask({"DBSIZE"}));
+    EXPECT_EQ(0, run({"sign", "--keys", key}).code);
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "push", redis_.url()}, producer).code);
+    expect_pull("pull", "pulled 20 of 20");
+}
+
 TEST_F(CliPush, WaitsForUploadsThatTheTierCouldDrop)
 {
     fs::remove_all(root());

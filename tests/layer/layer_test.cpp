@@ -116,6 +116,32 @@ TEST_F(Layer, CompilesNothingThatAnotherMachineCompiled)
     EXPECT_EQ(0u, second.seen.count("build"));
 }
 
+/* A stranger has put programs on the server. */
+TEST_F(Layer, RunsNoUnsealedProgramOfAServerIfSealsAreRequired)
+{
+    const server_process::Redis redis;
+    const std::string key = path("key");
+    ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_key_create(key.c_str(), INGOT_PERSIST_KEY_ED25519_SECRET, &info));
+    const auto run_machine = [&](const char *store, const std::string &key_file) {
+        setenv("INGOT_PERSIST_REMOTE", redis.url().c_str(), 1);
+        if (!key_file.empty()) {
+            setenv("INGOT_PERSIST_TRUST", "require", 1);
+            setenv("INGOT_PERSIST_KEYS", key_file.c_str(), 1);
+        }
+        const Ending ending = run({LAYER_CHILD, "plain", path(store)}, layer_above);
+        for (const char *name : {"INGOT_PERSIST_REMOTE", "INGOT_PERSIST_TRUST", "INGOT_PERSIST_KEYS"})
+            unsetenv(name);
+        expect_right(ending, "4");
+        return ending;
+    };
+    (void)run_machine("stranger", "");
+    EXPECT_EQ("4\n", redis.ask({"DBSIZE"}));
+    EXPECT_LE(4u, run_machine("reader1", key + ".pub").seen.at("build"));
+    EXPECT_LE(4u, run_machine("producer", key).seen.at("build"));
+    EXPECT_EQ(0u, run_machine("reader2", key + ".pub").seen.count("build")) << "the producer replaced them";
+}
+
 TEST_F(Layer, UsesTheStoreAloneIfTheServerIsOfNoUse)
 {
     const std::string trace = path("trace");

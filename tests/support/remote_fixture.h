@@ -98,6 +98,10 @@ public:
     {
         return ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data());
     }
+    ingot_status_t put_sealed(const Bytes &id, const Bytes &bytes) const
+    {
+        return ingot_persist_store_sealed(storage_, id.size(), id.data(), bytes.size(), bytes.data());
+    }
     ingot_status_t remove(const Bytes &id) const { return ingot_storage_remove(storage_, id.size(), id.data()); }
     ingot_status_t load(const Bytes &id, Bytes *blob = nullptr) const
     {

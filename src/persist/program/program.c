@@ -155,7 +155,7 @@ static bool generates_code_at_launch(const_ingot_program_desc_t desc)
 static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
 {
     const ingot_persist_store_mode_t mode = storage_store_mode(storage);
-    return storage_is_writable(storage) &&
+    return storage_is_writable(storage, NULL) &&
            (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc)));
 }
 
@@ -243,7 +243,7 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
 {
     ingot_storage_t storage = request->storage;
     const ingot_persist_store_mode_t mode = storage_store_mode(storage);
-    if (!storage_is_writable(storage))
+    if (!storage_is_writable(storage, NULL))
         return BUILD_TURN_NOT_STORED;
     if (stores_now(storage, desc))
         return end_of_store(store_queue_store_now(storage, request->context, program, request->id_size, request->id));

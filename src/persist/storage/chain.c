@@ -59,7 +59,8 @@ static bool promote_now(ingot_storage_t storage, size_t tier_count, size_t id_si
     for (size_t i = 0; i < tier_count; ++i) {
         if (!takes_blobs(chain->tiers[i]))
             continue;
-        const ingot_status_t status = storage_store_kept(chain->tiers[i], id_size, id, blob->size, blob->bytes);
+        const ingot_status_t status =
+            storage_store_around(chain->tiers[i], NULL, true, id_size, id, blob->size, blob->bytes);
         is_stored = is_stored || status == INGOT_SUCCESS;
         if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
             continue;
@@ -97,24 +98,43 @@ static void promote(const struct chain *chain, size_t tier_count, size_t id_size
         tell_degraded(chain->storage, INGOT_OUT_OF_MEMORY, "a blob is not promoted: no memory to queue it");
 }
 
+/* ---- policies ---- */
+
+/* Lists a chain's tiers up to the one that a request is at, so that their policies apply to the tiers behind them, too:
+ * a server has the policy of the directory in front of it. */
+struct front {
+    const struct chain *chain;
+    const struct storage_around *around; /* the list for the next tier; at first, what is around the tiers */
+    struct storage_around tiers[MAX_TIERS];
+};
+
+/* Calls that follow concern the tiers behind this one. */
+static void pass(struct front *front, size_t tier)
+{
+    front->tiers[tier] = (struct storage_around){front->chain->tiers[tier], front->around, true};
+    front->around = &front->tiers[tier];
+}
+
 /* ---- loads ---- */
 
 /* Asks one tier after another. Only the first tier may skip the check of a blob (with_core), because the blobs of all
- * other tiers are promoted. If the policy of this chain or of a storage around it refuses a tier's blob, asks the next
- * tier. */
+ * other tiers are promoted. If the policy of this chain, of a storage around it or of a tier in front refuses a tier's
+ * blob, asks the next tier. */
 static ingot_status_t load_kept(void *self, bool with_core, const struct storage_around *around, size_t id_size,
                                 const uint8_t *id, ingot_buffer_t *kept)
 {
     const struct chain *chain = self;
+    struct front front = {.chain = chain, .around = around};
     ingot_status_t reason = INGOT_NOT_FOUND;
     char detail[DETAIL_CAPACITY] = "no tier has the blob";
     for (size_t i = 0; i < chain->count; ++i) {
         const ingot_status_t status =
-            storage_load_kept(chain->tiers[i], with_core && i == 0, around, id_size, id, kept);
+            storage_load_kept(chain->tiers[i], with_core && i == 0, front.around, id_size, id, kept);
         if (status == INGOT_SUCCESS) {
             promote(chain, i, id_size, id, kept);
             return status;
         }
+        pass(&front, i);
         if (reason == INGOT_NOT_FOUND && status != INGOT_NOT_FOUND) {
             reason = status;
             error_text_copy(detail, sizeof(detail), ingot_last_error_detail());
@@ -189,6 +209,7 @@ static void keep_lacking(struct many *many)
 /* Loads up to PART ids. Returns false if on_loaded returned 0. */
 static bool load_part(const struct chain *chain, bool with_core, const struct storage_around *around, struct many *many)
 {
+    struct front front = {.chain = chain, .around = around};
     for (size_t i = 0; i < many->count; ++i) {
         many->asked[i] = many->ids[i];
         many->wanted[i].number = i;
@@ -197,9 +218,10 @@ static bool load_part(const struct chain *chain, bool with_core, const struct st
         (void)snprintf(many->reasons[i].detail, DETAIL_CAPACITY, "no tier has the blob");
     }
     for (many->tier = 0; many->tier < chain->count && many->count != 0 && !many->is_ended; ++many->tier) {
-        storage_load_many_kept(chain->tiers[many->tier], with_core && many->tier == 0, around, many->count, many->asked,
-                               on_tier_loaded, many);
+        storage_load_many_kept(chain->tiers[many->tier], with_core && many->tier == 0, front.around, many->count,
+                               many->asked, on_tier_loaded, many);
         keep_lacking(many);
+        pass(&front, many->tier);
     }
     return !many->is_ended;
 }
@@ -237,49 +259,59 @@ static void load_many_kept(void *self, bool with_core, const struct storage_arou
 
 /* ---- stores ---- */
 
-typedef ingot_status_t (*store_in_tier_t)(ingot_storage_t tier, size_t id_size, const uint8_t *id, size_t blob_size,
-                                          const uint8_t *blob);
+/* A blob that a chain stores in its tiers. */
+struct storing {
+    struct front front;
+    bool is_kept; /* see storage_store_around */
+    size_t id_size;
+    const uint8_t *id;
+    size_t size;
+    const uint8_t *blob;
+};
+
+static ingot_status_t store_in_tier(struct storing *storing, size_t tier)
+{
+    const ingot_status_t status =
+        storage_store_around(storing->front.chain->tiers[tier], storing->front.around, storing->is_kept,
+                             storing->id_size, storing->id, storing->size, storing->blob);
+    pass(&storing->front, tier);
+    return status;
+}
 
 /* Stores a blob in a tier that also stores all that its chain stores. Does not change the thread's error detail,
  * because that belongs to the status of another tier. */
-static void write_through(const struct chain *chain, store_in_tier_t store, size_t tier, size_t id_size,
-                          const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static void write_through(struct storing *storing, size_t tier)
 {
     char reason[DETAIL_CAPACITY];
     struct kept_error kept;
     kept_error_save(&kept);
-    const ingot_status_t status = store(chain->tiers[tier], id_size, id, blob_size, blob);
+    const ingot_status_t status = store_in_tier(storing, tier);
     if (status != INGOT_SUCCESS && status != INGOT_READ_ONLY) {
         (void)snprintf(reason, sizeof(reason), "a blob was not stored in tier %zu: %s", tier,
                        ingot_last_error_detail());
-        tell_degraded(chain->storage, status, reason);
+        tell_degraded(storing->front.chain->storage, status, reason);
     }
     kept_error_restore(&kept);
 }
 
-static ingot_status_t store_with(const struct chain *chain, store_in_tier_t store, size_t id_size, const uint8_t *id,
-                                 size_t blob_size, const uint8_t *blob)
+static ingot_status_t store(void *self, const struct storage_around *around, bool is_kept, size_t id_size,
+                            const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
+    const struct chain *chain = self;
+    struct storing storing = {{.chain = chain, .around = around}, is_kept, id_size, id, blob_size, blob};
     size_t next = 0;
     store_queue_cancel(chain->storage, id_size, id);
     ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
     for (; next < chain->count && status == INGOT_READ_ONLY; ++next)
-        status = store(chain->tiers[next], id_size, id, blob_size, blob);
-    for (; next < chain->count; ++next)
+        status = store_in_tier(&storing, next);
+    for (; next < chain->count; ++next) {
         if (atomic_load_explicit(&chain->tiers[next]->is_written_through, memory_order_relaxed) &&
             takes_blobs(chain->tiers[next]))
-            write_through(chain, store, next, id_size, id, blob_size, blob);
+            write_through(&storing, next);
+        else
+            pass(&storing.front, next);
+    }
     return status;
-}
-
-static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
-{
-    return store_with(self, ingot_storage_store, id_size, id, blob_size, blob);
-}
-
-static ingot_status_t store_kept(void *self, size_t id_size, const uint8_t *id, size_t size, const uint8_t *kept)
-{
-    return store_with(self, storage_store_kept, id_size, id, size, kept);
 }
 
 static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
@@ -337,7 +369,7 @@ ingot_status_t ingot_persist_set_write_through(ingot_storage_t storage, int is_o
 
 ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers)
 {
-    static const ingot_storage_ops_t ops = {sizeof(ops), NULL, store, remove_id, destroy};
+    static const ingot_storage_ops_t ops = {sizeof(ops), NULL, NULL, remove_id, destroy};
     ingot_allocator_t allocator;
     if (storage == NULL || tiers == NULL || tier_count == 0 || tier_count > MAX_TIERS)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
@@ -359,7 +391,7 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         destroy(chain);
         return status;
     }
-    storage_set_forward(*storage, load_kept, load_many_kept, store_kept);
+    storage_set_forward(*storage, load_kept, load_many_kept, store);
     chain->storage = *storage;
     (*storage)->promote = promote_now;
     (*storage)->withdraw = withdraw;

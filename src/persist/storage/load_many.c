@@ -71,7 +71,7 @@ static void load_each(ingot_storage_t storage, bool with_core, const struct rece
 void storage_load_many_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around, size_t count,
                             const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
 {
-    const struct storage_around here = {storage, around};
+    const struct storage_around here = {storage, around, false};
     struct receiver receiver = {storage, around, ids, on_loaded, user};
     if (!storage_loads_many(storage))
         load_each(storage, with_core, &receiver, count);

@@ -170,11 +170,9 @@ ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storag
                                     const uint8_t *id, ingot_status_t status, ingot_buffer_t *kept)
 {
     if (status == INGOT_SUCCESS)
-        status = trust_check_loaded(storage, id_size, id, kept);
+        status = trust_check_inner(storage, around, id_size, id, kept);
     (void)storage_count_load(storage, status);
-    for (; around != NULL && status == INGOT_SUCCESS; around = around->next)
-        status = trust_check_loaded(around->storage, id_size, id, kept);
-    return status;
+    return status == INGOT_SUCCESS ? trust_check_outer(around, id_size, id, kept) : status;
 }
 
 /* Loads from a storage that keeps blobs itself. */
@@ -190,7 +188,7 @@ static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const st
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
 {
-    const struct storage_around here = {storage, around};
+    const struct storage_around here = {storage, around, false};
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
     if (!storage_is_on(storage))
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
@@ -231,7 +229,7 @@ void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load)
 }
 
 void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_forward_load_many_t load_many,
-                         storage_store_t store)
+                         storage_forward_store_t store)
 {
     storage->forward_load = load;
     storage->forward_load_many = load_many;
@@ -269,7 +267,7 @@ static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status
 
 static ingot_status_t check_writable(ingot_storage_t storage)
 {
-    if (storage->ops.store == NULL)
+    if (storage->ops.store == NULL && storage->forward_store == NULL)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
     if (!storage_is_on(storage))
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage is off");
@@ -285,41 +283,45 @@ static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const 
     return status;
 }
 
-ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
-                                   const uint8_t *blob)
+/* Stores in a storage that keeps blobs itself. */
+static ingot_status_t store_own(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
+                                size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
 {
     ingot_buffer_t sealed = INGOT_BUFFER_INIT;
-    ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
-    if (status == INGOT_SUCCESS)
-        status = check_writable(storage);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = trust_seal(storage, id_size, id, blob_size, blob, &sealed);
+    ingot_status_t status = is_kept ? trust_check_stored(storage, around, id_size, id, size, blob)
+                                    : trust_seal(storage, around, id_size, id, size, blob, &sealed);
     if (status == INGOT_SUCCESS && sealed.bytes != NULL)
         status = storage->ops.store(storage->self, id_size, id, sealed.size, sealed.bytes);
     else if (status == INGOT_SUCCESS)
-        status = storage->ops.store(storage->self, id_size, id, blob_size, blob);
+        status = storage->ops.store(storage->self, id_size, id, size, blob);
     memory_release_buffer(&sealed);
-    return count_store(storage, status);
+    return status;
 }
 
-ingot_status_t storage_store_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
-                                  const uint8_t *kept)
+ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
+                                    size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
 {
-    const storage_store_t store = storage->forward_store != NULL ? storage->forward_store : storage->ops.store;
-    const ingot_buffer_t buffer = {size, kept, NULL, NULL};
-    ingot_status_t status = check_writable(storage);
+    const struct storage_around here = {storage, around, false};
+    const ingot_status_t status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    status = trust_check_kept(storage, id_size, id, &buffer);
-    return count_store(storage, status == INGOT_SUCCESS ? store(storage->self, id_size, id, size, kept) : status);
+    return count_store(storage, storage->forward_store != NULL
+                                    ? storage->forward_store(storage->self, &here, is_kept, id_size, id, size, blob)
+                                    : store_own(storage, around, is_kept, id_size, id, size, blob));
+}
+
+ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
+                                   const uint8_t *blob)
+{
+    const ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
+    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, false, id_size, id, blob_size, blob) : status;
 }
 
 ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
                                           const uint8_t *bytes)
 {
     const ingot_status_t status = check_blob(storage, id_size, id, size, bytes);
-    return status == INGOT_SUCCESS ? storage_store_kept(storage, id_size, id, size, bytes) : status;
+    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, true, id_size, id, size, bytes) : status;
 }
 
 ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, const uint8_t *id)

@@ -36,14 +36,15 @@ ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, co
  * will check the blob, so the operation that storage_set_load_for_core set may be used. */
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
-/* Stores what another storage keeps, if this storage's policy accepts it. Never seals it, because this storage's key
- * cannot vouch for a blob of another storage. */
-ingot_status_t storage_store_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
-                                  const uint8_t *kept);
+/* Stores a blob if the policies of this storage and of the storages in `around` (NULL: none) accept it. With is_kept,
+ * stores what another storage keeps, and never seals it, because a key cannot vouch for a blob of another storage.
+ * Otherwise, stores a blob that this process made, and seals it if one of the policies has a key. */
+ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
+                                    size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob);
 /* Sets the operations with which a forwarding storage loads and stores what other storages keep. The storage's
- * ingot_storage_ops_t then needs no load operation. May be called only right after the storage's creation. */
+ * ingot_storage_ops_t then needs no load and store operation. May be called only right after the storage's creation. */
 void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_forward_load_many_t load_many,
-                         storage_store_t store);
+                         storage_forward_store_t store);
 
 /* True if the storage, or one to which it forwards, has an operation that loads several blobs at once. */
 bool storage_loads_many(ingot_storage_t storage);

@@ -51,12 +51,12 @@ bool storage_keeps_blobs(ingot_storage_t storage)
 {
     if (storage->kind == STORAGE_CHAIN)
         return storage->model != NULL;
-    return storage->ops.store != NULL && !storage->is_read_only;
+    return (storage->ops.store != NULL || storage->forward_store != NULL) && !storage->is_read_only;
 }
 
-bool storage_is_writable(ingot_storage_t storage)
+bool storage_is_writable(ingot_storage_t storage, const struct storage_around *around)
 {
-    return storage_keeps_blobs(storage) && !trust_forbids_storing(storage);
+    return storage_keeps_blobs(storage) && !trust_forbids_storing(storage, around);
 }
 
 bool storing_is_mode(ingot_persist_store_mode_t mode)

@@ -82,27 +82,15 @@ static void load_many_kept(void *self, bool with_core, const struct storage_arou
     ingot_storage_release(target);
 }
 
-static ingot_status_t store_with(struct storage_switch *self,
-                                 ingot_status_t (*store)(ingot_storage_t, size_t, const uint8_t *, size_t,
-                                                         const uint8_t *),
-                                 size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+static ingot_status_t store(void *self, const struct storage_around *around, bool is_kept, size_t id_size,
+                            const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
     ingot_storage_t target = take_target(self);
     if (target == NULL)
         return INGOT_READ_ONLY;
-    const ingot_status_t status = store(target, id_size, id, blob_size, blob);
+    const ingot_status_t status = storage_store_around(target, around, is_kept, id_size, id, blob_size, blob);
     ingot_storage_release(target);
     return status;
-}
-
-static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
-{
-    return store_with(self, ingot_storage_store, id_size, id, blob_size, blob);
-}
-
-static ingot_status_t store_kept(void *self, size_t id_size, const uint8_t *id, size_t size, const uint8_t *kept)
-{
-    return store_with(self, storage_store_kept, id_size, id, size, kept);
 }
 
 static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
@@ -135,7 +123,7 @@ static void turn(ingot_storage_t storage, ingot_storage_t target)
 
 ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t target)
 {
-    static const ingot_storage_ops_t ops = {sizeof(ops), NULL, store, remove_id, destroy};
+    static const ingot_storage_ops_t ops = {sizeof(ops), NULL, NULL, remove_id, destroy};
     ingot_allocator_t allocator;
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
@@ -155,7 +143,7 @@ ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t ta
         destroy(self);
         return status;
     }
-    storage_set_forward(made, load_kept, load_many_kept, store_kept);
+    storage_set_forward(made, load_kept, load_many_kept, store);
     made->take_target = take_target_if_any;
     turn(made, target);
     *storage = made;

@@ -54,49 +54,202 @@ ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const u
     return status;
 }
 
-ingot_status_t trust_check_loaded(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *loaded)
+/* ---- all policies that concern a storage ---- */
+
+/* Called with a storage that has a policy. Returns false to end the visit. */
+typedef bool (*visit_t)(ingot_storage_t holder, struct keyring *keyring, void *user);
+
+static bool visit_own(ingot_storage_t storage, visit_t visit, void *user)
 {
-    const ingot_status_t status = trust_check_kept(storage, id_size, id, loaded);
-    if (status == INGOT_SUCCESS)
-        return status;
-    const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
+    struct keyring *keyring = take_keyring(storage);
+    const bool goes_on = keyring == NULL || visit(storage, keyring, user);
+    keyring_release(keyring);
+    return goes_on;
+}
+
+/* Visits the policies of a storage and of all storages to which it forwards. */
+static bool visit_whole(ingot_storage_t storage, visit_t visit, void *user)
+{
+    bool goes_on = visit_own(storage, visit, user);
+    if (goes_on && storage->take_target != NULL) {
+        ingot_storage_t target = storage->take_target(storage->self);
+        goes_on = target == NULL || visit_whole(target, visit, user);
+        ingot_storage_release(target);
+    }
+    for (size_t i = 0; goes_on && storage->get_tier != NULL; ++i) {
+        ingot_storage_t tier = storage->get_tier(storage->self, i);
+        if (tier == NULL)
+            break;
+        goes_on = visit_whole(tier, visit, user);
+    }
+    return goes_on;
+}
+
+static bool visit_all(ingot_storage_t storage, const struct storage_around *around, visit_t visit, void *user)
+{
+    bool goes_on = visit_own(storage, visit, user);
+    for (; around != NULL && goes_on; around = around->next)
+        goes_on = (around->is_in_front ? visit_whole : visit_own)(around->storage, visit, user);
+    return goes_on;
+}
+
+/* Bytes that policies check. */
+struct checked {
+    size_t id_size;
+    const uint8_t *id;
+    size_t size;
+    const uint8_t *bytes;
+    unsigned policy_count;
+    ingot_status_t status;
+    ingot_storage_t refusing; /* the storage whose policy refuses them; a reference; NULL: none */
+};
+
+static bool check_one(ingot_storage_t holder, struct keyring *keyring, void *user)
+{
+    struct checked *checked = user;
+    ++checked->policy_count;
+    checked->status = keyring_check(keyring, checked->id_size, checked->id, checked->size, checked->bytes);
+    if (checked->status == INGOT_SUCCESS)
+        return true;
+    (void)ingot_storage_retain(holder);
+    checked->refusing = holder;
+    return false;
+}
+
+/* ---- loads ---- */
+
+/* Counts and reports that a policy refuses what a storage loaded, and releases it. `counting` counts it. */
+static void refuse_loaded(const struct checked *checked, ingot_storage_t counting, ingot_buffer_t *loaded)
+{
+    const struct ingot_storage *holder = checked->refusing != NULL ? checked->refusing : counting;
+    const struct ingot_storage *listener = holder->listener != NULL ? holder->listener : holder;
     const size_t size = loaded->size;
     const uint64_t now_ns = files_steady_clock_ns();
     struct kept_error why;
     kept_error_save(&why); /* the callback may call Ingot, which changes the thread's error */
     /* release: a reader of this count also sees the hit that the store counted before; see storage_fill_stats */
-    atomic_fetch_add_explicit(&storage->distrusted, 1, memory_order_release);
+    atomic_fetch_add_explicit(&counting->distrusted, 1, memory_order_release);
     memory_release_buffer(loaded);
-    events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, size, now_ns, "",
-                why.text);
+    events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, checked->status, size,
+                now_ns, "", why.text);
+    ingot_storage_release(checked->refusing);
     kept_error_restore(&why);
-    return status;
 }
 
-ingot_status_t trust_seal(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
-                          const uint8_t *blob, ingot_buffer_t *sealed)
+static struct checked checked_of(size_t id_size, const uint8_t *id, size_t size, const uint8_t *bytes)
 {
-    struct keyring *keyring = take_keyring(storage);
+    return (struct checked){.id_size = id_size, .id = id, .size = size, .bytes = bytes, .status = INGOT_SUCCESS};
+}
+
+ingot_status_t trust_check_inner(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *loaded)
+{
+    struct checked checked = checked_of(id_size, id, loaded->size, loaded->bytes);
+    bool goes_on = visit_own(storage, check_one, &checked);
+    if (goes_on && checked.policy_count == 0 && seal_is(loaded->size, loaded->bytes)) {
+        checked.status = seal_examine(loaded->size, loaded->bytes);
+        goes_on = checked.status == INGOT_SUCCESS;
+    }
+    for (; around != NULL && goes_on; around = around->next)
+        if (around->is_in_front)
+            goes_on = visit_whole(around->storage, check_one, &checked);
+    if (checked.status != INGOT_SUCCESS)
+        refuse_loaded(&checked, storage, loaded);
+    return checked.status;
+}
+
+ingot_status_t trust_check_outer(const struct storage_around *around, size_t id_size, const uint8_t *id,
+                                 ingot_buffer_t *loaded)
+{
+    struct checked checked = checked_of(id_size, id, loaded->size, loaded->bytes);
+    for (; around != NULL && checked.status == INGOT_SUCCESS; around = around->next)
+        if (!around->is_in_front)
+            (void)visit_own(around->storage, check_one, &checked);
+    if (checked.status != INGOT_SUCCESS)
+        refuse_loaded(&checked, checked.refusing, loaded);
+    return checked.status;
+}
+
+/* ---- stores ---- */
+
+/* A search for a policy that can seal. */
+struct sealing {
+    unsigned left; /* how many such policies are skipped */
+    bool is_required;
+    struct keyring *keyring; /* a reference; NULL: none found */
+};
+
+static bool find_sealing(ingot_storage_t holder, struct keyring *keyring, void *user)
+{
+    struct sealing *sealing = user;
+    (void)holder;
+    sealing->is_required = sealing->is_required || keyring_requires(keyring);
+    if (sealing->keyring != NULL || !keyring_can_seal(keyring) || sealing->left-- != 0)
+        return true;
+    keyring_retain(keyring);
+    sealing->keyring = keyring;
+    return true;
+}
+
+ingot_status_t trust_check_stored(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                  const uint8_t *id, size_t size, const uint8_t *kept)
+{
+    struct checked checked = checked_of(id_size, id, size, kept);
+    (void)visit_all(storage, around, check_one, &checked);
+    ingot_storage_release(checked.refusing);
+    if (checked.policy_count == 0 && seal_is(size, kept))
+        return seal_examine(size, kept);
+    return checked.status;
+}
+
+/* A blob that begins like a sealed one would be loaded without this beginning. So it is stored only if it is a sealed
+ * blob, which only a policy can tell. */
+static ingot_status_t check_sealed(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                   const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    struct checked checked = checked_of(id_size, id, blob_size, blob);
+    (void)visit_all(storage, around, check_one, &checked);
+    ingot_storage_release(checked.refusing);
+    return checked.policy_count != 0
+               ? checked.status
+               : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                        "the blob begins like a sealed one, and loading it would not return these "
+                                        "bytes; ingot_persist_store_sealed stores sealed blobs");
+}
+
+/* Seals with the policy's key, of the policies that can seal, whose seal all others accept. */
+ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                          const uint8_t *id, size_t blob_size, const uint8_t *blob, ingot_buffer_t *sealed)
+{
     ingot_status_t status = INGOT_SUCCESS;
-    if (keyring == NULL)
-        return status;
     if (seal_is(blob_size, blob))
-        status = keyring_check(keyring, id_size, id, blob_size, blob);
-    else if (keyring_can_seal(keyring))
-        status = keyring_seal(keyring, id_size, id, blob_size, blob, sealed);
-    else if (keyring_requires(keyring))
-        status = ingot_set_error_detail(INGOT_READ_ONLY, "the storage requires seals, and has no secret key to seal "
-                                                         "what it stores");
-    keyring_release(keyring);
-    return status;
+        return check_sealed(storage, around, id_size, id, blob_size, blob);
+    for (unsigned tried = 0;; ++tried) {
+        struct sealing sealing = {.left = tried};
+        (void)visit_all(storage, around, find_sealing, &sealing);
+        if (sealing.keyring == NULL)
+            return tried != 0 || !sealing.is_required
+                       ? status
+                       : ingot_set_error_detail(INGOT_READ_ONLY, "the storage requires seals, and has no secret key to "
+                                                                 "seal what it stores");
+        status = keyring_seal(sealing.keyring, id_size, id, blob_size, blob, sealed);
+        keyring_release(sealing.keyring);
+        if (status == INGOT_SUCCESS)
+            status = trust_check_stored(storage, around, id_size, id, sealed->size, sealed->bytes);
+        if (status == INGOT_SUCCESS)
+            return status;
+        memory_release_buffer(sealed);
+        if (status != INGOT_UNTRUSTED)
+            return status;
+    }
 }
 
-bool trust_forbids_storing(ingot_storage_t storage)
+bool trust_forbids_storing(ingot_storage_t storage, const struct storage_around *around)
 {
-    struct keyring *keyring = take_keyring(storage);
-    const bool forbids = keyring != NULL && keyring_requires(keyring) && !keyring_can_seal(keyring);
-    keyring_release(keyring);
-    return forbids;
+    struct sealing sealing = {.left = 0};
+    (void)visit_all(storage, around, find_sealing, &sealing);
+    keyring_release(sealing.keyring);
+    return sealing.is_required && sealing.keyring == NULL;
 }
 
 ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_trust_t *trust, bool *requires)

@@ -7,6 +7,8 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
+#include "persist/storage/common/kinds.h"
+
 /* Checks kept bytes (see storage.h) against the storage's policy. Without a policy, accepts plain blobs and any
  * envelope that can be opened. Returns INGOT_UNTRUSTED, INGOT_BLOB_TRUNCATED or INGOT_BLOB_VERSION on failure. */
 ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, const ingot_buffer_t *kept);
@@ -19,16 +21,29 @@ ingot_status_t trust_open_kept(ingot_storage_t storage, ingot_buffer_t *kept);
  * called only right after the storage's creation. */
 void trust_must_require_seals(ingot_storage_t storage);
 
-/* Does what trust_check_kept does, for bytes that were just loaded. If they are refused, counts and reports that, and
- * releases them. */
-ingot_status_t trust_check_loaded(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *loaded);
+/*
+ * The functions below apply all policies that concern a storage: its own and those of the storages in `around` (NULL:
+ * none), see struct storage_around.
+ */
 
-/* Seals a blob that is to be stored, if the storage has a key for that; otherwise leaves *sealed empty. If the blob is
- * already sealed, only checks it. Returns INGOT_READ_ONLY if a seal is required, but no key can seal. */
-ingot_status_t trust_seal(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
-                          const uint8_t *blob, ingot_buffer_t *sealed);
+/* Checks bytes that `storage` just loaded. If a policy of the given ones refuses them, counts and reports that, and
+ * releases them. trust_check_inner applies the policies that decide what the storage itself has: its own, and those of
+ * the tiers in front of it. trust_check_outer applies those of the storages that enclose it. */
+ingot_status_t trust_check_inner(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                 const uint8_t *id, ingot_buffer_t *loaded);
+ingot_status_t trust_check_outer(const struct storage_around *around, size_t id_size, const uint8_t *id,
+                                 ingot_buffer_t *loaded);
+
+/* Seals a blob that is to be stored, if a policy has a key for that; otherwise leaves *sealed empty. If the blob begins
+ * like a sealed one, only checks it. Returns INGOT_READ_ONLY if a seal is required, but no key can seal, and
+ * INGOT_INVALID_ARGUMENTS if the blob begins like a sealed one, but no policy can check it. */
+ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                          const uint8_t *id, size_t blob_size, const uint8_t *blob, ingot_buffer_t *sealed);
+/* Checks bytes of another storage that are to be stored as they are. */
+ingot_status_t trust_check_stored(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                  const uint8_t *id, size_t size, const uint8_t *kept);
 
 /* True if a seal is required but no key can seal. */
-bool trust_forbids_storing(ingot_storage_t storage);
+bool trust_forbids_storing(ingot_storage_t storage, const struct storage_around *around);
 
 #endif

@@ -29,11 +29,15 @@ enum lease_answer {
     LEASE_IS_POINTLESS /* a machine has reported that waiting is useless */
 };
 
+#define LEASE_TIME_UNKNOWN UINT64_MAX /* the client has no right to ask how long a lease lasts */
+#define LEASE_TIME_NO_END (UINT64_MAX - 1)
+
 /* Operations on leases. A key has at most one lease, which belongs to a token and expires after time_ms. */
 struct lease_transport_ops {
-    /* Requests a lease. is_object_useless: takes the lease even if the key already has an object. */
+    /* Requests a lease. is_object_useless: takes the lease even if the key already has an object. left_ms: for
+     * LEASE_IS_BUSY, how long the lease lasts unless it is renewed, or one of the two values above. */
     enum outcome (*take)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms,
-                         bool is_object_useless, enum lease_answer *answer);
+                         bool is_object_useless, enum lease_answer *answer, uint64_t *left_ms);
     /* Extends a lease to time_ms from now. OUTCOME_MISSING: the token no longer has the lease. */
     enum outcome (*renew)(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms);
     /* Ends a lease that the token has. pointless_ms: for how long the server then tells other machines that waiting is

@@ -3,7 +3,10 @@
  */
 #include "remote/guard/breaker.h"
 
-#define MOST_DOUBTS 3u
+/* The weights of findings. The breaker opens when they reach the limit: after 3 doubtful or 12 odd ones in a row. */
+#define ODD 1u
+#define DOUBTFUL 4u
+#define LIMIT 12u
 
 void breaker_init(struct breaker *breaker, uint64_t shortest_pause_ns, uint64_t longest_pause_ns, uint64_t seed)
 {
@@ -27,7 +30,7 @@ static uint64_t draw_pause(struct breaker *breaker)
 static void open_breaker(struct breaker *breaker, uint64_t now_ns)
 {
     breaker->state = BREAKER_OPEN;
-    breaker->doubt_count = 0;
+    breaker->doubt = 0;
     breaker->probe_at_ns = now_ns + draw_pause(breaker);
     breaker->pause_ns =
         breaker->pause_ns > breaker->longest_pause_ns / 2 ? breaker->longest_pause_ns : breaker->pause_ns * 2;
@@ -38,12 +41,15 @@ bool breaker_note(struct breaker *breaker, enum breaker_finding finding, uint64_
     if (breaker->state != BREAKER_CLOSED)
         return false; /* the request began before the breaker opened */
     if (finding == BREAKER_WORKS) {
-        breaker->doubt_count = 0;
+        breaker->doubt = 0;
         breaker->pause_ns = breaker->shortest_pause_ns;
         return false;
     }
-    if (finding == BREAKER_DOUBTFUL && ++breaker->doubt_count < MOST_DOUBTS)
-        return false;
+    if (finding != BREAKER_FAILS) {
+        breaker->doubt += finding == BREAKER_ODD ? ODD : DOUBTFUL;
+        if (breaker->doubt < LIMIT)
+            return false;
+    }
     open_breaker(breaker, now_ns);
     return true;
 }

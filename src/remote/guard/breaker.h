@@ -21,6 +21,7 @@ enum breaker_state { BREAKER_CLOSED, BREAKER_OPEN, BREAKER_HALF_OPEN };
 /* What a request showed about the server. */
 enum breaker_finding {
     BREAKER_WORKS,
+    BREAKER_ODD,      /* an object that is too large; this concerns one object, unless many come in a row */
     BREAKER_DOUBTFUL, /* a bad object or answer; several of them in a row open the breaker */
     BREAKER_FAILS,    /* opens the breaker immediately */
 };
@@ -29,7 +30,7 @@ struct breaker {
     uint64_t shortest_pause_ns;
     uint64_t longest_pause_ns;
     enum breaker_state state;
-    unsigned doubt_count; /* how many doubtful findings came in a row */
+    unsigned doubt;       /* the weight of the odd and doubtful findings that came in a row */
     uint64_t pause_ns;    /* the next pause, without the random part */
     uint64_t probe_at_ns; /* when the next probe is due, if the breaker is open */
     uint64_t random;      /* state of a random generator, so that the processes of a fleet do not all probe at once */

@@ -11,7 +11,9 @@ bool guard_init(struct guard *guard, const struct guard_settings *settings, uint
 {
     if (pthread_mutex_init(&guard->lock, NULL) != 0)
         return false;
-    breaker_init(&guard->breaker, settings->shortest_pause_ns, settings->longest_pause_ns, settings->seed);
+    for (int side = 0; side < GUARD_SIDES; ++side)
+        breaker_init(&guard->breakers[side], settings->shortest_pause_ns, settings->longest_pause_ns,
+                     settings->seed + (uint64_t)side * 2);
     budget_init(&guard->budget, settings->lost_time_ns, now_ns);
     guard->slow_ns = settings->slow_ns;
     atomic_init(&guard->trips, 0);
@@ -26,7 +28,7 @@ void guard_fini(struct guard *guard)
 enum guard_verdict guard_admit(struct guard *guard, struct request *request, uint64_t now_ns)
 {
     (void)pthread_mutex_lock(&guard->lock);
-    const bool is_closed = guard->breaker.state == BREAKER_CLOSED;
+    const bool is_closed = guard->breakers[GUARD_LOADS].state == BREAKER_CLOSED;
     const uint64_t allowance_ns = is_closed ? budget_allowance(&guard->budget, now_ns) : 0;
     request->trips_before = guard_trips(guard);
     (void)pthread_mutex_unlock(&guard->lock);
@@ -44,53 +46,71 @@ static void count_trip(struct guard *guard, bool is_open)
         atomic_fetch_add_explicit(&guard->trips, 1, memory_order_relaxed);
 }
 
-bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
+uint64_t guard_fair_hit_ns(const struct guard *guard, uint64_t byte_count)
+{
+    return guard->slow_ns + byte_count * CLOCK_NS_PER_S / BYTES_PER_SECOND;
+}
+
+uint64_t guard_fair_miss_ns(const struct guard *guard)
+{
+    return guard->slow_ns * 2 / 5;
+}
+
+void guard_lose(struct guard *guard, uint64_t began_ns, uint64_t now_ns)
+{
+    (void)pthread_mutex_lock(&guard->lock);
+    budget_lose(&guard->budget, began_ns, now_ns);
+    (void)pthread_mutex_unlock(&guard->lock);
+}
+
+bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t fair_ns, uint64_t began_ns,
                   uint64_t now_ns)
 {
-    const uint64_t fair_ns = guard->slow_ns + byte_count * CLOCK_NS_PER_S / BYTES_PER_SECOND;
     (void)pthread_mutex_lock(&guard->lock);
-    if (finding != BREAKER_WORKS || now_ns - began_ns > fair_ns)
+    if (now_ns - began_ns > fair_ns)
         budget_lose(&guard->budget, began_ns, now_ns);
-    const bool is_open = breaker_note(&guard->breaker, finding, now_ns);
+    const bool is_open = breaker_note(&guard->breakers[GUARD_LOADS], finding, now_ns);
     count_trip(guard, is_open);
     (void)pthread_mutex_unlock(&guard->lock);
     return is_open;
 }
 
-bool guard_note_upload(struct guard *guard, enum breaker_finding finding, uint64_t now_ns)
+bool guard_note(struct guard *guard, enum guard_side side, enum breaker_finding finding, uint64_t now_ns)
 {
     (void)pthread_mutex_lock(&guard->lock);
-    const bool is_open = breaker_note(&guard->breaker, finding, now_ns);
-    count_trip(guard, is_open);
+    const bool is_open = breaker_note(&guard->breakers[side], finding, now_ns);
+    count_trip(guard, is_open && side == GUARD_LOADS);
     (void)pthread_mutex_unlock(&guard->lock);
     return is_open;
 }
 
-bool guard_begin_probe(struct guard *guard, uint64_t now_ns)
+bool guard_begin_probe(struct guard *guard, enum guard_side side, uint64_t now_ns)
 {
     (void)pthread_mutex_lock(&guard->lock);
-    const bool is_due = breaker_begin_probe(&guard->breaker, now_ns);
+    const bool is_due = breaker_begin_probe(&guard->breakers[side], now_ns);
     (void)pthread_mutex_unlock(&guard->lock);
     return is_due;
 }
 
-bool guard_end_probe(struct guard *guard, bool has_succeeded, uint64_t now_ns)
+bool guard_end_probe(struct guard *guard, enum guard_side side, bool has_succeeded, uint64_t now_ns)
 {
     (void)pthread_mutex_lock(&guard->lock);
-    const bool is_closed = breaker_end_probe(&guard->breaker, has_succeeded, now_ns);
+    const bool is_closed = breaker_end_probe(&guard->breakers[side], has_succeeded, now_ns);
     (void)pthread_mutex_unlock(&guard->lock);
     return is_closed;
 }
 
 struct guard_state guard_get_state(struct guard *guard)
 {
+    struct guard_state state;
     (void)pthread_mutex_lock(&guard->lock);
-    const struct guard_state state = {
-        .is_closed = guard->breaker.state == BREAKER_CLOSED,
-        .probe_at_ns = guard->breaker.state == BREAKER_OPEN ? guard->breaker.probe_at_ns : CLOCK_NEVER,
-        .lost_ns = guard->budget.total_ns,
-        .trips = guard_trips(guard),
-    };
+    for (int side = 0; side < GUARD_SIDES; ++side) {
+        const struct breaker *breaker = &guard->breakers[side];
+        state.is_closed[side] = breaker->state == BREAKER_CLOSED;
+        state.probe_at_ns[side] = breaker->state == BREAKER_OPEN ? breaker->probe_at_ns : CLOCK_NEVER;
+    }
+    state.lost_ns = guard->budget.total_ns;
+    state.trips = guard_trips(guard);
     (void)pthread_mutex_unlock(&guard->lock);
     return state;
 }

@@ -18,6 +18,9 @@ enum outcome answer_outcome(enum http_method method, long code, struct request *
         return OUTCOME_MISSING;
     if (code == 401 || code == 403 || code == 407)
         return request_fail(request, OUTCOME_REFUSED, "the server rejects the credentials: HTTP status %ld", code);
+    if (code == 413 && method == HTTP_PUT)
+        return request_fail(request, OUTCOME_TOO_LARGE, "the server takes no object of this size: HTTP status %ld",
+                            code);
     if (code == 405 || code == 501)
         return request_fail(request, OUTCOME_REFUSED, "the server does not allow this method: HTTP status %ld", code);
     if (code >= 300 && code <= 399)

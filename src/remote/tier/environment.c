@@ -12,6 +12,7 @@
 
 #include <ingot/backend.h>
 #include <ingot/remote.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,12 +79,48 @@ static ingot_status_t take_text(const char *value, size_t capacity, char *memory
 {
     const size_t size = strlen(value) + 1;
     if (size > capacity - *used)
-        return ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the URL and the namespace have more than %zu bytes",
-                                      capacity);
+        return ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL,
+                                      "the URL, the namespace and the key files have more than %zu bytes", capacity);
     memcpy(memory + *used, value, size);
     *text = memory + *used;
     *used += size;
     return INGOT_SUCCESS;
+}
+
+static ingot_status_t read_trust(ingot_persist_trust_policy_t *policy)
+{
+    static const char *const words[] = {"none", "verify", "require"}; /* in the order of the enumerators */
+    const char *value = value_of("INGOT_PERSIST_TRUST");
+    size_t chosen = (size_t)*policy;
+    if (value != NULL && !environment_choose(value, 3, words, &chosen))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "INGOT_PERSIST_TRUST: \"%.80s\" is not none, verify or require", value);
+    *policy = (ingot_persist_trust_policy_t)chosen;
+    return INGOT_SUCCESS;
+}
+
+/* Reads the namespace and the paths of the key files. */
+static ingot_status_t read_texts(ingot_remote_info_t *info, size_t capacity, char *memory, size_t *used)
+{
+    const char *name_space = value_of("INGOT_PERSIST_NAMESPACE");
+    const char *key_files = value_of("INGOT_PERSIST_KEYS");
+    ingot_status_t status = INGOT_SUCCESS;
+    if (name_space != NULL)
+        status = take_text(name_space, capacity, memory, used, &info->name_space);
+    if (status == INGOT_SUCCESS && key_files != NULL)
+        status = take_text(key_files, capacity, memory, used, &info->key_files);
+    return status;
+}
+
+/* A caller that was built with an older version passes a shorter info. If this would drop a policy, the call fails. */
+static ingot_status_t check_size(const ingot_remote_info_t *read, size_t struct_size)
+{
+    return read->trust_policy == INGOT_PERSIST_TRUST_NONE ||
+                   struct_size >= offsetof(ingot_remote_info_t, key_files) + sizeof(read->key_files)
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                        "INGOT_PERSIST_TRUST: the application was built with a version of Ingot that "
+                                        "does not check the seals of remote tiers");
 }
 
 ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, size_t url_capacity, char *url)
@@ -96,9 +133,12 @@ ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, siz
     if (value == NULL)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST_REMOTE is not set");
     ingot_status_t status = take_text(value, url_capacity, url, &used, &read.url);
-    const char *name_space = value_of("INGOT_PERSIST_NAMESPACE");
-    if (status == INGOT_SUCCESS && name_space != NULL)
-        status = take_text(name_space, url_capacity, url, &used, &read.name_space);
+    if (status == INGOT_SUCCESS)
+        status = read_texts(&read, url_capacity, url, &used);
+    if (status == INGOT_SUCCESS)
+        status = read_trust(&read.trust_policy);
+    if (status == INGOT_SUCCESS)
+        status = check_size(&read, info->struct_size);
     if (status == INGOT_SUCCESS)
         status = read_mode(&read.flags);
     if (status == INGOT_SUCCESS)

@@ -49,10 +49,11 @@ static void fill_stats(struct tier *tier, ingot_remote_stats_t *stats)
         .sent_bytes = count_of(tier, TIER_SENT_BYTES),
         .pauses = state.trips,
         .lost_ns = state.lost_ns,
-        .is_asking = state.is_closed,
+        .is_asking = state.is_closed[GUARD_LOADS],
         .leases = count_of(tier, TIER_LEASES),
         .busy_leases = count_of(tier, TIER_BUSY_LEASES),
         .lost_leases = count_of(tier, TIER_LOST_LEASES),
+        .is_uploading = state.is_closed[GUARD_UPLOADS],
     };
 }
 

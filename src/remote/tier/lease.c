@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "remote/base/clock.h"
+#include "remote/guard/lease_watch.h"
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
 #include "remote/tier/lease_keeper.h"
@@ -50,12 +51,43 @@ static void turn_off(struct tier *tier, const char *why)
     tier_tell(tier, INGOT_IO_ERROR, 0, reason);
 }
 
-static ingot_lease_answer_t answer_of(struct tier *tier, enum lease_answer answer)
+/* The lease for which this thread waits. A thread waits for one lease at a time. */
+static _Thread_local struct lease_watch watch;
+_Static_assert(LEASE_WATCH_KEY_CAPACITY >= OBJECT_KEY_CAPACITY, "a watch has room for a key");
+
+/* Counts a wait that ended without a lease or a program as lost. */
+static void lose_wait(struct tier *tier, uint64_t until_ns)
 {
+    watch.is_waiting = false;
+    guard_lose(&tier->guard, watch.began_ns, until_ns);
+}
+
+static ingot_lease_answer_t note_busy(struct tier *tier, const char *key, uint64_t left_ms, uint64_t now_ns)
+{
+    tier_count(tier, TIER_BUSY_LEASES, 1);
+    if (lease_watch_is_other(&watch, key, now_ns))
+        lose_wait(tier, watch.seen_ns);
+    switch (lease_watch_note(&watch, key, left_ms, tier->lease_time_ms, now_ns)) {
+    case LEASE_WATCH_WORKS: return INGOT_LEASE_WORKING;
+    case LEASE_WATCH_UNKNOWN: return INGOT_LEASE_BUSY;
+    case LEASE_WATCH_NO_END: break;
+    }
+    lose_wait(tier, now_ns);
+    turn_off(tier, "its leases do not run out");
+    return INGOT_LEASE_NONE;
+}
+
+static ingot_lease_answer_t answer_of(struct tier *tier, const char *key, enum lease_answer answer, uint64_t left_ms)
+{
+    if (answer == LEASE_IS_BUSY)
+        return note_busy(tier, key, left_ms, clock_now_ns());
+    if (watch.is_waiting && lease_watch_is_other(&watch, key, clock_now_ns()))
+        lose_wait(tier, watch.seen_ns);
+    watch.is_waiting = false;
     switch (answer) {
     case LEASE_IS_TAKEN: tier_count(tier, TIER_LEASES, 1); return INGOT_LEASE_TAKEN;
-    case LEASE_IS_BUSY: tier_count(tier, TIER_BUSY_LEASES, 1); return INGOT_LEASE_BUSY;
     case LEASE_IS_STORED: return INGOT_LEASE_STORED;
+    case LEASE_IS_BUSY:
     case LEASE_IS_POINTLESS: break;
     }
     return INGOT_LEASE_NONE;
@@ -65,15 +97,20 @@ static ingot_lease_answer_t ask(struct tier *tier, struct request *request, stru
                                 const char *token, bool is_blob_useless)
 {
     enum lease_answer answer = LEASE_IS_BUSY;
+    uint64_t left_ms = LEASE_TIME_UNKNOWN;
     const uint64_t began_ns = clock_now_ns();
-    const enum outcome outcome = tier->transport.ops->leases->take(tier->transport.self, request, key, token,
-                                                                   tier->lease_time_ms, is_blob_useless, &answer);
+    const enum outcome outcome = tier->transport.ops->leases->take(
+        tier->transport.self, request, key, token, tier->lease_time_ms, is_blob_useless, &answer, &left_ms);
     tier_leave(tier, 1);
     const bool is_off = outcome == OUTCOME_REFUSED || outcome == OUTCOME_BAD_ANSWER;
-    tier_settle(tier, is_off ? BREAKER_WORKS : tier_finding_of(outcome), 0, began_ns, clock_now_ns(), request->failure);
+    if (is_off)
+        tier_settle(tier, BREAKER_WORKS, 0, began_ns, clock_now_ns(), "");
+    else
+        tier_settle_outcome(tier, outcome, began_ns, clock_now_ns(), request->failure);
     if (is_off)
         turn_off(tier, request->failure);
-    const ingot_lease_answer_t given = outcome == OUTCOME_DONE ? answer_of(tier, answer) : INGOT_LEASE_NONE;
+    const ingot_lease_answer_t given =
+        outcome == OUTCOME_DONE ? answer_of(tier, key, answer, left_ms) : INGOT_LEASE_NONE;
     if (given == INGOT_LEASE_TAKEN)
         lease_keeper_add(tier, lease, began_ns);
     else

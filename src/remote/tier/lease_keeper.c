@@ -43,13 +43,13 @@ static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_en
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
     struct request request = tier_make_request(tier);
-    if (!guard_get_state(&tier->guard).is_closed)
+    if (!guard_get_state(&tier->guard).is_closed[GUARD_LOADS])
         return OUTCOME_ENDED;
     const enum outcome outcome =
         (is_end ? ops->end : ops->renew)(tier->transport.self, &request, lease->key, lease->token, time_ms);
     const enum breaker_finding finding = outcome == OUTCOME_REFUSED ? BREAKER_WORKS : tier_finding_of(outcome);
-    if (outcome != OUTCOME_ENDED && guard_note_upload(&tier->guard, finding, clock_now_ns())) {
-        tier_tell_pause(tier, request.failure);
+    if (outcome != OUTCOME_ENDED && guard_note(&tier->guard, GUARD_LOADS, finding, clock_now_ns())) {
+        tier_tell_pause(tier, GUARD_LOADS, request.failure);
         worker_ensure(tier);
         upload_queue_wake(&tier->queue); /* the upload thread must find out when the next probe is due */
     }
@@ -169,7 +169,8 @@ static void end_all(struct tier *tier)
     do {
         outcome = ops->end(tier->transport.self, &request, last.key, last.token, last.pointless_ms);
     } while ((outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING) && take_last_request(&tier->leases, &last));
-    (void)guard_settle(&tier->guard, tier_finding_of(outcome), 0, began_ns, clock_now_ns());
+    (void)guard_settle(&tier->guard, tier_finding_of(outcome), guard_fair_miss_ns(&tier->guard), began_ns,
+                       clock_now_ns());
 }
 
 static void *run(void *user)

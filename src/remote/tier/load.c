@@ -96,14 +96,22 @@ static enum breaker_finding finding_of_object(ingot_status_t status)
     return is_bad ? BREAKER_DOUBTFUL : BREAKER_WORKS;
 }
 
-void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
+void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t fair_ns, uint64_t began_ns,
                  uint64_t ended_ns, const char *reason)
 {
-    if (!guard_settle(&tier->guard, finding, byte_count, began_ns, ended_ns))
+    if (!guard_settle(&tier->guard, finding, fair_ns, began_ns, ended_ns))
         return;
-    tier_tell_pause(tier, reason);
+    tier_tell_pause(tier, GUARD_LOADS, reason);
     worker_ensure(tier);
     upload_queue_wake(&tier->queue); /* the tier's thread must find out when the next probe is due */
+}
+
+void tier_settle_outcome(struct tier *tier, enum outcome outcome, uint64_t began_ns, uint64_t ended_ns,
+                         const char *reason)
+{
+    const bool works = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING || outcome == OUTCOME_NO_MEMORY;
+    tier_settle(tier, tier_finding_of(outcome), works ? guard_fair_miss_ns(&tier->guard) : 0, began_ns, ended_ns,
+                reason);
 }
 
 static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
@@ -115,7 +123,8 @@ static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, size_t
     ingot_status_t status = envelope_decode(object->size, object->bytes, id_size, id, tier->max_blob_bytes, &found);
     if (status == INGOT_SUCCESS) {
         status = hand_over(object, &found, blob);
-        tier_settle(tier, BREAKER_WORKS, byte_count, fetch->began_ns, fetch->ended_ns, "");
+        tier_settle(tier, BREAKER_WORKS, guard_fair_hit_ns(&tier->guard, byte_count), fetch->began_ns, fetch->ended_ns,
+                    "");
     } else {
         object->release(object->owner);
         tier_settle(tier, finding_of_object(status), 0, fetch->began_ns, fetch->ended_ns, ingot_last_error_detail());
@@ -134,7 +143,7 @@ ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_siz
 {
     if (fetch->outcome == OUTCOME_DONE)
         return take_object(tier, fetch, id_size, id, blob);
-    tier_settle(tier, tier_finding_of(fetch->outcome), 0, fetch->began_ns, fetch->ended_ns, fetch->request.failure);
+    tier_settle_outcome(tier, fetch->outcome, fetch->began_ns, fetch->ended_ns, fetch->request.failure);
     if (fetch->outcome == OUTCOME_MISSING) {
         tier_count(tier, TIER_MISSES, 1);
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have the blob");
@@ -214,7 +223,7 @@ static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
     object_key_of(tier->name_space, id_size, id, key);
     const enum outcome outcome = tier->transport.ops->has(tier->transport.self, &request, key);
     tier_leave(tier, 1);
-    tier_settle(tier, tier_finding_of(outcome), 0, began_ns, clock_now_ns(), request.failure);
+    tier_settle_outcome(tier, outcome, began_ns, clock_now_ns(), request.failure);
     if (outcome == OUTCOME_DONE)
         return INGOT_SUCCESS;
     if (outcome == OUTCOME_MISSING) {

@@ -32,9 +32,12 @@ ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_siz
 /* Asks whether the server has a blob, or whether one waits to be uploaded. Returns the statuses of ingot_remote_has. */
 ingot_status_t tier_has(struct tier *tier, size_t id_size, const uint8_t *id);
 
-/* Passes the result of an admitted request to the guard. If this opens the breaker, an event reports that, and the
- * tier's thread probes the server. */
-void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t byte_count, uint64_t began_ns,
+/* Passes the result of an admitted request to the guard (guard_settle). If this opens the breaker, an event reports
+ * that, and the tier's thread probes the server. */
+void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t fair_ns, uint64_t began_ns,
                  uint64_t ended_ns, const char *reason);
+/* Does the same for a request with this outcome, which brought no blob. */
+void tier_settle_outcome(struct tier *tier, enum outcome outcome, uint64_t began_ns, uint64_t ended_ns,
+                         const char *reason);
 
 #endif

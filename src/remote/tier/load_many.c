@@ -108,12 +108,12 @@ static bool is_too_large_for_group(const struct batch *batch, size_t index)
 }
 
 /* Returns how many objects the next group may have. If each takes as long as in this group, all of them together must
- * take at most slow_ns, and at most half of the time after which a load fails. */
+ * take at most the time that a miss may take, and at most half of the time after which a load fails. */
 static size_t next_group_size(const struct batch *batch, size_t count)
 {
     const struct fetch *first = &batch->fetches[0];
     const uint64_t begin_ns = first->began_ns;
-    const uint64_t slow_ns = batch->tier->guard.slow_ns;
+    const uint64_t slow_ns = guard_fair_miss_ns(&batch->tier->guard);
     const uint64_t half_ns = (first->request.deadline_ns - begin_ns) / 2;
     const uint64_t limit_ns = slow_ns < half_ns ? slow_ns : half_ns;
     uint64_t time_ns = 1;
@@ -147,7 +147,8 @@ static void deliver_group(struct batch *batch, size_t count)
             deliver(batch, number, load_settle(batch->tier, fetch, id->size, id->bytes, &blob), &blob);
             continue;
         }
-        tier_settle(batch->tier, BREAKER_WORKS, 0, fetch->began_ns, fetch->ended_ns, "");
+        tier_settle(batch->tier, BREAKER_WORKS, guard_fair_hit_ns(&batch->tier->guard, 0), fetch->began_ns,
+                    fetch->ended_ns, "");
         if (!batch->is_ended)
             deliver(batch, number, load_from_server(batch->tier, id->size, id->bytes, &blob), &blob);
     }

@@ -164,6 +164,18 @@ static void destroy(void *self)
     tier_free(tier);
 }
 
+static ingot_status_t take_trust(ingot_storage_t storage, const ingot_remote_info_t *info)
+{
+    const ingot_persist_trust_t trust = {
+        .struct_size = sizeof(trust),
+        .policy = info->trust_policy,
+        .key_files = info->key_files,
+        .next_key = info->next_key,
+        .user = info->next_key_user,
+    };
+    return trust.policy != INGOT_PERSIST_TRUST_NONE ? ingot_persist_set_trust(storage, &trust) : INGOT_SUCCESS;
+}
+
 ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info)
 {
     static const ingot_storage_ops_t writable = {sizeof(writable), tier_load, tier_store, tier_remove, destroy};
@@ -186,6 +198,11 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
     if (!registry_add(tier, made)) {
         ingot_storage_release(made);
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a handler of exit()");
+    }
+    status = take_trust(made, &known);
+    if (status != INGOT_SUCCESS) {
+        ingot_storage_release(made);
+        return status;
     }
     if (!is_read_only && tier->transport.ops->leases != NULL && (known.flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0)
         (void)ingot_storage_set_leases(made, &leases);       /* cannot fail: the arguments are valid */

@@ -72,14 +72,18 @@ void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, con
     tier->on_event(&event, tier->on_event_user);
 }
 
-void tier_tell_pause(const struct tier *tier, const char *reason)
+void tier_tell_pause(const struct tier *tier, enum guard_side side, const char *reason)
 {
+    static const char *const resumed[] = {"the remote tier's server answers again, so the tier asks it",
+                                          "the remote tier's server takes uploads again"};
+    static const char *const paused[] = {"the remote tier's server is not asked until it answers a probe",
+                                         "uploads to the remote tier wait, and are tried again later"};
     char text[REASON_CAPACITY];
     if (reason == NULL) {
-        tier_tell(tier, INGOT_SUCCESS, 0, "the remote tier's server answers again, so the tier asks it");
+        tier_tell(tier, INGOT_SUCCESS, 0, resumed[side]);
         return;
     }
-    (void)snprintf(text, sizeof(text), "the remote tier's server is not asked until it answers a probe: %s", reason);
+    (void)snprintf(text, sizeof(text), "%s: %s", paused[side], reason);
     tier_tell(tier, INGOT_IO_ERROR, 0, text);
 }
 
@@ -89,9 +93,9 @@ enum breaker_finding tier_finding_of(enum outcome outcome)
     case OUTCOME_DONE:
     case OUTCOME_MISSING:
     case OUTCOME_NO_MEMORY: return BREAKER_WORKS;
+    case OUTCOME_TOO_LARGE: return BREAKER_ODD;
     case OUTCOME_ENDED:
-    case OUTCOME_BAD_ANSWER:
-    case OUTCOME_TOO_LARGE: return BREAKER_DOUBTFUL;
+    case OUTCOME_BAD_ANSWER: return BREAKER_DOUBTFUL;
     case OUTCOME_UNREACHABLE:
     case OUTCOME_TIMED_OUT:
     case OUTCOME_REFUSED: break;

@@ -85,8 +85,8 @@ void tier_end_with_pause(struct request *request);
 
 /* Emits an INGOT_EVENT_STORAGE_DEGRADED. */
 void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, const char *reason);
-/* Reports that the tier stops asking the server or, without a reason, that it asks the server again. */
-void tier_tell_pause(const struct tier *tier, const char *reason);
+/* Reports that the tier stops loading from the server, or uploading to it; without a reason, that it goes on. */
+void tier_tell_pause(const struct tier *tier, enum guard_side side, const char *reason);
 
 /* Returns what the outcome of a request shows about the server. */
 enum breaker_finding tier_finding_of(enum outcome outcome);

@@ -2,7 +2,8 @@
  * worker.c - the tier's thread; see worker.h.
  *
  * The thread sleeps until it may upload something, or until a probe is due. It makes at most three attempts at an
- * upload, with the breaker's pause between them. Signals are not delivered to it.
+ * upload, with the breaker's pause between them. While the breaker of the uploads is open, the first upload after the
+ * pause shows whether the server takes uploads again. Signals are not delivered to the thread.
  */
 #include "remote/tier/worker.h"
 
@@ -65,11 +66,26 @@ static void tell_failed(struct tier *tier, const struct upload *upload, enum out
     tier_tell(tier, tier_status_of(outcome), upload_blob_size(upload), text);
 }
 
-static void upload_one(struct tier *tier)
+/* Tells the guard how an upload ended. is_trial: it was made to find out whether the server takes uploads again. */
+static void note_upload(struct tier *tier, bool is_trial, enum outcome outcome, const char *reason)
+{
+    /* how large an object may be does not depend on the server's state, so no other upload has to wait */
+    const enum breaker_finding finding = outcome == OUTCOME_TOO_LARGE ? BREAKER_WORKS : tier_finding_of(outcome);
+    const uint64_t now_ns = clock_now_ns();
+    if (is_trial && guard_end_probe(&tier->guard, GUARD_UPLOADS, finding == BREAKER_WORKS, now_ns))
+        tier_tell_pause(tier, GUARD_UPLOADS, NULL);
+    if (outcome != OUTCOME_ENDED && guard_note(&tier->guard, GUARD_UPLOADS, finding, now_ns))
+        tier_tell_pause(tier, GUARD_UPLOADS, reason);
+}
+
+static void upload_one(struct tier *tier, bool is_trial)
 {
     struct upload *upload = upload_queue_take(&tier->queue);
-    if (upload == NULL)
+    if (upload == NULL) {
+        if (is_trial) /* what waited was replaced or dropped; the next upload is the trial */
+            (void)guard_end_probe(&tier->guard, GUARD_UPLOADS, true, clock_now_ns());
         return;
+    }
     char key[OBJECT_KEY_CAPACITY];
     object_key_of(tier->name_space, upload_id_size(upload), upload_id(upload), key);
     struct request request = tier_make_request(tier);
@@ -79,8 +95,7 @@ static void upload_one(struct tier *tier)
     const bool is_tried_again =
         is_ended || (!is_done && tier_finding_of(outcome) == BREAKER_FAILS && outcome != OUTCOME_REFUSED &&
                      upload_count_attempt(upload) < MOST_ATTEMPTS);
-    if (!is_ended && guard_note_upload(&tier->guard, tier_finding_of(outcome), clock_now_ns()))
-        tier_tell_pause(tier, request.failure);
+    note_upload(tier, is_trial, outcome, request.failure);
     if (!is_done && !is_tried_again)
         tell_failed(tier, upload, outcome, request.failure);
     if (!is_tried_again && upload_blob_size(upload) != 0 && !lease_list_is_empty(&tier->leases))
@@ -88,12 +103,27 @@ static void upload_one(struct tier *tier)
     upload_queue_finish(&tier->queue, is_tried_again);
 }
 
-static void probe(struct tier *tier)
+static bool does_answer(struct tier *tier)
 {
     struct request request = tier_make_request(tier);
-    const enum outcome outcome = tier->transport.ops->probe(tier->transport.self, &request);
-    if (guard_end_probe(&tier->guard, tier_finding_of(outcome) == BREAKER_WORKS, clock_now_ns()))
-        tier_tell_pause(tier, NULL);
+    return tier_finding_of(tier->transport.ops->probe(tier->transport.self, &request)) == BREAKER_WORKS;
+}
+
+static void probe_for_loads(struct tier *tier)
+{
+    const bool does = does_answer(tier);
+    if (guard_end_probe(&tier->guard, GUARD_LOADS, does, clock_now_ns()))
+        tier_tell_pause(tier, GUARD_LOADS, NULL);
+}
+
+/* Only an upload shows whether the server takes uploads. But while the server does not even answer, none is tried,
+ * because the number of attempts is limited. */
+static void try_upload(struct tier *tier)
+{
+    if (does_answer(tier))
+        upload_one(tier, true);
+    else
+        (void)guard_end_probe(&tier->guard, GUARD_UPLOADS, false, clock_now_ns());
     upload_queue_wake(&tier->queue); /* threads that wait for uploads may have to give up, or to wait longer */
 }
 
@@ -110,9 +140,12 @@ static bool wait_for_work(struct tier *tier)
     (void)pthread_mutex_lock(&tier->queue.lock);
     while (!is_ending(tier)) {
         const struct guard_state state = guard_get_state(&tier->guard);
-        if ((state.is_closed && tier->queue.first != NULL) || state.probe_at_ns <= clock_now_ns())
+        const uint64_t trial_at_ns = tier->queue.first != NULL ? state.probe_at_ns[GUARD_UPLOADS] : CLOCK_NEVER;
+        const uint64_t probe_at_ns = state.probe_at_ns[GUARD_LOADS];
+        const uint64_t due_ns = trial_at_ns < probe_at_ns ? trial_at_ns : probe_at_ns;
+        if ((state.is_closed[GUARD_UPLOADS] && tier->queue.first != NULL) || due_ns <= clock_now_ns())
             break;
-        upload_queue_wait(&tier->queue, state.probe_at_ns);
+        upload_queue_wait(&tier->queue, due_ns);
     }
     (void)pthread_mutex_unlock(&tier->queue.lock);
     return !is_ending(tier);
@@ -122,10 +155,12 @@ static void *run(void *user)
 {
     struct tier *tier = user;
     while (wait_for_work(tier)) {
-        if (guard_begin_probe(&tier->guard, clock_now_ns()))
-            probe(tier);
-        else
-            upload_one(tier);
+        if (guard_begin_probe(&tier->guard, GUARD_LOADS, clock_now_ns()))
+            probe_for_loads(tier);
+        else if (guard_get_state(&tier->guard).is_closed[GUARD_UPLOADS])
+            upload_one(tier, false);
+        else if (guard_begin_probe(&tier->guard, GUARD_UPLOADS, clock_now_ns()))
+            try_upload(tier);
     }
     return NULL;
 }
@@ -148,7 +183,7 @@ bool worker_wait(struct tier *tier, uint64_t moment_ns)
     (void)pthread_mutex_lock(&tier->queue.lock);
     const uint64_t number = tier->queue.last_number;
     while (upload_queue_has_up_to(&tier->queue, number) && clock_now_ns() < moment_ns &&
-           guard_get_state(&tier->guard).is_closed)
+           guard_get_state(&tier->guard).is_closed[GUARD_UPLOADS])
         upload_queue_wait(&tier->queue, moment_ns);
     const bool is_done = !upload_queue_has_up_to(&tier->queue, number);
     (void)pthread_mutex_unlock(&tier->queue.lock);

@@ -255,6 +255,67 @@ TEST_F(BuildTurn, OfAStoppedProcessIsAwaitedForALimitedTime)
     EXPECT_EQ(1u, entries_of(path_).size());
 }
 
+/* The limit of the wait is that of a store that has not seen a long build yet. */
+TEST_F(BuildTurn, OfAProcessThatWorksIsAwaitedBeyondTheLongestBuild)
+{
+    info_.build_wait_ms = 0;
+    const pid_t builder = start(info_);
+    const Store store(info_);
+    Session session;
+    int pauses = 0;
+    const std::function<void()> on_pause = [&] {
+        clock_lead_ns += 10 * kSecondNs;
+        if (++pauses == 9)
+            go_.open();
+        else if (pauses > 9)
+            clock_lead_ns -= 10 * kSecondNs;
+    };
+    when_pausing = &on_pause;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    ingot_program_t program = nullptr;
+    const Desc desc = session.describe(kSource);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), &origin));
+    when_pausing = nullptr;
+    ingot_program_release(program);
+    if (pauses < 9)
+        go_.open();
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
+    EXPECT_LE(9, pauses) << "it waited for 90 s";
+    EXPECT_EQ(1u, store.stats().awaited);
+    EXPECT_EQ(0u, store.stats().wait_timeouts);
+    finish(builder);
+}
+
+TEST_F(BuildTurn, OfAProcessThatWorksForeverIsAwaitedForALimitedTime)
+{
+    info_.build_wait_ms = 0;
+    const pid_t builder = start(info_);
+    const Store store(info_);
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD,
+              request(session, store.get(), kSource, [] { clock_lead_ns += 301 * kSecondNs; }).origin);
+    EXPECT_EQ(1u, store.stats().wait_timeouts);
+    go_.open();
+    finish(builder);
+}
+
+TEST_F(BuildTurn, OfAStoppedProcessIsNotAwaitedLongerThanTheLongestBuild)
+{
+    info_.build_wait_ms = 0;
+    const pid_t builder = start(info_);
+    kill(builder, SIGSTOP);
+    {
+        const Store store(info_);
+        Session session;
+        EXPECT_EQ(INGOT_ORIGIN_BUILD,
+                  request(session, store.get(), kSource, [] { clock_lead_ns += 31 * kSecondNs; }).origin);
+        EXPECT_EQ(1u, store.stats().wait_timeouts);
+    }
+    kill(builder, SIGCONT);
+    go_.open();
+    finish(builder);
+}
+
 TEST_F(BuildTurn, EndsForAllIfTheProgramDoesNotCompile)
 {
     const pid_t builder = start(info_, kFailing);
@@ -591,4 +652,14 @@ TEST_F(BuildTurn, IsAwaitedAsLongAsTheLongestBuildTook)
     EXPECT_EQ(1800 * second, with_longest(UINT64_MAX));
     info_.build_wait_ms = 5;
     EXPECT_EQ(5000000u, wait_ns());
+
+    const auto wait_for_working_ns = [this] {
+        const Store store(info_);
+        return build_lock_operations.max_wait_for_working_ns(storage_self(store.get(), STORAGE_DIRECTORY));
+    };
+    EXPECT_EQ(5000000u, wait_for_working_ns()) << "what the application sets is a limit for every wait";
+    info_.build_wait_ms = 0;
+    EXPECT_EQ(1800 * second, wait_for_working_ns());
+    (void)with_longest(77 * second);
+    EXPECT_EQ(770 * second, wait_for_working_ns());
 }

@@ -52,7 +52,7 @@ protected:
         const Bytes forged = forge(id, read_file(entries_of(root).at(0) / "kernel.bin"));
         const Store attacker(root); /* this store does not check seals */
         ASSERT_EQ(INGOT_SUCCESS, attacker.remove(id));
-        ASSERT_EQ(INGOT_SUCCESS, attacker.put(id, forged));
+        ASSERT_EQ(INGOT_SUCCESS, attacker.put_sealed(id, forged));
         const ingot_persist_stats_t before = store.stats();
 
         Session second;

@@ -77,6 +77,55 @@ TEST(PersistTrustCopy, AKeptBlobIsStoredAsItIs)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_store_sealed(storage.get(), 1, kId.data(), 1, nullptr));
 }
 
+/* A blob may begin with any bytes. A storage that cannot return a blob as it was must refuse to store it. */
+TEST(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
+{
+    const std::vector<std::string> magics = {
+        "\x89INGSEL\n", "\x89INGKEY\n", "\x89INGBDL\n", "\x89INGMAN\n", "\x89INGRCP\n", "\x89INGIDX\n", "\x89INGOBJ\n",
+        "INGOTID\n",    "INGOTBLB",     "INGOTMEM",     "INGOTCUD",     "INGOTZEM",     "ingot key 1\n"};
+    const ScratchDirectory scratch(fast_volume());
+    const auto open_directory = [&] {
+        const std::string path = scratch.path() / "store";
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        ingot_storage_t storage = nullptr;
+        info.path = path.c_str();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &info));
+        return Held(storage);
+    };
+    Kept kept;
+    ingot_storage_t file = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch.path() / "file").c_str()));
+    std::vector<std::pair<std::string, Held>> storages;
+    storages.emplace_back("directory", open_directory());
+    storages.emplace_back("single file", Held(file));
+    storages.emplace_back("custom", kept.open());
+    storages.emplace_back("chain", chain_of({kept.open().get(), open_directory().get()}));
+    storages.emplace_back("switch", switch_to(open_directory().get()));
+    for (const auto &[name, storage] : storages)
+        for (const auto policy : {INGOT_PERSIST_TRUST_NONE, kVerify, kRequire})
+            for (const std::string &magic : magics)
+                for (const uint8_t version : {1, 2})
+                    for (const size_t size : {size_t{0}, size_t{1000}}) {
+                        Bytes blob = bytes_of(magic);
+                        const Bytes rest = random_bytes(size, size);
+                        blob.insert(blob.end(), {version, 0, 0, 0});
+                        blob.insert(blob.end(), rest.begin(), rest.end());
+                        ASSERT_EQ(INGOT_SUCCESS, storage.trust(Trust(policy, {kSecret})));
+                        (void)ingot_storage_remove(storage.get(), kId.size(), kId.data());
+                        kept.blobs.clear();
+                        const ingot_status_t status = storage.put(kId, blob);
+                        Bytes loaded;
+                        if (status == INGOT_SUCCESS) {
+                            EXPECT_EQ(INGOT_SUCCESS, storage.load(kId, &loaded)) << name << ", " << magic;
+                            EXPECT_EQ(blob, loaded) << name << ", " << magic << ", version " << unsigned(version);
+                        } else {
+                            EXPECT_EQ(magics[0], magic) << name << ": " << ingot_last_error_detail();
+                            EXPECT_NE(std::string(""), ingot_last_error_detail());
+                            EXPECT_EQ(INGOT_NOT_FOUND, storage.load(kId));
+                        }
+                    }
+}
+
 TEST(PersistTrustCopy, APolicyAroundAChainHoldsBeforeItPromotes)
 {
     struct Case {
@@ -128,7 +177,7 @@ TEST(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
     const auto put_there = [](const fs::path &path, const Bytes &bytes) {
         ingot_storage_t storage = nullptr;
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str()));
-        ASSERT_EQ(INGOT_SUCCESS, Held(storage).put(kId, bytes));
+        ASSERT_EQ(INGOT_SUCCESS, Held(storage).put_sealed(kId, bytes));
     };
     const auto remove = [](const Held &held) { return ingot_storage_remove(held.get(), kId.size(), kId.data()); };
     ScratchDirectory scratch;
@@ -230,7 +279,7 @@ TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
     info.path = path.c_str();
     {
         const Store writer(info);
-        ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, sealed(kSecret, kId, kBlob)));
+        ASSERT_EQ(INGOT_SUCCESS, writer.put_sealed(kId, sealed(kSecret, kId, kBlob)));
     }
     struct key_file key = key_file_of(kId.size(), kId.data(), kBlob.size(), kBlob.data(), 1);
     key.blob_size_bytes = kLarge;

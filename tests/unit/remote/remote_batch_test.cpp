@@ -259,7 +259,7 @@ TEST_P(RemoteBatch, ReturnsOnlySealedBlobsWhereSealsAreRequired)
                 bytes.pop_back();
             else if (i == 33)
                 bytes[40] ^= 1; /* a byte of the seal */
-            ASSERT_EQ(INGOT_SUCCESS, writer.put(id_of(i), bytes));
+            ASSERT_EQ(INGOT_SUCCESS, writer.put_sealed(id_of(i), bytes));
         }
         ASSERT_EQ(INGOT_SUCCESS, writer.flush());
     }

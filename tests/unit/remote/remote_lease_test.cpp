@@ -13,6 +13,7 @@
 #include <memory>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "support/forked_child.h"
 #include "support/gate.h"
@@ -33,6 +34,8 @@ constexpr uint32_t kLeaseMs = 1500;
 constexpr unsigned kHangSeconds = 120;
 const std::string kSource = numbered_source(0);
 const std::string kFailing = "kernel twice x no_such_name *\n";
+
+std::atomic<uint64_t> clock_lead_ns{0}; /* added to the steady clock that persist reads, but not the tier */
 
 /* What the processes of a test share. */
 struct Board {
@@ -75,7 +78,11 @@ protected:
             throw std::bad_alloc();
         board_ = new (memory) Board;
     }
-    ~RemoteLease() override { munmap(board_, sizeof(Board)); }
+    ~RemoteLease() override
+    {
+        clock_lead_ns = 0;
+        munmap(board_, sizeof(Board));
+    }
 
     std::string folder(int machine) const { return (scratch_.path() / ("machine" + std::to_string(machine))).string(); }
 
@@ -142,6 +149,17 @@ protected:
 };
 
 } // namespace
+
+/* The linker redirects persist's calls to this function. */
+extern "C" {
+uint64_t __real_files_steady_clock_ns(void);
+uint64_t __wrap_files_steady_clock_ns(void);
+
+uint64_t __wrap_files_steady_clock_ns(void)
+{
+    return __real_files_steady_clock_ns() + clock_lead_ns;
+}
+}
 
 TEST_F(RemoteLease, LetsOneMachineCompileForAll)
 {
@@ -259,6 +277,39 @@ TEST_F(RemoteLease, IsAwaitedForALimitedTime)
     EXPECT_EQ(0u, machine.stats().awaited);
     EXPECT_EQ(1u, events.count("another machine has been compiling")) << events.all();
     go_.open();
+    finish(holder);
+}
+
+/* The limit of the wait is that of a store that has not seen a long build yet. The holder renews its lease. */
+TEST_F(RemoteLease, OfAMachineThatWorksIsAwaitedBeyondTheLongestBuild)
+{
+    const Redis redis;
+    const pid_t holder = start_holder(redis);
+    const Machine waiting(folder(1), redis.url(), INGOT_PERSIST_INFO_INIT, remote_info());
+    const ingot_origin_t origin = request(waiting, [&] {
+        const auto requests = [&] { return waiting.tier().stats().busy_leases; };
+        const auto ask_rest = [&] {
+            return std::stoi(redis.ask({"EVAL", "return redis.call('PTTL', redis.call('KEYS', '*:lease')[1])", "0"}));
+        };
+        for (int renewals = 0; renewals < 2; ++renewals) {
+            int rest = ask_rest();
+            EXPECT_TRUE(becomes_true([&] {
+                const int before = std::exchange(rest, ask_rest());
+                return rest > before;
+            }));
+        }
+        for (int i = 0; i < 9 && !testing::Test::HasFailure(); ++i) {
+            clock_lead_ns += 10000000000;
+            const uint64_t before = requests();
+            EXPECT_TRUE(becomes_true([&] { return requests() > before || board_->compilations > 1; }));
+        }
+        EXPECT_EQ(1, board_->compilations) << "it waits for 90 s";
+        go_.open();
+    });
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
+    EXPECT_EQ(1, board_->compilations);
+    EXPECT_EQ(0u, waiting.stats().wait_timeouts);
+    EXPECT_EQ(0u, waiting.tier().stats().lost_ns);
     finish(holder);
 }
 

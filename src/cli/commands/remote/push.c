@@ -60,7 +60,7 @@ static bool wait_for_uploads(struct pushing *pushing)
     do { /* in slices, to see an interrupt */
         status = ingot_remote_flush(pushing->server, SLICE_MS);
         (void)ingot_remote_get_stats(pushing->server, &stats);
-    } while (status == INGOT_BUSY && stats.is_asking && !interrupt_seen());
+    } while (status == INGOT_BUSY && stats.is_uploading && !interrupt_seen());
     pushing->waiting_count = 0;
     pushing->waiting_bytes = 0;
     if (status != INGOT_SUCCESS)

@@ -38,9 +38,14 @@ int server_open(ingot_storage_t *server, const struct common_options *options, c
 {
     char text[SERVER_TEXT_CAPACITY];
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
-    const int code = server_read_info(&info, options, url, text);
+    ingot_persist_trust_t trust;
+    int code = server_read_info(&info, options, url, text);
+    if (code == EXIT_DONE)
+        code = store_read_trust(&trust, options);
     if (code != EXIT_DONE)
         return code;
+    info.trust_policy = trust.policy; /* the options may demand more than the environment */
+    info.key_files = trust.key_files;
     info.flags |= flags;
     info.connect_timeout_ms = CONNECT_MS;
     info.stall_timeout_ms = STALL_MS;

@@ -27,6 +27,7 @@ struct remote_host {
     void (*storage_release)(ingot_storage_t storage);
     ingot_status_t (*persist_chain)(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
     ingot_status_t (*persist_set_write_through)(ingot_storage_t storage, int is_on);
+    ingot_status_t (*persist_set_trust)(ingot_storage_t storage, const ingot_persist_trust_t *trust);
 };
 
 /*

@@ -71,6 +71,11 @@ ingot_status_t ingot_persist_set_write_through(ingot_storage_t storage, int is_o
     return host->persist_set_write_through(storage, is_on);
 }
 
+ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_persist_trust_t *trust)
+{
+    return host->persist_set_trust(storage, trust);
+}
+
 INGOT_API ingot_status_t ingot_opencl_layer_open_remote(const struct remote_host *given, ingot_storage_t *storage,
                                                         ingot_storage_t local, ingot_event_callback_t on_event);
 

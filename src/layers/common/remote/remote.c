@@ -66,6 +66,7 @@ static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t loca
         .storage_release = ingot_storage_release,
         .persist_chain = ingot_persist_chain,
         .persist_set_write_through = ingot_persist_set_write_through,
+        .persist_set_trust = ingot_persist_set_trust,
     };
     remote_open_t open = NULL;
     ingot_status_t status = load_module(&open);

@@ -34,6 +34,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
+#include "persist/base/stopped_holder.h"
 #include "persist/directory/layout/build_place.h"
 #include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/savings_file.h"
@@ -44,6 +45,8 @@
 #define MAX_KEPT_NS (60 * NS_PER_SECOND)
 #define ATTEMPTS 4u
 #define LONGEST_WAIT_NS (1800 * NS_PER_SECOND)
+#define LEAST_WAIT_NS (30 * NS_PER_SECOND)
+#define WAITS_FOR_WORKING 10u
 #define TICK_NS UINT64_C(20000000) /* file systems record times at least this precisely */
 #define REASON_CAPACITY 256u
 
@@ -338,6 +341,22 @@ static uint64_t max_wait_ns(void *self, uint64_t least_ns)
     return counts.longest_ns < LONGEST_WAIT_NS ? counts.longest_ns : LONGEST_WAIT_NS;
 }
 
+/* A time that the application set is a limit for every wait. Otherwise, a compiler that works is worth a longer wait
+ * than the longest build so far, but a process that will never end its build must not hold up others forever. */
+static uint64_t max_wait_for_working_ns(void *self)
+{
+    const struct directory *directory = self;
+    const uint64_t wait_ns = max_wait_ns(self, LEAST_WAIT_NS);
+    if (directory->build_wait_ns != 0)
+        return wait_ns;
+    return wait_ns < LONGEST_WAIT_NS / WAITS_FOR_WORKING ? wait_ns * WAITS_FOR_WORKING : LONGEST_WAIT_NS;
+}
+
+static bool is_holder_working(const struct build_lock *lock)
+{
+    return !stopped_holder_exists(lock->inode, lock->byte);
+}
+
 void build_lock_fini(struct directory *directory)
 {
     close_kept(directory, 0, 0);
@@ -353,4 +372,6 @@ const struct build_locks build_lock_operations = {
     .ask_place = build_place_ask,
     .has_place = build_place_is_taken,
     .leave_place = build_place_leave,
+    .max_wait_for_working_ns = max_wait_for_working_ns,
+    .is_holder_working = is_holder_working,
 };

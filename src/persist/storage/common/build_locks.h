@@ -40,6 +40,11 @@ struct build_locks {
     /* Returns the longest time to wait for another process. It is at least least_ns, unless the application has set
      * it. */
     uint64_t (*max_wait_ns)(void *self, uint64_t least_ns);
+    /* Returns the longest time to wait for another process that works. */
+    uint64_t (*max_wait_for_working_ns)(void *self);
+    /* True if the process that holds the lock seems to work: it was not found to be stopped. Takes some milliseconds.
+     */
+    bool (*is_holder_working)(const struct build_lock *lock);
     /* Asks for one of the places for builds (build_jobs of ingot_persist_info_t). Returns NULL if the store does not
      * limit builds, or if its locks are unusable. The store must outlive the place. */
     struct build_place *(*ask_place)(void *self);

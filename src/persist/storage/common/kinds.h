@@ -15,11 +15,12 @@ enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE
 
 typedef void (*storage_destroy_part_t)(void *part);
 typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-typedef ingot_status_t (*storage_store_t)(void *self, size_t id_size, const uint8_t *id, size_t blob_size,
-                                          const uint8_t *blob);
 
-/* A list of the storages around another one, innermost first. A storage is around each storage to which it forwards
- * loads, as a chain is around its tiers. */
+/*
+ * A list of the storages whose policies also apply to another one, nearest first. These are the storages that enclose
+ * it, as a chain encloses its tiers, and the tiers in front of it in a chain, with all to which they forward. A blob of
+ * a tier is copied to the tiers in front of it, so a tier has no blob that one of them would refuse.
+ */
 struct storage_around;
 /* Loads what another storage keeps, by calling storage_load_kept. `around` begins with the forwarding storage
  * itself. */
@@ -29,6 +30,12 @@ typedef ingot_status_t (*storage_forward_load_t)(void *self, bool with_core, con
 typedef void (*storage_forward_load_many_t)(void *self, bool with_core, const struct storage_around *around,
                                             size_t count, const ingot_storage_id_t *ids,
                                             ingot_storage_on_loaded_t on_loaded, void *user);
+
+/* Stores a blob in other storages. With is_kept, stores what another storage keeps; otherwise, a blob that the process
+ * made, which is sealed where a policy has a key. */
+typedef ingot_status_t (*storage_forward_store_t)(void *self, const struct storage_around *around, bool is_kept,
+                                                  size_t id_size, const uint8_t *id, size_t blob_size,
+                                                  const uint8_t *blob);
 
 struct savings_counts;
 /* Adds counts to those in a store's file. Returns false on failure. */

@@ -58,6 +58,7 @@ struct storage_savings {
 struct storage_around {
     ingot_storage_t storage;
     const struct storage_around *next; /* NULL: none */
+    bool is_in_front;                  /* true: a tier in front of it in a chain; false: it encloses it */
 };
 
 struct ingot_storage {
@@ -67,7 +68,7 @@ struct ingot_storage {
     storage_load_t load_for_core;        /* NULL: ops.load is used instead */
     storage_forward_load_t forward_load; /* this field and the next two are NULL unless the storage forwards */
     storage_forward_load_many_t forward_load_many;
-    storage_store_t forward_store;
+    storage_forward_store_t forward_store;
     ingot_storage_load_many_t load_many; /* NULL: the storage loads one blob after another; constant */
     ingot_allocator_t allocator;
     bool is_read_only;               /* true: no blob is stored, even if ops.store is set */

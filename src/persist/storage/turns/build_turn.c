@@ -12,6 +12,9 @@
  * If machines share a storage, the process that has taken the lock on its machine asks that storage for a lease. It
  * waits in the same way while another machine has the lease. One limit applies to both waits together.
  *
+ * A compiler may take longer than any before. So, unless the application has set the limit, a wait goes on after it
+ * while the holder works, up to a second limit, which ends waits for a process that lives but never ends its build.
+ *
  * No lock of this process is held during a wait, and a thread that is building a program does not wait for another
  * program, because two processes could then wait for each other. This can still happen if a builder waits for another
  * thread of its process: for a program of the same context, or for a lock of the application. The limit ends such a
@@ -42,6 +45,7 @@
 #define LEAST_LIMIT_NS (30000 * NS_PER_MS)
 #define LEAST_ARTIFACT_LIMIT_NS (600000 * NS_PER_MS)
 #define LONG_BUILD_NS (30000 * NS_PER_MS)
+#define CHECK_NS (2000 * NS_PER_MS) /* how often a long wait checks whether the holder works */
 
 struct build_turn {
     ingot_storage_t storage; /* the caller's storage, which does not have the program */
@@ -50,14 +54,15 @@ struct build_turn {
     bool is_stored_to; /* true: the caller's storage stores to this store, so new blobs appear there */
     bool was_refused;  /* true: the storage had a useless blob, which may still be in the store */
     bool is_taken;
-    bool is_over;        /* waiting is over */
-    bool is_artifact;    /* the turn does not belong to a thread */
-    bool is_busy;        /* the caller of an artifact's turn does not want to wait longer */
-    bool is_late;        /* the wait took too long, and this has not been reported yet */
-    uint64_t waiting_ns; /* when waiting began; 0: it has not begun */
-    uint64_t until_ns;
-    uint64_t since_ns; /* for an artifact: when waiting began, if it has begun */
-    uint64_t busy_ns;  /* when the caller of an artifact's turn does not want to wait longer */
+    bool is_over;           /* waiting is over */
+    bool is_artifact;       /* the turn does not belong to a thread */
+    bool is_busy;           /* the caller of an artifact's turn does not want to wait longer */
+    bool is_late;           /* the wait took too long, and this has not been reported yet */
+    uint64_t waiting_ns;    /* when waiting began; 0: it has not begun */
+    uint64_t until_ns;      /* the limit of the wait, see may_wait */
+    uint64_t last_until_ns; /* the limit of a wait for a holder that works */
+    uint64_t since_ns;      /* for an artifact: when waiting began, if it has begun */
+    uint64_t busy_ns;       /* when the caller of an artifact's turn does not want to wait longer */
     uint64_t taken_ns;
     size_t id_size; /* size of `id`, which is the caller's memory */
     const uint8_t *id;
@@ -89,7 +94,7 @@ ingot_storage_t build_turn_take_store(ingot_storage_t storage, bool *is_stored_t
         if (tier == NULL)
             break;
         found = build_turn_take_store(tier, is_stored_to);
-        if (found == NULL && storage_is_writable(tier) && storage_is_on(tier))
+        if (found == NULL && storage_is_writable(tier, NULL) && storage_is_on(tier))
             *is_stored_to = false;
     }
     return found;
@@ -177,15 +182,37 @@ static void tell_timeout(const struct build_turn *turn)
                 turn->waiting_ns, turn->store->build_locks->name(turn->lock), reason);
 }
 
-/* Pauses for a moment. Returns false, without a pause, if there is no time left. */
-static bool pause_once(struct build_turn *turn, uint64_t longest_ns)
+/* True if the holder of the lock, or of the lease, works as far as is known. */
+static bool is_holder_working(const struct build_turn *turn, ingot_lease_answer_t answer)
 {
+    return turn->is_taken ? answer == INGOT_LEASE_WORKING : turn->store->build_locks->is_holder_working(turn->lock);
+}
+
+/* True if there is time left to wait. While the holder works, moves the limit on, a few seconds at a time. */
+static bool may_wait(struct build_turn *turn, uint64_t now_ns, ingot_lease_answer_t answer)
+{
+    if (now_ns < turn->until_ns)
+        return true;
+    if (now_ns >= turn->last_until_ns || !is_holder_working(turn, answer))
+        return false;
+    const uint64_t left_ns = turn->last_until_ns - now_ns;
+    turn->until_ns = now_ns + (left_ns < CHECK_NS ? left_ns : CHECK_NS);
+    return true;
+}
+
+/* Pauses for a moment. Returns false, without a pause, if there is no time left. `answer` is that to the last request
+ * for the lease. */
+static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease_answer_t answer)
+{
+    const struct build_locks *locks = turn->store->build_locks;
     const uint64_t now_ns = files_steady_clock_ns();
     if (turn->waiting_ns == 0) {
         turn->waiting_ns = turn->is_artifact ? turn->since_ns : now_ns;
-        turn->until_ns = turn->waiting_ns + build_turn_limit_ns(turn);
+        turn->until_ns = turn->waiting_ns + locks->max_wait_ns(turn->store->self, LEAST_LIMIT_NS);
+        turn->last_until_ns = turn->waiting_ns + (turn->is_artifact ? build_turn_limit_ns(turn)
+                                                                    : locks->max_wait_for_working_ns(turn->store->self));
     }
-    if (now_ns >= turn->until_ns) {
+    if (!may_wait(turn, now_ns, answer)) {
         turn->is_late = true;
         return false;
     }
@@ -201,7 +228,7 @@ static bool pause_once(struct build_turn *turn, uint64_t longest_ns)
 }
 
 /* True if the thread may wait: it does not build another program. */
-static bool may_wait(const struct build_turn *turn)
+static bool thread_may_wait(const struct build_turn *turn)
 {
     return turn->is_artifact || own_turns == 1;
 }
@@ -215,7 +242,7 @@ static bool wait_once(struct build_turn *turn)
         turn->taken_ns = files_steady_clock_ns();
     }
     const bool is_busy = state == BUILD_LOCK_BUSY || (state == BUILD_LOCK_HELD_HERE && turn->is_artifact);
-    return is_busy && may_wait(turn) && pause_once(turn, LONGEST_PAUSE_NS);
+    return is_busy && thread_may_wait(turn) && pause_once(turn, LONGEST_PAUSE_NS, INGOT_LEASE_NONE);
 }
 
 /* Asks for the lease, and waits while another machine has it. Returns true if the storage now has a blob, which the
@@ -229,7 +256,8 @@ static bool wait_for_lease(struct build_turn *turn)
     ingot_lease_answer_t answer = INGOT_LEASE_NONE;
     while (turn->lessor != NULL) {
         answer = lessor_take(turn->lessor, turn->id_size, turn->id, turn->is_lessor_blob_used, &turn->lease);
-        if (answer != INGOT_LEASE_BUSY || !may_wait(turn) || !pause_once(turn, LONGEST_LEASE_PAUSE_NS))
+        const bool is_busy = answer == INGOT_LEASE_BUSY || answer == INGOT_LEASE_WORKING;
+        if (!is_busy || !thread_may_wait(turn) || !pause_once(turn, LONGEST_LEASE_PAUSE_NS, answer))
             break;
     }
     turn->is_lease_over = answer != INGOT_LEASE_STORED;

@@ -26,29 +26,45 @@ ingot_status_t ingot_storage_set_leases(ingot_storage_t storage, const ingot_lea
     return INGOT_SUCCESS;
 }
 
-ingot_storage_t lessor_find(ingot_storage_t storage)
+/* True if every blob that the application makes is stored in the storage, although the policies in `around` apply. */
+static bool gets_stores(ingot_storage_t storage, const struct storage_around *around)
 {
+    return atomic_load_explicit(&storage->is_written_through, memory_order_relaxed) &&
+           storage_is_writable(storage, around);
+}
+
+static ingot_storage_t find(ingot_storage_t storage, const struct storage_around *around);
+
+/* Looks in the tiers from number `index` on. A recursion instead of a loop, because each tier is in front of the next.
+ */
+static ingot_storage_t find_in_tiers(ingot_storage_t chain, size_t index, const struct storage_around *around)
+{
+    ingot_storage_t tier = chain->get_tier(chain->self, index);
+    const struct storage_around here = {tier, around, true};
+    ingot_storage_t found = tier != NULL ? find(tier, around) : NULL;
+    return found != NULL || tier == NULL ? found : find_in_tiers(chain, index + 1, &here);
+}
+
+static ingot_storage_t find(ingot_storage_t storage, const struct storage_around *around)
+{
+    const struct storage_around here = {storage, around, false};
     ingot_storage_t found = NULL;
     if (!storage_is_on(storage))
         return NULL;
-    if (storage->leases.take != NULL) {
-        const bool gets_stores = atomic_load_explicit(&storage->is_written_through, memory_order_relaxed);
-        return gets_stores && storage_is_writable(storage) && ingot_storage_retain(storage) == INGOT_SUCCESS ? storage
-                                                                                                             : NULL;
-    }
+    if (storage->leases.take != NULL)
+        return gets_stores(storage, around) && ingot_storage_retain(storage) == INGOT_SUCCESS ? storage : NULL;
     if (storage->take_target != NULL) {
         ingot_storage_t target = storage->take_target(storage->self);
-        found = target != NULL ? lessor_find(target) : NULL;
+        found = target != NULL ? find(target, &here) : NULL;
         ingot_storage_release(target);
         return found;
     }
-    for (size_t i = 0; found == NULL && storage->get_tier != NULL; ++i) {
-        ingot_storage_t tier = storage->get_tier(storage->self, i);
-        if (tier == NULL)
-            break;
-        found = lessor_find(tier);
-    }
-    return found;
+    return storage->get_tier != NULL ? find_in_tiers(storage, 0, &here) : NULL;
+}
+
+ingot_storage_t lessor_find(ingot_storage_t storage)
+{
+    return find(storage, NULL);
 }
 
 ingot_lease_answer_t lessor_take(ingot_storage_t lessor, size_t id_size, const uint8_t *id, int is_blob_useless,

@@ -1,0 +1,377 @@
+/*
+ * Tests that the policy of a storage also covers what stands behind it in a chain: whatever the tier is, and however a
+ * program is loaded, a blob that the first storage would refuse does not run. And that every tier gets sealed blobs.
+ */
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include <ingot/prewarm.h>
+
+#include "support/persist_session.h"
+#include "support/trust_fixture.h"
+
+using namespace store_fixture;
+using namespace trust_fixture;
+
+namespace
+{
+
+constexpr auto kNone = INGOT_PERSIST_TRUST_NONE;
+constexpr auto kVerify = INGOT_PERSIST_TRUST_VERIFY;
+constexpr auto kRequire = INGOT_PERSIST_TRUST_REQUIRE;
+
+const Key kSecret = secret_key(1);
+const Key kOther = secret_key(2);
+
+Held held(const std::function<ingot_status_t(ingot_storage_t *)> &open)
+{
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, open(&storage)) << ingot_last_error_detail();
+    return Held(storage);
+}
+
+Held chain_of(const std::vector<ingot_storage_t> &tiers)
+{
+    return held([&](ingot_storage_t *made) { return ingot_persist_chain(made, tiers.size(), tiers.data()); });
+}
+
+Held switch_to(ingot_storage_t target)
+{
+    return held([&](ingot_storage_t *made) { return ingot_persist_switch(made, target); });
+}
+
+Held directory(const fs::path &path)
+{
+    return held([&](ingot_storage_t *made) {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = path.c_str();
+        return ingot_persist_open(made, &info);
+    });
+}
+
+/* A kind of tier. `make` makes one, without a policy, that has these bytes for an id. */
+struct Kind {
+    const char *name;
+    std::function<Held(const fs::path &folder, Kept &kept, const Bytes &id, const Bytes &bytes)> make;
+};
+
+Held filled(const fs::path &folder, const Bytes &id, const Bytes &bytes)
+{
+    Held store = directory(folder / "tier");
+    EXPECT_EQ(INGOT_SUCCESS, store.put_sealed(id, bytes));
+    return store;
+}
+
+const std::vector<Kind> &kinds()
+{
+    static const std::vector<Kind> all = {
+        {"directory",
+         [](const fs::path &folder, Kept &, const Bytes &id, const Bytes &bytes) { return filled(folder, id, bytes); }},
+        {"bundle",
+         [](const fs::path &folder, Kept &, const Bytes &id, const Bytes &bytes) {
+             const Held store = filled(folder, id, bytes);
+             const std::string path = folder / "bundle";
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
+             return held([&](ingot_storage_t *made) { return ingot_persist_open_bundle(made, path.c_str()); });
+         }},
+        {"single file",
+         [](const fs::path &folder, Kept &, const Bytes &id, const Bytes &bytes) {
+             Held file =
+                 held([&](ingot_storage_t *made) { return ingot_persist_open_file(made, (folder / "file").c_str()); });
+             EXPECT_EQ(INGOT_SUCCESS, file.put_sealed(id, bytes));
+             return file;
+         }},
+        {"custom",
+         [](const fs::path &, Kept &kept, const Bytes &id, const Bytes &bytes) {
+             kept.blobs = {{id, bytes}};
+             return kept.open();
+         }},
+        {"chain",
+         [](const fs::path &folder, Kept &kept, const Bytes &id, const Bytes &bytes) {
+             kept.blobs = {{id, bytes}};
+             return chain_of({directory(folder / "empty").get(), kept.open().get()});
+         }},
+        {"chain in a switch in a chain",
+         [](const fs::path &folder, Kept &, const Bytes &id, const Bytes &bytes) {
+             return chain_of({switch_to(chain_of({filled(folder, id, bytes).get()}).get()).get()});
+         }},
+    };
+    return all;
+}
+
+/* A way to put a storage with a policy in front of a tier. */
+struct Front {
+    const char *name;
+    std::function<Held(const fs::path &folder, const Trust &trust, ingot_storage_t tier)> make;
+};
+
+Held with_policy(Held storage, const Trust &trust)
+{
+    EXPECT_EQ(INGOT_SUCCESS, storage.trust(trust)) << ingot_last_error_detail();
+    return storage;
+}
+
+const std::vector<Front> &fronts()
+{
+    static const std::vector<Front> all = {
+        {"directory",
+         [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
+             return chain_of({with_policy(directory(folder / "store"), trust).get(), tier});
+         }},
+        {"second directory",
+         [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
+             return chain_of(
+                 {directory(folder / "first").get(), with_policy(directory(folder / "store"), trust).get(), tier});
+         }},
+        {"switch",
+         [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
+             return chain_of({switch_to(with_policy(directory(folder / "store"), trust).get()).get(), tier});
+         }},
+        {"chain",
+         [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
+             return chain_of({chain_of({with_policy(directory(folder / "store"), trust).get()}).get(), tier});
+         }},
+        {"directory, turned off",
+         [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
+             const Held store = with_policy(directory(folder / "store"), trust);
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store.get(), 0));
+             return chain_of({store.get(), tier});
+         }},
+        {"directory, far",
+         [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
+             const Held inner = chain_of({directory(folder / "between").get(), tier});
+             return switch_to(chain_of({with_policy(directory(folder / "store"), trust).get(), inner.get()}).get());
+         }},
+        {"policy of the chain",
+         [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
+             return with_policy(chain_of({directory(folder / "store").get(), tier}), trust);
+         }},
+        {"policy of the tier",
+         [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(tier, trust.get()));
+             return chain_of({directory(folder / "store").get(), tier});
+         }},
+    };
+    return all;
+}
+
+/* A program of the reference backend, and its blob with several seals. */
+struct Target {
+    Target()
+    {
+        Kept kept;
+        const Held storage = kept.open();
+        const Session session;
+        const Desc desc = session.describe();
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage.get(), nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
+        ingot_program_release(program);
+        EXPECT_EQ(1u, kept.blobs.size());
+        id = kept.blobs.begin()->first;
+        plain = kept.blobs.begin()->second;
+    }
+    Bytes id;
+    Bytes plain;
+};
+
+/* Returns true if the storage provides the blob. Expects that all ways to load it agree. */
+bool provides(ingot_storage_t storage, const Target &target, const fs::path &folder)
+{
+    std::vector<std::pair<std::string, bool>> found;
+    { /* the first load, because a later one may find what an earlier one has copied */
+        const Session session;
+        const std::string manifest = folder / "manifest";
+        ingot_prewarm_t prewarm = nullptr;
+        ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
+        ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
+        info.manifest = manifest.c_str();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, session.context.get(), storage, &info));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(prewarm, &progress));
+        ingot_prewarm_release(prewarm);
+        found.emplace_back("prewarm", progress.loaded == 1);
+    }
+    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
+    found.emplace_back("load",
+                       ingot_storage_load(storage, target.id.size(), target.id.data(), &buffer) == INGOT_SUCCESS);
+    if (buffer.release != nullptr)
+        buffer.release(&buffer);
+    const ingot_storage_id_t id = {target.id.size(), target.id.data()};
+    bool has_loaded = false;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_load_many(
+                                 storage, 1, &id,
+                                 [](size_t, ingot_status_t status, ingot_buffer_t *blob, void *user) {
+                                     *static_cast<bool *>(user) = status == INGOT_SUCCESS;
+                                     if (blob->release != nullptr)
+                                         blob->release(blob);
+                                     return 1;
+                                 },
+                                 &has_loaded));
+    found.emplace_back("load_many", has_loaded);
+    for (const auto &[way, is_found] : found)
+        EXPECT_EQ(found[0].second, is_found) << way;
+    return found[0].second;
+}
+
+/* Returns true if a request for the program gets it from the storage, and false if it compiles it. */
+bool runs(ingot_storage_t storage)
+{
+    const Session session;
+    const Desc desc = session.describe();
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
+    ingot_program_release(program);
+    return origin == INGOT_ORIGIN_STORAGE;
+}
+
+void record(const fs::path &folder)
+{
+    Kept kept;
+    const Held storage = kept.open();
+    const std::string manifest = folder / "manifest";
+    ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+    info.path = manifest.c_str();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record(storage.get(), &info));
+    EXPECT_FALSE(runs(storage.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
+}
+
+} // namespace
+
+TEST(PersistTrustChain, NoTierBringsWhatTheFirstStorageWouldRefuse)
+{
+    const Target target;
+    struct Case {
+        const char *name;
+        Bytes bytes;
+        bool is_accepted[3]; /* indexed by the policy */
+    };
+    const std::vector<Case> cases = {
+        {"not sealed", target.plain, {true, true, false}},
+        {"sealed by a stranger", sealed(kOther, target.id, target.plain), {true, false, false}},
+        {"sealed for another program", sealed(kSecret, bytes_of("another"), target.plain), {true, false, false}},
+        {"sealed", sealed(kSecret, target.id, target.plain), {true, true, true}},
+    };
+    for (const Kind &kind : kinds())
+        for (const Front &front : fronts())
+            for (const auto policy : {kNone, kVerify, kRequire})
+                for (const Case &each : cases)
+                    for (const bool by_request : {false, true}) {
+                        SCOPED_TRACE(std::string(kind.name) + " behind " + front.name + ", policy " +
+                                     std::to_string(policy) + ", " + each.name);
+                        const ScratchDirectory scratch(fast_volume());
+                        Kept kept;
+                        record(scratch.path());
+                        const Held tier = kind.make(scratch.path(), kept, target.id, each.bytes);
+                        const Trust trust(policy, {kSecret});
+                        const Held storage = front.make(scratch.path(), trust, tier.get());
+                        EXPECT_EQ(each.is_accepted[policy],
+                                  by_request ? runs(storage.get()) : provides(storage.get(), target, scratch.path()));
+                    }
+}
+
+TEST(PersistTrustChain, EveryTierGetsSealedBlobsOrNone)
+{
+    const Bytes id = bytes_of("an id");
+    const Bytes blob = random_bytes(1, 100);
+    const Bytes good = sealed(kSecret, id, blob);
+    const auto public_only = [&] {
+        const ScratchDirectory scratch;
+        ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
+        const std::string path = scratch.path() / "key";
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_key_create(path.c_str(), INGOT_PERSIST_KEY_ED25519_SECRET, &info));
+        return Key{INGOT_PERSIST_KEY_ED25519_PUBLIC, Bytes(info.public_key, info.public_key + INGOT_PERSIST_KEY_SIZE)};
+    }();
+    for (const Front &front : fronts())
+        for (const bool is_nested : {false, true})
+            for (const auto policy : {kNone, kVerify, kRequire}) {
+                SCOPED_TRACE(std::string(front.name) + ", policy " + std::to_string(policy));
+                const ScratchDirectory scratch(fast_volume());
+                Kept kept;
+                const Held server = kept.open();
+                EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(server.get(), 1));
+                const Held inner = chain_of({server.get()});
+                EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(inner.get(), 1));
+                const Held producer =
+                    front.make(scratch.path(), Trust(policy, {kSecret}), is_nested ? inner.get() : server.get());
+                const bool is_far = std::string(front.name) == "directory, far"; /* stores in `between` and not here */
+                EXPECT_EQ(INGOT_SUCCESS, producer.put(id, blob));
+                EXPECT_EQ(is_far ? Bytes() : policy == kNone ? blob : good, kept.blobs[id]);
+                kept.blobs.clear();
+
+                (void)producer.put_sealed(id, blob); /* a tier in front of the policy accepts it */
+                EXPECT_EQ(policy == kRequire || is_far ? Bytes() : blob, kept.blobs[id]);
+                kept.blobs.clear();
+
+                if (policy != kRequire)
+                    continue;
+                const ScratchDirectory other(fast_volume());
+                const Held reader =
+                    front.make(other.path(), Trust(policy, {public_only}), is_nested ? inner.get() : server.get());
+                (void)reader.put(id, blob); /* what a tier in front of the policy gets, it may keep */
+                EXPECT_TRUE(kept.blobs.empty()) << "it could not be sealed, so no machine would accept it";
+            }
+}
+
+/* Each storage of a chain may have its own key, if the others know it. */
+TEST(PersistTrustChain, SealsWithTheKeyThatAllPoliciesAccept)
+{
+    const Bytes id = bytes_of("an id");
+    const Bytes blob = random_bytes(1, 100);
+    struct Case {
+        const char *name;
+        std::vector<Key> front, tier;
+        const Key *used; /* for the tier; nullptr: none */
+    };
+    const std::vector<Case> cases = {
+        {"the tier's", {kSecret, kOther}, {kOther}, &kOther},
+        {"the front's", {kSecret}, {kOther, kSecret}, &kSecret},
+        {"none", {kSecret}, {kOther}, nullptr},
+    };
+    for (const Case &each : cases) {
+        SCOPED_TRACE(each.name);
+        Kept front_kept;
+        Kept kept;
+        const Held front = with_policy(front_kept.open(), Trust(kRequire, each.front));
+        const Held tier = with_policy(kept.open(), Trust(kRequire, each.tier));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tier.get(), 1));
+        const Held chain = chain_of({front.get(), tier.get()});
+        EXPECT_EQ(INGOT_SUCCESS, chain.put(id, blob));
+        EXPECT_EQ(sealed(kSecret, id, blob), front_kept.blobs[id]);
+        EXPECT_EQ(each.used == nullptr ? Bytes() : sealed(*each.used, id, blob), kept.blobs[id]);
+        front_kept.blobs.clear();
+        EXPECT_EQ(each.used != nullptr, chain.load(id) == INGOT_SUCCESS);
+    }
+}
+
+TEST(PersistTrustChain, CountsAndReportsWhatItRefuses)
+{
+    const Bytes id = bytes_of("an id");
+    const Bytes blob = random_bytes(1, 100);
+    const ScratchDirectory scratch;
+    Seen seen;
+    const Held lower = filled(scratch.path(), id, blob);
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    const std::string path = scratch.path() / "store";
+    const Trust trust(kRequire, {kSecret});
+    info.path = path.c_str();
+    info.trust_policy = kRequire;
+    info.next_key = trust.get()->next_key;
+    info.next_key_user = trust.get()->user;
+    info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
+    info.on_event_user = &seen;
+    const Held upper = held([&](ingot_storage_t *made) { return ingot_persist_open(made, &info); });
+    const Held chain = chain_of({upper.get(), lower.get()});
+    EXPECT_EQ(INGOT_UNTRUSTED, chain.load(id));
+    EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("without a seal"));
+    EXPECT_EQ(1u, seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_UNTRUSTED));
+    EXPECT_EQ(1u, lower.stats().distrusted);
+    EXPECT_EQ(0u, lower.stats().hits);
+    EXPECT_EQ(1u, lower.stats().misses);
+    EXPECT_EQ(0u, upper.stats().distrusted);
+    EXPECT_EQ(1u, upper.stats().misses);
+    EXPECT_EQ(0u, upper.stats().hits);
+    EXPECT_EQ(1u, chain.stats().misses);
+}

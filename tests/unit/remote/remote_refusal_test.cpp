@@ -1,0 +1,224 @@
+/*
+ * Tests servers that answer some requests and refuse others: refused uploads do not stop loads, and servers that bring
+ * nothing cost a process no more than the time that it may lose.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <functional>
+
+#include "support/faulty_server.h"
+#include "support/machine_fixture.h"
+#include "support/server_process.h"
+
+using namespace remote_fixture;
+using machine_fixture::Machine;
+using server_process::becomes_true;
+using server_process::Nginx;
+using server_process::Redis;
+
+namespace
+{
+
+constexpr int kPrograms = 20;
+constexpr int kUploads = 5;
+
+Bytes program_id(int number)
+{
+    return bytes_of("program " + std::to_string(number));
+}
+
+void fill(const std::string &url)
+{
+    const Tier tier(url);
+    for (int i = 0; i < kPrograms; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(program_id(i), random_bytes(uint64_t(i), 500)));
+    ASSERT_EQ(INGOT_SUCCESS, tier.flush());
+    ASSERT_EQ(uint64_t{kPrograms}, tier.stats().uploads) << tier.events.all();
+}
+
+/* Uploads blobs that the server refuses, and then loads all programs. */
+void expect_all_loads(const std::string &url, const char *reason)
+{
+    const Tier tier(url);
+    for (int i = 0; i < kUploads; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("upload " + std::to_string(i)), random_bytes(uint64_t(i), 5000)));
+    ASSERT_TRUE(becomes_true([&] { return tier.stats().failed_uploads != 0; })) << tier.events.all();
+    (void)tier.flush(100);
+    int loaded = 0;
+    for (int i = 0; i < kPrograms; ++i)
+        loaded += tier.load(program_id(i)) == INGOT_SUCCESS;
+    EXPECT_EQ(kPrograms, loaded) << tier.events.all();
+    EXPECT_EQ(0u, tier.stats().pauses);
+    EXPECT_TRUE(tier.stats().is_asking);
+    EXPECT_NE(0u, tier.events.count(reason)) << tier.events.all();
+}
+
+/* A server for Redis's protocol that answers each command by its name. `pause_ms`: before each answer. */
+FaultyServer::Behavior redis_that_answers(const std::string &lease, int pause_ms)
+{
+    return [lease, pause_ms](FaultyConnection &connection) {
+        for (std::string words; !(words = connection.read_some()).empty();) {
+            if (pause_ms != 0 && !connection.pause(pause_ms))
+                return;
+            if (!connection.send_bytes(words.find("EVAL") != std::string::npos   ? lease
+                                       : words.find("PING") != std::string::npos ? "+PONG\r\n"
+                                       : words.find("SET") != std::string::npos  ? "+OK\r\n"
+                                                                                 : "$-1\r\n"))
+                return;
+        }
+    };
+}
+
+/* Lets a machine request three programs, with all times as they are by default. Returns the seconds that it takes. */
+double request_three(const std::string &url, ingot_remote_stats_t *stats)
+{
+    const ScratchDirectory scratch;
+    const Machine machine(scratch.path() / "store", url, INGOT_PERSIST_INFO_INIT, INGOT_REMOTE_INFO_INIT);
+    Session session;
+    const double seconds = seconds_of([&] {
+        for (int i = 0; i < 3; ++i)
+            EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, numbered_source(i)));
+    });
+    *stats = machine.tier().stats();
+    EXPECT_EQ(0u, machine.stats().wait_timeouts);
+    return seconds;
+}
+
+} // namespace
+
+TEST(RemoteRefusal, OfUploadsByAClientThatMayOnlyReadDoesNotStopLoads)
+{
+    const ScratchDirectory scratch;
+    const Redis redis;
+    const std::string password = scratch.path() / "password";
+    fill(redis.url());
+    EXPECT_EQ("OK\n", redis.ask({"ACL", "SETUSER", "reader", "on", ">word", "~ingot:*", "+get", "+ping", "+select"}));
+    std::ofstream(password) << "word\n";
+    ASSERT_EQ(0, chmod(password.c_str(), 0600));
+    expect_all_loads("redis://reader@127.0.0.1:" + std::to_string(redis.port()) + "?credentials=" + password, "NOPERM");
+}
+
+TEST(RemoteRefusal, OfUploadsByAFullRedisDoesNotStopLoads)
+{
+    const Redis redis;
+    fill(redis.url());
+    EXPECT_EQ("OK\n", redis.ask({"CONFIG", "SET", "maxmemory", "1"}));
+    expect_all_loads(redis.url(), "OOM");
+}
+
+TEST(RemoteRefusal, OfUploadsByAReplicaDoesNotStopLoads)
+{
+    const Redis redis;
+    fill(redis.url());
+    EXPECT_EQ("OK\n", redis.ask({"REPLICAOF", "127.0.0.1", std::to_string(server_process::free_port())}));
+    expect_all_loads(redis.url(), "READONLY");
+}
+
+TEST(RemoteRefusal, OfLargeUploadsDoesNotStopLoads)
+{
+    const Nginx nginx("client_max_body_size 1k;");
+    fill(nginx.url());
+    expect_all_loads(nginx.url(), "413");
+}
+
+TEST(RemoteRefusal, OfUploadsByAnHttpServerDoesNotStopLoads)
+{
+    Nginx nginx("if ($request_method = PUT) { return 403; }");
+    {
+        const Nginx open;
+        fill(open.url());
+        std::filesystem::copy(open.folder() + "/data", nginx.folder() + "/data",
+                              std::filesystem::copy_options::recursive |
+                                  std::filesystem::copy_options::overwrite_existing);
+    }
+    expect_all_loads(nginx.url(), "403");
+}
+
+TEST(RemoteRefusal, OfALargeUploadConcernsOneObject)
+{
+    const Nginx nginx("client_max_body_size 1k;");
+    const Tier tier(nginx.url());
+    for (int i = 0; i < 4; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("large " + std::to_string(i)), random_bytes(uint64_t(i), 5000)));
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, random_bytes(1, 500)));
+    EXPECT_EQ(INGOT_SUCCESS, tier.flush()) << tier.events.all();
+    EXPECT_EQ(4u, tier.stats().failed_uploads);
+    EXPECT_EQ(1u, tier.stats().uploads);
+    EXPECT_TRUE(tier.stats().is_uploading);
+}
+
+TEST(RemoteRefusal, OfUploadsEndsWhenTheServerTakesThem)
+{
+    const Redis redis;
+    ingot_remote_info_t info = patient();
+    info.retry_ms = 50;
+    EXPECT_EQ("OK\n", redis.ask({"CONFIG", "SET", "maxmemory", "1"}));
+    const Tier tier(redis.url(), info);
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
+    ASSERT_TRUE(becomes_true([&] { return !tier.stats().is_uploading; }));
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("another id"), kBlob));
+    EXPECT_EQ("OK\n", redis.ask({"CONFIG", "SET", "maxmemory", "0"}));
+    ASSERT_EQ(INGOT_SUCCESS, tier.put(bytes_of("a third id"), kBlob));
+    EXPECT_TRUE(becomes_true([&] { return tier.flush() == INGOT_SUCCESS; })) << tier.events.all();
+    EXPECT_EQ(INGOT_SUCCESS, Tier(redis.url()).load(bytes_of("a third id")));
+    EXPECT_TRUE(tier.stats().is_uploading);
+    EXPECT_EQ(0u, tier.stats().pauses);
+    EXPECT_EQ(1u, tier.events.count("takes uploads again")) << tier.events.all();
+}
+
+/* The servers answer each request for a lease at once, and always say that another machine has it. */
+TEST(RemoteRefusal, OfLeasesCostsAProcessAtMostTwoSeconds)
+{
+    for (const char *answer : {":1\r\n", "$4\r\n5000\r\n", "$5\r\n-1000\r\n", "$8\r\n36000000\r\n"}) {
+        SCOPED_TRACE(answer);
+        const FaultyServer server(redis_that_answers(answer, 0));
+        ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+        const double seconds = request_three("redis://127.0.0.1:" + std::to_string(server.port()), &stats);
+        printf("a lease that is always taken: %.2f s\n", seconds);
+        EXPECT_LE(seconds, 2.0);
+        EXPECT_LE(stats.lost_ns, 2000000000u);
+    }
+}
+
+/* Somebody, or an error of the server, has left leases that never run out. */
+TEST(RemoteRefusal, OfLeasesThatNeverEndCostsAProcessAtMostTwoSeconds)
+{
+    const Redis redis;
+    {
+        const ScratchDirectory scratch;
+        const Machine machine(scratch.path() / "store", redis.url(), INGOT_PERSIST_INFO_INIT);
+        Session session;
+        for (int i = 0; i < 3; ++i)
+            (void)machine.request(session, numbered_source(i));
+        EXPECT_EQ(INGOT_SUCCESS, machine.tier().flush());
+    }
+    EXPECT_EQ("3\n",
+              redis.ask({"EVAL",
+                         "local keys = redis.call('KEYS', 'ingot:*') for i, key in ipairs(keys) do "
+                         "redis.call('DEL', key) redis.call('SET', key .. ':lease', 'somebody') end return #keys",
+                         "0"}));
+    ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;
+    const double seconds = request_three(redis.url(), &stats);
+    printf("a lease that never ends: %.2f s\n", seconds);
+    EXPECT_LE(seconds, 2.0);
+}
+
+TEST(RemoteRefusal, SlowMissesCostAProcessAtMostTwoSeconds)
+{
+    constexpr int kPauseMs = 235;
+    const FaultyServer server(redis_that_answers(":0\r\n", kPauseMs));
+    const Tier tier("redis://127.0.0.1:" + std::to_string(server.port()), INGOT_REMOTE_INFO_INIT);
+    const double seconds = seconds_of([&] {
+        for (int i = 0; i < kPrograms; ++i)
+            EXPECT_NE(INGOT_SUCCESS, tier.load(program_id(i)));
+    });
+    const ingot_remote_stats_t stats = tier.stats();
+    printf("%d misses of %d ms: %.2f s, %llu asked\n", kPrograms, kPauseMs, seconds,
+           static_cast<unsigned long long>(stats.misses));
+    EXPECT_LE(stats.lost_ns, 2000000000u);
+    EXPECT_GE(stats.lost_ns, stats.misses * kPauseMs * 1000000);
+    EXPECT_LT(0u, stats.skipped);
+}

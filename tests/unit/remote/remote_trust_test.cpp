@@ -1,0 +1,307 @@
+/*
+ * Tests that a policy for seals covers a server: whichever server it is, and however its tier is opened, a blob that a
+ * stranger put there does not run, and a producer uploads sealed blobs.
+ */
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+
+#include "support/machine_fixture.h"
+#include "support/server_process.h"
+#include "support/trust_fixture.h"
+
+using namespace remote_fixture;
+using server_process::Nginx;
+using server_process::Redis;
+
+namespace
+{
+
+constexpr const char *kPolicies[] = {"none", "verify", "require"};
+const std::string kSource = "kernel twice x 2 *\n";
+
+/* Sets environment variables, and unsets them at the end. */
+class Variables
+{
+public:
+    explicit Variables(const std::map<std::string, std::string> &values) : values_(values)
+    {
+        for (const auto &[name, value] : values_)
+            setenv(name.c_str(), value.c_str(), 1);
+    }
+    Variables(const Variables &) = delete;
+    Variables &operator=(const Variables &) = delete;
+    ~Variables()
+    {
+        for (const auto &[name, value] : values_)
+            unsetenv(name.c_str());
+    }
+
+private:
+    std::map<std::string, std::string> values_;
+};
+
+/* What a way to open a tier needs. */
+struct Settings {
+    std::string folder;
+    std::string url;
+    std::string policy;
+    std::string key;
+
+    std::map<std::string, std::string> variables() const
+    {
+        return {{"INGOT_PERSIST_DIR", folder},
+                {"INGOT_PERSIST_REMOTE", url},
+                {"INGOT_PERSIST_TRUST", policy},
+                {"INGOT_PERSIST_KEYS", key}};
+    }
+    ingot_persist_trust_policy_t number() const
+    {
+        return policy == "none"     ? INGOT_PERSIST_TRUST_NONE
+               : policy == "verify" ? INGOT_PERSIST_TRUST_VERIFY
+                                    : INGOT_PERSIST_TRUST_REQUIRE;
+    }
+};
+
+ingot_storage_t open_directory(const Settings &settings)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_storage_t directory = nullptr;
+    info.path = settings.folder.c_str();
+    info.trust_policy = settings.number();
+    info.key_files = settings.key.c_str();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info)) << ingot_last_error_detail();
+    return directory;
+}
+
+ingot_storage_t open_directory_of_environment(const Settings &settings)
+{
+    const Variables variables(settings.variables());
+    char path[4096];
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_storage_t directory = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, sizeof(path), path));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info)) << ingot_last_error_detail();
+    return directory;
+}
+
+/* Opens a tier with the environment's settings, or with its URL alone. */
+template <typename Open> void with_info(const Settings &settings, bool from_environment, const Open &open)
+{
+    const Variables variables(from_environment ? settings.variables() : std::map<std::string, std::string>());
+    char url[4096];
+    ingot_remote_info_t info = patient();
+    info.url = settings.url.c_str();
+    if (from_environment) {
+        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_info_from_environment(&info, sizeof(url), url));
+    }
+    open(&info);
+}
+
+ingot_storage_t behind(const Settings &settings, ingot_storage_t local, bool from_environment)
+{
+    ingot_storage_t chain = nullptr;
+    with_info(settings, from_environment, [&](const ingot_remote_info_t *info) {
+        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, local, info)) << ingot_last_error_detail();
+    });
+    ingot_storage_release(local);
+    return chain;
+}
+
+ingot_storage_t chained(const Settings &settings, ingot_storage_t local, bool from_environment)
+{
+    ingot_storage_t chain = nullptr;
+    ingot_storage_t tier = nullptr;
+    with_info(settings, from_environment, [&](const ingot_remote_info_t *info) {
+        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&tier, info)) << ingot_last_error_detail();
+    });
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tier, 1));
+    const ingot_storage_t tiers[] = {local, tier};
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    ingot_storage_release(local);
+    ingot_storage_release(tier);
+    return chain;
+}
+
+struct Way {
+    const char *name;
+    std::function<ingot_storage_t(const Settings &settings)> open;
+};
+
+const std::vector<Way> &ways()
+{
+    static const std::vector<Way> all = {
+        {"behind a directory",
+         [](const Settings &settings) { return behind(settings, open_directory(settings), false); }},
+        {"behind a directory, from the environment",
+         [](const Settings &settings) { return behind(settings, open_directory_of_environment(settings), true); }},
+        {"behind a directory of the environment",
+         [](const Settings &settings) { return behind(settings, open_directory_of_environment(settings), false); }},
+        {"in a chain", [](const Settings &settings) { return chained(settings, open_directory(settings), false); }},
+        {"in a chain, from the environment",
+         [](const Settings &settings) { return chained(settings, open_directory_of_environment(settings), true); }},
+        {"behind a chain",
+         [](const Settings &settings) {
+             ingot_storage_t directory = open_directory(settings);
+             ingot_storage_t inner = nullptr;
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&inner, 1, &directory));
+             ingot_storage_release(directory);
+             return behind(settings, inner, false);
+         }},
+        {"alone, from the environment",
+         [](const Settings &settings) {
+             ingot_storage_t tier = nullptr;
+             with_info(settings, true, [&](const ingot_remote_info_t *info) {
+                 EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&tier, info)) << ingot_last_error_detail();
+             });
+             return tier;
+         }},
+    };
+    return all;
+}
+
+/* Returns true if a request gets the program from the storage, and false if it compiles it. */
+bool runs(ingot_storage_t storage)
+{
+    const Session session;
+    const Desc desc = session.describe(kSource);
+    ingot_program_t program = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
+    ingot_program_release(program);
+    return origin == INGOT_ORIGIN_STORAGE;
+}
+
+class RemoteTrust : public testing::TestWithParam<const char *>
+{
+protected:
+    RemoteTrust()
+    {
+        ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
+        for (const std::string &key : {key_, stranger_})
+            EXPECT_EQ(INGOT_SUCCESS, ingot_persist_key_create(key.c_str(), INGOT_PERSIST_KEY_ED25519_SECRET, &info));
+        trust_fixture::Kept kept;
+        const trust_fixture::Held storage = kept.open();
+        EXPECT_FALSE(runs(storage.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
+        id_ = kept.blobs.begin()->first;
+        blob_ = kept.blobs.begin()->second;
+    }
+
+    static bool is_redis() { return std::string(GetParam()) == "redis"; }
+    void start_server()
+    {
+        redis_.reset(is_redis() ? new Redis : nullptr);
+        nginx_.reset(is_redis() ? nullptr : new Nginx);
+    }
+    std::string url() const { return is_redis() ? redis_->url() : nginx_->url(); }
+    Settings settings(const std::string &policy, bool has_secret = true)
+    {
+        return {(scratch_.path() / std::to_string(next_++)).string(), url(), policy, has_secret ? key_ : key_ + ".pub"};
+    }
+    Bytes sealed_by(const std::string &key) const
+    {
+        trust_fixture::Kept kept;
+        const trust_fixture::Held storage = kept.open();
+        ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+        trust.policy = INGOT_PERSIST_TRUST_REQUIRE;
+        trust.key_files = key.c_str();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(storage.get(), &trust));
+        EXPECT_EQ(INGOT_SUCCESS, storage.put(id_, blob_));
+        return kept.blobs[id_];
+    }
+    void put(const Bytes &bytes) const
+    {
+        const Tier tier(url());
+        EXPECT_EQ(INGOT_SUCCESS, tier.put_sealed(id_, bytes));
+        EXPECT_EQ(INGOT_SUCCESS, tier.flush());
+    }
+
+    ScratchDirectory scratch_;
+    std::unique_ptr<Redis> redis_;
+    std::unique_ptr<Nginx> nginx_;
+    const std::string key_ = (scratch_.path() / "key").string();
+    const std::string stranger_ = (scratch_.path() / "stranger").string();
+    Bytes id_, blob_;
+    int next_ = 0;
+};
+
+} // namespace
+
+TEST_P(RemoteTrust, AForgedBlobOfTheServerNeverRuns)
+{
+    struct Case {
+        const char *name;
+        Bytes bytes;
+        bool is_accepted[3]; /* in the order of kPolicies */
+    };
+    const Case cases[] = {
+        {"not sealed", blob_, {true, true, false}},
+        {"sealed by a stranger", sealed_by(stranger_), {true, false, false}},
+        {"sealed", sealed_by(key_), {true, true, true}},
+    };
+    start_server();
+    for (const Case &each : cases) {
+        put(each.bytes);
+        for (const Way &way : ways())
+            for (size_t i = 0; i < 3; ++i)
+                for (const bool has_secret : {false, true}) {
+                    SCOPED_TRACE(std::string(each.name) + ", " + way.name + ", " + kPolicies[i]);
+                    {
+                        const trust_fixture::Held storage(way.open(settings(kPolicies[i], has_secret)));
+                        EXPECT_EQ(each.is_accepted[i], runs(storage.get()));
+                    }
+                    put(each.bytes); /* the request may have replaced it */
+                }
+    }
+}
+
+TEST_P(RemoteTrust, AProducerUploadsSealedBlobsOrNone)
+{
+    const Bytes good = sealed_by(key_);
+    for (const Way &way : ways())
+        for (size_t i = 0; i < 3; ++i)
+            for (const bool has_secret : {false, true}) {
+                SCOPED_TRACE(std::string(way.name) + ", " + kPolicies[i]);
+                start_server();
+                {
+                    const trust_fixture::Held producer(way.open(settings(kPolicies[i], has_secret)));
+                    EXPECT_FALSE(runs(producer.get()));
+                }
+                const Tier tier(url());
+                const bool is_sealed = i != 0 && has_secret;
+                const Settings strict = settings("require");
+                const trust_fixture::Held reader(behind(strict, open_directory(strict), false));
+                EXPECT_EQ(i == 2 && !has_secret ? INGOT_NOT_FOUND : INGOT_SUCCESS, tier.load(id_));
+                EXPECT_EQ(is_sealed, runs(reader.get()));
+            }
+}
+
+INSTANTIATE_TEST_SUITE_P(Servers, RemoteTrust, testing::Values("redis", "nginx"));
+
+TEST(RemoteTrustEnvironment, SaysWhatIsWrong)
+{
+    char url[64];
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    {
+        const Variables variables({{"INGOT_PERSIST_REMOTE", "redis://host"}, {"INGOT_PERSIST_TRUST", "yse"}});
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, sizeof(url), url));
+        EXPECT_STREQ("INGOT_PERSIST_TRUST: \"yse\" is not none, verify or require", ingot_last_error_detail());
+    }
+    const Variables variables({{"INGOT_PERSIST_REMOTE", "redis://host"},
+                               {"INGOT_PERSIST_TRUST", "require"},
+                               {"INGOT_PERSIST_KEYS", "/no/such/key"}});
+    info.struct_size = offsetof(ingot_remote_info_t, trust_policy);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, sizeof(url), url))
+        << "an application that was built with an earlier version would not check seals";
+    info = INGOT_REMOTE_INFO_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_info_from_environment(&info, sizeof(url), url));
+    EXPECT_EQ(INGOT_PERSIST_TRUST_REQUIRE, info.trust_policy);
+    EXPECT_STREQ("/no/such/key", info.key_files);
+    ingot_storage_t tier = nullptr;
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_open(&tier, &info));
+    EXPECT_EQ(nullptr, tier);
+}
