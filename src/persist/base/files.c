@@ -187,13 +187,6 @@ int files_open_root(const char *path)
     return result_of(steady_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-int files_make_root(const char *path)
-{
-    if (mkdir(path, S_IRWXU) != 0)
-        return -errno;
-    return result_of(chmod(path, S_IRWXU));
-}
-
 int files_working_directory(char *path, size_t capacity)
 {
     return getcwd(path, capacity) != NULL ? 0 : -errno;
@@ -226,6 +219,11 @@ int files_open_place(int at, const char *path)
     return open_below(at, path, O_PATH | O_DIRECTORY, 0);
 }
 
+int files_open_handle(int at, const char *path)
+{
+    return open_below(at, path, O_PATH, 0);
+}
+
 int files_open_read(int at, const char *path)
 {
     return open_below(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* opening a FIFO must not block */
@@ -239,7 +237,9 @@ void files_refresh(int at, const char *path)
 
 int files_open_update(int at, const char *path)
 {
-    return open_below(at, path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, S_IRUSR | S_IWUSR);
+    const int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY;
+    const int fd = open_below(at, path, flags, S_IRUSR | S_IWUSR);
+    return fd == -EACCES && files_give_access(at, path) == 0 ? open_below(at, path, flags, S_IRUSR | S_IWUSR) : fd;
 }
 
 int files_open_read_write(int at, const char *path)
@@ -247,20 +247,39 @@ int files_open_read_write(int at, const char *path)
     return open_below(at, path, O_RDWR | O_NONBLOCK | O_NOCTTY, 0);
 }
 
+static int create(int at, const char *path, mode_t mode)
+{
+    const int fd = open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, mode);
+    const int result = fd < 0 ? fd : files_give_access_to(fd);
+    if (fd >= 0 && result < 0)
+        (void)steady_close(fd);
+    return result < 0 ? result : fd;
+}
+
 int files_create(int at, const char *path)
 {
-    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+    return create(at, path, S_IRUSR | S_IWUSR);
 }
 
 int files_create_readable(int at, const char *path)
 {
-    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+    return create(at, path, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
 }
 
 int files_close(int fd)
 {
     const int result = result_of(steady_close(fd));
     return result == -EINTR ? 0 : result; /* Linux has closed it despite EINTR */
+}
+
+int files_keep(int fd, struct kept_file *file)
+{
+    return kept_file_begin(file, fd, (int64_t)(files_random() & INT32_MAX));
+}
+
+ingot_status_t files_lost(const char *name)
+{
+    return ingot_set_error(INGOT_IO_ERROR, EBADF, "other code of this process has closed the descriptor of %s", name);
 }
 
 static void fill_facts(const struct stat *from, struct file_facts *facts)
@@ -402,11 +421,6 @@ int files_sync_directory(int at, const char *path)
     const int result = files_sync(fd);
     (void)steady_close(fd);
     return result;
-}
-
-int files_make_directory(int at, const char *path)
-{
-    return result_of(mkdirat(at, path, S_IRWXU));
 }
 
 int files_rename(int from_at, const char *from, int to_at, const char *to)

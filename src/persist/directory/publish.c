@@ -70,9 +70,9 @@ static ingot_status_t make_name_space(const struct directory *directory)
     struct file_facts facts;
     if (directory->name_space[0] == '\0')
         return INGOT_SUCCESS;
-    const int result = files_facts_at(directory->root, directory->name_space, &facts);
+    const int result = files_facts_at(directory->root.fd, directory->name_space, &facts);
     if (result == -ENOENT) {
-        const int made = files_make_directory(directory->root, directory->name_space);
+        const int made = files_make_directory(directory->root.fd, directory->name_space);
         return made < 0 && made != -EEXIST ? files_write_failed(made, "making", directory->name_space) : INGOT_SUCCESS;
     }
     if (result < 0)
@@ -93,7 +93,7 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
         return status;
     bucket->hash = directory->bucket_of(publication->id_size, publication->id);
     paths_bucket(bucket->path, directory->name_space, bucket->hash);
-    const int made = files_make_directory(directory->root, bucket->path);
+    const int made = files_make_directory(directory->root.fd, bucket->path);
     publication->has_made_bucket = made == 0;
     if (made == 0)
         return INGOT_SUCCESS;
@@ -160,7 +160,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
                                     struct account *account)
 {
     struct directory *directory = publication->directory;
-    const struct entry_place place = {directory->root, entry_path, directory->owner, BLOB_CHECKED_HERE};
+    const struct entry_place place = {directory->root.fd, entry_path, directory->owner, BLOB_CHECKED_HERE};
     struct file_facts facts = {0};
     bool is_of_id = false;
     freshness_ask(directory, publication->bucket.path);
@@ -192,7 +192,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
 static bool is_no_directory(const struct directory *directory, const char *path)
 {
     struct file_facts facts;
-    return files_facts_at(directory->root, path, &facts) == 0 && !facts.is_directory;
+    return files_facts_at(directory->root.fd, path, &facts) == 0 && !facts.is_directory;
 }
 
 /*
@@ -212,7 +212,7 @@ static bool was_published_meanwhile(const struct publication *publication)
     char path[PATH_CAPACITY];
     bool is_of_id;
     paths_entry(path, bucket.path, bucket.number);
-    const struct entry_place place = {publication->directory->root, path, publication->directory->owner,
+    const struct entry_place place = {publication->directory->root.fd, path, publication->directory->owner,
                                       BLOB_CHECKED_HERE};
     return read_occupant(publication, &place, &is_of_id) == INGOT_SUCCESS;
 }
@@ -248,7 +248,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
         const ingot_status_t status = begin_adding(publication, number, account);
         if (status != INGOT_SUCCESS)
             return status;
-        result = files_rename(tmp, prepared, directory->root, entry_path);
+        result = files_rename(tmp, prepared, directory->root.fd, entry_path);
         if (result == 0) {
             publication->prepared[0] = '\0';
             account_end_adding(account);
@@ -256,7 +256,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
         }
         account_cancel(account);
         if (result == -ENOENT) { /* an eviction removed the empty bucket */
-            const int made = files_make_directory(directory->root, bucket->path);
+            const int made = files_make_directory(directory->root.fd, bucket->path);
             if (made < 0 && made != -EEXIST)
                 return files_write_failed(made, "making", bucket->path);
         } else if (result == -ENOTEMPTY || result == -EEXIST) {
@@ -341,7 +341,7 @@ static ingot_status_t commit(struct publication *publication)
 
 static ingot_status_t synchronize_bucket(const struct publication *publication)
 {
-    const int result = files_sync_directory(publication->directory->root, publication->bucket.path);
+    const int result = files_sync_directory(publication->directory->root.fd, publication->bucket.path);
     return result < 0 ? files_write_failed(result, "synchronizing", publication->bucket.path) : INGOT_SUCCESS;
 }
 
@@ -373,6 +373,6 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
     if (publication.aside[0] != '\0')
         temporary_delete(directory, publication.aside);
     if (status != INGOT_SUCCESS) /* the calls here keep the error detail of the failure */
-        (void)files_remove_directory(directory->root, publication.bucket.path);
+        (void)files_remove_directory(directory->root.fd, publication.bucket.path);
     return status;
 }

@@ -60,7 +60,7 @@ bool account_peek(const struct directory *directory, const char *name_space, uin
     char text[SIZE_FILE_SIZE + 1];
     size_t size = 0;
     account_files_path(path, name_space, "size.txt");
-    const int fd = files_open_read(directory->root, path);
+    const int fd = files_open_read(directory->root.fd, path);
     if (fd < 0)
         return false;
     const int result = files_read(fd, 0, sizeof(text), text, &size);
@@ -72,7 +72,7 @@ static void write_total(const struct account *account)
 {
     char text[SIZE_FILE_SIZE];
     char digits[PATH_CAPACITY];
-    const int fd = account->open.files.size_fd;
+    const int fd = account->open.files.size.fd;
     memset(text, ' ', sizeof(text));
     text[SIZE_FILE_SIZE - 1] = '\n';
     paths_number(digits, account->header.total_bytes);
@@ -84,7 +84,7 @@ static void write_total(const struct account *account)
 
 static int index_fd_of(const struct account *account)
 {
-    return account->open.files.index_fd;
+    return account->open.files.index.fd;
 }
 
 /* True if the entry of a record is in its place. If the header of the entry there cannot be read, assumes that it is
@@ -98,9 +98,9 @@ static bool is_in_place(const struct account *account, const struct index_record
     const struct directory *directory = account->directory;
     paths_bucket(bucket_path, account->name_space, record->bucket);
     paths_entry(path, bucket_path, record->number);
-    if (files_facts_at(directory->root, path, &facts) < 0)
+    if (files_facts_at(directory->root.fd, path, &facts) < 0)
         return false;
-    const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
+    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
     return entry_read_header(&place, &key) != INGOT_SUCCESS || key.created_ns == record->created_ns;
 }
 

@@ -12,21 +12,21 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "persist/base/kept_directory.h"
 #include "persist/base/process_lock.h"
 #include "persist/directory/format/paths.h"
 #include "persist/directory/layout/eviction_order.h"
 #include "persist/storage/common/counters.h"
+#include "util/kept_file.h"
 
 /* size.txt and index.bin. They are kept open for the next blob that is stored, because opening and closing them takes
  * as long as using them. */
 struct account_files {
     atomic_int use; /* an enum account_use; acquire when taken, release when put back */
-    int size_fd;
-    int index_fd;
+    struct kept_file size;
+    struct kept_file index;
     /* the process that opened them; a forked child shares their locks, so it must not use them */
     unsigned long process;
-    uint64_t size_inode;
-    uint64_t index_inode;
     uint64_t size_bytes; /* size of size.txt */
     uint64_t finished;   /* checksum of an index header whose change is known to be complete; 0: none */
 };
@@ -38,16 +38,17 @@ struct account_files {
 /* The session of this process: its names in tmp contain the number of a byte of the file `lock`. While the process
  * keeps that byte locked, other processes know that it is still running; see temporary.c. */
 struct temporary_session {
-    struct process_lock lock; /* guards the other fields; only reading `tmp` needs no lock */
-    int lock_fd;              /* descriptor of the file `lock`; -1: no session */
-    atomic_int tmp;           /* handle of tmp, whose descriptor never changes; -1: not opened yet; release/acquire */
-    uint64_t byte;            /* the byte that this process has locked */
+    /* guards the other fields, and changes of the root's descriptor; only reading `tmp` needs no lock */
+    struct process_lock lock;
+    struct kept_file lock_file; /* the file `lock`; no descriptor: no session */
+    struct kept_directory tmp;
+    uint64_t byte;              /* the byte that this process has locked */
     uint64_t next;
 };
 
 struct directory {
     ingot_allocator_t allocator;
-    int root;   /* descriptor of the root; stays the same even if root.c opens another directory */
+    struct kept_directory root;
     char *path; /* absolute path of the root */
     size_t path_size;
     uint32_t owner; /* the user that must own the root and everything in it */
@@ -89,7 +90,7 @@ static inline uint64_t directory_age_ns(const struct directory *directory, uint6
 }
 
 /* Gets the directory store of a storage for a public function. Returns INGOT_INVALID_ARGUMENTS if the storage is NULL,
- * and INGOT_UNIMPLEMENTED if it is of another kind. */
+ * and INGOT_UNIMPLEMENTED if it is of another kind. Makes sure that its root can be used (root_ready). */
 ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
 /* Returns the store's namespace, or NULL if it has none. */
 const char *directory_name_space(const struct directory *directory);

@@ -74,7 +74,7 @@ static int choose_from_some(struct account *account, struct choice *choice)
     int result = 0;
     for (uint64_t i = 0; result == 0 && i < most && (i < SAMPLE_PAGES || choice->seen < SAMPLE_RECORDS); ++i) {
         const uint64_t page = header->cursor % header->page_count;
-        result = index_visit(account->open.files.index_fd, header->page_count, page, look_at, choice);
+        result = index_visit(account->open.files.index.fd, header->page_count, page, look_at, choice);
         header->cursor = page + 1;
     }
     account->is_changed = true;
@@ -87,7 +87,7 @@ static int choose_from_all(struct account *account, struct choice *choice)
     struct index_header *header = &account->header;
     int result = 0;
     for (uint64_t page = 0; result == 0 && page < header->page_count; ++page)
-        result = index_visit(account->open.files.index_fd, header->page_count, page, look_at, choice);
+        result = index_visit(account->open.files.index.fd, header->page_count, page, look_at, choice);
     if (result == 0) {
         header->entry_count = choice->seen;
         header->total_bytes = choice->bytes;
@@ -248,7 +248,7 @@ void evict_end(struct eviction *eviction)
         char path[PATH_CAPACITY];
         temporary_delete(directory, eviction->entries[i].aside);
         paths_bucket(path, eviction->account->name_space, eviction->entries[i].bucket);
-        (void)files_remove_directory(directory->root, path); /* fails if it is not empty */
+        (void)files_remove_directory(directory->root.fd, path); /* fails if it is not empty */
     }
     if (eviction->entry_count == 0)
         return;
@@ -266,7 +266,7 @@ void evict_expired(struct directory *directory)
     char path[PATH_CAPACITY];
     struct file_facts facts;
     account_files_path(path, directory->name_space, "index.bin");
-    if (directory->max_age_ns == UINT64_MAX || files_facts_at(directory->root, path, &facts) < 0)
+    if (directory->max_age_ns == UINT64_MAX || files_facts_at(directory->root.fd, path, &facts) < 0)
         return;
     for (unsigned i = 0; i < EXPIRY_ROUNDS; ++i) {
         struct account account;
