@@ -57,12 +57,22 @@ function(ingot_optimize_as_whole objects shared)
     endif()
 endfunction()
 
-# Compiles a file that includes util/xxh3_avx2.h with -mavx2. On other processors, the header reports that it has no
-# AVX2 code.
+# Sets how the files of util/xxh3.h are compiled in the directory of a library. On other processors than x86-64, they
+# report that they have no code for AVX2 and AVX-512.
 include(CheckIncludeFile)
 check_include_file(sys/platform/x86.h INGOT_HAS_PLATFORM_X86) # of glibc 2.33 and later, on x86
-function(ingot_compile_for_avx2 source)
-    if(INGOT_HAS_PLATFORM_X86)
-        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -mavx2)
+function(ingot_compile_xxh3)
+    set(include "")
+    if(NOT INGOT_xxhash_INCLUDE_DIR IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
+        set(include "SHELL:-isystem ${INGOT_xxhash_INCLUDE_DIR}")
     endif()
+    foreach(part IN ITEMS plain avx2 avx512)
+        set(options ${include})
+        if(INGOT_HAS_PLATFORM_X86 AND part STREQUAL "avx2")
+            list(APPEND options -mavx2)
+        elseif(INGOT_HAS_PLATFORM_X86 AND part STREQUAL "avx512")
+            list(APPEND options -mavx512f)
+        endif()
+        set_source_files_properties(../util/xxh3_${part}.c PROPERTIES COMPILE_OPTIONS "${options}")
+    endforeach()
 endfunction()

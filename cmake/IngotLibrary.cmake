@@ -29,7 +29,7 @@ function(ingot_add_library target)
         ingot_library_settings(${target} "${arg_NEEDS}")
         set_target_properties(${target} PROPERTIES
             EXPORT_NAME ${short} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${map})
-        target_link_options(${target} PRIVATE LINKER:--version-script=${map})
+        target_link_options(${target} PRIVATE LINKER:--version-script=${map} LINKER:-z,now)
         ingot_optimize_as_whole(${target}_objects ${target})
         if(NOT INGOT_SANITIZE AND NOT INGOT_FUZZ) # the executable has the sanitizer's functions
             target_link_options(${target} PRIVATE LINKER:-z,defs)

@@ -44,8 +44,10 @@ static inline int kept_file_begin(struct kept_file *file, int fd, int64_t mark)
         return error;
     }
     const bool has_mark = mark != KEPT_FILE_NO_MARK && lseek(fd, (off_t)mark, SEEK_SET) == (off_t)mark;
-    *file =
-        (struct kept_file){fd, (uint64_t)about.st_dev, (uint64_t)about.st_ino, has_mark ? mark : KEPT_FILE_NO_MARK};
+    file->fd = fd;
+    file->device = (uint64_t)about.st_dev;
+    file->inode = (uint64_t)about.st_ino;
+    file->mark = has_mark ? mark : KEPT_FILE_NO_MARK;
     return 0;
 }
 

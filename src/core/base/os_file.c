@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/base/digest.h"
 #include "core/base/error.h"
 #include "util/cancellation.h"
 
@@ -186,9 +187,17 @@ uint64_t os_file_clock_ns(void)
     return ns_of(&now);
 }
 
-uint64_t os_user_and_group(void)
+uint64_t os_reader(void)
 {
-    return (uint64_t)geteuid() << 32 | (uint64_t)getegid();
+    enum { MAX_GROUPS = 1024 };
+    uint32_t rights[2 + MAX_GROUPS] = {geteuid(), getegid()};
+    struct timespec now = {0, 0};
+    _Static_assert(sizeof(gid_t) == sizeof(rights[0]), "the kernel writes groups into this array");
+    const int count = getgroups(MAX_GROUPS, rights + 2);
+    if (count >= 0)
+        return hash128_of((2 + (size_t)count) * sizeof(rights[0]), rights).low;
+    clock_gettime(CLOCK_MONOTONIC, &now); /* too many groups: a number that no other call returns */
+    return ns_of(&now);
 }
 
 bool os_identify_directory(const char *path, struct os_file_identity *identity)

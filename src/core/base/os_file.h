@@ -43,8 +43,9 @@ ingot_status_t os_get_file_state(const char *path, struct os_file_state *state);
 /* Returns a time in nanoseconds since 1970, which is not later than the change time of any file that is changed from
  * now on. */
 uint64_t os_file_clock_ns(void);
-/* Returns a number that identifies the effective user and group, with whose rights files are opened. */
-uint64_t os_user_and_group(void);
+/* Returns a number that identifies the rights with which files are opened: the effective user and group, and the
+ * supplementary groups. */
+uint64_t os_reader(void);
 
 /* Gets the identity of a directory. Returns false if it does not exist. */
 bool os_identify_directory(const char *path, struct os_file_identity *identity);

@@ -29,7 +29,7 @@ static void open_file(struct trace *trace, const char *destination)
         return;
     }
     trace->file = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    trace->owns_file = trace->file >= 0;
+    trace->owns_file = trace->file >= 0 && kept_file_begin(&trace->own, trace->file, KEPT_FILE_NO_MARK) == 0;
     if (trace->file < 0)
         fprintf(stderr, "ingot: INGOT_TRACE: %s cannot be opened: %s\n", destination, strerror(errno));
 }
@@ -44,7 +44,7 @@ void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user
 void trace_fini(struct trace *trace)
 {
     if (trace->owns_file)
-        close(trace->file);
+        kept_file_end(&trace->own);
     trace->file = -1;
     trace->owns_file = false;
     trace->wanted = trace->callback != NULL;
@@ -97,6 +97,6 @@ void trace_emit(const struct trace *trace, const ingot_event_t *event)
 {
     if (trace->callback != NULL)
         call_back(trace, event);
-    if (trace->file >= 0)
+    if (trace->file >= 0 && (!trace->owns_file || kept_file_is_open(&trace->own)))
         write_line(trace->file, event);
 }
