@@ -2,6 +2,12 @@
 
 set(INGOT_C_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wvla)
 set(INGOT_CXX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
+# Applications call drivers on threads with small stacks, so no function of the libraries may need much of them. A
+# sanitizer makes frames larger.
+set(INGOT_LIBRARY_WARNINGS "")
+if(NOT INGOT_SANITIZE AND NOT INGOT_COVERAGE AND NOT INGOT_FUZZ)
+    set(INGOT_LIBRARY_WARNINGS -Wframe-larger-than=16384)
+endif()
 
 # Flags that must be the same for all targets of a build.
 if(INGOT_SANITIZE)

@@ -13,6 +13,7 @@ function(ingot_add_library target)
 
     add_library(${target}_objects OBJECT ${arg_SOURCES})
     ingot_compile_settings(${target}_objects)
+    target_compile_options(${target}_objects PRIVATE ${INGOT_LIBRARY_WARNINGS})
     add_dependencies(${target}_objects ingot_revision)
     target_include_directories(${target}_objects PRIVATE
         ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)

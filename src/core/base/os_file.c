@@ -129,13 +129,9 @@ ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writ
     return status;
 }
 
-static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
-                                         void *user)
+static ingot_status_t read_file_in_parts(const char *path, uint8_t *part,
+                                         void (*take)(void *user, size_t size, const void *bytes), void *user)
 {
-    enum { PART = 64 * 1024 };
-    /* aligned, because some processors copy six times more slowly to an address 1 to 31 bytes after the start of a
-     * page */
-    _Alignas(64) uint8_t part[PART];
     size_t size = 0;
     ssize_t got = 0;
     int file = -1;
@@ -144,9 +140,9 @@ static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *us
     if (status != INGOT_SUCCESS)
         return status;
     do {
-        got = read(file, part + size, sizeof(part) - size);
+        got = read(file, part + size, OS_FILE_PART - size);
         size += got > 0 ? (size_t)got : 0;
-        if (size == sizeof(part) || (got == 0 && size != 0)) {
+        if (size == OS_FILE_PART || (got == 0 && size != 0)) {
             take(user, size, part);
             size = 0;
         }
@@ -157,11 +153,11 @@ static ingot_status_t read_file_in_parts(const char *path, void (*take)(void *us
     return status;
 }
 
-ingot_status_t os_read_file_in_parts(const char *path, void (*take)(void *user, size_t size, const void *bytes),
-                                     void *user)
+ingot_status_t os_read_file_in_parts(const char *path, uint8_t *part,
+                                     void (*take)(void *user, size_t size, const void *bytes), void *user)
 {
     const int before = cancellation_hold();
-    const ingot_status_t status = read_file_in_parts(path, take, user);
+    const ingot_status_t status = read_file_in_parts(path, part, take, user);
     cancellation_allow(before);
     return status;
 }

@@ -70,19 +70,20 @@ static void name_program(char name[MAX_NAME + 1])
 
 void settings_open_store(ingot_event_callback_t on_event)
 {
-    char path[MAX_PATH];
     char name[MAX_NAME + 1];
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     ingot_storage_t opened = NULL;
     name_program(name);
     info.name_space = name;
-    if (ingot_persist_info_from_environment(&info, sizeof(path), path) == INGOT_SUCCESS &&
+    char *path = malloc(MAX_PATH); /* too large for the stacks of some threads */
+    if (path != NULL && ingot_persist_info_from_environment(&info, MAX_PATH, path) == INGOT_SUCCESS &&
         ingot_persist_open(&opened, &info) == INGOT_SUCCESS) {
         ingot_storage_t with_server = remote_open_behind(opened, on_event);
         if (with_server != NULL)
             ingot_storage_release(opened); /* with_server has its own reference */
         atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
     }
+    free(path);
 }
 
 ingot_storage_t settings_store(void)

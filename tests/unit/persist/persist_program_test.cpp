@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "support/persist_session.h"
+#include "support/small_stack.h"
 
 using namespace store_fixture;
 
@@ -55,6 +56,24 @@ TEST_F(PersistProgram, ComesFromBuildThenMemoryThenStorage)
     EXPECT_EQ(1u, second.counts.loads);
     EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_SUCCESS));
     EXPECT_EQ(0u, second.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
+}
+
+TEST_F(PersistProgram, NeedsLittleStack)
+{
+    Session first;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    ingot_status_t status = INGOT_BUSY;
+    ASSERT_TRUE(small_stack::run([&] {
+        Session second;
+        const Desc desc = second.describe();
+        ingot_program_t program = nullptr;
+        status = ingot_persist_program_create(&program, desc.get(), store().get(), &origin);
+        ingot_program_release(program);
+        (void)store().put(bytes_of("another id"), bytes_of("another blob"));
+    }));
+    EXPECT_EQ(INGOT_SUCCESS, status);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
 }
 
 TEST_F(PersistProgram, ARefusedBlobIsReplaced)
