@@ -35,6 +35,7 @@
 
 #define MAX_COMPONENT 255
 #define MAX_TREE_DEPTH 4
+#define OVERFLOW_USER 65534u /* how the kernel shows users that a user namespace does not map */
 
 static ingot_status_t failed(ingot_status_t status, int error, const char *action, const char *name)
 {
@@ -97,20 +98,44 @@ ingot_status_t files_check_limit(uint64_t size_bytes, const char *name)
                                         name, (unsigned long long)size_bytes);
 }
 
+/* Advises what to do about a file or directory that this user owns, but others may write. */
+static const char *advice_for(const struct file_facts *facts, bool is_directory)
+{
+    if ((facts->mode & S_ISVTX) != 0) /* like /tmp, which must stay as it is */
+        return "it is shared by users, so use a directory of your own in it";
+    return is_directory ? "if you trust its content, run chmod -R go-w on it; if that changes nothing, its file system has "
+                          "no permissions (such as NTFS), so use another one"
+                        : "if you trust its content, run chmod go-w on it; if that changes nothing, its file system has "
+                          "no permissions (such as NTFS), so use another one";
+}
+
+/* Advises what to do about a file or directory of another user. What belongs to the system keeps its owner. */
+static const char *advice_for_other(const struct file_facts *facts)
+{
+    if (facts->owner == OVERFLOW_USER)
+        return "give it to that user (chown), or use another path; a container shows users that it does not know, such "
+               "as root outside, by this number: copy it into the container, or seal it and require seals";
+    return facts->owner == 0 || (facts->mode & S_ISVTX) != 0 ? "use another path"
+                                                            : "give it to that user (chown), or use another path";
+}
+
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name)
 {
     const char *kind = must_be_directory ? "directory" : "file";
+    if (facts->is_link)
+        return ingot_set_error_detail(INGOT_UNTRUSTED,
+                                      "%s is a symbolic link, which its owner could lead elsewhere: give the path of the "
+                                      "%s itself (readlink -f)",
+                                      name, kind);
     if (must_be_directory ? !facts->is_directory : !facts->is_file)
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is not a %s", name, kind);
     if (facts->owner != user)
-        return ingot_set_error_detail(INGOT_UNTRUSTED,
-                                      "%s belongs to user %u, mode %04o: only a %s of user %u is used; give it to that "
-                                      "user (chown), or use another path",
-                                      name, (unsigned)facts->owner, (unsigned)facts->mode, kind, (unsigned)user);
-    return ingot_set_error_detail(INGOT_UNTRUSTED,
-                                  "%s belongs to user %u, mode %04o: only a %s that no other user may write is used; "
-                                  "if you trust its content, run chmod go-w",
-                                  name, (unsigned)facts->owner, (unsigned)facts->mode, kind);
+        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s belongs to user %u, mode %04o: only a %s of user %u is used; %s",
+                                      name, (unsigned)facts->owner, (unsigned)facts->mode, kind, (unsigned)user,
+                                      advice_for_other(facts));
+    return ingot_set_error_detail(
+        INGOT_UNTRUSTED, "%s belongs to user %u, mode %04o: only a %s that no other user may write is used; %s", name,
+        (unsigned)facts->owner, (unsigned)facts->mode, kind, advice_for(facts, must_be_directory));
 }
 
 static int open_name(int at, const char *name, int flags, mode_t mode)
@@ -291,6 +316,7 @@ static void fill_facts(const struct stat *from, struct file_facts *facts)
         from->st_mtim.tv_sec < 0 ? 0 : (uint64_t)from->st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)from->st_mtim.tv_nsec;
     facts->is_directory = S_ISDIR(from->st_mode);
     facts->is_file = S_ISREG(from->st_mode);
+    facts->is_link = S_ISLNK(from->st_mode);
     facts->link_count = (uint64_t)from->st_nlink;
     facts->owner = from->st_uid;
     facts->mode = from->st_mode & 07777u;

@@ -23,6 +23,7 @@ struct file_facts {
     uint32_t mode; /* the permissions */
     bool is_directory;
     bool is_file;
+    bool is_link;
     bool is_closed; /* true if neither the group nor other users may write to the file */
 };
 
@@ -38,6 +39,12 @@ uint32_t files_user(void);
 #define FILES_ANY_USER_LIMIT ((uint64_t)256 << 20)
 /* Returns INGOT_UNTRUSTED if size_bytes exceeds FILES_ANY_USER_LIMIT. */
 ingot_status_t files_check_limit(uint64_t size_bytes, const char *name);
+
+/* True if a file has the expected owner, who can therefore repair or remove it. */
+static inline bool files_are_own(const struct file_facts *facts, uint32_t user)
+{
+    return user == FILES_ANY_USER || facts->owner == user;
+}
 
 static inline bool files_are_private(const struct file_facts *facts, uint32_t user)
 {
@@ -116,6 +123,8 @@ int files_make_directory(int at, const char *path);
  * user. */
 int files_give_access(int at, const char *path);
 int files_give_access_to(int handle);
+/* Lets only its owner use a directory. Returns -EACCES if it belongs to another user. */
+int files_make_private(int at, const char *path);
 int files_rename(int from_at, const char *from, int to_at, const char *to);
 int files_remove(int at, const char *path);
 int files_remove_directory(int at, const char *path);

@@ -60,6 +60,21 @@ int files_give_access(int at, const char *path)
     return result;
 }
 
+int files_make_private(int at, const char *path)
+{
+    struct stat about;
+    const int handle = files_open_handle(at, path);
+    if (handle < 0)
+        return handle;
+    int result = fstat(handle, &about) == 0 ? 0 : -errno;
+    if (result == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != geteuid()))
+        result = -EACCES;
+    if (result == 0)
+        result = change_mode(handle, S_IRWXU);
+    (void)steady_close(handle);
+    return result;
+}
+
 int files_make_directory(int at, const char *path)
 {
     struct stat about;

@@ -82,6 +82,15 @@ static ingot_status_t make_name_space(const struct directory *directory)
     return INGOT_SUCCESS;
 }
 
+/* True if a search failed because the bucket is open to other users, or closed to its owner. */
+static bool is_to_repair(const struct directory *directory, const char *bucket_path, ingot_status_t status)
+{
+    struct file_facts facts;
+    return (status == INGOT_UNTRUSTED || status == INGOT_IO_ERROR) &&
+           files_facts_at(directory->root.fd, bucket_path, &facts) == 0 && facts.is_directory &&
+           (facts.mode & 0722) != 0700;
+}
+
 /* Creates the bucket, or looks for the id in the existing one. Sets *is_done if the same blob is already stored. */
 static ingot_status_t enter_bucket(struct publication *publication, size_t blob_size, const uint8_t *blob,
                                    bool *is_done)
@@ -102,6 +111,9 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
 
     ingot_buffer_t found = INGOT_BUFFER_INIT;
     status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE);
+    if (is_to_repair(directory, bucket->path, status) &&
+        files_make_private(directory->root.fd, bucket->path) == 0) /* each entry in it is checked by itself */
+        status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE);
     if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
         return status; /* an unreadable entry may have this id, and no id may have two entries */
     if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
@@ -155,7 +167,7 @@ static ingot_status_t read_occupant(const struct publication *publication, const
 }
 
 /* Examines what is in the entry's place. Moves it to tmp if it is bad, is the entry to replace, or has the id but an
- * untrusted blob. Moves at most one object per publication. */
+ * untrusted blob, or is open to other users. Moves at most one object per publication. */
 static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
                                     struct account *account)
 {
@@ -177,7 +189,8 @@ static enum occupant judge_occupant(struct publication *publication, const char 
     const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
     if (status == INGOT_SUCCESS && !is_old)
         return OCCUPANT_EQUAL;
-    if (status == INGOT_SUCCESS || entry_is_bad(status) || (is_of_id && status == INGOT_UNTRUSTED)) {
+    if (status == INGOT_SUCCESS || entry_is_bad(status) ||
+        (status == INGOT_UNTRUSTED && (is_of_id || files_are_own(&facts, directory->owner)))) {
         char aside[PATH_CAPACITY];
         if (publication->aside[0] != '\0')
             return OCCUPANT_OTHER; /* one entry was moved already, which is enough; the next search removes this one */

@@ -10,6 +10,7 @@
 #include "persist/directory/layout/root.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ingot/backend.h>
 #include <string.h>
 
@@ -78,6 +79,14 @@ static bool has_parent(const char *path)
     return parent != -ENOENT;
 }
 
+/* Explains why the root is not a directory. */
+static ingot_status_t not_a_directory(const char *path, int error)
+{
+    struct file_facts facts;
+    return files_facts_at(AT_FDCWD, path, &facts) == 0 ? files_untrusted(&facts, true, files_user(), path)
+                                                       : files_read_failed(error, "opening", path);
+}
+
 static ingot_status_t open_or_make(const struct directory *directory, int *root)
 {
     const char *path = directory->path;
@@ -95,6 +104,8 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
             return *root == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
         }
     }
+    if (*root == -ENOTDIR || *root == -ELOOP)
+        return not_a_directory(path, *root);
     return *root < 0 ? files_read_failed(*root, "opening", path) : INGOT_SUCCESS;
 }
 

@@ -93,6 +93,16 @@ static int renew_tmp(struct directory *directory)
     return result;
 }
 
+/* Closes tmp to other users, and gives its owner the access that a umask has taken away. Nothing in it is ever loaded,
+ * so it may be repaired without looking into it. Leaves a store alone that its owner made read-only. */
+static void repair_tmp(const struct directory *directory, struct file_facts *facts)
+{
+    struct file_facts of_root;
+    if (files_facts(directory->root.fd, &of_root) == 0 && (of_root.mode & 0200) != 0 &&
+        files_make_private(directory->root.fd, TEMPORARY) == 0)
+        (void)examine_tmp(directory, facts);
+}
+
 ingot_status_t temporary_ready(struct directory *directory)
 {
     struct file_facts facts;
@@ -104,6 +114,8 @@ ingot_status_t temporary_ready(struct directory *directory)
     }
     if (result < 0)
         return files_write_failed(result, "making", TEMPORARY);
+    if (facts.is_directory && (facts.mode & 0722) != 0700)
+        repair_tmp(directory, &facts);
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
         return files_untrusted(&facts, true, directory->owner, TEMPORARY);
     return INGOT_SUCCESS;

@@ -75,6 +75,7 @@ static void fill(struct inspected *inspected, const struct key_file *key, uint64
 bool inspect_init(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
                   const struct survey_entry *found, ingot_storage_t verifying)
 {
+    char bucket_path[PATH_CAPACITY];
     char path[PATH_CAPACITY];
     struct file_facts facts;
     struct key_file key;
@@ -88,10 +89,13 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
         .identity = found->inode,
         .bytes = found->bytes,
     };
-    survey_path(survey, found, path);
+    paths_bucket(bucket_path, survey->name_spaces[found->name_space], found->bucket);
+    paths_entry(path, bucket_path, found->number);
     const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
     struct entry_place pinned;
-    ingot_status_t status = pin(&place, found->inode, &pinned);
+    ingot_status_t status = bucket_examine(directory, bucket_path);
+    if (status == INGOT_SUCCESS)
+        status = pin(&place, found->inode, &pinned);
     if (status == INGOT_NOT_FOUND)
         return false;
     if (status == INGOT_SUCCESS)

@@ -110,7 +110,7 @@ int survey_read(const struct directory *directory, const char *name_space, uint6
     const int result = files_facts_at(directory->root.fd, path, &facts);
     if (result < 0)
         return result;
-    if (!files_are_private(&facts, directory->owner) || !(facts.is_directory || facts.is_file))
+    if (!files_are_own(&facts, directory->owner) || !(facts.is_directory || facts.is_file))
         return 1;
     entry->inode = facts.inode;
     if (facts.is_directory) {
