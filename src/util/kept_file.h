@@ -22,7 +22,10 @@
 #include "util/cancellation.h"
 
 #define KEPT_FILE_NO_MARK (-1)
-#define KEPT_FILE_INIT {-1, 0, 0, KEPT_FILE_NO_MARK}
+#define KEPT_FILE_INIT                                                                                                 \
+    {                                                                                                                  \
+        -1, 0, 0, KEPT_FILE_NO_MARK                                                                                    \
+    }
 
 struct kept_file {
     int fd; /* -1: none */

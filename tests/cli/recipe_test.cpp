@@ -249,9 +249,9 @@ TEST_F(CliRecipe, ExtractsNoMoreThanALimitOfTheWhole)
     std::vector<Bytes> records{forged_recipe::record(RECIPE_RECORD_TEXT, zeros)};
     for (uint32_t i = 0; i < 5; ++i)
         records.push_back(forged_recipe::record(
-            RECIPE_RECORD_PROGRAM, join({field(1, u32(1)), field(2, text("opencl")),
-                                         source_field(zeros, INGOT_SOURCE_OPENCL_C),
-                                         field(5, join({reference(zeros), u32(1), Bytes(1, uint8_t('a' + i))}))})));
+            RECIPE_RECORD_PROGRAM,
+            join({field(1, u32(1)), field(2, text("opencl")), source_field(zeros, INGOT_SOURCE_OPENCL_C),
+                  field(5, join({reference(zeros), u32(1), Bytes(1, uint8_t('a' + i))}))})));
     store_fixture::write_file(recipe(), recipe_of(records));
     const fs::path folder = scratch() / "sources";
     const Result extracted = tool({"recipe", "extract", recipe().string(), folder.string()});

@@ -65,8 +65,7 @@ static bool remove_content(int fd, unsigned depth)
         if (is_dot(item->d_name) || unlinkat(fd, item->d_name, 0) == 0)
             continue;
         const int below = errno == EISDIR || errno == EPERM ? open_below(fd, item->d_name) : -1;
-        is_empty =
-            below >= 0 && remove_content(below, depth + 1) && unlinkat(fd, item->d_name, AT_REMOVEDIR) == 0;
+        is_empty = below >= 0 && remove_content(below, depth + 1) && unlinkat(fd, item->d_name, AT_REMOVEDIR) == 0;
     }
     const int error = errno;
     if (stream != NULL)

@@ -60,9 +60,9 @@ ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writ
                             struct os_file_facts *facts);
 #define OS_FILE_PART ((size_t)64 * 1024)
 /* Passes a regular file's content to `take` in parts of OS_FILE_PART bytes (the last one may be shorter), each of which
- * it reads to `part`. For files that are too large to hold in memory. `part` should be aligned to 64 bytes, because some
- * processors copy six times more slowly to an address 1 to 31 bytes after the start of a page. It is too large for the
- * stacks of some threads. Returns INGOT_NOT_FOUND and INGOT_IO_ERROR as os_read_file does. */
+ * it reads to `part`. For files that are too large to hold in memory. `part` should be aligned to 64 bytes, because
+ * some processors copy six times more slowly to an address 1 to 31 bytes after the start of a page. It is too large for
+ * the stacks of some threads. Returns INGOT_NOT_FOUND and INGOT_IO_ERROR as os_read_file does. */
 ingot_status_t os_read_file_in_parts(const char *path, uint8_t *part,
                                      void (*take)(void *user, size_t size, const void *bytes), void *user);
 

@@ -80,6 +80,11 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
 ingot_status_t files_lock_failed(int error, const char *name)
 {
     char text[128];
+    if (error == -EINVAL || error == -EPERM)
+        return ingot_set_error(INGOT_IO_ERROR, -error,
+                               "locking %s: %s (errno %d); this system, perhaps a sandbox, has no locks of open files "
+                               "(F_OFD_SETLK), so its processes can only read stores",
+                               name, strerror_r(-error, text, sizeof(text)), -error);
     if (error != -ENOLCK && error != -EOPNOTSUPP && error != -ENOSYS)
         return files_write_failed(error, "locking", name);
     return ingot_set_error(INGOT_IO_ERROR, -error,
@@ -103,10 +108,11 @@ static const char *advice_for(const struct file_facts *facts, bool is_directory)
 {
     if ((facts->mode & S_ISVTX) != 0) /* like /tmp, which must stay as it is */
         return "it is shared by users, so use a directory of your own in it";
-    return is_directory ? "if you trust its content, run chmod -R go-w on it; if that changes nothing, its file system has "
-                          "no permissions (such as NTFS), so use another one"
-                        : "if you trust its content, run chmod go-w on it; if that changes nothing, its file system has "
-                          "no permissions (such as NTFS), so use another one";
+    return is_directory
+               ? "if you trust its content, run chmod -R go-w on it; if that changes nothing, its file system has "
+                 "no permissions (such as NTFS), so use another one"
+               : "if you trust its content, run chmod go-w on it; if that changes nothing, its file system has "
+                 "no permissions (such as NTFS), so use another one";
 }
 
 /* Advises what to do about a file or directory of another user. What belongs to the system keeps its owner. */
@@ -116,23 +122,24 @@ static const char *advice_for_other(const struct file_facts *facts)
         return "give it to that user (chown), or use another path; a container shows users that it does not know, such "
                "as root outside, by this number: copy it into the container, or seal it and require seals";
     return facts->owner == 0 || (facts->mode & S_ISVTX) != 0 ? "use another path"
-                                                            : "give it to that user (chown), or use another path";
+                                                             : "give it to that user (chown), or use another path";
 }
 
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name)
 {
     const char *kind = must_be_directory ? "directory" : "file";
     if (facts->is_link)
-        return ingot_set_error_detail(INGOT_UNTRUSTED,
-                                      "%s is a symbolic link, which its owner could lead elsewhere: give the path of the "
-                                      "%s itself (readlink -f)",
-                                      name, kind);
+        return ingot_set_error_detail(
+            INGOT_UNTRUSTED,
+            "%s is a symbolic link, which its owner could lead elsewhere: give the path of the "
+            "%s itself (readlink -f)",
+            name, kind);
     if (must_be_directory ? !facts->is_directory : !facts->is_file)
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is not a %s", name, kind);
     if (facts->owner != user)
-        return ingot_set_error_detail(INGOT_UNTRUSTED, "%s belongs to user %u, mode %04o: only a %s of user %u is used; %s",
-                                      name, (unsigned)facts->owner, (unsigned)facts->mode, kind, (unsigned)user,
-                                      advice_for_other(facts));
+        return ingot_set_error_detail(
+            INGOT_UNTRUSTED, "%s belongs to user %u, mode %04o: only a %s of user %u is used; %s", name,
+            (unsigned)facts->owner, (unsigned)facts->mode, kind, (unsigned)user, advice_for_other(facts));
     return ingot_set_error_detail(
         INGOT_UNTRUSTED, "%s belongs to user %u, mode %04o: only a %s that no other user may write is used; %s", name,
         (unsigned)facts->owner, (unsigned)facts->mode, kind, advice_for(facts, must_be_directory));

@@ -312,7 +312,8 @@ ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const
     struct bundle *bundle = memory_allocate(&allocator, sizeof(*bundle));
     if (bundle == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
-    *bundle = (struct bundle){.allocator = allocator, .accepts_any_owner = accepts_any_owner, .descriptor = KEPT_FILE_INIT};
+    *bundle =
+        (struct bundle){.allocator = allocator, .accepts_any_owner = accepts_any_owner, .descriptor = KEPT_FILE_INIT};
     atomic_init(&bundle->references, 1);
     status = open_file(bundle, path);
     if (status == INGOT_SUCCESS)

@@ -21,6 +21,7 @@
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/adopt.h"
 #include "persist/directory/upkeep/evict.h"
+#include "persist/storage/common/kinds.h"
 #include "util/nanoseconds.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
@@ -57,11 +58,13 @@ static ingot_status_t check_sizes(struct directory *directory, size_t id_size, s
                                       id_size, blob_size);
     if (blob_size < directory->min_blob_bytes || blob_size > directory->max_blob_bytes) {
         counters_add(&directory->counters, COUNTER_NOT_KEPT, 1);
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the store's limits exclude blobs of %zu bytes", blob_size);
+        return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE, "the store's limits exclude blobs of %zu bytes",
+                               blob_size);
     }
     if (entry_bytes_for(id_size, blob_size) > directory->max_bytes)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "an entry of %llu bytes exceeds the limit of the whole store",
-                                      (unsigned long long)entry_bytes_for(id_size, blob_size));
+        return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE,
+                               "an entry of %llu bytes exceeds the limit of the whole store",
+                               (unsigned long long)entry_bytes_for(id_size, blob_size));
     return INGOT_SUCCESS;
 }
 

@@ -560,10 +560,9 @@ ingot_status_t recipe_read_text(ingot_recipe_t recipe, size_t text, const ingot_
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     const struct recipe_record *record = text_at(recipe, text);
-    const ingot_status_t status =
-        kept_file_is_open(&recipe->file)
-            ? recipe_record_read(recipe->file.fd, recipe->path, record, allocator, bytes)
-            : files_lost(recipe->path);
+    const ingot_status_t status = kept_file_is_open(&recipe->file)
+                                      ? recipe_record_read(recipe->file.fd, recipe->path, record, allocator, bytes)
+                                      : files_lost(recipe->path);
     if (status != INGOT_SUCCESS)
         return status;
     *size = (size_t)record->size;

@@ -389,7 +389,8 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
         const struct recipe_item *item = &items[i];
         if (!item->is_needed)
             continue;
-        const int result = files_write_all_at(writer->file.fd, writer->scan.offset, item->encoded.size, item->encoded.bytes);
+        const int result =
+            files_write_all_at(writer->file.fd, writer->scan.offset, item->encoded.size, item->encoded.bytes);
         if (result < 0) {
             (void)files_truncate(writer->file.fd, writer->scan.offset);
             return files_write_failed(result, "writing", writer->path);

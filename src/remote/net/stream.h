@@ -15,7 +15,7 @@
 /* A connection; it belongs to one thread at a time. */
 struct stream {
     int socket;
-    SSL *session; /* NULL: not encrypted */
+    SSL *session;          /* NULL: not encrypted */
     struct kept_file kept; /* the same socket */
 };
 

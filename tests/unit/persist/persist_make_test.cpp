@@ -114,12 +114,14 @@ TEST(PersistMake, AUmaskSpoilsNothing)
                       umask(mask);
                       const Store store(root);
                       return store.put(kId, kBlob) == INGOT_SUCCESS && store.load(kId) == INGOT_SUCCESS;
-                  })) << std::oct << mask;
+                  }))
+            << std::oct << mask;
         EXPECT_EQ(0, as_user([&] {
                       const Store store(root);
                       return store.load(kId) == INGOT_SUCCESS &&
                              store.put(bytes_of("another id"), kBlob) == INGOT_SUCCESS;
-                  })) << std::oct << mask;
+                  }))
+            << std::oct << mask;
     }
 }
 
@@ -143,7 +145,8 @@ TEST(PersistMake, OpeningRepairsWhatAUmaskSpoiled)
                                      store.load(kId) == INGOT_SUCCESS
                                  ? 0
                                  : 1;
-                  })) << spoiled;
+                  }))
+            << spoiled;
     }
 }
 
@@ -182,13 +185,21 @@ TEST(PersistMake, AdvisesNothingThatBreaksASystemDirectory)
     EXPECT_EQ(nullptr, strstr(ingot_last_error_detail(), "chmod")) << ingot_last_error_detail();
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "a directory of your own")) << ingot_last_error_detail();
     EXPECT_EQ(0, forked_child::run([&] { /* root's directories, too, stay as they are */
-                  if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
-                      return 2;
-                  const Store of_root("/");
-                  return of_root.status() == INGOT_UNTRUSTED && strstr(ingot_last_error_detail(), "chown") == nullptr
-                             ? 0
-                             : 1;
+                                         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+                                             return 2;
+                                         const Store of_root("/");
+                                         return of_root.status() == INGOT_UNTRUSTED &&
+                                                        strstr(ingot_last_error_detail(), "chown") == nullptr
+                                                    ? 0
+                                                    : 1;
               }));
+}
+
+TEST(PersistMake, ExplainsAParentThatMakesNoDirectories)
+{
+    const Store store("/proc/self/x");
+    EXPECT_EQ(INGOT_READ_ONLY, store.status());
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "allows no new directories")) << ingot_last_error_detail();
 }
 
 TEST(PersistMake, ExplainsALinkInPlaceOfAStore)

@@ -30,7 +30,7 @@ struct extraction {
     ingot_recipe_t recipe;
     int directory;
     uint64_t done_count; /* programs */
-    uint64_t bytes; /* of the texts of these programs */
+    uint64_t bytes;      /* of the texts of these programs */
 };
 
 /* The folder of one program. */
@@ -217,7 +217,8 @@ static int extract_all(struct extraction *extraction, uint64_t program_count)
     }
     for (uint64_t i = 0; i < program_count && code == EXIT_DONE; ++i) {
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        if (ingot_recipe_get_program(extraction->recipe, (size_t)i, &program) != INGOT_SUCCESS || program.status != INGOT_SUCCESS) {
+        if (ingot_recipe_get_program(extraction->recipe, (size_t)i, &program) != INGOT_SUCCESS ||
+            program.status != INGOT_SUCCESS) {
             if (program.kind != INGOT_RECIPE_UNRECORDED)
                 finding = tell_left_out(&program);
             continue;

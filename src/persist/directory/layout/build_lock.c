@@ -53,7 +53,7 @@ struct build_lock {
     atomic_int fd; /* -1 after a forked child has closed it */
     uint64_t byte;
     struct kept_file file; /* the same descriptor, and the identity of the file `lock` */
-    uint64_t stamp; /* made from the modification time and the inode of the id's bucket; 0: no bucket */
+    uint64_t stamp;        /* made from the modification time and the inode of the id's bucket; 0: no bucket */
     bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
     bool is_held; /* true: held exclusively; the mutex guards this field and the next two */

@@ -79,6 +79,12 @@ static bool has_parent(const char *path)
     return parent != -ENOENT;
 }
 
+/* Some file systems, such as /proc, report it like this if they make no directories. */
+static ingot_status_t allows_no_directories(const char *path)
+{
+    return ingot_set_error(INGOT_READ_ONLY, ENOENT, "%s cannot be made: its parent allows no new directories", path);
+}
+
 /* Explains why the root is not a directory. */
 static ingot_status_t not_a_directory(const char *path, int error)
 {
@@ -98,7 +104,7 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
             return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and must not be created", path);
         *root = files_make_root(path, directory->makes_parents);
         if (*root == -ENOENT)
-            return parent_is_missing(path);
+            return has_parent(path) ? allows_no_directories(path) : parent_is_missing(path);
         if (*root < 0) {
             (void)files_write_failed(*root, "making", path);
             return *root == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;

@@ -18,6 +18,7 @@
 #include "persist/directory/layout/eviction_order.h"
 #include "persist/storage/common/counters.h"
 #include "util/kept_file.h"
+#include "util/nanoseconds.h"
 
 /* size.txt and index.bin. They are kept open for the next blob that is stored, because opening and closing them takes
  * as long as using them. */
@@ -42,7 +43,7 @@ struct temporary_session {
     struct process_lock lock;
     struct kept_file lock_file; /* the file `lock`; no descriptor: no session */
     struct kept_directory tmp;
-    uint64_t byte;              /* the byte that this process has locked */
+    uint64_t byte; /* the byte that this process has locked */
     uint64_t next;
 };
 
@@ -64,6 +65,8 @@ struct directory {
     uint64_t max_blob_bytes;
     uint32_t low_water_percent;
     uint64_t lock_timeout_ns;
+    /* relaxed: how often in a row the index was not unlocked in time; each time halves the next wait */
+    atomic_uint lock_timeouts;
     bool never_waits;       /* true: processes do not wait for each other to build a program */
     uint64_t build_wait_ns; /* limit of the wait for another process's build; 0: as long as the longest build took */
     ingot_event_callback_t on_event;
@@ -81,12 +84,20 @@ struct directory {
 /* Returns the directory store of a storage, or NULL if the storage is of another kind. */
 struct directory *directory_of(ingot_storage_t storage);
 
-/* Returns the age of an entry according to the eviction order, or 0 if its time is in the future. */
+/* Machines that share a store may have clocks that differ by less than this. */
+#define DIRECTORY_CLOCK_SKEW_NS (86400 * NS_PER_SECOND)
+/* A machine whose clock is before the year 2024 has not set it yet. */
+#define DIRECTORY_UNSET_CLOCK_NS (UINT64_C(1704067200) * NS_PER_SECOND)
+
+/* Returns the age of an entry according to the eviction order. If its time is far in the future, it was stored by a
+ * machine with a wrong clock, and would never become old, so it counts as the oldest. */
 static inline uint64_t directory_age_ns(const struct directory *directory, uint64_t now_ns, uint64_t created_ns,
                                         uint64_t last_use_ns)
 {
     const uint64_t then_ns = eviction_order_time(directory->order, created_ns, last_use_ns);
-    return now_ns > then_ns ? now_ns - then_ns : 0;
+    if (now_ns >= then_ns)
+        return now_ns - then_ns;
+    return then_ns - now_ns > DIRECTORY_CLOCK_SKEW_NS && now_ns > DIRECTORY_UNSET_CLOCK_NS ? UINT64_MAX : 0;
 }
 
 /* Gets the directory store of a storage for a public function. Returns INGOT_INVALID_ARGUMENTS if the storage is NULL,

@@ -126,7 +126,7 @@ int temporary_below(const struct directory *directory, const char **path)
     const int tmp = atomic_load_explicit(&directory->session.tmp.fd, memory_order_acquire);
     if (kept_directory_is_lost(&directory->session.tmp))
         return directory->root.fd; /* tmp is not open yet when opening the store deletes leftovers */
-    *path += sizeof(TEMPORARY); /* skips "tmp/" */
+    *path += sizeof(TEMPORARY);    /* skips "tmp/" */
     return tmp;
 }
 

@@ -14,6 +14,7 @@
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/temporary.h"
+#include "persist/storage/common/kinds.h"
 #include "util/nanoseconds.h"
 
 /* The largest index that is read completely, in pages. It has about 5,000 entries. */
@@ -234,7 +235,7 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
     if (account_has_room(account, bytes, entry_count) || eviction->entry_count + eviction->forgotten != 0)
         return INGOT_SUCCESS;
     if (!may_evict)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full and its eviction is off");
+        return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE, "the store is full and its eviction is off");
     return status != INGOT_SUCCESS
                ? status
                : ingot_set_error_detail(INGOT_NO_SPACE,

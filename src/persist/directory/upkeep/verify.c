@@ -81,9 +81,8 @@ static void verify_all(ingot_storage_t storage, struct directory *directory, con
         if (is_there) {
             count(so_far, &inspected.entry);
             const ingot_status_t status = inspected.entry.status;
-            if (repair != 0 &&
-                (entry_is_bad(status) ||
-                 (status == INGOT_UNTRUSTED && is_open_entry(directory, survey, &survey->entries[i]))))
+            if (repair != 0 && (entry_is_bad(status) ||
+                                (status == INGOT_UNTRUSTED && is_open_entry(directory, survey, &survey->entries[i]))))
                 so_far->removed_count += take_away(directory, survey, &survey->entries[i]);
             if (progress != NULL)
                 goes_on = progress(so_far, &inspected.entry, user);

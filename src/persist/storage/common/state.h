@@ -17,6 +17,12 @@
 
 #define STORAGE_BACKENDS_CAPACITY 128u
 
+/* Why a blob was not stored. */
+struct store_failure {
+    ingot_status_t status;
+    char detail[256];
+};
+
 struct store_queue {
     struct process_lock lock;
     pthread_cond_t has_work;                          /* signaled for the storage's thread */
@@ -30,7 +36,7 @@ struct store_queue {
     uint64_t taken_ns;                                /* total time that drivers took to provide blobs so far */
     uint64_t built_ns;                                /* total build time of the programs of these blobs */
     ingot_persist_flush_progress_t total;             /* since the storage was created */
-    ingot_status_t failure;                           /* the first failure that no flush has returned yet */
+    struct store_failure failure;                     /* the first one that no flush has returned yet */
     bool has_thread;
     bool is_ending;
     /* true if the storage's own thread released the last reference; that thread then finishes the storage */
