@@ -2,6 +2,12 @@
 
 set(INGOT_C_WARNINGS -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-prototypes -Wvla)
 set(INGOT_CXX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow)
+# Applications call drivers on threads with small stacks, so no function of the libraries may need much of them. A
+# sanitizer makes frames larger.
+set(INGOT_LIBRARY_WARNINGS "")
+if(NOT INGOT_SANITIZE AND NOT INGOT_COVERAGE AND NOT INGOT_FUZZ)
+    set(INGOT_LIBRARY_WARNINGS -Wframe-larger-than=16384)
+endif()
 
 # Flags that must be the same for all targets of a build.
 if(INGOT_SANITIZE)
@@ -57,12 +63,22 @@ function(ingot_optimize_as_whole objects shared)
     endif()
 endfunction()
 
-# Compiles a file that includes util/xxh3_avx2.h with -mavx2. On other processors, the header reports that it has no
-# AVX2 code.
+# Sets how the files of util/xxh3.h are compiled in the directory of a library. On other processors than x86-64, they
+# report that they have no code for AVX2 and AVX-512.
 include(CheckIncludeFile)
 check_include_file(sys/platform/x86.h INGOT_HAS_PLATFORM_X86) # of glibc 2.33 and later, on x86
-function(ingot_compile_for_avx2 source)
-    if(INGOT_HAS_PLATFORM_X86)
-        set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS -mavx2)
+function(ingot_compile_xxh3)
+    set(include "")
+    if(NOT INGOT_xxhash_INCLUDE_DIR IN_LIST CMAKE_C_IMPLICIT_INCLUDE_DIRECTORIES)
+        set(include "SHELL:-isystem ${INGOT_xxhash_INCLUDE_DIR}")
     endif()
+    foreach(part IN ITEMS plain avx2 avx512)
+        set(options ${include})
+        if(INGOT_HAS_PLATFORM_X86 AND part STREQUAL "avx2")
+            list(APPEND options -mavx2)
+        elseif(INGOT_HAS_PLATFORM_X86 AND part STREQUAL "avx512")
+            list(APPEND options -mavx512f)
+        endif()
+        set_source_files_properties(../util/xxh3_${part}.c PROPERTIES COMPILE_OPTIONS "${options}")
+    endforeach()
 endfunction()

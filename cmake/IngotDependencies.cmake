@@ -1,7 +1,7 @@
 # Finds the libraries that Ingot's libraries are linked with. This file is also installed, because an application that
 # links a static library of Ingot needs them too.
 #
-# On Debian 12, libxxhash and libsodium come without a CMake package, so they are found here and made targets.
+# On Debian 12, libsodium comes without a CMake package, so it is found here and made a target.
 
 include_guard(GLOBAL)
 
@@ -65,9 +65,29 @@ endmacro()
 set(ingot_missing_packages "")
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads QUIET)
-ingot_find_dependency(xxhash xxhash.h xxhash libxxhash-dev)
 ingot_find_dependency(sodium sodium.h sodium libsodium-dev)
 ingot_find_dependency(zstd zstd.h zstd libzstd-dev)
+
+# Ingot itself also needs the header of xxHash, whose functions it compiles into its libraries.
+if(PROJECT_NAME STREQUAL "ingot")
+    find_path(INGOT_xxhash_INCLUDE_DIR xxhash.h)
+    mark_as_advanced(INGOT_xxhash_INCLUDE_DIR)
+    if(INGOT_xxhash_INCLUDE_DIR)
+        include(CheckCSourceCompiles)
+        set(CMAKE_REQUIRED_INCLUDES ${INGOT_xxhash_INCLUDE_DIR})
+        check_c_source_compiles("
+            #define XXH_INLINE_ALL
+            #include <xxhash.h>
+            int main(int count, char **words)
+            {
+                return (int)(XXH3_128bits(*words, (size_t)count).low64 + XXH3_64bits(*words, (size_t)count));
+            }" INGOT_XXHASH_HAS_INLINE_XXH3)
+        unset(CMAKE_REQUIRED_INCLUDES)
+    endif()
+    if(NOT INGOT_XXHASH_HAS_INLINE_XXH3)
+        list(APPEND ingot_missing_packages "libxxhash-dev (xxhash.h of version 0.8 or later)")
+    endif()
+endif()
 
 if(ingot_missing_packages AND PROJECT_NAME STREQUAL "ingot")
     list(JOIN ingot_missing_packages "\n  " ingot_missing_lines)

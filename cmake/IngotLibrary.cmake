@@ -13,6 +13,7 @@ function(ingot_add_library target)
 
     add_library(${target}_objects OBJECT ${arg_SOURCES})
     ingot_compile_settings(${target}_objects)
+    target_compile_options(${target}_objects PRIVATE ${INGOT_LIBRARY_WARNINGS})
     add_dependencies(${target}_objects ingot_revision)
     target_include_directories(${target}_objects PRIVATE
         ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR}/generated)
@@ -29,7 +30,7 @@ function(ingot_add_library target)
         ingot_library_settings(${target} "${arg_NEEDS}")
         set_target_properties(${target} PROPERTIES
             EXPORT_NAME ${short} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${map})
-        target_link_options(${target} PRIVATE LINKER:--version-script=${map})
+        target_link_options(${target} PRIVATE LINKER:--version-script=${map} LINKER:-z,now)
         ingot_optimize_as_whole(${target}_objects ${target})
         if(NOT INGOT_SANITIZE AND NOT INGOT_FUZZ) # the executable has the sanitizer's functions
             target_link_options(${target} PRIVATE LINKER:-z,defs)

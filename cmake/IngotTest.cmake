@@ -3,6 +3,12 @@
 # scripts/with-device gives each test its platform, an empty driver cache and its own scratch directory.
 
 enable_language(CXX)
+
+# The tests compare Ingot's hashes with those of the library libxxhash.
+ingot_find_dependency(xxhash xxhash.h xxhash libxxhash-dev)
+if(NOT TARGET ingot_dep::xxhash)
+    message(FATAL_ERROR "Ingot: the tests need libxxhash (Debian package libxxhash-dev), or INGOT_BUILD_TESTS=OFF.")
+endif()
 if(INGOT_BUILD_TESTS)
     enable_testing()
     find_package(GTest QUIET)

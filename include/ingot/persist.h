@@ -289,7 +289,8 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  *
  * @return The first failure since the last flush; if no program failed, the failure to save the manifest or
  *         headers.memo. A failure does not stop the rest of the flush. A program that turned out to be not cacheable
- *         when it was built is not a failure; its INGOT_EVENT_STORAGE_STORE reports it.
+ *         when it was built, or that the store's limits exclude, is not a failure; its INGOT_EVENT_STORAGE_STORE
+ * reports it.
  */
 INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
 

@@ -1,8 +1,10 @@
 /*
- * xxh3_avx2.c - computes XXH3 hashes with xxHash's code, compiled for AVX2 on x86-64; see xxh3_avx2.h.
+ * xxh3_avx2.c - computes XXH3 hashes on x86-64 processors with AVX2; see xxh3.h.
  */
 #define XXH_INLINE_ALL
-#include "util/xxh3_avx2.h"
+#include <xxhash.h>
+
+#include "util/xxh3.h"
 
 #if defined(__AVX2__)
 #include <sys/platform/x86.h> /* the C library knows what the processor and the system support */

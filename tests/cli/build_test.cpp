@@ -114,6 +114,28 @@ TEST_F(CliBuild, MakesABundle)
     ingot_storage_release(storage);
 }
 
+/* Another user, in whose folder root makes a bundle, can exchange FILE.build at any moment. */
+TEST_F(CliBuild, RemovesNothingBehindALinkThatReplacesItsFolder)
+{
+    const fs::path bundle = scratch() / "app.bundle";
+    const fs::path victim = scratch() / "victim";
+    record(recipe(), {numbered_text(1)});
+    fs::create_directory(victim);
+    const Result result = run_command({CLI_PROGRAM, "build", recipe().string(), "--bundle", bundle.string()},
+                                      {{"LD_PRELOAD", SWAP_LIBRARY},
+                                       {"SWAP_FOLDER", bundle.string() + ".build"},
+                                       {"SWAP_AFTER", bundle.string()},
+                                       {"SWAP_VICTIM", victim.string()}});
+    EXPECT_EQ(0, result.code) << result.output;
+    EXPECT_TRUE(fs::is_symlink(bundle.string() + ".build")) << "nothing was exchanged, so this tests nothing";
+    size_t removed = 0;
+    for (const char *name : {"key.bin", "kernel.bin"})
+        for (const fs::directory_entry &item : fs::recursive_directory_iterator(bundle.string() + ".build.moved"))
+            removed += item.path().filename() == name;
+    EXPECT_EQ(0u, removed) << "the folder was not emptied";
+    EXPECT_FALSE(fs::is_empty(victim)) << "what is behind the link was removed";
+}
+
 TEST_F(CliBuild, SealsWhatItBuilds)
 {
     const std::string keys = (scratch() / "ci.key").string();

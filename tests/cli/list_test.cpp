@@ -157,6 +157,16 @@ TEST_F(CliList, TellsTheSourcesName)
     EXPECT_NE(std::string::npos, run_command({CLI_PROGRAM, "show", path}).output.find("not shown"));
 }
 
+TEST_F(CliList, ShowsNoFileThatIsNoEntry)
+{
+    const fs::path path = scratch() / "notes.txt";
+    store_fixture::write_file(path, store_fixture::bytes_of("no entry, and no id"));
+    const Result result = run_command({CLI_PROGRAM, "show", path.string()});
+    EXPECT_EQ(1, result.code);
+    EXPECT_NE(std::string::npos, result.output.find("neither an entry nor an id")) << result.output;
+    EXPECT_EQ(std::string::npos, result.output.find("INGOT_SUCCESS")) << result.output;
+}
+
 TEST_F(CliList, ShowsByTheBeginningOfAName)
 {
     const std::string name = names()[0];

@@ -241,6 +241,28 @@ TEST_F(CliRecipe, BoundsABombAndSaysSo)
     EXPECT_TRUE(fs::is_empty(scratch() / "chosen"));
 }
 
+/* Five programs share a text of 64 MiB, so each of them is small enough. */
+TEST_F(CliRecipe, ExtractsNoMoreThanALimitOfTheWhole)
+{
+    using namespace forged_recipe;
+    const Bytes zeros(RECIPE_MAX_TEXT);
+    std::vector<Bytes> records{forged_recipe::record(RECIPE_RECORD_TEXT, zeros)};
+    for (uint32_t i = 0; i < 5; ++i)
+        records.push_back(forged_recipe::record(
+            RECIPE_RECORD_PROGRAM,
+            join({field(1, u32(1)), field(2, text("opencl")), source_field(zeros, INGOT_SOURCE_OPENCL_C),
+                  field(5, join({reference(zeros), u32(1), Bytes(1, uint8_t('a' + i))}))})));
+    store_fixture::write_file(recipe(), recipe_of(records));
+    const fs::path folder = scratch() / "sources";
+    const Result extracted = tool({"recipe", "extract", recipe().string(), folder.string()});
+    EXPECT_EQ(4, extracted.code) << extracted.output;
+    EXPECT_NE(std::string::npos, extracted.output.find("more than 256 MiB")) << extracted.output;
+    EXPECT_TRUE(fs::is_empty(folder));
+    const Result chosen = tool({"recipe", "extract", recipe().string(), folder.string(),
+                                json("recipe list " + recipe().string(), "j[0]['key']")});
+    EXPECT_EQ(0, chosen.code) << chosen.output;
+}
+
 /* Programs that are too large, or that could not be recorded, do not end a merge. */
 TEST_F(CliRecipe, MergesWhatIsLeftOfABomb)
 {

@@ -61,7 +61,7 @@ TEST(StoreTrust, SaysOwnerModeAndRemedy)
     EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
     const std::string detail = ingot_last_error_detail();
     for (const std::string &part :
-         {root.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"), std::string("chmod go-w")})
+         {root.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"), std::string("chmod -R go-w")})
         EXPECT_NE(std::string::npos, detail.find(part)) << detail;
 }
 

@@ -183,6 +183,14 @@ static void show(const struct showing *showing, const struct entry *entry, const
     free(refusal);
 }
 
+/* A file without the header of an entry must be an id. Of a damaged entry, what is readable is shown. */
+static bool is_entry_or_id(const struct entry *entry)
+{
+    size_t size = 0;
+    return entry->facts.id_size < entry->facts.bytes ||
+           ingot_cache_blob_id_describe(entry->facts.id_size, entry->facts.id, &size, NULL) == INGOT_SUCCESS;
+}
+
 static int show_file(const struct showing *showing, const char *path)
 {
     struct entry entry = {.name = ""};
@@ -193,6 +201,11 @@ static int show_file(const struct showing *showing, const char *path)
         (void)fclose(file);
     else
         (void)fprintf(stderr, "ingot: %s cannot be read\n", path);
+    if (code == EXIT_DONE && !is_entry_or_id(&entry)) {
+        (void)fprintf(stderr, "ingot: %s is neither an entry nor an id: %s\n", path, ingot_last_error_detail());
+        entry_fini(&entry);
+        return EXIT_FINDING;
+    }
     if (code == EXIT_DONE) {
         const bool is_loaded = id_file_load(path, &entry, &blob) == INGOT_SUCCESS;
         show(showing, &entry, path, is_loaded ? entry_describe_blob(&blob) : NULL);

@@ -14,7 +14,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/base/error.h"
@@ -35,13 +34,8 @@ static void open_file(struct trace *trace, const char *destination)
         trace->file = is_on != 0 ? STDERR_FILENO : -1;
         return;
     }
-    struct stat file;
     trace->file = open(destination, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
-    trace->owns_file = trace->file >= 0 && fstat(trace->file, &file) == 0;
-    if (trace->owns_file) {
-        trace->device = file.st_dev;
-        trace->inode = file.st_ino;
-    }
+    trace->owns_file = trace->file >= 0 && kept_file_begin(&trace->own, trace->file, KEPT_FILE_NO_MARK) == 0;
     if (trace->file < 0)
         fprintf(stderr, "ingot: INGOT_TRACE: %s cannot be opened: %s\n", destination, strerror(errno));
 }
@@ -56,15 +50,13 @@ void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user
 /* True if the descriptor is still that of the trace's file. */
 static bool has_file(const struct trace *trace)
 {
-    struct stat file;
-    return trace->file >= 0 && (!trace->owns_file || (fstat(trace->file, &file) == 0 && file.st_dev == trace->device &&
-                                                      file.st_ino == trace->inode));
+    return trace->file >= 0 && (!trace->owns_file || kept_file_is_open(&trace->own));
 }
 
 void trace_fini(struct trace *trace)
 {
-    if (trace->owns_file && has_file(trace))
-        close(trace->file);
+    if (trace->owns_file)
+        kept_file_end(&trace->own);
     trace->file = -1;
     trace->owns_file = false;
     trace->wanted = trace->callback != NULL;

@@ -11,14 +11,15 @@
 
 #include <ingot/ingot.h>
 
+#include "util/kept_file.h"
+
 struct trace {
     bool wanted; /* true if there is a callback or a file */
     ingot_event_callback_t callback;
     void *user;
     int file; /* descriptor of INGOT_TRACE's output, or -1 */
     bool owns_file;
-    dev_t device; /* of the file; valid if owns_file is true, like inode */
-    ino_t inode;
+    struct kept_file own; /* the same descriptor, if owns_file is set */
 };
 
 /* `destination` is the value of INGOT_TRACE, or NULL. If the file cannot be opened, prints one message to standard

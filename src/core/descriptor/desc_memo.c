@@ -31,7 +31,7 @@ bool desc_memo_key(const struct ingot_context *context, const ingot_program_info
     struct bytes_writer out;
     bytes_writer_init(&out, &context->allocator);
     bytes_put(&out, DIGEST_SIZE, context->text_rules.digest);
-    bytes_put_u64(&out, os_user_and_group());
+    bytes_put_u64(&out, os_reader());
     put_text(&out, info->compile_options);
     put_text(&out, context->compile_options);
     bytes_put_u64(&out, info->source_count);

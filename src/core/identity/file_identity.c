@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/alloc.h"
 #include "core/base/arena.h"
 #include "core/base/error.h"
 #include "core/base/os_file.h"
@@ -27,14 +28,14 @@ static void update(void *user, size_t size, const void *bytes)
 }
 
 /* Makes the line that identifies a file: its name and hash. *line stays NULL if the file does not exist. */
-static ingot_status_t make_line(struct arena *arena, const char *path, char **line)
+static ingot_status_t make_line(struct arena *arena, const char *path, uint8_t *part, char **line)
 {
     struct hash128 hash = {0, 0};
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
     const size_t room = strlen(name) + 40;
 
-    const ingot_status_t status = os_read_file_in_parts(path, update, &hash);
+    const ingot_status_t status = os_read_file_in_parts(path, part, update, &hash);
     if (status == INGOT_NOT_FOUND)
         return INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
@@ -72,19 +73,24 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
 
     if (identity == NULL || paths == NULL)
         return error_null_argument(identity == NULL ? "identity" : "paths");
-    arena_init(&arena, identity_allocator(identity));
+    const ingot_allocator_t *allocator = identity_allocator(identity);
+    uint8_t *part = alloc_aligned(allocator, OS_FILE_PART, 64);
+    if (part == NULL)
+        return error_out_of_memory();
+    arena_init(&arena, allocator);
     for (; status == INGOT_SUCCESS && *paths != NULL; ++paths) {
         char *line = NULL;
         identity_watch_file(identity_watched(identity), *paths);
         if (count == MAX_PATHS)
             status = error_set(INGOT_BACKEND_ERROR, "a compiler has more than %d data files", MAX_PATHS);
         else
-            status = make_line(&arena, *paths, &line);
+            status = make_line(&arena, *paths, part, &line);
         if (line != NULL)
             lines[count++] = line;
     }
     if (status == INGOT_SUCCESS && count != 0)
         status = add_lines(identity, name, lines, count);
     arena_fini(&arena);
+    alloc_free(allocator, part, OS_FILE_PART);
     return status;
 }

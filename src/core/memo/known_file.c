@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* Makes a file's key. It contains the current user and group, because another user might not be allowed to read the
- * file. */
+/* Makes a file's key. It contains the current user and groups, because another user or the same user without a group
+ * might not be allowed to read the file. */
 static void make_key(uint8_t key[MEMO_KEY_SIZE], const struct os_file_state *state, uint64_t reading)
 {
-    const uint64_t others[] = {reading, os_user_and_group()};
+    const uint64_t others[] = {reading, os_reader()};
     _Static_assert(sizeof(*state) + sizeof(others) == MEMO_KEY_SIZE, "a file's state, its reading and its reader");
     memcpy(key, state, sizeof(*state));
     memcpy(key + sizeof(*state), others, sizeof(others));

@@ -13,7 +13,7 @@
 #include "core/memo/memo_table.h"
 
 struct known_file {
-    struct memo_entry entry; /* the key consists of the state, `reading` and the user */
+    struct memo_entry entry; /* the key consists of the state, `reading` and the reader's rights */
     struct os_file_state state;
     bool is_lasting; /* true if a file with this state certainly has this content */
     struct bytes_writer content;
@@ -34,7 +34,7 @@ struct known_files {
  * change shows in its state. `reading` identifies the rules by which the text is scanned. */
 ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t *allocator, const char *path,
                                size_t max_size, uint64_t settled_until_ns, uint64_t reading);
-/* Finds a shared file that has this state, was scanned by the same rules and was read by the same user. Returns a
+/* Finds a shared file that has this state, was scanned by the same rules and was read with the same rights. Returns a
  * reference, or NULL. */
 struct known_file *known_file_find(struct known_files *files, const struct os_file_state *state, uint64_t reading);
 /* Shares a file after it was scanned. */

@@ -93,7 +93,6 @@ static void name_program(char name[MAX_NAME + 1])
 /* Opens the store on this machine. */
 static ingot_status_t open_local(ingot_storage_t *opened)
 {
-    char path[MAX_PATH];
     char name[MAX_NAME + 1];
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     const char *text = NULL;
@@ -103,8 +102,14 @@ static ingot_status_t open_local(ingot_storage_t *opened)
                                       environment_expected(ENVIRONMENT_SWITCH));
     name_program(name);
     info.name_space = name;
-    const ingot_status_t status = ingot_persist_info_from_environment(&info, sizeof(path), path);
-    return status == INGOT_SUCCESS ? ingot_persist_open(opened, &info) : status;
+    char *path = malloc(MAX_PATH); /* too large for the stacks of some threads */
+    if (path == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path of the store");
+    ingot_status_t status = ingot_persist_info_from_environment(&info, MAX_PATH, path);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_open(opened, &info);
+    free(path);
+    return status;
 }
 
 void settings_open_store(ingot_event_callback_t on_event)

@@ -1,31 +1,21 @@
 /*
  * checksum.c - computes the hashes that a store uses; see checksum.h.
  *
- * Plain xxHash is built for the oldest processor that the distribution supports, so hashing with it takes longer than
- * reading the file. AVX2 is best for ids and most blobs. Wider instructions have a start-up cost, which only long blobs
- * make up for, so xxHash may choose the processor's widest instructions only for those.
+ * AVX2 is best for ids and most blobs. Wider instructions have a start-up cost, which only long blobs make up for, so
+ * only those are hashed with the processor's widest instructions.
  */
 #include "persist/base/checksum.h"
 
 #include <string.h>
 
-#if defined(__x86_64__)
-#include <xxh_x86dispatch.h>
-#endif
-
 #include "util/little_endian.h"
-#include "util/xxh3_avx2.h"
+#include "util/xxh3.h"
 
 #define LONG_SIZE (256u * 1024u)
 
 static struct xxh3_words hash_widest(size_t size, const void *bytes)
 {
-#if defined(__x86_64__)
-    const XXH128_hash_t hash = XXH3_128bits_dispatch(bytes, size);
-    return (struct xxh3_words){hash.low64, hash.high64};
-#else
-    return xxh3_128_of(size, bytes);
-#endif
+    return xxh3_has_avx512() ? xxh3_128_avx512(size, bytes) : xxh3_128_of(size, bytes);
 }
 
 struct checksum checksum_of(size_t size, const void *bytes)

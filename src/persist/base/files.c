@@ -35,6 +35,7 @@
 
 #define MAX_COMPONENT 255
 #define MAX_TREE_DEPTH 4
+#define OVERFLOW_USER 65534u /* how the kernel shows users that a user namespace does not map */
 
 static ingot_status_t failed(ingot_status_t status, int error, const char *action, const char *name)
 {
@@ -79,6 +80,11 @@ ingot_status_t files_write_failed(int error, const char *action, const char *nam
 ingot_status_t files_lock_failed(int error, const char *name)
 {
     char text[128];
+    if (error == -EINVAL || error == -EPERM)
+        return ingot_set_error(INGOT_IO_ERROR, -error,
+                               "locking %s: %s (errno %d); this system, perhaps a sandbox, has no locks of open files "
+                               "(F_OFD_SETLK), so its processes can only read stores",
+                               name, strerror_r(-error, text, sizeof(text)), -error);
     if (error != -ENOLCK && error != -EOPNOTSUPP && error != -ENOSYS)
         return files_write_failed(error, "locking", name);
     return ingot_set_error(INGOT_IO_ERROR, -error,
@@ -97,20 +103,46 @@ ingot_status_t files_check_limit(uint64_t size_bytes, const char *name)
                                         name, (unsigned long long)size_bytes);
 }
 
+/* Advises what to do about a file or directory that this user owns, but others may write. */
+static const char *advice_for(const struct file_facts *facts, bool is_directory)
+{
+    if ((facts->mode & S_ISVTX) != 0) /* like /tmp, which must stay as it is */
+        return "it is shared by users, so use a directory of your own in it";
+    return is_directory
+               ? "if you trust its content, run chmod -R go-w on it; if that changes nothing, its file system has "
+                 "no permissions (such as NTFS), so use another one"
+               : "if you trust its content, run chmod go-w on it; if that changes nothing, its file system has "
+                 "no permissions (such as NTFS), so use another one";
+}
+
+/* Advises what to do about a file or directory of another user. What belongs to the system keeps its owner. */
+static const char *advice_for_other(const struct file_facts *facts)
+{
+    if (facts->owner == OVERFLOW_USER)
+        return "give it to that user (chown), or use another path; a container shows users that it does not know, such "
+               "as root outside, by this number: copy it into the container, or seal it and require seals";
+    return facts->owner == 0 || (facts->mode & S_ISVTX) != 0 ? "use another path"
+                                                             : "give it to that user (chown), or use another path";
+}
+
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name)
 {
     const char *kind = must_be_directory ? "directory" : "file";
+    if (facts->is_link)
+        return ingot_set_error_detail(
+            INGOT_UNTRUSTED,
+            "%s is a symbolic link, which its owner could lead elsewhere: give the path of the "
+            "%s itself (readlink -f)",
+            name, kind);
     if (must_be_directory ? !facts->is_directory : !facts->is_file)
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is not a %s", name, kind);
     if (facts->owner != user)
-        return ingot_set_error_detail(INGOT_UNTRUSTED,
-                                      "%s belongs to user %u, mode %04o: only a %s of user %u is used; give it to that "
-                                      "user (chown), or use another path",
-                                      name, (unsigned)facts->owner, (unsigned)facts->mode, kind, (unsigned)user);
-    return ingot_set_error_detail(INGOT_UNTRUSTED,
-                                  "%s belongs to user %u, mode %04o: only a %s that no other user may write is used; "
-                                  "if you trust its content, run chmod go-w",
-                                  name, (unsigned)facts->owner, (unsigned)facts->mode, kind);
+        return ingot_set_error_detail(
+            INGOT_UNTRUSTED, "%s belongs to user %u, mode %04o: only a %s of user %u is used; %s", name,
+            (unsigned)facts->owner, (unsigned)facts->mode, kind, (unsigned)user, advice_for_other(facts));
+    return ingot_set_error_detail(
+        INGOT_UNTRUSTED, "%s belongs to user %u, mode %04o: only a %s that no other user may write is used; %s", name,
+        (unsigned)facts->owner, (unsigned)facts->mode, kind, advice_for(facts, must_be_directory));
 }
 
 static int open_name(int at, const char *name, int flags, mode_t mode)
@@ -187,13 +219,6 @@ int files_open_root(const char *path)
     return result_of(steady_open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 }
 
-int files_make_root(const char *path)
-{
-    if (mkdir(path, S_IRWXU) != 0)
-        return -errno;
-    return result_of(chmod(path, S_IRWXU));
-}
-
 int files_working_directory(char *path, size_t capacity)
 {
     return getcwd(path, capacity) != NULL ? 0 : -errno;
@@ -226,6 +251,11 @@ int files_open_place(int at, const char *path)
     return open_below(at, path, O_PATH | O_DIRECTORY, 0);
 }
 
+int files_open_handle(int at, const char *path)
+{
+    return open_below(at, path, O_PATH, 0);
+}
+
 int files_open_read(int at, const char *path)
 {
     return open_below(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* opening a FIFO must not block */
@@ -239,7 +269,9 @@ void files_refresh(int at, const char *path)
 
 int files_open_update(int at, const char *path)
 {
-    return open_below(at, path, O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY, S_IRUSR | S_IWUSR);
+    const int flags = O_RDWR | O_CREAT | O_NONBLOCK | O_NOCTTY;
+    const int fd = open_below(at, path, flags, S_IRUSR | S_IWUSR);
+    return fd == -EACCES && files_give_access(at, path) == 0 ? open_below(at, path, flags, S_IRUSR | S_IWUSR) : fd;
 }
 
 int files_open_read_write(int at, const char *path)
@@ -247,20 +279,39 @@ int files_open_read_write(int at, const char *path)
     return open_below(at, path, O_RDWR | O_NONBLOCK | O_NOCTTY, 0);
 }
 
+static int create(int at, const char *path, mode_t mode)
+{
+    const int fd = open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, mode);
+    const int result = fd < 0 ? fd : files_give_access_to(fd);
+    if (fd >= 0 && result < 0)
+        (void)steady_close(fd);
+    return result < 0 ? result : fd;
+}
+
 int files_create(int at, const char *path)
 {
-    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+    return create(at, path, S_IRUSR | S_IWUSR);
 }
 
 int files_create_readable(int at, const char *path)
 {
-    return open_below(at, path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+    return create(at, path, S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
 }
 
 int files_close(int fd)
 {
     const int result = result_of(steady_close(fd));
     return result == -EINTR ? 0 : result; /* Linux has closed it despite EINTR */
+}
+
+int files_keep(int fd, struct kept_file *file)
+{
+    return kept_file_begin(file, fd, (int64_t)(files_random() & INT32_MAX));
+}
+
+ingot_status_t files_lost(const char *name)
+{
+    return ingot_set_error(INGOT_IO_ERROR, EBADF, "other code of this process has closed the descriptor of %s", name);
 }
 
 static void fill_facts(const struct stat *from, struct file_facts *facts)
@@ -272,6 +323,7 @@ static void fill_facts(const struct stat *from, struct file_facts *facts)
         from->st_mtim.tv_sec < 0 ? 0 : (uint64_t)from->st_mtim.tv_sec * NS_PER_SECOND + (uint64_t)from->st_mtim.tv_nsec;
     facts->is_directory = S_ISDIR(from->st_mode);
     facts->is_file = S_ISREG(from->st_mode);
+    facts->is_link = S_ISLNK(from->st_mode);
     facts->link_count = (uint64_t)from->st_nlink;
     facts->owner = from->st_uid;
     facts->mode = from->st_mode & 07777u;
@@ -402,11 +454,6 @@ int files_sync_directory(int at, const char *path)
     const int result = files_sync(fd);
     (void)steady_close(fd);
     return result;
-}
-
-int files_make_directory(int at, const char *path)
-{
-    return result_of(mkdirat(at, path, S_IRWXU));
 }
 
 int files_rename(int from_at, const char *from, int to_at, const char *to)

@@ -11,6 +11,8 @@
 #include <ingot/ingot.h>
 #include <stdbool.h>
 
+#include "util/kept_file.h"
+
 struct file_facts {
     uint64_t size_bytes;
     uint64_t device;
@@ -21,6 +23,7 @@ struct file_facts {
     uint32_t mode; /* the permissions */
     bool is_directory;
     bool is_file;
+    bool is_link;
     bool is_closed; /* true if neither the group nor other users may write to the file */
 };
 
@@ -36,6 +39,12 @@ uint32_t files_user(void);
 #define FILES_ANY_USER_LIMIT ((uint64_t)256 << 20)
 /* Returns INGOT_UNTRUSTED if size_bytes exceeds FILES_ANY_USER_LIMIT. */
 ingot_status_t files_check_limit(uint64_t size_bytes, const char *name);
+
+/* True if a file has the expected owner, who can therefore repair or remove it. */
+static inline bool files_are_own(const struct file_facts *facts, uint32_t user)
+{
+    return user == FILES_ANY_USER || facts->owner == user;
+}
 
 static inline bool files_are_private(const struct file_facts *facts, uint32_t user)
 {
@@ -53,10 +62,11 @@ ingot_status_t files_lock_failed(int error, const char *name);
  * directory that this user owns and that no other user may write to), and how to fix it. */
 ingot_status_t files_untrusted(const struct file_facts *facts, bool must_be_directory, uint32_t user, const char *name);
 
-/* Open and create the root directory of a store. The path may be absolute or relative, but its last component must not
- * be a symbolic link. The permissions of a new root do not depend on the umask. */
+/* Opens the root directory of a store. The path's last component must not be a symbolic link. */
 int files_open_root(const char *path);
-int files_make_root(const char *path);
+/* Creates and opens the root directory of a store. If makes_parents is set, also creates the directories in which it
+ * is. The path is absolute and does not end with a slash. No link below the first directory that exists is followed. */
+int files_make_root(const char *path, bool makes_parents);
 
 /* Writes the path of the working directory. Returns -ERANGE if it is too long. */
 int files_working_directory(char *path, size_t capacity);
@@ -69,6 +79,7 @@ int files_open_parent(const char *path, const char **name);
 /* Open a path below the directory `at`. files_open_place costs least, but the descriptor that it returns can be used
  * only as the `at` of other functions. */
 int files_open_place(int at, const char *path);
+int files_open_handle(int at, const char *path); /* does the same for any object */
 int files_open_read(int at, const char *path);
 /* Makes a network file system ask its server whether a directory has changed. Otherwise, such a file system looks names
  * up in a cache, and may not see for a minute what another machine did. Failures do not matter: on older kernels, the
@@ -79,6 +90,11 @@ int files_open_read_write(int at, const char *path);
 int files_create(int at, const char *path);          /* for writing; fails if the file exists */
 int files_create_readable(int at, const char *path); /* like files_create, but others may read it */
 int files_close(int fd);
+/* Begins to keep a descriptor of a file that is accessed only at given offsets. Returns 0, or closes the descriptor and
+ * returns a negated errno. */
+int files_keep(int fd, struct kept_file *file);
+/* Sets the error detail if a descriptor that was kept is not Ingot's anymore, and returns INGOT_IO_ERROR. */
+ingot_status_t files_lost(const char *name);
 
 int files_facts(int fd, struct file_facts *facts);
 int files_facts_at(int at, const char *path, struct file_facts *facts);
@@ -101,7 +117,14 @@ bool files_may_grow_to(uint64_t size_bytes);
 int files_sync(int fd);
 int files_sync_directory(int at, const char *path);
 
+/* Creates a directory. Whatever the umask is, its owner can use it, as is the case with files_create. */
 int files_make_directory(int at, const char *path);
+/* Give the owner the access to a file or directory that a umask has taken away. Return -EACCES if it belongs to another
+ * user. */
+int files_give_access(int at, const char *path);
+int files_give_access_to(int handle);
+/* Lets only its owner use a directory. Returns -EACCES if it belongs to another user. */
+int files_make_private(int at, const char *path);
 int files_rename(int from_at, const char *from, int to_at, const char *to);
 int files_remove(int at, const char *path);
 int files_remove_directory(int at, const char *path);

@@ -25,7 +25,7 @@ struct bundle {
     ingot_allocator_t allocator;
     atomic_size_t references; /* one for the storage and one per buffer; acq_rel: the last release sees all uses */
     bool accepts_any_owner;   /* if true, every blob must be sealed */
-    int fd;
+    struct kept_file descriptor;
     struct bundle_file file;
     uint8_t *index;
     kept_entry *kept; /* for each entry, memory that begins with its id and has its blob at the offset lead_of() */
@@ -67,8 +67,7 @@ static void release(struct bundle *bundle)
     }
     memory_free(&allocator, bundle->index, index_size(&bundle->file) + 1);
     memory_free(&allocator, bundle->kept, kept_size(&bundle->file) + 1);
-    if (bundle->fd >= 0)
-        (void)files_close(bundle->fd);
+    kept_file_end(&bundle->descriptor);
     memory_free(&allocator, bundle, sizeof(*bundle));
 }
 
@@ -84,7 +83,9 @@ static void destroy(void *self)
 
 static ingot_status_t read_range(const struct bundle *bundle, uint64_t offset, uint64_t size, uint8_t *bytes)
 {
-    return files_read_all(bundle->fd, "the bundle", offset, (size_t)size, bytes);
+    return kept_file_is_open(&bundle->descriptor)
+               ? files_read_all(bundle->descriptor.fd, "the bundle", offset, (size_t)size, bytes)
+               : files_lost("the bundle");
 }
 
 /* Reads the id of a record to `bytes` and its blob to bytes + lead, and verifies the blob. Returns INGOT_NOT_FOUND if
@@ -262,16 +263,17 @@ static ingot_status_t open_file(struct bundle *bundle, const char *path)
     uint8_t header[BUNDLE_HEADER_SIZE];
     size_t got = 0;
     const int parent = files_open_parent(path, &name);
-    bundle->fd = parent < 0 ? parent : files_open_read(parent, name);
+    const int fd = parent < 0 ? parent : files_open_read(parent, name);
     if (parent >= 0)
         (void)files_close(parent);
-    if (bundle->fd < 0)
-        return files_read_failed(bundle->fd, "opening", path);
-    int result = files_facts(bundle->fd, &facts);
+    int result = fd < 0 ? fd : files_keep(fd, &bundle->descriptor);
+    if (result < 0)
+        return files_read_failed(result, "opening", path);
+    result = files_facts(fd, &facts);
     if (result == 0 && (!facts.is_file || !is_trusted(bundle, &facts)))
         return files_untrusted(&facts, false, files_user(), path);
     if (result == 0)
-        result = files_read(bundle->fd, 0, sizeof(header), header, &got);
+        result = files_read(fd, 0, sizeof(header), header, &got);
     return result < 0 ? files_read_failed(result, "reading", path)
                       : bundle_file_parse(&bundle->file, facts.size_bytes, got, header);
 }
@@ -310,7 +312,8 @@ ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const
     struct bundle *bundle = memory_allocate(&allocator, sizeof(*bundle));
     if (bundle == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a bundle");
-    *bundle = (struct bundle){.allocator = allocator, .accepts_any_owner = accepts_any_owner, .fd = -1};
+    *bundle =
+        (struct bundle){.allocator = allocator, .accepts_any_owner = accepts_any_owner, .descriptor = KEPT_FILE_INIT};
     atomic_init(&bundle->references, 1);
     status = open_file(bundle, path);
     if (status == INGOT_SUCCESS)

@@ -48,7 +48,7 @@ static ingot_status_t load_with(struct directory *directory, size_t id_size, con
     struct bucket bucket;
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
     ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob, check);
-    if ((status == INGOT_NOT_FOUND || bucket.is_stale) && root_renew(directory))
+    if (status != INGOT_SUCCESS && root_renew(directory))
         status = bucket_find(directory, id_size, id, &bucket, blob, check);
     if (status == INGOT_SUCCESS) {
         status = use_note(directory, &bucket);
@@ -79,7 +79,9 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
     struct directory *directory = self;
     char path[PATH_CAPACITY];
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
-    ingot_status_t status = publish_entry(directory, id_size, id, blob_size, blob);
+    ingot_status_t status = root_ready(directory);
+    if (status == INGOT_SUCCESS)
+        status = publish_entry(directory, id_size, id, blob_size, blob);
     if (status != INGOT_SUCCESS && root_renew(directory))
         status = publish_entry(directory, id_size, id, blob_size, blob);
     if (status == INGOT_SUCCESS)
@@ -98,6 +100,9 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
     struct directory *directory = self;
     if (directory->is_read_only)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the store was opened read-only");
+    const ingot_status_t ready = root_ready(directory);
+    if (ready != INGOT_SUCCESS)
+        return ready;
     const uint64_t deadline_ns = account_deadline(directory);
     ingot_status_t result = INGOT_NOT_FOUND;
     for (unsigned i = 0; i < BUCKET_MAX_ENTRIES; ++i) {
@@ -116,7 +121,7 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
 
 static bool save_counts(void *self, const struct savings_counts *more)
 {
-    return savings_file_add(self, more);
+    return root_ready(self) == INGOT_SUCCESS && savings_file_add(self, more);
 }
 
 static void destroy(void *self)
@@ -155,7 +160,6 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
 static void take_info(struct directory *directory, const ingot_persist_info_t *info)
 {
     const uint32_t timeout_ms = info->lock_timeout_ms != 0 ? info->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
-    directory->root = -1;
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     directory->accepts_any_owner = directory->is_read_only && info->trust_policy == INGOT_PERSIST_TRUST_REQUIRE;
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
@@ -178,7 +182,7 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
 static ingot_status_t check_name_space(const struct directory *directory)
 {
     struct file_facts facts;
-    if (directory->name_space[0] == '\0' || files_facts_at(directory->root, directory->name_space, &facts) < 0)
+    if (directory->name_space[0] == '\0' || files_facts_at(directory->root.fd, directory->name_space, &facts) < 0)
         return INGOT_SUCCESS;
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
         return files_untrusted(&facts, true, directory->owner, directory->name_space);
@@ -204,6 +208,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     memset(directory, 0, sizeof(*directory));
     directory->allocator = allocator;
     directory->bucket_of = bucket_of;
+    kept_directory_init(&directory->root);
     take_info(directory, &info);
     status = temporary_init(directory);
     if (status != INGOT_SUCCESS) {

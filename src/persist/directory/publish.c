@@ -21,6 +21,7 @@
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/adopt.h"
 #include "persist/directory/upkeep/evict.h"
+#include "persist/storage/common/kinds.h"
 #include "util/nanoseconds.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
@@ -57,11 +58,13 @@ static ingot_status_t check_sizes(struct directory *directory, size_t id_size, s
                                       id_size, blob_size);
     if (blob_size < directory->min_blob_bytes || blob_size > directory->max_blob_bytes) {
         counters_add(&directory->counters, COUNTER_NOT_KEPT, 1);
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the store's limits exclude blobs of %zu bytes", blob_size);
+        return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE, "the store's limits exclude blobs of %zu bytes",
+                               blob_size);
     }
     if (entry_bytes_for(id_size, blob_size) > directory->max_bytes)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "an entry of %llu bytes exceeds the limit of the whole store",
-                                      (unsigned long long)entry_bytes_for(id_size, blob_size));
+        return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE,
+                               "an entry of %llu bytes exceeds the limit of the whole store",
+                               (unsigned long long)entry_bytes_for(id_size, blob_size));
     return INGOT_SUCCESS;
 }
 
@@ -70,9 +73,9 @@ static ingot_status_t make_name_space(const struct directory *directory)
     struct file_facts facts;
     if (directory->name_space[0] == '\0')
         return INGOT_SUCCESS;
-    const int result = files_facts_at(directory->root, directory->name_space, &facts);
+    const int result = files_facts_at(directory->root.fd, directory->name_space, &facts);
     if (result == -ENOENT) {
-        const int made = files_make_directory(directory->root, directory->name_space);
+        const int made = files_make_directory(directory->root.fd, directory->name_space);
         return made < 0 && made != -EEXIST ? files_write_failed(made, "making", directory->name_space) : INGOT_SUCCESS;
     }
     if (result < 0)
@@ -80,6 +83,15 @@ static ingot_status_t make_name_space(const struct directory *directory)
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
         return files_untrusted(&facts, true, directory->owner, directory->name_space);
     return INGOT_SUCCESS;
+}
+
+/* True if a search failed because the bucket is open to other users, or closed to its owner. */
+static bool is_to_repair(const struct directory *directory, const char *bucket_path, ingot_status_t status)
+{
+    struct file_facts facts;
+    return (status == INGOT_UNTRUSTED || status == INGOT_IO_ERROR) &&
+           files_facts_at(directory->root.fd, bucket_path, &facts) == 0 && facts.is_directory &&
+           (facts.mode & 0722) != 0700;
 }
 
 /* Creates the bucket, or looks for the id in the existing one. Sets *is_done if the same blob is already stored. */
@@ -93,7 +105,7 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
         return status;
     bucket->hash = directory->bucket_of(publication->id_size, publication->id);
     paths_bucket(bucket->path, directory->name_space, bucket->hash);
-    const int made = files_make_directory(directory->root, bucket->path);
+    const int made = files_make_directory(directory->root.fd, bucket->path);
     publication->has_made_bucket = made == 0;
     if (made == 0)
         return INGOT_SUCCESS;
@@ -102,6 +114,9 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
 
     ingot_buffer_t found = INGOT_BUFFER_INIT;
     status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE);
+    if (is_to_repair(directory, bucket->path, status) &&
+        files_make_private(directory->root.fd, bucket->path) == 0) /* each entry in it is checked by itself */
+        status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE);
     if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
         return status; /* an unreadable entry may have this id, and no id may have two entries */
     if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
@@ -155,12 +170,12 @@ static ingot_status_t read_occupant(const struct publication *publication, const
 }
 
 /* Examines what is in the entry's place. Moves it to tmp if it is bad, is the entry to replace, or has the id but an
- * untrusted blob. Moves at most one object per publication. */
+ * untrusted blob, or is open to other users. Moves at most one object per publication. */
 static enum occupant judge_occupant(struct publication *publication, const char *entry_path, uint32_t number,
                                     struct account *account)
 {
     struct directory *directory = publication->directory;
-    const struct entry_place place = {directory->root, entry_path, directory->owner, BLOB_CHECKED_HERE};
+    const struct entry_place place = {directory->root.fd, entry_path, directory->owner, BLOB_CHECKED_HERE};
     struct file_facts facts = {0};
     bool is_of_id = false;
     freshness_ask(directory, publication->bucket.path);
@@ -177,7 +192,8 @@ static enum occupant judge_occupant(struct publication *publication, const char 
     const bool is_old = publication->is_replacing && facts.inode == publication->bucket.inode;
     if (status == INGOT_SUCCESS && !is_old)
         return OCCUPANT_EQUAL;
-    if (status == INGOT_SUCCESS || entry_is_bad(status) || (is_of_id && status == INGOT_UNTRUSTED)) {
+    if (status == INGOT_SUCCESS || entry_is_bad(status) ||
+        (status == INGOT_UNTRUSTED && (is_of_id || files_are_own(&facts, directory->owner)))) {
         char aside[PATH_CAPACITY];
         if (publication->aside[0] != '\0')
             return OCCUPANT_OTHER; /* one entry was moved already, which is enough; the next search removes this one */
@@ -192,7 +208,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
 static bool is_no_directory(const struct directory *directory, const char *path)
 {
     struct file_facts facts;
-    return files_facts_at(directory->root, path, &facts) == 0 && !facts.is_directory;
+    return files_facts_at(directory->root.fd, path, &facts) == 0 && !facts.is_directory;
 }
 
 /*
@@ -212,7 +228,7 @@ static bool was_published_meanwhile(const struct publication *publication)
     char path[PATH_CAPACITY];
     bool is_of_id;
     paths_entry(path, bucket.path, bucket.number);
-    const struct entry_place place = {publication->directory->root, path, publication->directory->owner,
+    const struct entry_place place = {publication->directory->root.fd, path, publication->directory->owner,
                                       BLOB_CHECKED_HERE};
     return read_occupant(publication, &place, &is_of_id) == INGOT_SUCCESS;
 }
@@ -248,7 +264,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
         const ingot_status_t status = begin_adding(publication, number, account);
         if (status != INGOT_SUCCESS)
             return status;
-        result = files_rename(tmp, prepared, directory->root, entry_path);
+        result = files_rename(tmp, prepared, directory->root.fd, entry_path);
         if (result == 0) {
             publication->prepared[0] = '\0';
             account_end_adding(account);
@@ -256,7 +272,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
         }
         account_cancel(account);
         if (result == -ENOENT) { /* an eviction removed the empty bucket */
-            const int made = files_make_directory(directory->root, bucket->path);
+            const int made = files_make_directory(directory->root.fd, bucket->path);
             if (made < 0 && made != -EEXIST)
                 return files_write_failed(made, "making", bucket->path);
         } else if (result == -ENOTEMPTY || result == -EEXIST) {
@@ -341,7 +357,7 @@ static ingot_status_t commit(struct publication *publication)
 
 static ingot_status_t synchronize_bucket(const struct publication *publication)
 {
-    const int result = files_sync_directory(publication->directory->root, publication->bucket.path);
+    const int result = files_sync_directory(publication->directory->root.fd, publication->bucket.path);
     return result < 0 ? files_write_failed(result, "synchronizing", publication->bucket.path) : INGOT_SUCCESS;
 }
 
@@ -373,6 +389,6 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
     if (publication.aside[0] != '\0')
         temporary_delete(directory, publication.aside);
     if (status != INGOT_SUCCESS) /* the calls here keep the error detail of the failure */
-        (void)files_remove_directory(directory->root, publication.bucket.path);
+        (void)files_remove_directory(directory->root.fd, publication.bucket.path);
     return status;
 }

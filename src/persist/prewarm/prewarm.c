@@ -150,13 +150,14 @@ static void destroy(struct ingot_prewarm *prewarm)
     memory_free(&allocator, prewarm, size_of(prewarm));
 }
 
-/* Reads the manifest. If it cannot be read or has no ids, there is nothing to load, which is not a failure. */
+/* Reads the manifest. If it cannot be read or has no ids, there is nothing to load, which is not a failure. Before the
+ * first run has ended, there is no manifest. */
 static ingot_status_t read_manifest(struct ingot_prewarm *prewarm)
 {
     const uint64_t started_ns = files_steady_clock_ns();
     ingot_prewarm_progress_t *progress = &prewarm->progress;
     progress->manifest_status = manifest_read(&prewarm->manifest, prewarm->info.manifest);
-    if (progress->manifest_status != INGOT_SUCCESS)
+    if (progress->manifest_status != INGOT_SUCCESS && progress->manifest_status != INGOT_NOT_FOUND)
         events_tell_context(prewarm->context, INGOT_EVENT_STORAGE_DEGRADED, progress->manifest_status, 0, started_ns,
                             ingot_last_error_detail());
     const size_t count = prewarm->manifest.ids.count;

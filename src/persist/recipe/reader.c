@@ -39,7 +39,7 @@ struct id_node {
 struct ingot_recipe {
     atomic_size_t references;
     ingot_allocator_t allocator;
-    int fd;
+    struct kept_file file;
     char *path;
     size_t path_size;
     struct recipe_arena arena;
@@ -84,8 +84,7 @@ static void destroy(struct ingot_recipe *recipe)
     recipe_buffer_fini(&recipe->nodes);
     recipe_buffer_fini(&recipe->texts);
     recipe_arena_fini(&recipe->arena);
-    if (recipe->fd >= 0)
-        (void)files_close(recipe->fd);
+    kept_file_end(&recipe->file);
     memory_free(&allocator, recipe->path, recipe->path_size);
     memory_free(&allocator, recipe, sizeof(*recipe));
 }
@@ -104,7 +103,7 @@ static ingot_status_t read_content(struct ingot_recipe *recipe, const struct rec
     if (recipe->check != NULL)
         status = recipe_check_room(recipe->check, record->size, recipe->path);
     if (status == INGOT_SUCCESS)
-        status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, content);
+        status = recipe_record_read(recipe->file.fd, recipe->path, record, &recipe->allocator, content);
     if (recipe->check != NULL && status == INGOT_SUCCESS)
         recipe_check_record(recipe->check, record->kind, record->key, record->size, *content);
     if (recipe->check != NULL && status == INGOT_BLOB_CORRUPT)
@@ -335,7 +334,7 @@ static ingot_status_t add_seal(struct ingot_recipe *recipe, const struct recipe_
     if (recipe->check == NULL)
         return INGOT_SUCCESS;
     if (record->size == RECIPE_SEAL_SIZE)
-        status = recipe_record_read(recipe->fd, recipe->path, record, &recipe->allocator, &seal);
+        status = recipe_record_read(recipe->file.fd, recipe->path, record, &recipe->allocator, &seal);
     if (status == INGOT_SUCCESS || status == INGOT_BLOB_CORRUPT)
         recipe_check_seal(recipe->check, seal);
     memory_free(&recipe->allocator, seal, RECIPE_SEAL_SIZE);
@@ -361,7 +360,7 @@ static ingot_status_t read_records(struct ingot_recipe *recipe, uint64_t file_si
     struct recipe_scan scan;
     struct recipe_record record;
     enum recipe_found found = RECIPE_FOUND_RECORD;
-    ingot_status_t status = recipe_scan_begin(&scan, recipe->fd, file_size, recipe->path);
+    ingot_status_t status = recipe_scan_begin(&scan, recipe->file.fd, file_size, recipe->path);
     while (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD) {
         status = recipe_scan_next(&scan, &record, &found);
         if (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD)
@@ -379,12 +378,13 @@ static ingot_status_t open_file(struct ingot_recipe *recipe, uint64_t *file_size
     struct file_facts facts;
     const char *name;
     const int parent = files_open_parent(recipe->path, &name);
-    recipe->fd = parent < 0 ? parent : files_open_read(parent, name);
+    const int fd = parent < 0 ? parent : files_open_read(parent, name);
     if (parent >= 0)
         (void)files_close(parent);
-    if (recipe->fd < 0)
-        return files_read_failed(recipe->fd, "opening", recipe->path);
-    const int result = files_facts(recipe->fd, &facts);
+    int result = fd < 0 ? fd : files_keep(fd, &recipe->file);
+    if (result < 0)
+        return files_read_failed(result, "opening", recipe->path);
+    result = files_facts(fd, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", recipe->path);
     if (!facts.is_file)
@@ -400,7 +400,7 @@ static struct ingot_recipe *make(const char *path)
     struct ingot_recipe *recipe = memory_allocate(&allocator, sizeof(*recipe));
     if (recipe == NULL)
         return NULL;
-    *recipe = (struct ingot_recipe){.allocator = allocator, .fd = -1, .path_size = strlen(path) + 1};
+    *recipe = (struct ingot_recipe){.allocator = allocator, .file = KEPT_FILE_INIT, .path_size = strlen(path) + 1};
     atomic_init(&recipe->references, 1);
     recipe_arena_init(&recipe->arena, &recipe->allocator);
     recipe_buffer_init(&recipe->texts, &recipe->allocator);
@@ -422,7 +422,8 @@ static struct ingot_recipe *make(const char *path)
 
 ingot_status_t recipe_check_file(ingot_recipe_t recipe, struct file_facts *facts)
 {
-    return recipe_file_check(recipe->fd, recipe->path, facts);
+    return kept_file_is_open(&recipe->file) ? recipe_file_check(recipe->file.fd, recipe->path, facts)
+                                            : files_lost(recipe->path);
 }
 
 const char *ingot_recipe_get_path(ingot_recipe_t recipe)
@@ -559,7 +560,9 @@ ingot_status_t recipe_read_text(ingot_recipe_t recipe, size_t text, const ingot_
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     const struct recipe_record *record = text_at(recipe, text);
-    const ingot_status_t status = recipe_record_read(recipe->fd, recipe->path, record, allocator, bytes);
+    const ingot_status_t status = kept_file_is_open(&recipe->file)
+                                      ? recipe_record_read(recipe->file.fd, recipe->path, record, allocator, bytes)
+                                      : files_lost(recipe->path);
     if (status != INGOT_SUCCESS)
         return status;
     *size = (size_t)record->size;

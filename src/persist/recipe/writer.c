@@ -50,7 +50,7 @@ struct ingot_recipe_writer {
     struct recipe_mark mark;                 /* of the known file */
     struct recipe_scan scan;                 /* its offset is where the known part of the file ends */
     struct file_facts expected;              /* the only file to add to, by device and inode; inode 0: any file */
-    int fd;                                  /* open and locked during an addition, otherwise -1 */
+    struct kept_file file;                   /* open and locked during an addition */
     bool was_read;                           /* true: learn_once has read the file, or cannot use it */
     struct recipe_failure failure;           /* the last lasting failure; see is_lasting */
 };
@@ -71,9 +71,7 @@ static void forget_file(struct ingot_recipe_writer *writer)
 static void forget(void *user)
 {
     struct ingot_recipe_writer *writer = user;
-    if (writer->fd >= 0)
-        (void)files_close(writer->fd);
-    writer->fd = -1;
+    kept_file_end(&writer->file);
     writer->was_read = false;
     writer->failure.status = INGOT_SUCCESS;
     for (size_t i = 0; i < RECIPE_KIND_COUNT; ++i)
@@ -159,10 +157,8 @@ static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
  * shares the open file. */
 static void close_file(struct ingot_recipe_writer *writer)
 {
-    const int fd = writer->fd;
-    writer->fd = -1; /* set before closing, so that forget in a forked child closes no other file with this number */
-    (void)files_unlock(fd, 0);
-    (void)files_close(fd);
+    (void)files_unlock(writer->file.fd, 0);
+    kept_file_end(&writer->file);
 }
 
 /* Takes over `fd`, the result of opening the file. Locks the file, and reads its new records. Requires the writer's
@@ -173,7 +169,9 @@ static ingot_status_t take_file(struct ingot_recipe_writer *writer, int fd, bool
     if (fd < 0)
         return fd == -ENOENT ? files_read_failed(fd, "opening", writer->path)
                              : files_write_failed(fd, "opening", writer->path);
-    writer->fd = fd;
+    const int kept = files_keep(fd, &writer->file);
+    if (kept < 0)
+        return files_write_failed(kept, "examining", writer->path);
     ingot_status_t status = recipe_file_check(fd, writer->path, &facts);
     if (status == INGOT_SUCCESS)
         status = recipe_file_lock(fd, writer->path, is_shared, writer->lock_timeout_ns);
@@ -208,7 +206,7 @@ static ingot_status_t open_file(struct ingot_recipe_writer *writer)
     if (!is_expected(writer))
         status = ingot_set_error_detail(INGOT_BUSY, "%s was replaced meanwhile: try again", writer->path);
     if (status == INGOT_SUCCESS)
-        status = tidy(writer, writer->fd);
+        status = tidy(writer, writer->file.fd);
     if (status != INGOT_SUCCESS)
         close_file(writer);
     return status;
@@ -391,9 +389,10 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
         const struct recipe_item *item = &items[i];
         if (!item->is_needed)
             continue;
-        const int result = files_write_all_at(writer->fd, writer->scan.offset, item->encoded.size, item->encoded.bytes);
+        const int result =
+            files_write_all_at(writer->file.fd, writer->scan.offset, item->encoded.size, item->encoded.bytes);
         if (result < 0) {
-            (void)files_truncate(writer->fd, writer->scan.offset);
+            (void)files_truncate(writer->file.fd, writer->scan.offset);
             return files_write_failed(result, "writing", writer->path);
         }
         const uint64_t offset = writer->scan.offset;
@@ -512,7 +511,7 @@ static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_reci
                                          .lock_timeout_ns = timeout_ms * NS_PER_MS,
                                          .on_event = info->on_event,
                                          .on_event_user = info->on_event_user,
-                                         .fd = -1};
+                                         .file = KEPT_FILE_INIT};
     atomic_init(&made->references, 1);
     atomic_init(&made->told, 0);
     forget(made);

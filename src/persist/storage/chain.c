@@ -27,7 +27,8 @@
 
 #define MAX_TIERS 16u
 #define DETAIL_CAPACITY 256u
-#define PART 64u /* the largest number of ids in one request to a tier */
+#define PART 64u             /* the largest number of ids in one request to a tier */
+#define REASON_CAPACITY 192u /* for each of them, on the stack */
 
 struct chain {
     ingot_allocator_t allocator;
@@ -161,7 +162,7 @@ struct many {
     } wanted[PART];
     struct {
         ingot_status_t status;
-        char detail[DETAIL_CAPACITY];
+        char detail[REASON_CAPACITY];
     } reasons[PART]; /* indexed like ids: the first failure that is not a miss */
 };
 
@@ -170,7 +171,7 @@ static void note_reason(struct many *many, size_t number, ingot_status_t status)
     if (many->reasons[number].status != INGOT_NOT_FOUND || status == INGOT_NOT_FOUND)
         return;
     many->reasons[number].status = status;
-    error_text_copy(many->reasons[number].detail, DETAIL_CAPACITY, ingot_last_error_detail());
+    error_text_copy(many->reasons[number].detail, REASON_CAPACITY, ingot_last_error_detail());
 }
 
 static int on_tier_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
@@ -215,7 +216,7 @@ static bool load_part(const struct chain *chain, bool with_core, const struct st
         many->wanted[i].number = i;
         many->wanted[i].is_lacking = false;
         many->reasons[i].status = INGOT_NOT_FOUND;
-        (void)snprintf(many->reasons[i].detail, DETAIL_CAPACITY, "no tier has the blob");
+        (void)snprintf(many->reasons[i].detail, REASON_CAPACITY, "no tier has the blob");
     }
     for (many->tier = 0; many->tier < chain->count && many->count != 0 && !many->is_ended; ++many->tier) {
         storage_load_many_kept(chain->tiers[many->tier], with_core && many->tier == 0, front.around, many->count,

@@ -109,12 +109,14 @@ ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_in
     work_all(&flush);
     const ingot_persist_flush_progress_t reached = progress_of(&flush);
     const bool is_cut_short = reached.waiting_count > store_queue_count_own(storage);
-    ingot_status_t status = queue->failure;
+    ingot_status_t status = queue->failure.status;
     if (is_cut_short)
         status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
                                         (unsigned long long)reached.waiting_count);
-    else
-        queue->failure = INGOT_SUCCESS;
+    else if (status != INGOT_SUCCESS) /* perhaps of another thread, so its sentence was kept */
+        (void)ingot_set_error_detail(status, "%s", queue->failure.detail);
+    if (!is_cut_short)
+        queue->failure.status = INGOT_SUCCESS;
     store_queue_unlock(queue);
     if (progress != NULL)
         *progress = reached;

@@ -38,6 +38,7 @@
 #include "persist/storage/storing.h"
 #include "persist/storage/take_blob.h"
 #include "util/cancellation.h"
+#include "util/error_text.h"
 
 #define MAX_COUNT 256u
 #define MAX_BYTES ((size_t)64 << 20)
@@ -88,7 +89,7 @@ static void forget(void *user)
     queue->active = (struct store_queue_list){0};
     queue->active_count = queue->making_count = 0;
     queue->urgent_until_ns = 0;
-    queue->failure = INGOT_SUCCESS;
+    queue->failure.status = INGOT_SUCCESS;
     queue->has_thread = queue->is_ending = false;
     (void)init_conditions(queue); /* on Linux they need no memory and cannot fail */
 }
@@ -160,11 +161,23 @@ static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bo
     return may_call || !is_own_thread;
 }
 
-/* Notes a failure for the next flush. A program that is not cacheable is not a failure. Requires the lock. */
-static void note_failure(struct store_queue *queue, ingot_status_t status)
+/* Returns what a flush is to say about an outcome. Called right after it, because it reads the thread's error. */
+static struct store_failure failure_of(const struct storage_outcome *outcome)
 {
-    if (queue->failure == INGOT_SUCCESS && status != INGOT_NOT_CACHEABLE)
-        queue->failure = status;
+    struct store_failure failure = {.status = outcome->status};
+    if (outcome->status == INGOT_NOT_CACHEABLE ||
+        (outcome->status == INGOT_NO_SPACE && ingot_last_error_code() == STORAGE_EXCLUDED_CODE))
+        failure.status = INGOT_SUCCESS;
+    if (failure.status != INGOT_SUCCESS)
+        error_text_copy(failure.detail, sizeof(failure.detail), ingot_last_error_detail());
+    return failure;
+}
+
+/* Notes a failure for the next flush. Requires the lock. */
+static void note_failure(struct store_queue *queue, const struct store_failure *failure)
+{
+    if (queue->failure.status == INGOT_SUCCESS && failure->status != INGOT_SUCCESS)
+        queue->failure = *failure;
 }
 
 /* Counts a stored or failed item. Requires the lock. */
@@ -179,7 +192,6 @@ static void count_outcome(struct store_queue *queue, const struct storage_outcom
     }
     if (outcome->bytes != 0 && cost->build_ns != 0)
         costs_add(&queue->costs, cost, outcome->take_ns);
-    note_failure(queue, outcome->status);
 }
 
 static struct storage_outcome store_item(ingot_storage_t storage, const struct store_queue_item *item)
@@ -207,6 +219,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     works = &work;
     const struct ingot_context *before = events_enter(item->context);
     const struct storage_outcome outcome = store_item(storage, item);
+    const struct store_failure failure = failure_of(&outcome);
     events_leave(before);
     store_queue_lock(queue);
     struct store_queue_item **at = store_list_find_item(&queue->active, item);
@@ -222,6 +235,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     store_queue_lock(queue);
     if (is_done) {
         count_outcome(queue, &outcome, &cost);
+        note_failure(queue, &failure);
     } else { /* any list will do: the process is ending, so only a flush still frees items, and it looks at all lists */
         item->is_settled = item->is_settled || outcome.status == INGOT_SUCCESS || outcome.status == INGOT_NOT_CACHEABLE;
         store_list_append(&queue->lists[STORE_QUEUE_SOON], item);
@@ -409,11 +423,12 @@ uint64_t store_queue_count_own(ingot_storage_t storage)
 ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                      ingot_program_t program, size_t id_size, const uint8_t *id)
 {
-    const ingot_status_t status = storage_take_and_store(storage, context, program, id_size, id).status;
+    const struct storage_outcome outcome = storage_take_and_store(storage, context, program, id_size, id);
+    const struct store_failure failure = failure_of(&outcome);
     store_queue_lock(&storage->queue);
-    note_failure(&storage->queue, status); /* does nothing on success */
+    note_failure(&storage->queue, &failure);
     store_queue_unlock(&storage->queue);
-    return status;
+    return outcome.status;
 }
 
 void store_queue_wake(ingot_storage_t storage)

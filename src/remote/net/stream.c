@@ -17,7 +17,7 @@ void stream_close(struct stream *stream)
 {
     if (stream->session != NULL)
         tls_end(stream->session);
-    (void)close(stream->socket); /* whatever close returns, the descriptor is gone */
+    kept_file_end(&stream->kept);
 }
 
 static enum outcome connect_failed(struct request *request, int error)
@@ -85,6 +85,8 @@ enum outcome stream_open(struct address_book *book, const struct tls *tls, struc
     (void)request_fail(request, OUTCOME_UNREACHABLE, "the name %s has no address", book->host);
     outcome = connect_to_any(&list, request, moment_ns, &stream->socket);
     stream->session = NULL;
+    if (outcome == OUTCOME_DONE && kept_file_begin(&stream->kept, stream->socket, KEPT_FILE_NO_MARK) < 0)
+        outcome = request_fail(request, OUTCOME_UNREACHABLE, "examining the connection: %s", strerror(errno));
     const bool is_connected = outcome == OUTCOME_DONE;
     if (is_connected && tls != NULL)
         outcome = tls_begin(tls, request, stream->socket, moment_ns, &stream->session);
@@ -99,6 +101,8 @@ enum outcome stream_open(struct address_book *book, const struct tls *tls, struc
 bool stream_is_idle(const struct stream *stream)
 {
     struct pollfd polled = {.fd = stream->socket, .events = POLLIN | POLLRDHUP};
+    if (!kept_file_is_open(&stream->kept))
+        return false;
     if (stream->session != NULL)
         return tls_is_idle(stream->session);
     return poll(&polled, 1, 0) == 0;

@@ -24,6 +24,7 @@ extern "C" {
 #include "support/child_process.h"
 #include "support/failing_allocator.h"
 #include "support/scratch_directory.h"
+#include "support/small_stack.h"
 
 extern "C" uint64_t __real_os_file_clock_ns(void);
 /* The core takes the present for a second later, so that files that a test has just written count as settled. */
@@ -454,4 +455,50 @@ int main(int argc, char **argv)
         return print_directories();
     testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
+}
+
+namespace
+{
+
+ingot_status_t identify_file(void *state, uint32_t, ingot_identity_t *identity)
+{
+    const char *const paths[] = {static_cast<const char *>(state), nullptr};
+    return ingot_identity_add_files(identity, "settings", paths);
+}
+
+ingot_status_t ask_file(std::string path, const ingot_allocator_t *allocator)
+{
+    ingot_backend_ops_t ops = {};
+    ops.identify_device = identify_file;
+    device_identity *identity = nullptr;
+    ingot_allocator_t table;
+    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, allocator));
+    const ingot_status_t status = device_identity_create(&identity, &table, &ops, path.data(), 0);
+    if (status == INGOT_SUCCESS)
+        device_identity_destroy(identity, &table);
+    return status;
+}
+
+} // namespace
+
+TEST(CompilerFiles, AreReadWithLittleStack)
+{
+    const ScratchDirectory scratch;
+    const std::string path = (scratch.path() / "library").string();
+    std::ofstream(path) << std::string(100000, 'x');
+    ingot_status_t status = INGOT_BUSY;
+    ASSERT_TRUE(small_stack::run([&] { status = ask_file(path, nullptr); }));
+    EXPECT_EQ(INGOT_SUCCESS, status);
+}
+
+TEST(CompilerFiles, FailCleanlyAtEveryAllocation)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator(n);
+        const ingot_status_t status = ask_file("/proc/self/exe", allocator.table());
+        ASSERT_EQ(0u, allocator.live_count());
+        if (status == INGOT_SUCCESS)
+            return;
+        ASSERT_EQ(INGOT_OUT_OF_MEMORY, status) << n;
+    }
 }

@@ -5,6 +5,7 @@
 #include "unit/core/header_memo_fixture.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/magic.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -523,6 +524,18 @@ TEST_F(HeaderMemo, GivesAUserNoFileThatOnlyAnotherCouldRead)
                   if (setegid(65534) != 0 || seteuid(65534) != 0 || stat("inc/x.h", &about) != 0)
                       return 2;
                   return resolve_with(nullptr, input("int b;")).files == memo_.resolve(input("int b;")).files ? 0 : 1;
+              }));
+    fs::permissions("inc/x.h", fs::perms::owner_read | fs::perms::group_read);
+    const gid_t group = 12345;
+    ASSERT_EQ(0, chown("inc/x.h", 0, group));
+    let_clock_advance();
+    EXPECT_EQ(0, forked_child::run([&] {
+                  if (setgroups(1, &group) != 0 || setegid(65534) != 0 || seteuid(65534) != 0)
+                      return 2;
+                  (void)memo_.resolve(input("int c;"));
+                  if (seteuid(0) != 0 || setgroups(0, nullptr) != 0 || seteuid(65534) != 0)
+                      return 3;
+                  return resolve_with(nullptr, input("int d;")).files == memo_.resolve(input("int d;")).files ? 0 : 1;
               }));
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 extern "C" {
 #include "core/base/os.h"
@@ -41,7 +42,8 @@ protected:
         const auto take = [](void *user, size_t size, const void *bytes) {
             static_cast<std::string *>(user)->append(static_cast<const char *>(bytes), size);
         };
-        return os_read_file_in_parts(path.c_str(), take, text);
+        std::vector<uint8_t> part(OS_FILE_PART);
+        return os_read_file_in_parts(path.c_str(), part.data(), take, text);
     }
     std::string text() const { return std::string(reinterpret_cast<const char *>(content_.bytes), content_.size); }
 

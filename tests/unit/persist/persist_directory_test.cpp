@@ -316,16 +316,14 @@ TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
     EXPECT_TRUE(fs::is_empty(root / "tmp"));
     fs::permissions(root / "tmp", fs::perms::others_write, fs::perm_options::add);
-    EXPECT_EQ(INGOT_UNTRUSTED, store.put(numbered_id(2), kBlob));
-    EXPECT_EQ(INGOT_UNTRUSTED, store.remove(numbered_id(1)));
-    fs::permissions(root / "tmp", fs::perms::others_write, fs::perm_options::remove);
-    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), kBlob)); /* the owner closes it again */
+    EXPECT_EQ(fs::perms::owner_all, fs::status(root / "tmp").permissions());
     EXPECT_EQ(INGOT_SUCCESS, store.remove(numbered_id(1)));
     EXPECT_EQ(2u, entries_of(root).size());
     fs::remove_all(root / "tmp");
-    fs::create_directory(root / "tmp");
-    fs::permissions(root / "tmp", fs::perms::all);
+    fs::create_directory_symlink(scratch.path(), root / "tmp");
     EXPECT_EQ(INGOT_UNTRUSTED, store.put(numbered_id(3), kBlob));
+    EXPECT_EQ(INGOT_UNTRUSTED, store.remove(numbered_id(2)));
 }
 
 /* A user empties a store that a process has open. What the process prepares afterwards must not look like a leftover,

@@ -454,6 +454,18 @@ TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
     EXPECT_EQ(bytes_in(root()), store.stats().bytes);
 }
 
+/* A machine whose clock was ahead by years would keep its entries for as long. */
+TEST_F(PersistPolicy, WhatAClockFarInTheFutureStoredIsTooOld)
+{
+    info.max_age_seconds = 1000;
+    Store store(info);
+    fill(store, 2);
+    set_times(numbered_id(0), now_ns() + 2 * 86400 * kSecond, now_ns() + 2 * 86400 * kSecond);
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));
+    EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+    EXPECT_EQ(1u, entries_of(root()).size());
+}
+
 TEST_F(PersistPolicy, KeepsOnlyBlobsOfSizesThatAreWanted)
 {
     info.min_blob_bytes = 100;

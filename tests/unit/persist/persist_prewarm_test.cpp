@@ -407,7 +407,7 @@ TEST_F(PersistPrewarm, SkipsAtOnceWhatIsOfAnotherDriver)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(0)), store()));
 }
 
-TEST_F(PersistPrewarm, AManifestThatIsDamagedOrMissingIsAnEventAndEmpty)
+TEST_F(PersistPrewarm, AManifestThatIsDamagedIsAnEventAndAMissingOneIsNot)
 {
     Bytes bad = read_file(manifest_);
     bad[100] ^= 1;
@@ -423,7 +423,7 @@ TEST_F(PersistPrewarm, AManifestThatIsDamagedOrMissingIsAnEventAndEmpty)
     fs::remove(manifest_);
     progress = wait(start(session, info()));
     EXPECT_EQ(INGOT_NOT_FOUND, progress.manifest_status);
-    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND));
+    EXPECT_EQ(0u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND)) << "so it is in a first run";
 }
 
 TEST_F(PersistPrewarm, LetsGoOfWhatNobodyAskedFor)

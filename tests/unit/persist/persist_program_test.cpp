@@ -5,9 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <thread>
 
+#include <ingot/backend.h>
+
 #include "support/persist_session.h"
+#include "support/small_stack.h"
 
 using namespace store_fixture;
 
@@ -55,6 +59,24 @@ TEST_F(PersistProgram, ComesFromBuildThenMemoryThenStorage)
     EXPECT_EQ(1u, second.counts.loads);
     EXPECT_EQ(1u, second.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_SUCCESS));
     EXPECT_EQ(0u, second.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
+}
+
+TEST_F(PersistProgram, NeedsLittleStack)
+{
+    Session first;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), store()));
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    ingot_status_t status = INGOT_BUSY;
+    ASSERT_TRUE(small_stack::run([&] {
+        Session second;
+        const Desc desc = second.describe();
+        ingot_program_t program = nullptr;
+        status = ingot_persist_program_create(&program, desc.get(), store().get(), &origin);
+        ingot_program_release(program);
+        (void)store().put(bytes_of("another id"), bytes_of("another blob"));
+    }));
+    EXPECT_EQ(INGOT_SUCCESS, status);
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
 }
 
 TEST_F(PersistProgram, ARefusedBlobIsReplaced)
@@ -417,4 +439,32 @@ TEST_F(PersistProgram, RefusesMissingArguments)
     EXPECT_STREQ("storage", ingot_origin_name(INGOT_ORIGIN_STORAGE));
     EXPECT_STREQ("build", ingot_origin_name(INGOT_ORIGIN_BUILD));
     EXPECT_STRNE(nullptr, ingot_origin_name(static_cast<ingot_origin_t>(9)));
+}
+
+/* ---- what a flush says ---- */
+
+TEST_F(PersistProgram, AFlushSaysWhyAnotherThreadFailed)
+{
+    fs::remove_all(fs::path(path_) / "tmp");
+    fs::create_directory_symlink(scratch_.path(), fs::path(path_) / "tmp");
+    Session session;
+    std::thread([&] { EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store())); }).join();
+    (void)ingot_set_error_detail(INGOT_SUCCESS, "%s", "");
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_flush(store().get()));
+    EXPECT_STRNE("", ingot_last_error_detail());
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
+}
+
+TEST_F(PersistProgram, WhatTheLimitsExcludeIsNoFailureOfAFlush)
+{
+    store_.reset();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path_.c_str();
+    info.max_blob_bytes = 1;
+    store_ = std::make_unique<Store>(info);
+    Session session;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
+    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get())) << ingot_last_error_detail();
+    EXPECT_EQ(0u, entries_of(path_).size());
 }

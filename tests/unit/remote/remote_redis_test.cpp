@@ -12,7 +12,9 @@
 
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
+#include "support/scratch_directory.h"
 #include "support/server_process.h"
+#include "support/stray_close.h"
 #include "support/trust_fixture.h"
 
 using namespace remote_fixture;
@@ -38,6 +40,23 @@ std::string key_on(const Redis &redis)
 }
 
 } // namespace
+
+TEST(RemoteRedis, ClosesNoFileThatGotTheDescriptorOfAConnection)
+{
+    const Redis redis;
+    const ScratchDirectory scratch;
+    const std::set<int> before = stray_close::open_descriptors();
+    auto tier = std::make_unique<Tier>(redis.url());
+    EXPECT_EQ(INGOT_SUCCESS, tier->put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, tier->flush());
+    EXPECT_EQ(INGOT_SUCCESS, tier->load(kId));
+    const std::vector<int> kept = stray_close::opened_since(before);
+    ASSERT_FALSE(kept.empty());
+    const stray_close::Successors successors(scratch.path() / "data", kept, stray_close::Successors::kFiles);
+    EXPECT_EQ(INGOT_SUCCESS, tier->load(kId)) << ingot_last_error_detail();
+    tier.reset();
+    EXPECT_EQ("", successors.damage());
+}
 
 TEST(RemoteRedis, ReturnsWhatAnotherProcessStored)
 {

@@ -1,7 +1,6 @@
 /*
  * build.c - `ingot build`: compiles the programs of recipes for the devices of this machine.
  */
-#include <ftw.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/base/exit_code.h"
+#include "cli/base/folder.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
@@ -29,7 +29,7 @@
 #define DEFAULT_TIME_NS (UINT64_C(600) * 1000000000)
 #define DEFAULT_MEMORY (UINT64_C(4) << 30)
 
-enum { MOST_JOBS = 1024, OPEN_FOLDERS = 16, KEY_STALE = 256 };
+enum { MOST_JOBS = 1024, KEY_STALE = 256 };
 
 struct building {
     struct common_options common;
@@ -222,14 +222,6 @@ static int make_store(const struct common_options *options)
     return code;
 }
 
-static int remove_item(const char *path, const struct stat *about, int type, struct FTW *place)
-{
-    (void)about;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
 /* Writes the bundle from the temporary store, FILE.build, and removes that store. */
 static int finish_bundle(const struct building *building, uint64_t *entry_count)
 {
@@ -241,7 +233,7 @@ static int finish_bundle(const struct building *building, uint64_t *entry_count)
     ingot_storage_release(store);
     if (status != INGOT_SUCCESS)
         return store_failed("making the bundle", status);
-    if (nftw(building->common.directory, remove_item, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS) != 0)
+    if (!folder_remove(building->common.directory))
         (void)fprintf(stderr, "ingot: %s could not be removed; the bundle is complete\n", building->common.directory);
     return EXIT_DONE;
 }

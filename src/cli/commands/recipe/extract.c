@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/base/exit_code.h"
+#include "cli/base/folder.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
@@ -22,9 +22,20 @@
 #include "cli/commands/recipe/file_name.h"
 #include "cli/store/store.h"
 
+/* Texts are shared by programs, so a small recipe may have large texts in each of thousands of programs. */
+#define MAX_BYTES ((uint64_t)256 << 20)
+
+/* What is extracted, and how much so far. */
+struct extraction {
+    ingot_recipe_t recipe;
+    int directory;
+    uint64_t done_count; /* programs */
+    uint64_t bytes;      /* of the texts of these programs */
+};
+
 /* The folder of one program. */
 struct folder {
-    ingot_recipe_t recipe;
+    struct extraction *extraction;
     int fd;
     FILE *notes; /* program.txt */
     size_t file_count;
@@ -66,10 +77,11 @@ static int write_text(struct folder *folder, const char *role, const ingot_recip
 {
     char name[FILE_NAME_SIZE];
     size_t size = 0;
-    ingot_status_t status = ingot_recipe_get_text(folder->recipe, text->text, &size, NULL);
+    const ingot_recipe_t recipe = folder->extraction->recipe;
+    ingot_status_t status = ingot_recipe_get_text(recipe, text->text, &size, NULL);
     uint8_t *bytes = memory_get(size);
     if (status == INGOT_SUCCESS)
-        status = ingot_recipe_get_text(folder->recipe, text->text, &size, bytes);
+        status = ingot_recipe_get_text(recipe, text->text, &size, bytes);
     if (status != INGOT_SUCCESS) {
         free(bytes);
         return store_failed("reading a text", status);
@@ -142,24 +154,41 @@ static int fill(struct folder *folder, const ingot_recipe_program_t *program)
     return code;
 }
 
+/* Adds the sizes of texts and of their headers. Stops at MAX_BYTES. */
+static void add_sizes(ingot_recipe_t recipe, size_t count, const ingot_recipe_text_t *texts, uint64_t *bytes)
+{
+    for (size_t i = 0; i < count && *bytes <= MAX_BYTES; ++i) {
+        size_t size = 0;
+        if (ingot_recipe_get_text(recipe, texts[i].text, &size, NULL) == INGOT_SUCCESS)
+            *bytes += size;
+        add_sizes(recipe, texts[i].header_count, texts[i].headers, bytes);
+    }
+}
+
+/* Adds the sizes of a program's texts to the extraction. Reports it if they become too much. */
+static int add_program(struct extraction *extraction, const ingot_recipe_program_t *program)
+{
+    add_sizes(extraction->recipe, program->source_count, program->sources, &extraction->bytes);
+    add_sizes(extraction->recipe, program->header_count, program->headers, &extraction->bytes);
+    add_sizes(extraction->recipe, program->file_count, program->files, &extraction->bytes);
+    if (extraction->bytes <= MAX_BYTES)
+        return EXIT_DONE;
+    (void)fputs("ingot: the programs have more than 256 MiB of texts: extract some of them, by their keys\n", stderr);
+    return EXIT_FAILED;
+}
+
 /* Writes a program into a new folder, whose name is the beginning of the program's key. */
-static int extract(ingot_recipe_t recipe, const ingot_recipe_program_t *program, const char *directory)
+static int extract(struct extraction *extraction, const ingot_recipe_program_t *program)
 {
     char key[PLAN_KEY_TEXT_SIZE];
-    struct folder folder = {.recipe = recipe, .fd = -1};
     plan_key_text(program->key, key);
     key[PLAN_SHORT_KEY] = '\0';
-    char *path = text_append(memory_copy_text(directory), "/", key);
-    int code = EXIT_FAILED;
-    if (mkdir(path, 0777) != 0)
-        (void)fail("creating the folder", path);
-    else if ((folder.fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-        (void)fail("opening the folder", path);
-    else
-        code = fill(&folder, program);
-    if (folder.fd >= 0)
-        (void)close(folder.fd);
-    free(path);
+    struct folder folder = {.extraction = extraction, .fd = folder_make(extraction->directory, key)};
+    if (folder.fd < 0)
+        return fail("creating the folder", key);
+    const int code = fill(&folder, program);
+    (void)close(folder.fd);
+    extraction->done_count += code == EXIT_DONE;
     return code;
 }
 
@@ -176,31 +205,37 @@ static int tell_left_out(const ingot_recipe_program_t *program)
 
 /* Extracts all programs but those that could not be recorded at all. Returns EXIT_FINDING if another one was left
  * out. */
-static int extract_all(ingot_recipe_t recipe, uint64_t program_count, const char *directory, uint64_t *done_count)
+static int extract_all(struct extraction *extraction, uint64_t program_count)
 {
     int code = EXIT_DONE;
     int finding = EXIT_DONE;
     for (uint64_t i = 0; i < program_count && code == EXIT_DONE; ++i) {
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        if (ingot_recipe_get_program(recipe, (size_t)i, &program) != INGOT_SUCCESS || program.status != INGOT_SUCCESS) {
+        if (ingot_recipe_get_program(extraction->recipe, (size_t)i, &program) == INGOT_SUCCESS &&
+            program.status == INGOT_SUCCESS)
+            code = add_program(extraction, &program);
+    }
+    for (uint64_t i = 0; i < program_count && code == EXIT_DONE; ++i) {
+        ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+        if (ingot_recipe_get_program(extraction->recipe, (size_t)i, &program) != INGOT_SUCCESS ||
+            program.status != INGOT_SUCCESS) {
             if (program.kind != INGOT_RECIPE_UNRECORDED)
                 finding = tell_left_out(&program);
             continue;
         }
-        code = extract(recipe, &program, directory);
-        *done_count += code == EXIT_DONE;
+        code = extract(extraction, &program);
     }
     return code == EXIT_DONE ? finding : code;
 }
 
 /* Extracts the programs with these keys. Returns EXIT_FINDING if one was left out or is not there. */
-static int extract_chosen(ingot_recipe_t recipe, size_t count, char **keys, const char *directory, uint64_t *done_count)
+static int extract_chosen(struct extraction *extraction, size_t count, char **keys)
 {
     int code = EXIT_DONE;
     int finding = EXIT_DONE;
     for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        if (recipe_find_program(recipe, keys[i], &program) != EXIT_DONE) {
+        if (recipe_find_program(extraction->recipe, keys[i], &program) != EXIT_DONE) {
             finding = EXIT_FINDING;
             continue;
         }
@@ -208,33 +243,47 @@ static int extract_chosen(ingot_recipe_t recipe, size_t count, char **keys, cons
             finding = tell_left_out(&program);
             continue;
         }
-        code = extract(recipe, &program, directory);
-        *done_count += code == EXIT_DONE;
+        code = add_program(extraction, &program);
+        if (code == EXIT_DONE)
+            code = extract(extraction, &program);
     }
     return code == EXIT_DONE ? finding : code;
 }
 
+/* Creates the folder for all programs, unless it exists, and opens it. */
+static int open_directory(const char *path)
+{
+    const char *name;
+    const int parent = folder_open_parent(path, &name);
+    int fd = parent < 0 ? -1 : folder_make(parent, name);
+    if (parent >= 0 && fd < 0 && errno == EEXIST)
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* it is the user's own choice, even if it is a link */
+    if (parent >= 0)
+        (void)close(parent);
+    return fd;
+}
+
 int recipe_extract(const struct recipe_request *request)
 {
-    ingot_recipe_t recipe = NULL;
     ingot_recipe_summary_t summary;
-    uint64_t done_count = 0;
+    struct extraction extraction = {.directory = -1};
     const char *directory = request->arguments[1];
-    int code = plan_open_recipe(&recipe, &summary, request->arguments[0], NULL);
-    if (code == EXIT_DONE && mkdir(directory, 0777) != 0 && errno != EEXIST)
+    int code = plan_open_recipe(&extraction.recipe, &summary, request->arguments[0], NULL);
+    if (code == EXIT_DONE && (extraction.directory = open_directory(directory)) < 0)
         code = fail("creating the folder", directory);
     if (code == EXIT_DONE)
-        code = request->count == 2
-                   ? extract_all(recipe, summary.program_count, directory, &done_count)
-                   : extract_chosen(recipe, request->count - 2, request->arguments + 2, directory, &done_count);
-    ingot_recipe_release(recipe);
+        code = request->count == 2 ? extract_all(&extraction, summary.program_count)
+                                   : extract_chosen(&extraction, request->count - 2, request->arguments + 2);
+    if (extraction.directory >= 0)
+        (void)close(extraction.directory);
+    ingot_recipe_release(extraction.recipe);
     const bool is_done = code == EXIT_DONE || code == EXIT_FINDING;
     if (request->common.is_json && is_done) {
         cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "extracted", done_count);
+        json_add_u64(json, "extracted", extraction.done_count);
         json_print(json);
     } else if (is_done) {
-        (void)printf("%" PRIu64 " programs extracted\n", done_count);
+        (void)printf("%" PRIu64 " programs extracted\n", extraction.done_count);
     }
     return code;
 }

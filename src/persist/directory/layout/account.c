@@ -20,14 +20,26 @@
 #define QUICK_POLLS 200u
 #define FIRST_PAUSE_NS 20000u
 #define LONGEST_PAUSE_NS 2000000u
+#define MAX_HALVINGS 20u
 
 uint64_t account_deadline(const struct directory *directory)
 {
     const uint64_t now = files_steady_clock_ns();
-    return now > UINT64_MAX - directory->lock_timeout_ns ? UINT64_MAX : now + directory->lock_timeout_ns;
+    const unsigned timeouts = atomic_load_explicit(&directory->lock_timeouts, memory_order_relaxed);
+    const uint64_t wait_ns = timeouts < MAX_HALVINGS ? directory->lock_timeout_ns >> timeouts : 0;
+    return now > UINT64_MAX - wait_ns ? UINT64_MAX : now + wait_ns;
 }
 
-static ingot_status_t lock_index(int index_fd, uint64_t deadline_ns)
+/* Notes whether the lock was free in time. A process that was stopped while it held the lock would otherwise cost each
+ * store the whole timeout, without end. */
+static void note_timeout(struct directory *directory, bool is_timeout)
+{
+    const unsigned timeouts = atomic_load_explicit(&directory->lock_timeouts, memory_order_relaxed);
+    if (is_timeout ? timeouts < MAX_HALVINGS : timeouts != 0)
+        atomic_store_explicit(&directory->lock_timeouts, is_timeout ? timeouts + 1 : 0, memory_order_relaxed);
+}
+
+static ingot_status_t lock_index(struct directory *directory, int index_fd, uint64_t deadline_ns)
 {
     uint64_t pause_ns = FIRST_PAUSE_NS;
     int result = -EAGAIN;
@@ -38,6 +50,8 @@ static ingot_status_t lock_index(int index_fd, uint64_t deadline_ns)
         pause_ns = pause_ns * 2 < LONGEST_PAUSE_NS ? pause_ns * 2 : LONGEST_PAUSE_NS;
         result = files_try_lock_whole(index_fd);
     }
+    if (result == 0 || deadline_ns != 0) /* without a deadline, the thread did not wait */
+        note_timeout(directory, result == -EAGAIN);
     return result < 0 ? files_lock_failed(result, "index.bin") : INGOT_SUCCESS;
 }
 
@@ -60,7 +74,7 @@ bool account_peek(const struct directory *directory, const char *name_space, uin
     char text[SIZE_FILE_SIZE + 1];
     size_t size = 0;
     account_files_path(path, name_space, "size.txt");
-    const int fd = files_open_read(directory->root, path);
+    const int fd = files_open_read(directory->root.fd, path);
     if (fd < 0)
         return false;
     const int result = files_read(fd, 0, sizeof(text), text, &size);
@@ -72,7 +86,7 @@ static void write_total(const struct account *account)
 {
     char text[SIZE_FILE_SIZE];
     char digits[PATH_CAPACITY];
-    const int fd = account->open.files.size_fd;
+    const int fd = account->open.files.size.fd;
     memset(text, ' ', sizeof(text));
     text[SIZE_FILE_SIZE - 1] = '\n';
     paths_number(digits, account->header.total_bytes);
@@ -84,7 +98,7 @@ static void write_total(const struct account *account)
 
 static int index_fd_of(const struct account *account)
 {
-    return account->open.files.index_fd;
+    return account->open.files.index.fd;
 }
 
 /* True if the entry of a record is in its place. If the header of the entry there cannot be read, assumes that it is
@@ -98,9 +112,9 @@ static bool is_in_place(const struct account *account, const struct index_record
     const struct directory *directory = account->directory;
     paths_bucket(bucket_path, account->name_space, record->bucket);
     paths_entry(path, bucket_path, record->number);
-    if (files_facts_at(directory->root, path, &facts) < 0)
+    if (files_facts_at(directory->root.fd, path, &facts) < 0)
         return false;
-    const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
+    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
     return entry_read_header(&place, &key) != INGOT_SUCCESS || key.created_ns == record->created_ns;
 }
 
@@ -215,7 +229,7 @@ ingot_status_t account_begin(struct directory *directory, const char *name_space
     ingot_status_t status = account_files_get(directory, name_space, &account->open);
     if (status != INGOT_SUCCESS)
         return status;
-    status = lock_index(index_fd_of(account), deadline_ns);
+    status = lock_index(directory, index_fd_of(account), deadline_ns);
     if (status == INGOT_SUCCESS) {
         status = read_header(account);
         if (status != INGOT_SUCCESS)

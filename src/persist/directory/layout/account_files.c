@@ -4,7 +4,7 @@
  * A lock belongs to the open file. Each thread that needs the lock therefore opens the files for itself, so that
  * threads exclude each other as processes do. After a use, the files are kept open for the next one, but only if they
  * are in the store's own namespace. Only the process that opened them uses them again, and only while their names still
- * refer to them.
+ * refer to them, and the application has not closed their descriptors.
  */
 #include "persist/directory/layout/account_files.h"
 
@@ -29,19 +29,17 @@ void account_files_path(char path[PATH_CAPACITY], const char *name_space, const 
 /* Copies all fields except `use`. */
 static void copy_files(struct account_files *to, const struct account_files *from)
 {
-    to->size_fd = from->size_fd;
-    to->index_fd = from->index_fd;
+    to->size = from->size;
+    to->index = from->index;
     to->process = from->process;
-    to->size_inode = from->size_inode;
-    to->index_inode = from->index_inode;
     to->size_bytes = from->size_bytes;
     to->finished = from->finished;
 }
 
 static void close_files(struct account_files *files)
 {
-    (void)files_close(files->size_fd);
-    (void)files_close(files->index_fd);
+    kept_file_end(&files->size);
+    kept_file_end(&files->index);
 }
 
 static struct account_files *take(struct directory *directory, int wanted)
@@ -60,15 +58,17 @@ static void put_back(struct account_files *kept, int use)
     atomic_store_explicit(&kept->use, use, memory_order_release);
 }
 
-static int open_file(const struct directory *directory, const char *path, struct file_facts *facts)
+static int open_file(const struct directory *directory, const char *path, struct kept_file *file,
+                     struct file_facts *facts)
 {
-    const int fd = files_open_update(directory->root, path);
-    if (fd < 0)
-        return fd;
-    const int result = files_facts(fd, facts);
+    const int fd = files_open_update(directory->root.fd, path);
+    int result = fd < 0 ? fd : files_keep(fd, file);
+    if (result < 0)
+        return result;
+    result = files_facts(fd, facts);
     if (result == 0 && facts->is_file)
-        return fd;
-    (void)files_close(fd);
+        return 0;
+    kept_file_end(file);
     return result < 0 ? result : -ELOOP;
 }
 
@@ -77,39 +77,39 @@ static ingot_status_t open_files(const struct directory *directory, const char *
     char path[PATH_CAPACITY];
     struct file_facts facts;
     account_files_path(path, name_space, SIZE_NAME);
-    files->size_fd = open_file(directory, path, &facts);
-    if (files->size_fd < 0)
-        return files_write_failed(files->size_fd, "opening", path);
-    files->size_inode = facts.inode;
+    int result = open_file(directory, path, &files->size, &facts);
+    if (result < 0)
+        return files_write_failed(result, "opening", path);
     files->size_bytes = facts.size_bytes;
     account_files_path(path, name_space, INDEX_NAME);
-    files->index_fd = open_file(directory, path, &facts);
-    if (files->index_fd < 0) {
-        (void)files_close(files->size_fd);
-        return files_write_failed(files->index_fd, "opening", path);
+    result = open_file(directory, path, &files->index, &facts);
+    if (result < 0) {
+        kept_file_end(&files->size);
+        return files_write_failed(result, "opening", path);
     }
-    files->index_inode = facts.inode;
     files->process = files_process();
     return INGOT_SUCCESS;
 }
 
-/* True if a name still refers to the open file. In the root, the file can only have been deleted. In a namespace, the
- * namespace's directory may also have been moved. */
-static bool is_current(const struct directory *directory, int fd, const char *name, uint64_t inode,
+/* True if the descriptor is still Ingot's, and a name still refers to the open file. In the root, the file can only
+ * have been deleted. In a namespace, the namespace's directory may also have been moved. */
+static bool is_current(const struct directory *directory, const struct kept_file *file, const char *name,
                        struct file_facts *facts)
 {
     char path[PATH_CAPACITY];
+    if (files_facts(file->fd, facts) < 0 || !kept_file_is(file, facts->device, facts->inode) || facts->link_count == 0)
+        return false;
     if (directory->name_space[0] == '\0')
-        return files_facts(fd, facts) == 0 && facts->link_count != 0;
+        return true;
     account_files_path(path, directory->name_space, name);
-    return files_facts_at(directory->root, path, facts) == 0 && facts->is_file && facts->inode == inode;
+    return files_facts_at(directory->root.fd, path, facts) == 0 && facts->is_file && facts->inode == file->inode;
 }
 
 static bool are_current(const struct directory *directory, struct account_files *files)
 {
     struct file_facts facts;
-    if (!is_current(directory, files->index_fd, INDEX_NAME, files->index_inode, &facts) ||
-        !is_current(directory, files->size_fd, SIZE_NAME, files->size_inode, &facts))
+    if (!is_current(directory, &files->index, INDEX_NAME, &facts) ||
+        !is_current(directory, &files->size, SIZE_NAME, &facts))
         return false;
     files->size_bytes = facts.size_bytes;
     return true;
@@ -167,14 +167,14 @@ int account_files_borrow_index(struct directory *directory, struct account_files
     struct file_facts facts;
     *kept = take(directory, ACCOUNT_IDLE);
     if (*kept != NULL && (*kept)->process == files_process() &&
-        is_current(directory, (*kept)->index_fd, INDEX_NAME, (*kept)->index_inode, &facts))
-        return (*kept)->index_fd;
+        is_current(directory, &(*kept)->index, INDEX_NAME, &facts))
+        return (*kept)->index.fd;
     if (*kept != NULL)
         put_back(*kept, ACCOUNT_IDLE);
     *kept = NULL;
     account_files_path(path, directory->name_space, INDEX_NAME);
-    return directory->is_read_only ? files_open_read(directory->root, path)
-                                   : files_open_read_write(directory->root, path);
+    return directory->is_read_only ? files_open_read(directory->root.fd, path)
+                                   : files_open_read_write(directory->root.fd, path);
 }
 
 void account_files_return_index(struct account_files *kept, int index_fd)

@@ -60,7 +60,7 @@ static bool is_stale(ingot_status_t status)
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path)
 {
     struct file_facts facts;
-    const int result = files_facts_at(directory->root, bucket_path, &facts);
+    const int result = files_facts_at(directory->root.fd, bucket_path, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", bucket_path);
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
@@ -103,7 +103,7 @@ static ingot_status_t refuse(const struct search *search, const char *entry_path
 {
     struct directory *directory = search->directory;
     struct file_facts facts;
-    if (files_facts_at(directory->root, entry_path, &facts) < 0 || facts.inode != inode)
+    if (files_facts_at(directory->root.fd, entry_path, &facts) < 0 || facts.inode != inode)
         return INGOT_NOT_FOUND; /* it was deleted while it was read */
     counters_add(&directory->counters, COUNTER_REFUSED, 1);
     if (!directory->is_read_only)
@@ -119,7 +119,7 @@ static ingot_status_t read_number(const struct search *search, uint32_t number)
     char entry_path[PATH_CAPACITY];
     uint64_t inode;
     paths_entry(entry_path, search->bucket->path, number);
-    const struct entry_place place = {directory->root, entry_path, directory->owner, search->check};
+    const struct entry_place place = {directory->root.fd, entry_path, directory->owner, search->check};
     ingot_status_t status = read_place(search, &place, number, &inode);
     if (!entry_is_bad(status))
         return status;
@@ -153,7 +153,7 @@ static ingot_status_t search_listed(const struct search *search, ingot_status_t 
 {
     struct numbers numbers = {0};
     struct bucket *bucket = search->bucket;
-    const int result = files_list(search->directory->root, bucket->path, add_number, &numbers);
+    const int result = files_list(search->directory->root.fd, bucket->path, add_number, &numbers);
     bucket->is_full = first_free(&numbers) >= BUCKET_MAX_ENTRIES;
     if (result == -ENOENT)
         return first;
@@ -212,13 +212,13 @@ static int delete_in_place(const struct directory *directory, const char *path)
 {
     char file[PATH_CAPACITY];
     paths_join(file, path, "key.bin");
-    int result = files_remove(directory->root, file);
+    int result = files_remove(directory->root.fd, file);
     if (result < 0 && result != -ENOENT)
         return result;
     paths_join(file, path, "kernel.bin");
-    (void)files_remove(directory->root, file);
-    result = files_remove_directory(directory->root, path);
-    return result == -ENOTEMPTY || result == -EEXIST ? files_remove_tree(directory->root, path) : result;
+    (void)files_remove(directory->root.fd, file);
+    result = files_remove_directory(directory->root.fd, path);
+    return result == -ENOTEMPTY || result == -EEXIST ? files_remove_tree(directory->root.fd, path) : result;
 }
 
 /* Examines an entry that is to be removed. A network file system may report another machine's new entry as missing, or
@@ -226,10 +226,10 @@ static int delete_in_place(const struct directory *directory, const char *path)
 static int examine_to_remove(const struct directory *directory, const char *bucket_path, const char *path,
                              uint64_t inode, struct file_facts *facts)
 {
-    int result = files_facts_at(directory->root, path, facts);
+    int result = files_facts_at(directory->root.fd, path, facts);
     for (unsigned i = 0; i < REMOVE_ATTEMPTS && (result < 0 || (i == 0 && inode != 0)); ++i) {
         freshness_ask(directory, bucket_path);
-        result = files_facts_at(directory->root, path, facts);
+        result = files_facts_at(directory->root.fd, path, facts);
     }
     return result;
 }
@@ -254,7 +254,7 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
     const char *below = aside;
     const int at = temporary_below(directory, &below);
     account_begin_removing(account, hash, number);
-    result = files_rename(directory->root, path, at, below);
+    result = files_rename(directory->root.fd, path, at, below);
     if (result == -EXDEV)
         result = delete_in_place(directory, path);
     if (result < 0) {
@@ -281,7 +281,7 @@ ingot_status_t bucket_take_away(struct directory *directory, const char *name_sp
     if (status != INGOT_SUCCESS)
         return status;
     paths_bucket(bucket_path, name_space, hash);
-    (void)files_remove_directory(directory->root, bucket_path); /* fails if it is not empty */
+    (void)files_remove_directory(directory->root.fd, bucket_path); /* fails if it is not empty */
     temporary_delete(directory, aside);
     return INGOT_SUCCESS;
 }

@@ -37,6 +37,7 @@
 #include "persist/base/stopped_holder.h"
 #include "persist/directory/layout/build_place.h"
 #include "persist/directory/layout/freshness.h"
+#include "persist/directory/layout/root.h"
 #include "persist/directory/layout/savings_file.h"
 #include "util/error_text.h"
 #include "util/nanoseconds.h"
@@ -54,9 +55,8 @@ struct build_lock {
     struct directory *directory;
     atomic_int fd; /* -1 after a forked child has closed it */
     uint64_t byte;
-    uint64_t device; /* this field and the next one identify the file `lock` */
-    uint64_t inode;
-    uint64_t stamp; /* made from the modification time and the inode of the id's bucket; 0: no bucket */
+    struct kept_file file; /* the same descriptor, and the identity of the file `lock` */
+    uint64_t stamp;        /* made from the modification time and the inode of the id's bucket; 0: no bucket */
     bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
     bool is_held; /* true: held exclusively; the mutex guards this field and the next two */
@@ -74,9 +74,8 @@ static bool is_watching_forks;
 static void close_in_child(void)
 {
     for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
-        const int fd = atomic_exchange(&lock->fd, -1);
-        if (fd >= 0)
-            (void)files_close(fd);
+        if (atomic_exchange(&lock->fd, -1) >= 0)
+            kept_file_end(&lock->file);
     }
 }
 
@@ -152,33 +151,40 @@ static void take_out(struct build_lock *lock)
         *at = lock->next;
 }
 
+/* True if the lock has its descriptor. A forked child has closed it, and the application may have. */
+static bool is_open(const struct build_lock *lock)
+{
+    return atomic_load(&lock->fd) >= 0 && kept_file_is_open(&lock->file);
+}
+
 /* Closes the file of a lock that is not in the list, and frees the lock. Unlocks the byte first, because a forked child
  * may share the open file. */
 static void destroy(struct build_lock *lock)
 {
-    const int fd = atomic_load(&lock->fd);
-    if (fd >= 0) {
-        (void)files_unlock(fd, lock->byte);
-        (void)files_close(fd);
+    if (is_open(lock)) {
+        (void)files_unlock(lock->file.fd, lock->byte);
+        kept_file_end(&lock->file);
     }
     const ingot_allocator_t allocator = lock->directory->allocator;
     memory_free(&allocator, lock, sizeof(*lock));
 }
 
+/* Takes over the descriptor, even if it returns NULL. */
 static struct build_lock *make(struct directory *directory, int fd, uint64_t bucket)
 {
-    struct file_facts facts = {0};
+    struct kept_file file;
+    if (files_keep(fd, &file) < 0)
+        return NULL;
     struct build_lock *lock = memory_allocate(&directory->allocator, sizeof(*lock));
-    if (lock == NULL || files_facts(fd, &facts) < 0) {
-        memory_free(&directory->allocator, lock, sizeof(*lock));
+    if (lock == NULL) {
+        kept_file_end(&file);
         return NULL;
     }
     memset(lock, 0, sizeof(*lock));
+    lock->file = file;
     lock->directory = directory;
     atomic_init(&lock->fd, fd);
     lock->byte = byte_of(directory, bucket);
-    lock->device = facts.device;
-    lock->inode = facts.inode;
     atomic_init(&lock->next, NULL);
     paths_bucket(lock->bucket, directory->name_space, bucket);
     return lock;
@@ -228,18 +234,17 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
         return NULL;
     }
     close_kept(directory, 0, MAX_KEPT);
-    const int fd = files_open_update(directory->root, PATHS_LOCK);
+    const bool is_ready = root_ready(directory) == INGOT_SUCCESS;
+    const int fd = is_ready ? files_open_update(directory->root.fd, PATHS_LOCK) : -EBADF;
     if (fd < 0) {
         tell_unlockable(directory, fd);
         return NULL;
     }
     struct build_lock *lock = make(directory, fd, directory->bucket_of(id_size, id));
-    if (lock != NULL) {
+    if (lock != NULL)
         enlist(lock);
-    } else {
-        (void)files_close(fd);
+    else
         tell_unlockable(directory, -ENOMEM);
-    }
     return lock;
 }
 
@@ -254,7 +259,7 @@ static bool is_held_here(const struct build_lock *lock)
     take_mutex();
     const struct build_lock *other = newest;
     while (other != NULL && !(other->is_held && other != lock && other->byte == lock->byte &&
-                              other->inode == lock->inode && other->device == lock->device))
+                              other->file.inode == lock->file.inode && other->file.device == lock->file.device))
         other = other->next;
     give_mutex();
     return other != NULL;
@@ -272,6 +277,8 @@ static enum build_lock_state try_take(struct build_lock *lock)
     enum files_lock found = FILES_LOCK_EXCLUSIVE;
     if (is_held_here(lock))
         return BUILD_LOCK_HELD_HERE;
+    if (!is_open(lock))
+        return BUILD_LOCK_POINTLESS;
     for (unsigned i = 0; i < ATTEMPTS; ++i) {
         int result = files_try_lock(lock->fd, lock->byte);
         if (result == 0) {
@@ -304,7 +311,7 @@ static bool has_changed(struct build_lock *lock)
     bool is_fresh = false;
     const uint64_t now_ns = files_wall_clock_ns();
     freshness_ask(lock->directory, lock->bucket);
-    if (files_facts_at(lock->directory->root, lock->bucket, &facts) == 0) {
+    if (files_facts_at(lock->directory->root.fd, lock->bucket, &facts) == 0) {
         stamp = (facts.modified_ns ^ facts.inode << 32) | 1;
         is_fresh = facts.modified_ns + TICK_NS > now_ns && facts.modified_ns < now_ns + TICK_NS;
     }
@@ -316,7 +323,7 @@ static bool has_changed(struct build_lock *lock)
 
 static void close_lock(struct build_lock *lock, bool is_pointless)
 {
-    const bool is_to_keep = is_pointless && files_try_lock_shared(lock->fd, lock->byte) == 0;
+    const bool is_to_keep = is_pointless && is_open(lock) && files_try_lock_shared(lock->fd, lock->byte) == 0;
     close_kept(lock->directory, lock->byte, is_to_keep ? MAX_KEPT - 1 : MAX_KEPT);
     take_mutex();
     lock->is_held = false;
@@ -354,7 +361,7 @@ static uint64_t max_wait_for_working_ns(void *self)
 
 static bool is_holder_working(const struct build_lock *lock)
 {
-    return !stopped_holder_exists(lock->inode, lock->byte);
+    return !stopped_holder_exists(lock->file.inode, lock->byte);
 }
 
 void build_lock_fini(struct directory *directory)

@@ -15,14 +15,14 @@ void freshness_ask(const struct directory *directory, const char *bucket_path)
 {
     char name_space[PATH_CAPACITY];
     const char *slash = strchr(bucket_path, '/');
-    files_refresh(directory->root, ".");
+    files_refresh(directory->root.fd, ".");
     if (slash != NULL) {
         const size_t length = (size_t)(slash - bucket_path);
         memcpy(name_space, bucket_path, length);
         name_space[length] = '\0';
-        files_refresh(directory->root, name_space);
+        files_refresh(directory->root.fd, name_space);
     }
-    files_refresh(directory->root, bucket_path);
+    files_refresh(directory->root.fd, bucket_path);
 }
 
 bool freshness_try_again(const struct directory *directory, const char *bucket_path, unsigned *attempt)

@@ -57,7 +57,7 @@ static int remove_one(const struct directory *directory, const char *name_space,
 {
     char path[PATH_CAPACITY];
     account_files_path(path, name_space, name);
-    const int result = files_remove(directory->root, path);
+    const int result = files_remove(directory->root.fd, path);
     return result == -ENOENT ? 0 : result;
 }
 
@@ -78,7 +78,7 @@ static bool visit(void *user, const char *name)
 {
     struct removing *removing = user;
     struct file_facts facts;
-    if (paths_is_namespace(name) && files_facts_at(removing->directory->root, name, &facts) == 0 &&
+    if (paths_is_namespace(name) && files_facts_at(removing->directory->root.fd, name, &facts) == 0 &&
         facts.is_directory && files_are_private(&facts, removing->directory->owner))
         removing->status = remove_of(removing->directory, name);
     return removing->status == INGOT_SUCCESS;
@@ -90,7 +90,7 @@ ingot_status_t kept_recipe_remove(const struct directory *directory, const char 
     removing.status = remove_of(directory, name_space != NULL ? name_space : "");
     if (removing.status != INGOT_SUCCESS || name_space != NULL)
         return removing.status;
-    const int result = files_list(directory->root, ".", visit, &removing);
+    const int result = files_list(directory->root.fd, ".", visit, &removing);
     return result < 0 ? files_read_failed(result, "listing", "the store") : removing.status;
 }
 
@@ -102,7 +102,7 @@ static ingot_status_t check(const struct directory *directory, const char *name_
     char path[PATH_CAPACITY];
     struct file_facts facts;
     account_files_path(path, name_space, PATHS_RECIPE);
-    const int result = files_facts_at(directory->root, path, &facts);
+    const int result = files_facts_at(directory->root.fd, path, &facts);
     if (result == -ENOENT || result == -ENOTDIR)
         return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the store keeps no recipe: %s is missing", path);
     if (result < 0)

@@ -4,11 +4,13 @@
  * The root is opened once, and everything else is opened relative to it. If another directory gets the root's path
  * later, the store keeps working in the directory that it opened. If that directory is deleted, the store resolves the
  * path again, because a user who deletes a cache wants it to be empty, not off. The new directory replaces the old one
- * under the same descriptor, so other threads do not notice.
+ * under the same descriptor, so other threads do not notice. The application may have closed the descriptor. Therefore,
+ * each operation that writes checks it first, and opens the path again if necessary.
  */
 #include "persist/directory/layout/root.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ingot/backend.h>
 #include <string.h>
 
@@ -26,7 +28,7 @@ static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
  * the directory cannot be written to, storing the first blob reports that. */
 static void furnish(struct directory *directory)
 {
-    const int tag = files_create(directory->root, "CACHEDIR.TAG");
+    const int tag = files_create(directory->root.fd, "CACHEDIR.TAG");
     if (tag >= 0) {
         if (files_may_grow_to(sizeof(cache_tag) - 1))
             (void)files_write(tag, sizeof(cache_tag) - 1, cache_tag);
@@ -63,19 +65,6 @@ static ingot_status_t copy_path(struct directory *directory, const char *path)
     return INGOT_SUCCESS;
 }
 
-/* Creates the missing parents of the root. Ignores failures, because if a parent is missing, creating the root
- * fails. */
-static void make_parents(const char *path)
-{
-    char copy[ROOT_PATH_MAX];
-    memcpy(copy, path, strlen(path) + 1);
-    for (char *slash = strchr(copy + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        (void)files_make_root(copy);
-        *slash = '/';
-    }
-}
-
 static ingot_status_t parent_is_missing(const char *path)
 {
     return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the parent directory of %s is missing", path);
@@ -90,6 +79,20 @@ static bool has_parent(const char *path)
     return parent != -ENOENT;
 }
 
+/* Some file systems, such as /proc, report it like this if they make no directories. */
+static ingot_status_t allows_no_directories(const char *path)
+{
+    return ingot_set_error(INGOT_READ_ONLY, ENOENT, "%s cannot be made: its parent allows no new directories", path);
+}
+
+/* Explains why the root is not a directory. */
+static ingot_status_t not_a_directory(const char *path, int error)
+{
+    struct file_facts facts;
+    return files_facts_at(AT_FDCWD, path, &facts) == 0 ? files_untrusted(&facts, true, files_user(), path)
+                                                       : files_read_failed(error, "opening", path);
+}
+
 static ingot_status_t open_or_make(const struct directory *directory, int *root)
 {
     const char *path = directory->path;
@@ -99,17 +102,16 @@ static ingot_status_t open_or_make(const struct directory *directory, int *root)
             return parent_is_missing(path);
         if (directory->is_read_only)
             return ingot_set_error_detail(INGOT_READ_ONLY, "%s is missing and must not be created", path);
-        if (directory->makes_parents)
-            make_parents(path);
-        const int made = files_make_root(path);
-        if (made < 0 && made != -EEXIST) {
-            if (made == -ENOENT)
-                return parent_is_missing(path);
-            (void)files_write_failed(made, "making", path);
-            return made == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
+        *root = files_make_root(path, directory->makes_parents);
+        if (*root == -ENOENT)
+            return has_parent(path) ? allows_no_directories(path) : parent_is_missing(path);
+        if (*root < 0) {
+            (void)files_write_failed(*root, "making", path);
+            return *root == -ENOMEM ? INGOT_OUT_OF_MEMORY : INGOT_READ_ONLY;
         }
-        *root = files_open_root(path);
     }
+    if (*root == -ENOTDIR || *root == -ELOOP)
+        return not_a_directory(path, *root);
     return *root < 0 ? files_read_failed(*root, "opening", path) : INGOT_SUCCESS;
 }
 
@@ -149,7 +151,9 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
     status = open_trusted(directory, &root, &directory->owner);
     if (status != INGOT_SUCCESS)
         return status;
-    directory->root = root;
+    const int result = kept_directory_replace(&directory->root, root);
+    if (result < 0)
+        return files_read_failed(result, "examining", directory->path);
     if (!directory->is_read_only)
         furnish(directory);
     return INGOT_SUCCESS;
@@ -157,33 +161,53 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
 
 void root_fini(struct directory *directory)
 {
-    if (directory->root >= 0)
-        (void)files_close(directory->root);
+    kept_directory_end(&directory->root);
     memory_free(&directory->allocator, directory->path, directory->path_size);
 }
 
-bool root_renew(struct directory *directory)
+/* Opens the root again if it is lost or deleted. Sets *state to what it was. Returns true if it is in use now. Requires
+ * the session's lock. */
+static bool open_again(struct directory *directory, enum kept_state *state)
 {
     int root;
     uint32_t owner;
     struct file_facts facts;
-    const uint64_t started_ns = files_steady_clock_ns();
-    const int result = files_facts(directory->root, &facts);
-    const bool is_deleted = result == 0 ? facts.link_count == 0 : result == -ESTALE;
-    if (!is_deleted || open_trusted(directory, &root, &owner) != INGOT_SUCCESS)
+    if (kept_directory_examine(&directory->root, state, &facts) < 0)
+        return false;
+    if (*state == KEPT_OPEN)
+        return true; /* another thread has opened it meanwhile */
+    if (open_trusted(directory, &root, &owner) != INGOT_SUCCESS)
         return false;
     if (owner != directory->owner) { /* other threads are still checking entries against the old owner */
         (void)files_close(root);
         return false;
     }
-    const int replaced = files_replace(root, directory->root);
-    (void)files_close(root);
-    if (replaced < 0)
+    return kept_directory_replace(&directory->root, root) == 0;
+}
+
+bool root_renew(struct directory *directory)
+{
+    enum kept_state state;
+    struct file_facts facts;
+    const uint64_t started_ns = files_steady_clock_ns();
+    if (kept_directory_examine(&directory->root, &state, &facts) < 0 || state == KEPT_OPEN)
         return false;
+    temporary_lock(directory);
+    const bool is_open = open_again(directory, &state);
+    temporary_unlock(directory);
+    if (!is_open || state != KEPT_DELETED)
+        return is_open;
     temporary_renew(directory);
     if (!directory->is_read_only)
         furnish(directory);
     directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND, 0, started_ns, directory->path,
                    "the store's directory was deleted; the store continues in a new one");
     return true;
+}
+
+ingot_status_t root_ready(struct directory *directory)
+{
+    if (!kept_directory_is_lost(&directory->root) || root_renew(directory))
+        return INGOT_SUCCESS;
+    return files_lost(directory->path);
 }

@@ -12,7 +12,10 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
 void root_fini(struct directory *directory);
 
 /* If the root was deleted while the store is open, opens the directory that its path now names, or creates it, and
- * emits an event. Returns true if the store is now in another directory, so that a failed operation may be retried. */
+ * emits an event. If the application has closed the descriptor, opens the path, too. Returns true if the root was
+ * opened again, so that a failed operation may be retried. */
 bool root_renew(struct directory *directory);
+/* Makes sure that the root's descriptor is still Ingot's. Must be called before writing below the root. */
+ingot_status_t root_ready(struct directory *directory);
 
 #endif

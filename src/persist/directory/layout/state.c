@@ -5,6 +5,7 @@
 
 #include <ingot/backend.h>
 
+#include "persist/directory/layout/root.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/storage.h"
 
@@ -20,7 +21,7 @@ ingot_status_t directory_get(ingot_storage_t storage, struct directory **directo
     *directory = directory_of(storage);
     if (*directory == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");
-    return INGOT_SUCCESS;
+    return root_ready(*directory);
 }
 
 const char *directory_name_space(const struct directory *directory)

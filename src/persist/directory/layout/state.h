@@ -12,21 +12,22 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "persist/base/kept_directory.h"
 #include "persist/base/process_lock.h"
 #include "persist/directory/format/paths.h"
 #include "persist/directory/layout/eviction_order.h"
 #include "persist/storage/common/counters.h"
+#include "util/kept_file.h"
+#include "util/nanoseconds.h"
 
 /* size.txt and index.bin. They are kept open for the next blob that is stored, because opening and closing them takes
  * as long as using them. */
 struct account_files {
     atomic_int use; /* an enum account_use; acquire when taken, release when put back */
-    int size_fd;
-    int index_fd;
+    struct kept_file size;
+    struct kept_file index;
     /* the process that opened them; a forked child shares their locks, so it must not use them */
     unsigned long process;
-    uint64_t size_inode;
-    uint64_t index_inode;
     uint64_t size_bytes; /* size of size.txt */
     uint64_t finished;   /* checksum of an index header whose change is known to be complete; 0: none */
 };
@@ -38,16 +39,17 @@ struct account_files {
 /* The session of this process: its names in tmp contain the number of a byte of the file `lock`. While the process
  * keeps that byte locked, other processes know that it is still running; see temporary.c. */
 struct temporary_session {
-    struct process_lock lock; /* guards the other fields; only reading `tmp` needs no lock */
-    int lock_fd;              /* descriptor of the file `lock`; -1: no session */
-    atomic_int tmp;           /* handle of tmp, whose descriptor never changes; -1: not opened yet; release/acquire */
-    uint64_t byte;            /* the byte that this process has locked */
+    /* guards the other fields, and changes of the root's descriptor; only reading `tmp` needs no lock */
+    struct process_lock lock;
+    struct kept_file lock_file; /* the file `lock`; no descriptor: no session */
+    struct kept_directory tmp;
+    uint64_t byte; /* the byte that this process has locked */
     uint64_t next;
 };
 
 struct directory {
     ingot_allocator_t allocator;
-    int root;   /* descriptor of the root; stays the same even if root.c opens another directory */
+    struct kept_directory root;
     char *path; /* absolute path of the root */
     size_t path_size;
     uint32_t owner; /* the user that must own the root and everything in it */
@@ -63,6 +65,8 @@ struct directory {
     uint64_t max_blob_bytes;
     uint32_t low_water_percent;
     uint64_t lock_timeout_ns;
+    /* relaxed: how often in a row the index was not unlocked in time; each time halves the next wait */
+    atomic_uint lock_timeouts;
     bool never_waits;       /* true: processes do not wait for each other to build a program */
     uint32_t build_jobs;    /* how many builds may run at the same time; 0: any number */
     uint64_t build_wait_ns; /* limit of the wait for another process's build; 0: as long as the longest build took */
@@ -81,16 +85,24 @@ struct directory {
 /* Returns the directory store of a storage, or NULL if the storage is of another kind. */
 struct directory *directory_of(ingot_storage_t storage);
 
-/* Returns the age of an entry according to the eviction order, or 0 if its time is in the future. */
+/* Machines that share a store may have clocks that differ by less than this. */
+#define DIRECTORY_CLOCK_SKEW_NS (86400 * NS_PER_SECOND)
+/* A machine whose clock is before the year 2024 has not set it yet. */
+#define DIRECTORY_UNSET_CLOCK_NS (UINT64_C(1704067200) * NS_PER_SECOND)
+
+/* Returns the age of an entry according to the eviction order. If its time is far in the future, it was stored by a
+ * machine with a wrong clock, and would never become old, so it counts as the oldest. */
 static inline uint64_t directory_age_ns(const struct directory *directory, uint64_t now_ns, uint64_t created_ns,
                                         uint64_t last_use_ns)
 {
     const uint64_t then_ns = eviction_order_time(directory->order, created_ns, last_use_ns);
-    return now_ns > then_ns ? now_ns - then_ns : 0;
+    if (now_ns >= then_ns)
+        return now_ns - then_ns;
+    return then_ns - now_ns > DIRECTORY_CLOCK_SKEW_NS && now_ns > DIRECTORY_UNSET_CLOCK_NS ? UINT64_MAX : 0;
 }
 
 /* Gets the directory store of a storage for a public function. Returns INGOT_INVALID_ARGUMENTS if the storage is NULL,
- * and INGOT_UNIMPLEMENTED if it is of another kind. */
+ * and INGOT_UNIMPLEMENTED if it is of another kind. Makes sure that its root can be used (root_ready). */
 ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
 /* Returns the store's namespace, or NULL if it has none. */
 const char *directory_name_space(const struct directory *directory);

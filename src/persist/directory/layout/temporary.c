@@ -22,16 +22,14 @@
 
 ingot_status_t temporary_init(struct directory *directory)
 {
-    directory->session.lock_fd = -1;
-    atomic_init(&directory->session.tmp, -1);
+    directory->session.lock_file = (struct kept_file)KEPT_FILE_INIT;
+    kept_directory_init(&directory->session.tmp);
     return process_lock_init(&directory->session.lock);
 }
 
 static void end_session(struct temporary_session *session)
 {
-    if (session->lock_fd >= 0)
-        (void)files_close(session->lock_fd);
-    session->lock_fd = -1;
+    kept_file_end(&session->lock_file);
 }
 
 static void forget(void *user)
@@ -39,55 +37,70 @@ static void forget(void *user)
     end_session(user); /* the parent keeps its lock, because it still has the file open */
 }
 
+void temporary_lock(struct directory *directory)
+{
+    process_lock_take(&directory->session.lock, forget, &directory->session);
+}
+
+void temporary_unlock(struct directory *directory)
+{
+    process_lock_give(&directory->session.lock);
+}
+
 void temporary_fini(struct directory *directory)
 {
-    const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
-    if (tmp >= 0)
-        (void)files_close(tmp);
+    kept_directory_end(&directory->session.tmp);
     end_session(&directory->session);
     process_lock_fini(&directory->session.lock);
 }
 
 static int open_tmp(const struct directory *directory)
 {
-    const int fd = files_open_place(directory->root, TEMPORARY);
+    const int fd = files_open_place(directory->root.fd, TEMPORARY);
     if (fd != -ENOENT)
         return fd;
-    const int made = files_make_directory(directory->root, TEMPORARY);
-    return made == 0 || made == -EEXIST ? files_open_place(directory->root, TEMPORARY) : made;
+    const int made = files_make_directory(directory->root.fd, TEMPORARY);
+    return made == 0 || made == -EEXIST ? files_open_place(directory->root.fd, TEMPORARY) : made;
 }
 
 static int examine_tmp(const struct directory *directory, struct file_facts *facts)
 {
-    const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
-    const int result = tmp >= 0 ? files_facts(tmp, facts) : -ENOENT;
-    return result == -ESTALE || (result == 0 && facts->link_count == 0) ? -ENOENT : result;
+    enum kept_state state;
+    const int result = kept_directory_examine(&directory->session.tmp, &state, facts);
+    return result == 0 && state != KEPT_OPEN ? -ENOENT : result;
 }
 
-/* Opens tmp. If it was open, the new directory gets the same descriptor, because other threads may be using that. */
-static int renew_tmp(struct directory *directory)
+/* Opens tmp, unless another thread has opened it meanwhile, and uses the session. Requires the lock. */
+static int open_tmp_again(struct directory *directory)
 {
     struct temporary_session *session = &directory->session;
-    int result = 0;
     struct file_facts facts;
-    process_lock_take(&session->lock, forget, session);
-    if (examine_tmp(directory, &facts) != -ENOENT) { /* another thread has opened it meanwhile, and uses the session */
-        process_lock_give(&session->lock);
+    if (examine_tmp(directory, &facts) != -ENOENT)
         return 0;
-    }
-    const int before = atomic_load_explicit(&session->tmp, memory_order_relaxed);
     const int fd = open_tmp(directory);
-    if (fd >= 0 && before >= 0) {
-        result = files_replace(fd, before);
-        (void)files_close(fd);
-        end_session(session); /* whoever removed tmp may have removed the file `lock`, too */
-    } else if (fd >= 0) {
-        atomic_store_explicit(&session->tmp, fd, memory_order_release);
-    }
-    process_lock_give(&session->lock);
     if (fd < 0)
         return fd;
-    return result < 0 ? result : 0;
+    if (!kept_directory_is_lost(&session->tmp))
+        end_session(session); /* whoever removed tmp may have removed the file `lock`, too */
+    return kept_directory_replace(&session->tmp, fd);
+}
+
+static int renew_tmp(struct directory *directory)
+{
+    temporary_lock(directory);
+    const int result = open_tmp_again(directory);
+    temporary_unlock(directory);
+    return result;
+}
+
+/* Closes tmp to other users, and gives its owner the access that a umask has taken away. Nothing in it is ever loaded,
+ * so it may be repaired without looking into it. Leaves a store alone that its owner made read-only. */
+static void repair_tmp(const struct directory *directory, struct file_facts *facts)
+{
+    struct file_facts of_root;
+    if (files_facts(directory->root.fd, &of_root) == 0 && (of_root.mode & 0200) != 0 &&
+        files_make_private(directory->root.fd, TEMPORARY) == 0)
+        (void)examine_tmp(directory, facts);
 }
 
 ingot_status_t temporary_ready(struct directory *directory)
@@ -101,6 +114,8 @@ ingot_status_t temporary_ready(struct directory *directory)
     }
     if (result < 0)
         return files_write_failed(result, "making", TEMPORARY);
+    if (facts.is_directory && (facts.mode & 0722) != 0700)
+        repair_tmp(directory, &facts);
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
         return files_untrusted(&facts, true, directory->owner, TEMPORARY);
     return INGOT_SUCCESS;
@@ -108,16 +123,16 @@ ingot_status_t temporary_ready(struct directory *directory)
 
 int temporary_below(const struct directory *directory, const char **path)
 {
-    const int tmp = atomic_load_explicit(&directory->session.tmp, memory_order_acquire);
-    if (tmp < 0)
-        return directory->root; /* tmp is not open yet when opening the store deletes leftovers */
-    *path += sizeof(TEMPORARY); /* skips "tmp/" */
+    const int tmp = atomic_load_explicit(&directory->session.tmp.fd, memory_order_acquire);
+    if (kept_directory_is_lost(&directory->session.tmp))
+        return directory->root.fd; /* tmp is not open yet when opening the store deletes leftovers */
+    *path += sizeof(TEMPORARY);    /* skips "tmp/" */
     return tmp;
 }
 
 static int begin_session(const struct directory *directory, struct temporary_session *session)
 {
-    const int fd = files_open_update(directory->root, PATHS_LOCK);
+    const int fd = files_open_update(directory->root.fd, PATHS_LOCK);
     if (fd < 0)
         return fd;
     int result = -EAGAIN;
@@ -125,32 +140,29 @@ static int begin_session(const struct directory *directory, struct temporary_ses
         session->byte = PATHS_SESSION_MIN | (files_random() & (PATHS_SESSION_MIN - 1));
         result = files_try_lock(fd, session->byte);
     }
-    if (result < 0) {
-        (void)files_close(fd);
-        return result;
-    }
-    session->lock_fd = fd;
-    return 0;
+    if (result == 0)
+        return files_keep(fd, &session->lock_file);
+    (void)files_close(fd);
+    return result;
 }
 
 void temporary_renew(struct directory *directory)
 {
-    struct temporary_session *session = &directory->session;
-    process_lock_take(&session->lock, forget, session);
-    end_session(session);
-    process_lock_give(&session->lock);
+    temporary_lock(directory);
+    end_session(&directory->session);
+    temporary_unlock(directory);
 }
 
 ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACITY])
 {
     struct temporary_session *session = &directory->session;
     int result = 0;
-    process_lock_take(&session->lock, forget, session);
-    if (session->lock_fd < 0)
+    temporary_lock(directory);
+    if (!kept_file_is_open(&session->lock_file))
         result = begin_session(directory, session);
     if (result == 0)
         paths_temporary(path, TEMPORARY, session->byte, session->next++);
-    process_lock_give(&session->lock);
+    temporary_unlock(directory);
     return result < 0 ? files_lock_failed(result, PATHS_LOCK) : INGOT_SUCCESS;
 }
 
@@ -192,7 +204,7 @@ struct reclaim {
 static bool is_old(const struct reclaim *reclaim, const char *path)
 {
     struct file_facts facts;
-    if (files_facts_at(reclaim->directory->root, path, &facts) < 0)
+    if (files_facts_at(reclaim->directory->root.fd, path, &facts) < 0)
         return false;
     const uint64_t age_ns =
         reclaim->now_ns > facts.modified_ns ? reclaim->now_ns - facts.modified_ns : facts.modified_ns - reclaim->now_ns;
@@ -202,7 +214,7 @@ static bool is_old(const struct reclaim *reclaim, const char *path)
 static bool take_session(struct reclaim *reclaim, uint64_t byte)
 {
     if (reclaim->lock_fd < 0) /* if it was missing, it may have been made since */
-        reclaim->lock_fd = files_open_read_write(reclaim->directory->root, PATHS_LOCK);
+        reclaim->lock_fd = files_open_read_write(reclaim->directory->root.fd, PATHS_LOCK);
     if (reclaim->lock_fd == -ENOENT)
         return true; /* without the file, no process can have locked the byte */
     return reclaim->lock_fd >= 0 && files_try_lock(reclaim->lock_fd, byte) == 0;
@@ -231,7 +243,7 @@ static void delete_leftover(struct directory *directory, const char *path)
 static void reclaim_path(struct reclaim *reclaim, const char *path)
 {
     ++reclaim->found.count;
-    reclaim->found.bytes += entry_bytes(reclaim->directory->root, path);
+    reclaim->found.bytes += entry_bytes(reclaim->directory->root.fd, path);
     if (reclaim->is_removing)
         delete_leftover(reclaim->directory, path);
 }
@@ -261,10 +273,10 @@ struct leftovers temporary_reclaim(struct directory *directory, bool is_removing
     struct reclaim reclaim = {
         .directory = directory, .is_removing = is_removing, .lock_fd = -EBADF, .now_ns = files_wall_clock_ns()};
     struct file_facts facts;
-    if (files_facts_at(directory->root, TEMPORARY, &facts) < 0 || !facts.is_directory ||
+    if (files_facts_at(directory->root.fd, TEMPORARY, &facts) < 0 || !facts.is_directory ||
         !files_are_private(&facts, directory->owner))
         return reclaim.found;
-    (void)files_list(directory->root, TEMPORARY, reclaim_one, &reclaim);
+    (void)files_list(directory->root.fd, TEMPORARY, reclaim_one, &reclaim);
     if (reclaim.lock_fd >= 0)
         (void)files_close(reclaim.lock_fd);
     if (is_removing) {

@@ -20,13 +20,16 @@ struct leftovers {
 
 ingot_status_t temporary_init(struct directory *directory);
 void temporary_fini(struct directory *directory);
+/* Take and give the session's lock, which also guards the descriptor of the root. */
+void temporary_lock(struct directory *directory);
+void temporary_unlock(struct directory *directory);
 /* Ends the session, because the store has moved to another directory. The next name begins a session there. */
 void temporary_renew(struct directory *directory);
 
 /* Opens tmp, creates it if it is missing, and checks it. Must be called before the functions below. */
 ingot_status_t temporary_ready(struct directory *directory);
 /* Takes a path in tmp that is relative to the root, makes *path relative to the handle of tmp, and returns that handle.
- * If tmp is not open yet, leaves *path unchanged and returns the root's handle. */
+ * If tmp is not open, leaves *path unchanged and returns the root's handle. */
 int temporary_below(const struct directory *directory, const char **path);
 
 /* Creates a directory in tmp, and sets `path` to its path. */

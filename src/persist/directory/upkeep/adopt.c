@@ -71,14 +71,14 @@ void adopt_some(struct account *account, unsigned bucket_count)
     if (!header->is_scanning || !account->may_write)
         return;
     const char *path = account->name_space[0] != '\0' ? account->name_space : ".";
-    const int result = files_list_some(account->directory->root, path, &position, bucket_count, add_bucket, &some);
+    const int result = files_list_some(account->directory->root.fd, path, &position, bucket_count, add_bucket, &some);
     if (result < 0)
         return; /* the next call tries again */
     for (size_t i = 0; i < some.count && adoption.status == INGOT_SUCCESS; ++i) {
         char bucket_path[PATH_CAPACITY];
         adoption.bucket = some.buckets[i];
         paths_bucket(bucket_path, account->name_space, adoption.bucket);
-        (void)files_list(account->directory->root, bucket_path, adopt_entry, &adoption);
+        (void)files_list(account->directory->root.fd, bucket_path, adopt_entry, &adoption);
     }
     if (adoption.status != INGOT_SUCCESS)
         return;

@@ -14,6 +14,7 @@
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/temporary.h"
+#include "persist/storage/common/kinds.h"
 #include "util/nanoseconds.h"
 
 /* The largest index that is read completely, in pages. It has about 5,000 entries. */
@@ -74,7 +75,7 @@ static int choose_from_some(struct account *account, struct choice *choice)
     int result = 0;
     for (uint64_t i = 0; result == 0 && i < most && (i < SAMPLE_PAGES || choice->seen < SAMPLE_RECORDS); ++i) {
         const uint64_t page = header->cursor % header->page_count;
-        result = index_visit(account->open.files.index_fd, header->page_count, page, look_at, choice);
+        result = index_visit(account->open.files.index.fd, header->page_count, page, look_at, choice);
         header->cursor = page + 1;
     }
     account->is_changed = true;
@@ -87,7 +88,7 @@ static int choose_from_all(struct account *account, struct choice *choice)
     struct index_header *header = &account->header;
     int result = 0;
     for (uint64_t page = 0; result == 0 && page < header->page_count; ++page)
-        result = index_visit(account->open.files.index_fd, header->page_count, page, look_at, choice);
+        result = index_visit(account->open.files.index.fd, header->page_count, page, look_at, choice);
     if (result == 0) {
         header->entry_count = choice->seen;
         header->total_bytes = choice->bytes;
@@ -234,7 +235,7 @@ ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t en
     if (account_has_room(account, bytes, entry_count) || eviction->entry_count + eviction->forgotten != 0)
         return INGOT_SUCCESS;
     if (!may_evict)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full and its eviction is off");
+        return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE, "the store is full and its eviction is off");
     return status != INGOT_SUCCESS
                ? status
                : ingot_set_error_detail(INGOT_NO_SPACE,
@@ -248,7 +249,7 @@ void evict_end(struct eviction *eviction)
         char path[PATH_CAPACITY];
         temporary_delete(directory, eviction->entries[i].aside);
         paths_bucket(path, eviction->account->name_space, eviction->entries[i].bucket);
-        (void)files_remove_directory(directory->root, path); /* fails if it is not empty */
+        (void)files_remove_directory(directory->root.fd, path); /* fails if it is not empty */
     }
     if (eviction->entry_count == 0)
         return;
@@ -266,7 +267,7 @@ void evict_expired(struct directory *directory)
     char path[PATH_CAPACITY];
     struct file_facts facts;
     account_files_path(path, directory->name_space, "index.bin");
-    if (directory->max_age_ns == UINT64_MAX || files_facts_at(directory->root, path, &facts) < 0)
+    if (directory->max_age_ns == UINT64_MAX || files_facts_at(directory->root.fd, path, &facts) < 0)
         return;
     for (unsigned i = 0; i < EXPIRY_ROUNDS; ++i) {
         struct account account;

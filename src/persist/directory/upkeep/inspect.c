@@ -75,6 +75,7 @@ static void fill(struct inspected *inspected, const struct key_file *key, uint64
 bool inspect_init(struct inspected *inspected, const struct directory *directory, const struct survey *survey,
                   const struct survey_entry *found, ingot_storage_t verifying)
 {
+    char bucket_path[PATH_CAPACITY];
     char path[PATH_CAPACITY];
     struct file_facts facts;
     struct key_file key;
@@ -88,10 +89,13 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
         .identity = found->inode,
         .bytes = found->bytes,
     };
-    survey_path(survey, found, path);
-    const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
+    paths_bucket(bucket_path, survey->name_spaces[found->name_space], found->bucket);
+    paths_entry(path, bucket_path, found->number);
+    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
     struct entry_place pinned;
-    ingot_status_t status = pin(&place, found->inode, &pinned);
+    ingot_status_t status = bucket_examine(directory, bucket_path);
+    if (status == INGOT_SUCCESS)
+        status = pin(&place, found->inode, &pinned);
     if (status == INGOT_NOT_FOUND)
         return false;
     if (status == INGOT_SUCCESS)
@@ -103,7 +107,7 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
     if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
         return true;
     /* an entry that was deleted while it was read looks truncated or missing */
-    return files_facts_at(directory->root, path, &facts) == 0 && facts.inode == found->inode;
+    return files_facts_at(directory->root.fd, path, &facts) == 0 && facts.inode == found->inode;
 }
 
 void inspect_fini(struct inspected *inspected)
@@ -172,7 +176,7 @@ static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_ent
     ingot_status_t status = locate(storage, known, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
-    const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
+    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
     struct entry_place pinned;
     status = pin(&place, known->identity, &pinned);
     if (status != INGOT_SUCCESS)
@@ -227,7 +231,7 @@ ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_p
         status = locate(storage, &known, &directory, path);
     if (status != INGOT_SUCCESS)
         return status;
-    const int result = files_facts_at(directory->root, path, &facts);
+    const int result = files_facts_at(directory->root.fd, path, &facts);
     if (result < 0)
         return files_read_failed(result, "examining", path);
     if (facts.inode != known.identity)

@@ -86,17 +86,17 @@ static bool has_vanished(const struct account *account, const struct index_recor
     struct file_facts facts;
     paths_bucket(bucket_path, account->name_space, record->bucket);
     paths_entry(path, bucket_path, record->number);
-    if (files_facts_at(account->directory->root, path, &facts) != -ENOENT)
+    if (files_facts_at(account->directory->root.fd, path, &facts) != -ENOENT)
         return false;
     freshness_ask(account->directory, bucket_path); /* another machine may have stored it */
-    return files_facts_at(account->directory->root, path, &facts) == -ENOENT;
+    return files_facts_at(account->directory->root.fd, path, &facts) == -ENOENT;
 }
 
 static ingot_status_t forget_vanished(struct account *account, uint64_t page)
 {
     struct page_records records;
     records.count = 0;
-    const int result = index_visit(account->open.files.index_fd, account->header.page_count, page, collect, &records);
+    const int result = index_visit(account->open.files.index.fd, account->header.page_count, page, collect, &records);
     for (size_t i = 0; i < records.count; ++i) {
         const struct index_record *record = &records.records[i];
         if (!has_vanished(account, record))

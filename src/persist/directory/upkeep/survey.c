@@ -107,14 +107,14 @@ int survey_read(const struct directory *directory, const char *name_space, uint6
     *entry = (struct survey_entry){.bucket = bucket, .number = number};
     paths_bucket(bucket_path, name_space, bucket);
     paths_entry(path, bucket_path, number);
-    const int result = files_facts_at(directory->root, path, &facts);
+    const int result = files_facts_at(directory->root.fd, path, &facts);
     if (result < 0)
         return result;
-    if (!files_are_private(&facts, directory->owner) || !(facts.is_directory || facts.is_file))
+    if (!files_are_own(&facts, directory->owner) || !(facts.is_directory || facts.is_file))
         return 1;
     entry->inode = facts.inode;
     if (facts.is_directory) {
-        const struct entry_place place = {directory->root, path, directory->owner, BLOB_CHECKED_HERE};
+        const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
         read_entry(&place, entry);
     }
     return 0;
@@ -164,7 +164,7 @@ static void open_index(struct reading *reading)
 {
     char path[PATH_CAPACITY];
     account_files_path(path, reading->survey->name_spaces[reading->name_space], "index.bin");
-    reading->index_fd = files_open_read(reading->directory->root, path);
+    reading->index_fd = files_open_read(reading->directory->root.fd, path);
     if (reading->index_fd >= 0 && index_read_header(reading->index_fd, &reading->index) != 1) {
         (void)files_close(reading->index_fd);
         reading->index_fd = -1;
@@ -180,7 +180,7 @@ static int read_buckets(struct survey *survey, struct reading *reading)
         char path[PATH_CAPACITY];
         reading->bucket = survey->buckets[i];
         paths_bucket(path, survey->name_spaces[reading->name_space], reading->bucket);
-        const int result = files_list(reading->directory->root, path, visit_bucket, reading);
+        const int result = files_list(reading->directory->root.fd, path, visit_bucket, reading);
         if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
             return result;
         if (result < 0 && result != -ENOENT && result != -ENOTDIR && result != -ELOOP)
@@ -212,14 +212,14 @@ static int read_all(struct survey *survey, const struct directory *directory, co
         if (!add_name_space(survey, only))
             return -ENOMEM;
     } else {
-        result = files_list(directory->root, ".", visit_root, survey);
+        result = files_list(directory->root.fd, ".", visit_root, survey);
         if (result == 0)
             result = read_name_space(survey, directory, 0);
         /* makes the order independent of the file system; "" stays first */
         qsort(survey->name_spaces, survey->name_space_count, sizeof(*survey->name_spaces), compare_names);
     }
     for (uint32_t i = 1; i < survey->name_space_count && result == 0; ++i) {
-        result = files_list(directory->root, survey->name_spaces[i], visit_name_space, survey);
+        result = files_list(directory->root.fd, survey->name_spaces[i], visit_name_space, survey);
         if (result == -ENOENT || result == -ENOTDIR || result == -ELOOP) /* it is not a namespace */
             result = 0;
         if (result == 0)
@@ -253,13 +253,13 @@ static bool is_in_use(const struct directory *directory, const char *name)
     struct file_facts facts;
     bool has_bucket = false;
     const char *folder = name[0] != '\0' ? name : ".";
-    if (files_facts_at(directory->root, folder, &facts) < 0 || !facts.is_directory ||
+    if (files_facts_at(directory->root.fd, folder, &facts) < 0 || !facts.is_directory ||
         !files_are_private(&facts, directory->owner))
         return false;
     account_files_path(path, name, "index.bin");
-    if (files_facts_at(directory->root, path, &facts) == 0)
+    if (files_facts_at(directory->root.fd, path, &facts) == 0)
         return true;
-    (void)files_list(directory->root, folder, is_no_bucket, &has_bucket);
+    (void)files_list(directory->root.fd, folder, is_no_bucket, &has_bucket);
     return has_bucket;
 }
 
@@ -268,7 +268,7 @@ ingot_status_t survey_init_name_spaces(struct survey *survey, const struct direc
     *survey = (struct survey){.allocator = directory->allocator};
     int result = add_name_space(survey, name_space != NULL ? name_space : "") ? 0 : -ENOMEM;
     if (result == 0 && name_space == NULL)
-        result = files_list(directory->root, ".", visit_root, survey);
+        result = files_list(directory->root.fd, ".", visit_root, survey);
     if (survey->is_out_of_memory)
         result = -ENOMEM;
     size_t kept = 0;

@@ -27,6 +27,41 @@ static void count(ingot_persist_verification_t *so_far, const ingot_persist_entr
         ++so_far->unread_count;
 }
 
+/* True if this user owns an object, and other users may write to it. */
+static bool is_open_to_others(const struct directory *directory, const char *path)
+{
+    struct file_facts facts;
+    return files_facts_at(directory->root.fd, path, &facts) == 0 && files_are_own(&facts, directory->owner) &&
+           !facts.is_closed && !facts.is_link;
+}
+
+/* True if an entry that is not trusted can never be loaded, because its directory or a file in it was opened to other
+ * users, and not only because it has no seal. */
+static bool is_open_entry(const struct directory *directory, const struct survey *survey,
+                          const struct survey_entry *found)
+{
+    char path[PATH_CAPACITY];
+    char file[PATH_CAPACITY];
+    survey_path(survey, found, path);
+    if (is_open_to_others(directory, path))
+        return true;
+    paths_join(file, path, "key.bin");
+    if (is_open_to_others(directory, file))
+        return true;
+    paths_join(file, path, "kernel.bin");
+    return is_open_to_others(directory, file);
+}
+
+/* Closes a bucket to other users. Each entry in it is verified by itself. */
+static void close_bucket(const struct directory *directory, const struct survey *survey,
+                         const struct survey_entry *found)
+{
+    char path[PATH_CAPACITY];
+    paths_bucket(path, survey->name_spaces[found->name_space], found->bucket);
+    if (is_open_to_others(directory, path))
+        (void)files_make_private(directory->root.fd, path);
+}
+
 /* Removes an entry. Returns false if it could not be removed. */
 static bool take_away(struct directory *directory, const struct survey *survey, const struct survey_entry *found)
 {
@@ -40,10 +75,14 @@ static void verify_all(ingot_storage_t storage, struct directory *directory, con
     int goes_on = 1;
     for (size_t i = 0; goes_on != 0 && i < survey->entry_count; ++i) {
         struct inspected inspected;
+        if (repair != 0)
+            close_bucket(directory, survey, &survey->entries[i]);
         const bool is_there = inspect_init(&inspected, directory, survey, &survey->entries[i], storage);
         if (is_there) {
             count(so_far, &inspected.entry);
-            if (repair != 0 && entry_is_bad(inspected.entry.status))
+            const ingot_status_t status = inspected.entry.status;
+            if (repair != 0 && (entry_is_bad(status) ||
+                                (status == INGOT_UNTRUSTED && is_open_entry(directory, survey, &survey->entries[i]))))
                 so_far->removed_count += take_away(directory, survey, &survey->entries[i]);
             if (progress != NULL)
                 goes_on = progress(so_far, &inspected.entry, user);

@@ -4,8 +4,13 @@
 #ifndef INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 #define INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 
+#include <errno.h>
 #include <ingot/storage.h>
 #include <stdbool.h>
+
+/* The error code of INGOT_NO_SPACE if the limits that the user chose exclude a blob. For a flush, that is no failure.
+ */
+#define STORAGE_EXCLUDED_CODE ERANGE
 
 /* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };

@@ -18,6 +18,12 @@
 
 #define STORAGE_BACKENDS_CAPACITY 128u
 
+/* Why a blob was not stored. */
+struct store_failure {
+    ingot_status_t status;
+    char detail[256];
+};
+
 struct store_queue {
     struct process_lock lock;
     pthread_cond_t has_work;                          /* signaled for the storage's thread */
@@ -30,7 +36,7 @@ struct store_queue {
     uint64_t urgent_until_ns;                         /* the thread works on all lists until this time */
     struct store_costs costs;                         /* of the blobs that drivers provided so far */
     ingot_persist_flush_progress_t total;             /* since the storage was created */
-    ingot_status_t failure;                           /* the first failure that no flush has returned yet */
+    struct store_failure failure;                     /* the first one that no flush has returned yet */
     bool has_thread;
     bool is_ending;
     /* true if the storage's own thread released the last reference; that thread then finishes the storage */

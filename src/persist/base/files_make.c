@@ -1,0 +1,148 @@
+/*
+ * files_make.c - creates directories and files, and gives their owner access to them.
+ *
+ * The umask of the process that creates an object may take even the owner's access away, and later processes of the
+ * user then cannot use it. Permissions are changed through a descriptor of the object, never by its path: a process of
+ * root may work in a directory of another user, who can exchange the object for a link at any moment.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* O_PATH */
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "persist/base/files.h"
+#include "persist/base/steady_calls.h"
+
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452 /* the same number on all processors */
+#endif
+
+/* Changes the permissions of the object of a handle, which may have been opened with O_PATH. */
+static int change_mode(int handle, mode_t mode)
+{
+    char path[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+    (void)snprintf(path, sizeof(path), "/proc/self/fd/%d", handle);
+    if (chmod(path, mode) == 0)
+        return 0;
+    if (errno != ENOENT && errno != ENOTDIR)
+        return -errno;
+    return syscall(SYS_fchmodat2, handle, "", mode, AT_EMPTY_PATH) == 0 ? 0 : -errno; /* without /proc */
+}
+
+/* Adds the access that the owner lacks. Only the owner's objects are changed, even if root could change others. */
+int files_give_access_to(int handle)
+{
+    struct stat about;
+    if (fstat(handle, &about) != 0)
+        return -errno;
+    const mode_t needed = S_ISDIR(about.st_mode) ? S_IRWXU : S_IRUSR | S_IWUSR;
+    if ((about.st_mode & needed) == needed)
+        return 0;
+    if (about.st_uid != geteuid() || !(S_ISDIR(about.st_mode) || S_ISREG(about.st_mode)))
+        return -EACCES;
+    return change_mode(handle, (about.st_mode & 07777u) | needed);
+}
+
+int files_give_access(int at, const char *path)
+{
+    const int handle = files_open_handle(at, path);
+    if (handle < 0)
+        return handle;
+    const int result = files_give_access_to(handle);
+    (void)steady_close(handle);
+    return result;
+}
+
+int files_make_private(int at, const char *path)
+{
+    struct stat about;
+    const int handle = files_open_handle(at, path);
+    if (handle < 0)
+        return handle;
+    int result = fstat(handle, &about) == 0 ? 0 : -errno;
+    if (result == 0 && (!S_ISDIR(about.st_mode) || about.st_uid != geteuid()))
+        result = -EACCES;
+    if (result == 0)
+        result = change_mode(handle, S_IRWXU);
+    (void)steady_close(handle);
+    return result;
+}
+
+int files_make_directory(int at, const char *path)
+{
+    struct stat about;
+    if (mkdirat(at, path, S_IRWXU) != 0)
+        return -errno;
+    /* usually the directory is as it should be, and then it need not be opened */
+    if (fstatat(at, path, &about, AT_SYMLINK_NOFOLLOW) == 0 && (about.st_mode & S_IRWXU) == S_IRWXU)
+        return 0;
+    return files_give_access(at, path);
+}
+
+/* Creates the last component of a path, unless it exists, and opens it. Closes `parent`. */
+static int make_below(int parent, const char *name)
+{
+    const int made = files_make_directory(parent, name);
+    const int handle = made == 0 || made == -EEXIST ? files_open_place(parent, name) : made;
+    (void)steady_close(parent);
+    return handle;
+}
+
+/* Opens the directory of the first `length` characters of a path. Links in it are followed, because the user chose
+ * them. */
+static int open_existing(const char *path, size_t length)
+{
+    char copy[PATH_MAX];
+    if (length >= sizeof(copy))
+        return -ENAMETOOLONG;
+    memcpy(copy, path, length);
+    copy[length] = '\0';
+    return result_of(steady_open(length != 0 ? copy : "/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
+
+/* Returns the length of a path without its last component. */
+static size_t parent_length(const char *path, size_t length)
+{
+    while (length > 0 && path[length - 1] != '/')
+        --length;
+    while (length > 0 && path[length - 1] == '/')
+        --length;
+    return length;
+}
+
+int files_make_root(const char *path, bool makes_parents)
+{
+    size_t length = parent_length(path, strlen(path));
+    int handle = open_existing(path, length);
+    while (handle == -ENOENT && makes_parents && length > 0) {
+        length = parent_length(path, length);
+        handle = open_existing(path, length);
+    }
+    while (handle >= 0 && path[length] != '\0') {
+        char name[NAME_MAX + 1];
+        length += strspn(path + length, "/");
+        const size_t size = strcspn(path + length, "/");
+        if (size == 0)
+            break;
+        if (size > NAME_MAX) {
+            (void)steady_close(handle);
+            return -ENAMETOOLONG;
+        }
+        memcpy(name, path + length, size);
+        name[size] = '\0';
+        handle = make_below(handle, name);
+        length += size;
+    }
+    if (handle < 0)
+        return handle;
+    const int root = result_of(steady_openat(handle, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
+    (void)steady_close(handle);
+    return root;
+}

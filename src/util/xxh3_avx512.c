@@ -1,0 +1,26 @@
+/*
+ * xxh3_avx512.c - computes XXH3 hashes on x86-64 processors with AVX-512; see xxh3.h.
+ */
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "util/xxh3.h"
+
+#if defined(__AVX512F__)
+#include <sys/platform/x86.h> /* the C library knows what the processor and the system support */
+#endif
+
+bool xxh3_has_avx512(void)
+{
+#if defined(__AVX512F__)
+    return CPU_FEATURE_ACTIVE(AVX512F);
+#else
+    return false;
+#endif
+}
+
+struct xxh3_words xxh3_128_avx512(size_t size, const void *bytes)
+{
+    const XXH128_hash_t hash = XXH3_128bits(bytes, size);
+    return (struct xxh3_words){hash.low64, hash.high64};
+}

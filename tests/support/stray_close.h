@@ -1,0 +1,101 @@
+/*
+ * stray_close.h - closes descriptors that the application did not open, and opens other files under their numbers.
+ */
+#ifndef INGOT_TESTS_SUPPORT_STRAY_CLOSE_H
+#define INGOT_TESTS_SUPPORT_STRAY_CLOSE_H
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace stray_close
+{
+
+namespace fs = std::filesystem;
+
+/* Returns the numbers of the descriptors that refer to something. */
+inline std::set<int> open_descriptors()
+{
+    std::set<int> found;
+    for (int fd = 0; fd < 1024; ++fd)
+        if (fcntl(fd, F_GETFD) >= 0)
+            found.insert(fd);
+    return found;
+}
+
+/* Returns the descriptors that were opened since. */
+inline std::vector<int> opened_since(const std::set<int> &before)
+{
+    std::vector<int> opened;
+    for (const int fd : open_descriptors())
+        if (before.count(fd) == 0)
+            opened.push_back(fd);
+    return opened;
+}
+
+/* What the application opens under the numbers of closed descriptors: a file or directory of its own for each. */
+class Successors
+{
+public:
+    enum Kind { kFiles, kDirectories };
+
+    Successors(const fs::path &folder, const std::vector<int> &numbers, Kind kind) : kind_(kind), numbers_(numbers)
+    {
+        fs::create_directories(folder);
+        for (const int number : numbers) {
+            const fs::path path = folder / std::to_string(number);
+            if (kind == kFiles)
+                std::ofstream(path) << text();
+            else
+                fs::create_directory(path);
+            const int fd = open(path.c_str(), kind == kFiles ? O_RDWR | O_CLOEXEC : O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            dup3(fd, number, O_CLOEXEC);
+            close(fd);
+            paths_.push_back(path);
+        }
+    }
+    Successors(const Successors &) = delete;
+    Successors &operator=(const Successors &) = delete;
+    ~Successors()
+    {
+        for (const int number : numbers_)
+            close(number);
+    }
+
+    /* Returns what is wrong: "" if all are as they were, and open. */
+    std::string damage() const
+    {
+        for (size_t i = 0; i < numbers_.size(); ++i) {
+            struct stat by_number = {}, by_path = {};
+            const std::string name = "descriptor " + std::to_string(numbers_[i]);
+            if (fstat(numbers_[i], &by_number) != 0)
+                return name + " was closed";
+            if (stat(paths_[i].c_str(), &by_path) != 0 || by_number.st_ino != by_path.st_ino)
+                return name + " was replaced";
+            if (kind_ == kDirectories && !fs::is_empty(paths_[i]))
+                return name + " has something in it: " + fs::directory_iterator(paths_[i])->path().filename().string();
+            std::ifstream file(paths_[i]);
+            if (kind_ == kFiles && std::string(std::istreambuf_iterator<char>(file), {}) != text())
+                return name + " was written to";
+        }
+        return "";
+    }
+
+private:
+    static std::string text() { return std::string(5000, 'a'); }
+
+    Kind kind_;
+    std::vector<int> numbers_;
+    std::vector<fs::path> paths_;
+};
+
+} // namespace stray_close
+
+#endif

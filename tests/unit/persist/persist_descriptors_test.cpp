@@ -1,0 +1,171 @@
+/*
+ * Tests that no file of the application is harmed if the application closes descriptors that Ingot keeps open, and gets
+ * their numbers for its own files.
+ */
+#include <gtest/gtest.h>
+
+#include <sys/file.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "support/forked_child.h"
+#include "support/recipe_fixture.h"
+#include "support/store_fixture.h"
+#include "support/stray_close.h"
+
+extern "C" {
+#include "persist/storage/common/build_locks.h"
+#include "persist/storage/common/kinds.h"
+
+extern const struct build_locks build_lock_operations;
+void *storage_self(ingot_storage_t storage, enum storage_kind kind);
+}
+
+using namespace store_fixture;
+using stray_close::Successors;
+
+namespace
+{
+
+const Bytes kId = bytes_of("an id");
+const Bytes kOther = bytes_of("another id");
+const Bytes kBlob = random_bytes(1, 1000);
+
+ingot_persist_info_t info_of(const std::string &path, const char *name_space)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.name_space = name_space;
+    info.lock_timeout_ms = 60000;
+    return info;
+}
+
+} // namespace
+
+/* The parameters: the kind of files that the application opens, and the store's namespace. */
+class PersistDescriptors : public testing::TestWithParam<std::tuple<Successors::Kind, const char *>>
+{
+protected:
+    Successors::Kind kind() const { return std::get<0>(GetParam()); }
+
+    ScratchDirectory scratch;
+    const std::string root = (scratch.path() / "store").string();
+    const ingot_persist_info_t info = info_of(root, std::get<1>(GetParam()));
+    const std::set<int> before = stray_close::open_descriptors();
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, PersistDescriptors,
+                         testing::Combine(testing::Values(Successors::kFiles, Successors::kDirectories),
+                                          testing::Values(static_cast<const char *>(nullptr), "application")));
+
+TEST_P(PersistDescriptors, AStoreHarmsNoFileThatGotItsDescriptors)
+{
+    auto store = std::make_unique<Store>(info);
+    ASSERT_EQ(INGOT_SUCCESS, store->put(kId, kBlob));
+    const std::vector<int> kept = stray_close::opened_since(before);
+    ASSERT_LE(5u, kept.size()); /* the root, tmp, `lock`, size.txt and index.bin */
+    const Successors successors(scratch.path() / "data", kept, kind());
+    EXPECT_EQ(INGOT_SUCCESS, store->put(kOther, kBlob)) << ingot_last_error_detail();
+    EXPECT_EQ("", successors.damage());
+    EXPECT_EQ(INGOT_SUCCESS, store->load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, store->load(kOther));
+    EXPECT_EQ(INGOT_SUCCESS, store->remove(kId));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_clear(store->get()));
+    EXPECT_EQ("", successors.damage());
+    store.reset();
+    EXPECT_EQ("", successors.damage());
+    Store later(info);
+    EXPECT_EQ(INGOT_SUCCESS, later.put(kId, kBlob));
+    EXPECT_EQ(1u, entries_of(root).size());
+}
+
+TEST_P(PersistDescriptors, LoadsAfterAllWereClosed)
+{
+    Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    for (const int fd : stray_close::opened_since(before))
+        close(fd);
+    EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, store.put(kOther, kBlob)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, store.load(kOther));
+}
+
+TEST_P(PersistDescriptors, ABuildLockHarmsNoFile)
+{
+    auto store = std::make_unique<Store>(info);
+    void *self = storage_self(store->get(), STORAGE_DIRECTORY);
+    struct build_lock *lock = build_lock_operations.open(self, kId.size(), kId.data());
+    struct build_lock *kept = build_lock_operations.open(self, kOther.size(), kOther.data());
+    ASSERT_TRUE(lock != nullptr && kept != nullptr);
+    ASSERT_EQ(BUILD_LOCK_TAKEN, build_lock_operations.try_take(lock));
+    ASSERT_EQ(BUILD_LOCK_TAKEN, build_lock_operations.try_take(kept));
+    build_lock_operations.close(kept, true);
+    const Successors successors(scratch.path() / "data", stray_close::opened_since(before), kind());
+    EXPECT_EQ(0, forked_child::run([&] { return successors.damage() != ""; }));
+    EXPECT_EQ(BUILD_LOCK_POINTLESS, build_lock_operations.try_take(lock));
+    build_lock_operations.close(lock, false);
+    struct build_lock *next = build_lock_operations.open(self, kId.size(), kId.data());
+    ASSERT_NE(nullptr, next);
+    EXPECT_EQ(BUILD_LOCK_TAKEN, build_lock_operations.try_take(next));
+    build_lock_operations.close(next, false);
+    store.reset();
+    EXPECT_EQ("", successors.damage());
+}
+
+TEST_P(PersistDescriptors, ABundleHarmsNoFile)
+{
+    const fs::path path = scratch.path() / "bundle";
+    {
+        Store store(info);
+        ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
+    }
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str()));
+    const Successors successors(scratch.path() / "data", stray_close::opened_since(before), kind());
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    EXPECT_EQ(INGOT_IO_ERROR, ingot_storage_load(bundle, kId.size(), kId.data(), &blob));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "closed the descriptor")) << ingot_last_error_detail();
+    ingot_storage_release(bundle);
+    EXPECT_EQ("", successors.damage());
+}
+
+TEST_P(PersistDescriptors, ARecipeHarmsNoFile)
+{
+    const fs::path path = scratch.path() / "recipe";
+    recipe_fixture::Writer writer = recipe_fixture::open_writer(path);
+    recipe_fixture::Recipe recipe;
+    ASSERT_EQ(INGOT_SUCCESS, recipe_fixture::try_open_recipe(path, &recipe)) << ingot_last_error_detail();
+    const Successors successors(scratch.path() / "data", stray_close::opened_since(before), kind());
+    recipe.reset();
+    writer.reset();
+    EXPECT_EQ("", successors.damage());
+}
+
+/* Two sets of files that are kept open refer to the same files. If both were closed, the files that one opens again may
+ * get the numbers of the other, which then must not take them for its own: both would hold the same lock. */
+TEST(PersistDescriptorsOfThreads, AFileThatWasOpenedAgainIsNotTakenForAnotherOne)
+{
+    ScratchDirectory scratch;
+    const std::string root = (scratch.path() / "store").string();
+    const std::set<int> before = stray_close::open_descriptors();
+    Store store(info_of(root, nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+    int index = -1;
+    struct stat of_index = {}, about = {};
+    ASSERT_EQ(0, stat((root + "/index.bin").c_str(), &of_index));
+    for (const int fd : stray_close::opened_since(before))
+        if (fstat(fd, &about) == 0 && about.st_ino == of_index.st_ino)
+            index = fd;
+    ASSERT_LE(0, index);
+    const int other = open((root + "/index.bin").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(index, dup3(other, index, O_CLOEXEC)); /* the same file, opened by others */
+    EXPECT_EQ(INGOT_SUCCESS, store.put(kOther, kBlob));
+    EXPECT_EQ(0, fcntl(index, F_GETFD) < 0);
+    ASSERT_EQ(0, flock(other, LOCK_EX | LOCK_NB)) << "the store locked the file that is not its own";
+    close(other);
+    close(index);
+}

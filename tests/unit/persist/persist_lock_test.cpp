@@ -1,0 +1,87 @@
+/*
+ * Tests what stores do while another process holds the lock of their index, or if the system has no locks. The time is
+ * the test's own.
+ */
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "support/failing_calls.h"
+#include "support/forked_child.h"
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace
+{
+
+const Bytes kBlob = random_bytes(1, 1000);
+uint64_t paused_ns;
+
+Bytes numbered_id(unsigned number)
+{
+    return bytes_of("id number " + std::to_string(number));
+}
+
+} // namespace
+
+extern "C" {
+void __wrap_files_pause_ns(uint64_t duration_ns);
+uint64_t __wrap_files_steady_clock_ns(void);
+
+void __wrap_files_pause_ns(uint64_t duration_ns)
+{
+    paused_ns += duration_ns;
+}
+
+uint64_t __wrap_files_steady_clock_ns(void)
+{
+    return 1000000000 + paused_ns;
+}
+}
+
+TEST(PersistLock, AStoppedProcessCostsALimitedTime)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    const std::string path = root.string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    const Store store(info);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    const int stopped = open((root / "index.bin").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(0, flock(stopped, LOCK_EX));
+    paused_ns = 0;
+    for (unsigned i = 1; i <= 50; ++i)
+        EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(i), kBlob));
+    EXPECT_GE(uint64_t{500} * 1000000, paused_ns) << "each store waits for 200 ms";
+    EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "the first one does not wait";
+    close(stopped); /* it continues */
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
+    const int later = open((root / "index.bin").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_EQ(0, flock(later, LOCK_EX));
+    paused_ns = 0;
+    EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
+    EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "it waits as long as at first";
+    close(later);
+}
+
+TEST(PersistLock, ASandboxWithoutLocksIsExplained)
+{
+    for (const int error : {EINVAL, EPERM}) {
+        EXPECT_EQ(0, forked_child::run([&] {
+                      ScratchDirectory scratch;
+                      const Store store(scratch.path() / "store");
+                      if (!failing_calls::install({{SYS_fcntl, F_OFD_SETLK, error}}))
+                          return 2;
+                      const ingot_status_t status = store.put(numbered_id(0), kBlob);
+                      return status == INGOT_IO_ERROR && strstr(ingot_last_error_detail(), "sandbox") != nullptr ? 0
+                                                                                                                 : 1;
+                  }));
+    }
+}

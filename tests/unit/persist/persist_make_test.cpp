@@ -1,0 +1,254 @@
+/*
+ * Tests how a store makes its directories and files: what a umask takes away, and what another user exchanges.
+ */
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "support/forked_child.h"
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+
+namespace
+{
+
+const Bytes kId = bytes_of("an id");
+const Bytes kBlob = random_bytes(1, 1000);
+
+const std::function<void()> *after_making; /* called once, right after a directory was made */
+
+int made(int result)
+{
+    const std::function<void()> *action = after_making;
+    after_making = nullptr;
+    if (result == 0 && action != nullptr)
+        (*action)();
+    return result;
+}
+
+mode_t mode_of(const fs::path &path)
+{
+    struct stat about = {};
+    EXPECT_EQ(0, lstat(path.c_str(), &about)) << path;
+    return about.st_mode & 07777;
+}
+
+} // namespace
+
+extern "C" {
+int __real_mkdir(const char *path, mode_t mode);
+int __real_mkdirat(int at, const char *path, mode_t mode);
+int __wrap_mkdir(const char *path, mode_t mode);
+int __wrap_mkdirat(int at, const char *path, mode_t mode);
+
+int __wrap_mkdir(const char *path, mode_t mode)
+{
+    return made(__real_mkdir(path, mode));
+}
+
+int __wrap_mkdirat(int at, const char *path, mode_t mode)
+{
+    return made(__real_mkdirat(at, path, mode));
+}
+}
+
+TEST(PersistMake, ChangesNoDirectoryBehindALinkThatReplacesItsRoot)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store", victim = scratch.path() / "victim";
+    fs::create_directory(victim);
+    fs::permissions(victim, fs::perms(0755));
+    const std::function<void()> exchange = [&] {
+        fs::rename(root, scratch.path() / "moved");
+        fs::create_directory_symlink(victim, root);
+    };
+    after_making = &exchange;
+    const Store store(root);
+    EXPECT_NE(INGOT_SUCCESS, store.status());
+    EXPECT_TRUE(fs::is_symlink(root)) << "nothing was exchanged";
+    EXPECT_EQ(0755u, mode_of(victim));
+    EXPECT_TRUE(fs::is_empty(victim));
+}
+
+TEST(PersistMake, FollowsNoLinkThatReplacesAParent)
+{
+    ScratchDirectory scratch;
+    const fs::path parent = scratch.path() / "a", victim = scratch.path() / "victim";
+    fs::create_directory(victim);
+    const std::string root = (parent / "b" / "store").string();
+    const std::function<void()> exchange = [&] {
+        fs::rename(parent, scratch.path() / "moved");
+        fs::create_directory_symlink(victim, parent);
+    };
+    after_making = &exchange;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = root.c_str();
+    info.flags = INGOT_PERSIST_MAKE_PARENTS;
+    const Store store(info);
+    EXPECT_TRUE(fs::is_symlink(parent)) << "nothing was exchanged";
+    EXPECT_NE(INGOT_SUCCESS, store.status());
+    EXPECT_TRUE(fs::is_empty(victim));
+}
+
+/* What a process with this umask makes, later processes of the user can use. */
+TEST(PersistMake, AUmaskSpoilsNothing)
+{
+    for (const mode_t mask : {0077, 0177, 0277, 0377, 0477, 0777}) {
+        ScratchDirectory scratch;
+        fs::permissions(scratch.path(), fs::perms::all);
+        const fs::path root = scratch.path() / "store";
+        const auto as_user = [&](const std::function<bool()> &work) {
+            return forked_child::run([&] {
+                if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+                    return 2;
+                return work() ? 0 : 1;
+            });
+        };
+        EXPECT_EQ(0, as_user([&] {
+                      umask(mask);
+                      const Store store(root);
+                      return store.put(kId, kBlob) == INGOT_SUCCESS && store.load(kId) == INGOT_SUCCESS;
+                  }))
+            << std::oct << mask;
+        EXPECT_EQ(0, as_user([&] {
+                      const Store store(root);
+                      return store.load(kId) == INGOT_SUCCESS &&
+                             store.put(bytes_of("another id"), kBlob) == INGOT_SUCCESS;
+                  }))
+            << std::oct << mask;
+    }
+}
+
+TEST(PersistMake, OpeningRepairsWhatAUmaskSpoiled)
+{
+    for (const char *spoiled : {"tmp", "lock", "index.bin"}) {
+        ScratchDirectory scratch;
+        fs::permissions(scratch.path(), fs::perms::all);
+        const fs::path root = scratch.path() / "store";
+        EXPECT_EQ(0, forked_child::run([&] {
+                      if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+                          return 2;
+                      {
+                          const Store store(root);
+                          if (store.put(kId, kBlob) != INGOT_SUCCESS)
+                              return 3;
+                      }
+                      fs::permissions(root / spoiled, fs::perms::none);
+                      const Store store(root);
+                      return store.put(bytes_of("another id"), kBlob) == INGOT_SUCCESS &&
+                                     store.load(kId) == INGOT_SUCCESS
+                                 ? 0
+                                 : 1;
+                  }))
+            << spoiled;
+    }
+}
+
+/* Kubernetes opens all files of a volume to a group (fsGroup). */
+class PersistOpenToOthers : public testing::TestWithParam<const char *>
+{
+protected:
+    void SetUp() override
+    {
+        Store store(root);
+        ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
+        const std::string bucket = std::to_string(checksum_bucket_of(kId.size(), kId.data()));
+        const fs::path path = root / (bucket + GetParam());
+        fs::permissions(path, fs::perms::group_write, fs::perm_options::add);
+    }
+    ingot_persist_verification_t verify(int repair) const
+    {
+        ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(Store(root).get(), repair, nullptr, nullptr, &found));
+        return found;
+    }
+
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+};
+
+INSTANTIATE_TEST_SUITE_P(Paths, PersistOpenToOthers, testing::Values("", "/0", "/0/key.bin", "/0/kernel.bin"));
+
+TEST(PersistMake, AdvisesNothingThatBreaksASystemDirectory)
+{
+    ScratchDirectory scratch;
+    const fs::path shared = scratch.path() / "shared";
+    fs::create_directory(shared);
+    ASSERT_EQ(0, chmod(shared.c_str(), 01777)); /* like /tmp */
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(shared).status());
+    EXPECT_EQ(nullptr, strstr(ingot_last_error_detail(), "chmod")) << ingot_last_error_detail();
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "a directory of your own")) << ingot_last_error_detail();
+    EXPECT_EQ(0, forked_child::run([&] { /* root's directories, too, stay as they are */
+                                         if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
+                                             return 2;
+                                         const Store of_root("/");
+                                         return of_root.status() == INGOT_UNTRUSTED &&
+                                                        strstr(ingot_last_error_detail(), "chown") == nullptr
+                                                    ? 0
+                                                    : 1;
+              }));
+}
+
+TEST(PersistMake, ExplainsAParentThatMakesNoDirectories)
+{
+    const Store store("/proc/self/x");
+    EXPECT_EQ(INGOT_READ_ONLY, store.status());
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "allows no new directories")) << ingot_last_error_detail();
+}
+
+TEST(PersistMake, ExplainsALinkInPlaceOfAStore)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    fs::create_directory(scratch.path() / "real");
+    fs::create_directory_symlink(scratch.path() / "real", root);
+    EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "is a symbolic link")) << ingot_last_error_detail();
+}
+
+TEST_P(PersistOpenToOthers, IsReportedByVerify)
+{
+    EXPECT_EQ(1u, verify(0).foreign_count);
+    EXPECT_EQ(1u, verify(0).done_count);
+}
+
+TEST_P(PersistOpenToOthers, IsListedWithItsStatus)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
+        *static_cast<ingot_status_t *>(user) = entry->status;
+        return 1;
+    };
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(Store(root).get(), visit, &status));
+    /* what the list does not read, it does not judge */
+    EXPECT_EQ(std::string(GetParam()) == "/0/kernel.bin" ? INGOT_SUCCESS : INGOT_UNTRUSTED, status);
+}
+
+TEST_P(PersistOpenToOthers, IsRepaired)
+{
+    (void)verify(1);
+    EXPECT_EQ(0u, verify(0).foreign_count);
+    EXPECT_EQ(INGOT_SUCCESS, Store(root).put(kId, kBlob));
+    EXPECT_EQ(INGOT_SUCCESS, Store(root).load(kId));
+}
+
+TEST_P(PersistOpenToOthers, IsCleared)
+{
+    Store store(root);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_clear(store.get()));
+    EXPECT_EQ(0u, entries_of(root).size());
+}
+
+TEST_P(PersistOpenToOthers, IsReplacedByTheNextStore)
+{
+    Store store(root);
+    EXPECT_EQ(INGOT_SUCCESS, store.put(kId, kBlob)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, store.load(kId)) << ingot_last_error_detail();
+    EXPECT_EQ(1u, entries_of(root).size());
+}
