@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file artifact.h
+ * Artifacts: bytes under a key of the caller's own, for frameworks that compile by themselves.
+ *
+ * An artifact lies in the same stores, chains and servers as programs, and the same limits, seals and statistics apply
+ * to it. A turn (ingot_artifact_begin) lets one thread of one process on one machine make an artifact, while the others
+ * wait for it. doc/artifact-format.md specifies the bytes. Library ingot::cache; the functions of the last section are
+ * in ingot::ingot, too.
+ *
+ * A NULL cache means "no cache". Nothing is found and nothing is stored, and the caller makes every artifact.
+ */
+#ifndef INGOT_ARTIFACT_H
+#define INGOT_ARTIFACT_H
+
+#include <ingot/ingot.h>
+#include <ingot/storage.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A cache (ingot/cache.h). */
+typedef struct ingot_cache *ingot_cache_t;
+
+/** A field of a key. */
+typedef struct ingot_artifact_field {
+    const char *name;  /**< At least 1 and at most 255 bytes. */
+    size_t size;       /**< Size of the value in bytes. */
+    const void *value; /**< Any bytes. May be NULL if size is 0. */
+} ingot_artifact_field_t;
+
+/**
+ * The key of an artifact. Two artifacts with equal keys are taken to be the same, so a key must contain all that affects
+ * the artifact, such as its source, its options, and the versions of the framework, the compiler and the device.
+ *
+ * Ingot adds nothing to the key, not even its own version. The order of the fields does not matter. Their names are
+ * different. `ingot explain` names the fields in which two keys differ. It shows values of up to 256 bytes; of a longer
+ * value, the id of the artifact has a digest.
+ */
+typedef struct ingot_artifact_key {
+    size_t struct_size;
+    const char *kind;   /**< The framework or application: 1 to 64 of [A-Za-z0-9._-]. */
+    size_t field_count; /**< At most 256. All fields together take at most 64 KiB of the id. */
+    const ingot_artifact_field_t *fields;
+} ingot_artifact_key_t;
+#define INGOT_ARTIFACT_KEY_INIT                                                                                        \
+    {                                                                                                                  \
+        sizeof(ingot_artifact_key_t), NULL, 0, NULL                                                                    \
+    }
+
+/** A named part of an artifact's bytes. */
+typedef struct ingot_artifact_part {
+    const char *name; /**< At most 255 bytes. "" is a name, too. */
+    uint64_t size;    /**< In bytes. */
+} ingot_artifact_part_t;
+
+/** Describes an artifact. Zero and NULL mean that nothing is known. */
+typedef struct ingot_artifact_info {
+    size_t struct_size;
+    const char *label;      /**< For people: lists show it. At most 1023 bytes. NULL: "". */
+    uint64_t make_time_ms;  /**< How long it took to make the artifact. 0: unknown; a turn measures it. */
+    size_t part_count;      /**< At most 65536. 0: one part with the name "". */
+    /** The names and sizes of the parts. Their bytes follow each other in the artifact's bytes. */
+    const ingot_artifact_part_t *parts;
+    const char *kind;         /**< Set by ingot_artifact_get_info; otherwise ignored, as is the next field. */
+    uint64_t made_at_unix_ms; /**< When the artifact was made, in milliseconds since 1970. */
+} ingot_artifact_info_t;
+#define INGOT_ARTIFACT_INFO_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(ingot_artifact_info_t), NULL, 0, 0, NULL, NULL, 0                                                       \
+    }
+
+/** A turn: the permission to make an artifact, while others wait. */
+typedef struct ingot_turn *ingot_turn_t;
+
+/** Waits as long as another maker has the turn. */
+#define INGOT_ARTIFACT_NO_LIMIT UINT64_MAX
+
+/**
+ * Loads an artifact.
+ *
+ * @param[out] value  The artifact's bytes, which may be none. The caller calls its release function if it is not NULL.
+ * @par Threads  Any number at once, as for all functions here.
+ * @retval INGOT_NOT_FOUND  There is no artifact, or it cannot be used. In the latter case, an event and the detail
+ *                          say why, and the next maker replaces it.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_artifact_key_t *key,
+                                            ingot_buffer_t *value);
+
+/**
+ * Stores or replaces an artifact, without a turn.
+ *
+ * @param info   NULL: as INGOT_ARTIFACT_INFO_INIT.
+ * @param bytes  May be NULL if @p size is 0.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the parts' sizes do not add up to @p size.
+ * @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_UNTRUSTED, INGOT_IO_ERROR  The artifact was not stored.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_artifact_put(ingot_cache_t cache, const ingot_artifact_key_t *key,
+                                            const ingot_artifact_info_t *info, size_t size, const void *bytes);
+
+/** Removes an artifact. @retval INGOT_NOT_FOUND  There is none.
+ *  @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY  @return Otherwise as ingot_storage_remove. */
+INGOT_API ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_artifact_key_t *key);
+
+/**
+ * Loads an artifact, or begins the turn to make it. Waits while another thread, another process or another machine that
+ * shares the cache has the turn.
+ *
+ * If the other maker stores the artifact, this function returns it. If that maker is killed, abandons its turn or lets
+ * the deadline pass, one of the waiting callers gets the turn. A maker in another process that is stopped cannot pass
+ * its turn on. After a wait of the storage's build_wait_ms (ingot_persist_info_t; 10 minutes if that is not set), a
+ * caller therefore gets a turn anyway. Repeated calls of one process with short waits count as one wait, if less than
+ * 10 s lie between them.
+ *
+ * A turn occupies no thread. Any thread may end it, with ingot_turn_finish or ingot_turn_abandon. While a thread waits
+ * here, it must hold no lock that the maker needs. After fork, the parent's turns do not belong to the child.
+ *
+ * @param max_wait_ms  0: does not wait. INGOT_ARTIFACT_NO_LIMIT: waits as described above.
+ * @param[out] value   If the artifact was found, its bytes, as from ingot_artifact_get. Otherwise empty.
+ * @param[out] turn    NULL if the artifact was found. Otherwise the turn; the caller must end it. If @p cache is NULL,
+ *                     a turn for which nothing is stored and nobody waits.
+ * @retval INGOT_SUCCESS  The artifact was found, or @p turn was set.
+ * @retval INGOT_BUSY     Another maker still has the turn.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_key_t *key,
+                                              uint64_t max_wait_ms, ingot_buffer_t *value, ingot_turn_t *turn);
+
+/**
+ * Sets when a turn passes on to another maker if it has not ended by then. The artifact may still be finished later.
+ *
+ * @param deadline_ms  From now on. 0: the same time as a caller waits for a stopped maker (ingot_artifact_begin), which
+ *                     is also the initial value.
+ */
+INGOT_API void ingot_turn_set_deadline(ingot_turn_t turn, uint64_t deadline_ms);
+
+/**
+ * Stores the artifact and ends the turn, whatever the status. All waiting callers get the artifact. Parameters and
+ * statuses as for ingot_artifact_put. If info's make_time_ms is 0, the time since the turn began is noted.
+ *
+ * @param turn  Not valid afterwards. NULL: does nothing.
+ */
+INGOT_API ingot_status_t ingot_turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info, size_t size,
+                                           const void *bytes);
+
+/**
+ * Ends a turn without an artifact.
+ *
+ * @param turn             Not valid afterwards. NULL: does nothing.
+ * @param may_others_take  Not 0: one of the waiting callers gets the turn next. 0: making the artifact will fail for
+ *                         others as well, so all waiting callers get a turn at once, and for some time, nobody waits
+ *                         for this artifact.
+ */
+INGOT_API void ingot_turn_abandon(ingot_turn_t turn, int may_others_take);
+
+/**
+ * Makes an artifact for ingot_artifact_get_or_create, in the calling thread.
+ *
+ * @param[in,out] info   Initialized; the maker may describe the artifact. What it points to must stay valid until the
+ *                       release function of @p value is called.
+ * @param[out]    value  The artifact's bytes. Ingot copies them and then calls the release function, if it is not NULL.
+ * @return INGOT_SUCCESS. INGOT_BUILD_FAILED means that making it would fail in other processes, too, so these do not
+ *         wait for each other. Any other status lets another maker try.
+ */
+typedef ingot_status_t (*ingot_artifact_maker_t)(void *user, ingot_artifact_info_t *info, ingot_buffer_t *value);
+
+/**
+ * Loads an artifact, or makes and stores it, as if by ingot_artifact_begin without a limit. If the artifact cannot be
+ * stored, an event says so, and the caller still gets it.
+ *
+ * @param[out] value   The artifact's bytes, as from ingot_artifact_get.
+ * @param[out] origin  INGOT_ORIGIN_STORAGE or INGOT_ORIGIN_BUILD. May be NULL.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ * @return Otherwise the status of @p make.
+ */
+INGOT_API ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const ingot_artifact_key_t *key,
+                                                      ingot_artifact_maker_t make, void *user, ingot_buffer_t *value,
+                                                      ingot_origin_t *origin);
+
+/* ---- the bytes, for applications that store artifacts themselves --------------------------------------------- */
+
+/**
+ * Describes an artifact.
+ *
+ * @param         value  A value from this header's functions, not yet released.
+ * @param[in,out] info   The caller sets struct_size. The pointers are valid until the value is released. A value with
+ *                       one part whose name is "" has one part here.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if @p value is not from these functions.
+ */
+INGOT_API ingot_status_t ingot_artifact_get_info(const ingot_buffer_t *value, ingot_artifact_info_t *info);
+
+/**
+ * Returns the id under which an artifact is stored. Size protocol (ingot/ingot.h).
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_BUFFER_TOO_SMALL, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_artifact_key_get_id(const ingot_artifact_key_t *key, size_t *id_size, uint8_t *id);
+
+/**
+ * Puts an artifact into an envelope: the blob that a storage keeps under the artifact's id.
+ *
+ * @param[out] blob  The caller calls its release function.
+ * @return As ingot_artifact_put.
+ */
+INGOT_API ingot_status_t ingot_artifact_pack(const ingot_artifact_key_t *key, const ingot_artifact_info_t *info,
+                                             size_t size, const void *bytes, ingot_buffer_t *blob);
+
+/**
+ * Checks an envelope and takes the artifact out, without a copy.
+ *
+ * @param         id     The id under which the blob was stored.
+ * @param[in,out] blob   On success, it belongs to @p value and is empty. Otherwise unchanged.
+ * @param[out]    value  As from ingot_artifact_get.
+ * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION
+ * @retval INGOT_BLOB_MISMATCH  The envelope belongs to another id.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ */
+INGOT_API ingot_status_t ingot_artifact_unpack(size_t id_size, const uint8_t *id, ingot_buffer_t *blob,
+                                               ingot_buffer_t *value);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
