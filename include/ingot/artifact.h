@@ -31,8 +31,9 @@ typedef struct ingot_artifact_field {
 } ingot_artifact_field_t;
 
 /**
- * The key of an artifact. Two artifacts with equal keys are taken to be the same, so a key must contain all that affects
- * the artifact, such as its source, its options, and the versions of the framework, the compiler and the device.
+ * The key of an artifact. Two artifacts with equal keys are taken to be the same, so a key must contain all that
+ * affects the artifact, such as its source, its options, and the versions of the framework, the compiler and the
+ * device.
  *
  * Ingot adds nothing to the key, not even its own version. The order of the fields does not matter. Their names are
  * different. `ingot explain` names the fields in which two keys differ. It shows values of up to 256 bytes; of a longer
@@ -58,17 +59,17 @@ typedef struct ingot_artifact_part {
 /** Describes an artifact. Zero and NULL mean that nothing is known. */
 typedef struct ingot_artifact_info {
     size_t struct_size;
-    const char *label;      /**< For people: lists show it. At most 1023 bytes. NULL: "". */
-    uint64_t make_time_ms;  /**< How long it took to make the artifact. 0: unknown; a turn measures it. */
-    size_t part_count;      /**< At most 65536. 0: one part with the name "". */
+    const char *label;     /**< For people: lists show it. At most 1023 bytes. NULL: "". */
+    uint64_t make_time_ms; /**< How long it took to make the artifact. 0: unknown; a turn measures it. */
+    size_t part_count;     /**< At most 65536. 0: one part with the name "". */
     /** The names and sizes of the parts. Their bytes follow each other in the artifact's bytes. */
     const ingot_artifact_part_t *parts;
-    const char *kind;         /**< Set by ingot_artifact_get_info; otherwise ignored, as is the next field. */
-    uint64_t made_at_unix_ms; /**< When the artifact was made, in milliseconds since 1970. */
+    uint64_t made_at_unix_ms; /**< When the artifact was made, in milliseconds since 1970. 0: now. */
+    const char *kind;         /**< The key's kind, set by ingot_artifact_get_info. Otherwise ignored. */
 } ingot_artifact_info_t;
 #define INGOT_ARTIFACT_INFO_INIT                                                                                       \
     {                                                                                                                  \
-        sizeof(ingot_artifact_info_t), NULL, 0, 0, NULL, NULL, 0                                                       \
+        sizeof(ingot_artifact_info_t), NULL, 0, 0, NULL, 0, NULL                                                       \
     }
 
 /** A turn: the permission to make an artifact, while others wait. */

@@ -37,7 +37,8 @@ void *os_thread_buffer(size_t size);
 /* Registers a function that runs in each forked child, before fork returns there. Returns false if that fails. */
 bool os_call_after_fork(void (*action)(void));
 
-uint64_t os_now_ns(void); /* monotonic clock */
+uint64_t os_now_ns(void);        /* monotonic clock */
+uint64_t os_wall_clock_ms(void); /* milliseconds since 1970 */
 
 /* Returns the value of an environment variable. Returns NULL if it is not set, or if the process has more rights
  * than its user (setuid). Called only while a context is created. */

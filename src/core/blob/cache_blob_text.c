@@ -1,20 +1,13 @@
 /*
  * cache_blob_text.c - describes a blob as JSON, without needing a device.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "core/artifact/artifact_blob.h"
 #include "core/base/error.h"
+#include "core/blob/artifact_text.h"
 #include "core/blob/cache_blob.h"
 #include "core/blob/json_text.h"
-
-static void put_number(struct bytes_writer *json, uint64_t number)
-{
-    char text[24];
-    snprintf(text, sizeof(text), "%" PRIu64, number);
-    bytes_put_text(json, text);
-}
 
 static void put_kernels(struct bytes_writer *json, const struct blob_view *view)
 {
@@ -35,7 +28,7 @@ static void put_binaries(struct bytes_writer *json, const struct blob_view *view
         bytes_put_text(json, i != 0 ? ", {\"device_blake2b\": " : "{\"device_blake2b\": ");
         json_put_string(json, DIGEST_SIZE, digest, false);
         bytes_put_text(json, ", \"bytes\": ");
-        put_number(json, size);
+        json_put_number(json, size);
         bytes_put_text(json, "}");
     }
     bytes_put_text(json, "]");
@@ -49,6 +42,8 @@ ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob,
 
     if ((cache_blob == NULL && size != 0) || text_size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "cache_blob or text_size is NULL");
+    if (artifact_blob_is(size, cache_blob))
+        return artifact_text_describe(size, cache_blob, text_size, text);
     ingot_status_t status = blob_read(&view, size, cache_blob);
     if (status != INGOT_SUCCESS)
         return status;
@@ -60,7 +55,7 @@ ingot_status_t ingot_cache_blob_describe(size_t size, const uint8_t *cache_blob,
     bytes_put_text(&json, ", ");
     put_binaries(&json, &view);
     bytes_put_text(&json, ", \"build_time_ns\": ");
-    put_number(&json, view.build_ns);
+    json_put_number(&json, view.build_ns);
     bytes_put_text(&json, ", \"build_log\": ");
     json_put_string(&json, view.log_size, (const uint8_t *)view.log, true);
     bytes_put_text(&json, "}");

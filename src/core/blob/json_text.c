@@ -3,6 +3,7 @@
  */
 #include "core/blob/json_text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -63,6 +64,13 @@ void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *valu
         i += length - 1;
     }
     bytes_put_text(json, "\"");
+}
+
+void json_put_number(struct bytes_writer *json, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    bytes_put_text(json, text);
 }
 
 void json_put_text(struct bytes_writer *json, const char *text)

@@ -18,6 +18,7 @@ void json_writer_init(struct bytes_writer *writer, ingot_allocator_t *allocator)
  * written as hexadecimal digits. */
 void json_put_string(struct bytes_writer *json, size_t size, const uint8_t *value, bool is_text);
 void json_put_text(struct bytes_writer *json, const char *text);
+void json_put_number(struct bytes_writer *json, uint64_t number);
 
 /* Appends a NUL and copies the text to the caller by the rules of bytes_copy_out. */
 ingot_status_t json_copy_out(struct bytes_writer *json, size_t *text_size, char *text);
