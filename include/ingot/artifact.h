@@ -5,8 +5,8 @@
  *
  * An artifact lies in the same stores, chains and servers as programs, and the same limits, seals and statistics apply
  * to it. A turn (ingot_artifact_begin) lets one thread of one process on one machine make an artifact, while the others
- * wait for it. doc/artifact-format.md specifies the bytes. Library ingot::cache; the functions of the last section are
- * in ingot::ingot, too.
+ * wait for it. doc/artifact-format.md specifies the bytes. Library ingot::cache; those of the last two sections are
+ * also in ingot::persist and ingot::ingot.
  *
  * A NULL cache means "no cache". Nothing is found and nothing is stored, and the caller makes every artifact.
  */
@@ -181,7 +181,23 @@ INGOT_API ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const
                                                       ingot_artifact_maker_t make, void *user, ingot_buffer_t *value,
                                                       ingot_origin_t *origin);
 
-/* ---- the bytes, for applications that store artifacts themselves --------------------------------------------- */
+/* ---- with a storage instead of a cache (library ingot::persist) ----------------------------------------------- */
+
+/** Do what ingot_artifact_get, _put, _remove, _begin and _get_or_create do, for an application that opened a storage
+ *  itself. NULL: no storage. @{ */
+INGOT_API ingot_status_t ingot_storage_artifact_get(ingot_storage_t storage, const ingot_artifact_key_t *key,
+                                                    ingot_buffer_t *value);
+INGOT_API ingot_status_t ingot_storage_artifact_put(ingot_storage_t storage, const ingot_artifact_key_t *key,
+                                                    const ingot_artifact_info_t *info, size_t size, const void *bytes);
+INGOT_API ingot_status_t ingot_storage_artifact_remove(ingot_storage_t storage, const ingot_artifact_key_t *key);
+INGOT_API ingot_status_t ingot_storage_artifact_begin(ingot_storage_t storage, const ingot_artifact_key_t *key,
+                                                      uint64_t max_wait_ms, ingot_buffer_t *value, ingot_turn_t *turn);
+INGOT_API ingot_status_t ingot_storage_artifact_get_or_create(ingot_storage_t storage, const ingot_artifact_key_t *key,
+                                                              ingot_artifact_maker_t make, void *user,
+                                                              ingot_buffer_t *value, ingot_origin_t *origin);
+/** @} */
+
+/* ---- the bytes, for applications that store artifacts themselves (library ingot::ingot) ------------------------ */
 
 /**
  * Describes an artifact.
@@ -202,10 +218,13 @@ INGOT_API ingot_status_t ingot_artifact_key_get_id(const ingot_artifact_key_t *k
 /**
  * Puts an artifact into an envelope: the blob that a storage keeps under the artifact's id.
  *
+ * @param      id    From ingot_artifact_key_get_id.
  * @param[out] blob  The caller calls its release function.
- * @return As ingot_artifact_put.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the parts' sizes do not add up to @p size.
+ * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION  @p id is not the id of an artifact.
+ * @retval INGOT_OUT_OF_MEMORY
  */
-INGOT_API ingot_status_t ingot_artifact_pack(const ingot_artifact_key_t *key, const ingot_artifact_info_t *info,
+INGOT_API ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingot_artifact_info_t *info,
                                              size_t size, const void *bytes, ingot_buffer_t *blob);
 
 /**

@@ -122,32 +122,41 @@ static void release_blob(ingot_buffer_t *buffer)
     *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
 }
 
-ingot_status_t ingot_artifact_pack(const ingot_artifact_key_t *key, const ingot_artifact_info_t *info, size_t size,
+/* Notes the kind, which is the first part of an id. Its text in the id has no NUL. */
+static void note_kind(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+{
+    char *kind = user;
+    (void)is_text;
+    if (strcmp(path, ARTIFACT_KIND_PATH) == 0)
+        memcpy(kind, value, size); /* the reader has checked the size */
+}
+
+ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingot_artifact_info_t *info, size_t size,
                                    const void *bytes, ingot_buffer_t *blob)
 {
     ingot_allocator_t allocator;
     struct bytes_writer writer;
     ingot_artifact_info_t known;
     ingot_artifact_part_t whole;
+    char kind[ARTIFACT_MAX_KIND_SIZE + 1] = "";
     uint8_t id_digest[DIGEST_SIZE];
-    if (blob == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    (void)alloc_init(&allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
-    bytes_writer_init(&writer, &allocator);
-    ingot_status_t status = artifact_id_write(&writer, key);
+    if (id == NULL || blob == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "id or blob is NULL");
+    ingot_status_t status = artifact_id_visit(id_size, id, note_kind, kind);
     if (status == INGOT_SUCCESS)
         status = read_info(&known, &whole, info, size, bytes);
-    if (status == INGOT_SUCCESS) {
-        digest_of(writer.size, writer.bytes, id_digest);
+    if (status != INGOT_SUCCESS)
+        return status;
+    digest_of(id_size, id, id_digest);
+    (void)alloc_init(&allocator, NULL); /* cannot fail, because only an incomplete allocator is rejected */
+    bytes_writer_init(&writer, &allocator);
+    write_blob(&writer, kind, id_digest, &known, size, bytes);
+    if (writer.failed) {
         bytes_writer_fini(&writer);
-        write_blob(&writer, key->kind, id_digest, &known, size, bytes);
-        status = writer.failed ? error_out_of_memory() : INGOT_SUCCESS;
+        return error_out_of_memory();
     }
-    if (status == INGOT_SUCCESS)
-        *blob = (ingot_buffer_t){writer.size, writer.bytes, release_blob, writer.bytes};
-    else
-        bytes_writer_fini(&writer);
-    return status;
+    *blob = (ingot_buffer_t){writer.size, writer.bytes, release_blob, writer.bytes};
+    return INGOT_SUCCESS;
 }
 
 /* ---- reading ---- */
@@ -180,9 +189,9 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct artifact_v
         return corrupt("it does not begin with an artifact's magic number");
     const uint32_t version = bytes_get_u32(reader);
     if (!reader->failed && version != FORMAT_VERSION)
-        return error_set(INGOT_BLOB_VERSION, "an artifact's envelope of format version %" PRIu32
-                                             "; this library reads %d",
-                         version, FORMAT_VERSION);
+        return error_set(INGOT_BLOB_VERSION,
+                         "an artifact's envelope of format version %" PRIu32 "; this library reads %d", version,
+                         FORMAT_VERSION);
     view->part_count = bytes_get_u32(reader);
     const uint64_t total_size = bytes_get_u64(reader);
     if (reader->failed || total_size > size)
@@ -214,12 +223,14 @@ static ingot_status_t check_texts(struct artifact_view *view, size_t size, const
 {
     struct bytes_reader texts;
     bytes_reader_init(&texts, size, bytes);
-    view->kind = get_text(&texts, MAX_NAME_SIZE);
+    view->kind = get_text(&texts, ARTIFACT_MAX_KIND_SIZE);
     view->label = get_text(&texts, MAX_LABEL_SIZE);
     view->part_names = (const char *)texts.bytes + texts.offset;
     for (uint32_t i = 0; i < view->part_count && !texts.failed; ++i)
         (void)get_text(&texts, MAX_NAME_SIZE);
-    return texts.failed || texts.offset != size ? corrupt("its texts do not fit") : INGOT_SUCCESS;
+    if (texts.failed || texts.offset != size || !artifact_id_is_kind(strlen(view->kind), view->kind))
+        return corrupt("its texts do not fit");
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t check_sizes(const struct artifact_view *view)

@@ -19,7 +19,6 @@
 enum {
     MAGIC_SIZE = 8,
     FORMAT_VERSION = 1,
-    MAX_KIND_SIZE = 64,
     MAX_NAME_SIZE = 255,
     MAX_FIELDS = 256,
     MAX_VALUE_SIZE = 256, /* longer values are represented by their digests */
@@ -32,7 +31,7 @@ enum form { FORM_VALUE = 0, FORM_DIGEST = 1 };
 
 /* ---- writing ---- */
 
-static bool is_kind(size_t size, const char *kind)
+bool artifact_id_is_kind(size_t size, const char *kind)
 {
     for (size_t i = 0; i < size; ++i) {
         const char c = kind[i];
@@ -40,13 +39,13 @@ static bool is_kind(size_t size, const char *kind)
             c != '-')
             return false;
     }
-    return size >= 1 && size <= MAX_KIND_SIZE;
+    return size >= 1 && size <= ARTIFACT_MAX_KIND_SIZE;
 }
 
 static ingot_status_t check_key(const ingot_artifact_key_t *key)
 {
-    if (key->kind == NULL || !is_kind(strnlen(key->kind, MAX_KIND_SIZE + 1), key->kind))
-        return error_set(INGOT_INVALID_ARGUMENTS, "key.kind is not 1 to %d of [A-Za-z0-9._-]", MAX_KIND_SIZE);
+    if (key->kind == NULL || !artifact_id_is_kind(strnlen(key->kind, ARTIFACT_MAX_KIND_SIZE + 1), key->kind))
+        return error_set(INGOT_INVALID_ARGUMENTS, "key.kind is not 1 to %u of [A-Za-z0-9._-]", ARTIFACT_MAX_KIND_SIZE);
     if (key->field_count > MAX_FIELDS || (key->fields == NULL && key->field_count != 0))
         return error_set(INGOT_INVALID_ARGUMENTS, "key.fields is NULL, or has %zu fields, more than %d",
                          key->field_count, MAX_FIELDS);
@@ -214,10 +213,10 @@ ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, artifact_id_vis
     const uint8_t *kind = bytes_get_framed(&reader, &kind_size);
     if (reader.failed)
         return too_short(size);
-    if (!is_kind(kind_size, (const char *)kind) || size > MAX_ID_SIZE)
+    if (!artifact_id_is_kind(kind_size, (const char *)kind) || size > MAX_ID_SIZE)
         return error_set(INGOT_BLOB_CORRUPT, "an artifact's id has a malformed kind, or is too long");
     if (visit != NULL)
-        visit(user, "artifact", kind_size, kind, true);
+        visit(user, ARTIFACT_KIND_PATH, kind_size, kind, true);
     for (; bytes_left(&reader) != 0; ++count)
         if (!read_field(&reader, &last, visit, user) || count == MAX_FIELDS)
             return error_set(INGOT_BLOB_CORRUPT, "an artifact's id has a malformed field");

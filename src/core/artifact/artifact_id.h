@@ -14,11 +14,18 @@
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
 ingot_status_t artifact_id_write(struct bytes_writer *writer, const ingot_artifact_key_t *key);
 
+#define ARTIFACT_MAX_KIND_SIZE 64u
+
+/* True if a text of this size may be the kind of a key. */
+bool artifact_id_is_kind(size_t size, const char *kind);
+
 /* True if the bytes begin as the id of an artifact. */
 bool artifact_id_is(size_t size, const uint8_t *id);
 
-/* Receives a part of an id: its path, which is "artifact" for the kind and "key.NAME" for a field, and its value. The
- * path of a value that is represented by its digest ends in ".blake2b". */
+#define ARTIFACT_KIND_PATH "artifact"
+
+/* Receives a part of an id: its path, which is ARTIFACT_KIND_PATH for the kind and "key.NAME" for a field, and its
+ * value. The path of a value that is represented by its digest ends in ".blake2b". */
 typedef void (*artifact_id_visitor)(void *user, const char *path, size_t size, const uint8_t *value, bool is_text);
 
 /* Checks an id, and calls `visit` for each part. */

@@ -576,7 +576,7 @@ TEST_F(BuildTurn, IsAwaitedAsLongAsTheLongestBuildTook)
     info_.build_wait_ms = 0;
     const auto wait_ns = [this] {
         const Store store(info_);
-        return build_lock_operations.max_wait_ns(storage_self(store.get(), STORAGE_DIRECTORY));
+        return build_lock_operations.max_wait_ns(storage_self(store.get(), STORAGE_DIRECTORY), 30 * kSecondNs);
     };
     EXPECT_EQ(30 * second, wait_ns());
     const std::string counts = "1                   \n2                   \n3                   \n";

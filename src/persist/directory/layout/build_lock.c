@@ -11,12 +11,12 @@
  * exchanged lock is kept during some further builds. It is not kept much longer than a minute, because the reason may
  * be temporary: as long as the lock is kept, processes that start together all compile the program.
  *
- * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process do
- * not wait for each other here, because one may hold a lock of the application that the other needs. A forked child
- * would share the open files and keep its parent's locks alive after the parent's death, so it closes the files right
- * after the fork. It cannot close a file that the parent had opened but not yet put in the list when it forked. A child
- * that was made without the C library's fork closes no files. If such a child keeps a lock alive, other processes wait
- * for that lock until their time limit.
+ * Each lock has its own open file, because two builds of one process must not share a lock. The threads of a process
+ * that build programs do not wait for each other here, because one may hold a lock of the application that the other
+ * needs. A forked child would share the open files and keep its parent's locks alive after the parent's death, so it
+ * closes the files right after the fork. It cannot close a file that the parent had opened but not yet put in the list
+ * when it forked. A child that was made without the C library's fork closes no files. If such a child keeps a lock
+ * alive, other processes wait for that lock until their time limit.
  *
  * The mutex guards the list of this process's locks. It is held for a few instructions. It is not taken before a fork,
  * because a thread that holds it could need a lock that another library's fork handler holds. Therefore, the list can
@@ -42,7 +42,6 @@
 #define MAX_KEPT 16u /* the number of exchanged locks that a store keeps */
 #define MAX_KEPT_NS (60 * NS_PER_SECOND)
 #define ATTEMPTS 4u
-#define LEAST_WAIT_NS (30 * NS_PER_SECOND)
 #define LONGEST_WAIT_NS (1800 * NS_PER_SECOND)
 #define TICK_NS UINT64_C(20000000) /* file systems record times at least this precisely */
 #define REASON_CAPACITY 256u
@@ -268,7 +267,7 @@ static enum build_lock_state try_take(struct build_lock *lock)
 {
     enum files_lock found = FILES_LOCK_EXCLUSIVE;
     if (is_held_here(lock))
-        return BUILD_LOCK_POINTLESS;
+        return BUILD_LOCK_HELD_HERE;
     for (unsigned i = 0; i < ATTEMPTS; ++i) {
         int result = files_try_lock(lock->fd, lock->byte);
         if (result == 0) {
@@ -326,15 +325,15 @@ static void close_lock(struct build_lock *lock, bool is_pointless)
         destroy(lock);
 }
 
-static uint64_t max_wait_ns(void *self)
+static uint64_t max_wait_ns(void *self, uint64_t least_ns)
 {
     const struct directory *directory = self;
     struct savings_counts counts;
     if (directory->build_wait_ns != 0)
         return directory->build_wait_ns;
     (void)savings_file_read(directory, directory->name_space, &counts);
-    if (counts.longest_ns < LEAST_WAIT_NS)
-        return LEAST_WAIT_NS;
+    if (counts.longest_ns < least_ns)
+        return least_ns;
     return counts.longest_ns < LONGEST_WAIT_NS ? counts.longest_ns : LONGEST_WAIT_NS;
 }
 

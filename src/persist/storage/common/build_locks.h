@@ -12,8 +12,9 @@
 /* The result of an attempt to take a lock. */
 enum build_lock_state {
     BUILD_LOCK_TAKEN,
-    BUILD_LOCK_BUSY,     /* another process builds the program */
-    BUILD_LOCK_POINTLESS /* waiting is useless or the lock unusable, so the caller should build without the lock */
+    BUILD_LOCK_BUSY,      /* another process builds the program */
+    BUILD_LOCK_HELD_HERE, /* another thread of this process builds the program */
+    BUILD_LOCK_POINTLESS  /* waiting is useless or the lock unusable, so the caller should build without the lock */
 };
 
 /* A handle to the lock of one id. */
@@ -34,8 +35,9 @@ struct build_locks {
     /* Releases the lock. If is_pointless is set, processes that wait for the lock stop waiting, and build the program
      * themselves. */
     void (*close)(struct build_lock *lock, bool is_pointless);
-    /* Returns the longest time to wait for another process. */
-    uint64_t (*max_wait_ns)(void *self);
+    /* Returns the longest time to wait for another process. It is at least least_ns, unless the application has set
+     * it. */
+    uint64_t (*max_wait_ns)(void *self, uint64_t least_ns);
 };
 
 #endif

@@ -16,6 +16,9 @@
  * program, because two processes could then wait for each other. This can still happen if a builder waits for another
  * thread of its process: for a program of the same context, or for a lock of the application. The limit ends such a
  * wait.
+ *
+ * The maker of an artifact says how long it wants to wait, and must look for such deadlocks itself. Its threads wait
+ * for each other, too. Artifacts may take long to make, so the limit is higher for them.
  */
 #include "persist/storage/turns/build_turn.h"
 
@@ -36,6 +39,8 @@
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
 #define LONGEST_LEASE_PAUSE_NS (100 * NS_PER_MS) /* each attempt is a request to a server */
 #define PAUSES_OF_WAIT 16u
+#define LEAST_LIMIT_NS (30000 * NS_PER_MS)
+#define LEAST_ARTIFACT_LIMIT_NS (600000 * NS_PER_MS)
 #define LONG_BUILD_NS (30000 * NS_PER_MS)
 
 struct build_turn {
@@ -46,9 +51,13 @@ struct build_turn {
     bool was_refused;  /* true: the storage had a useless blob, which may still be in the store */
     bool is_taken;
     bool is_over;        /* waiting is over */
+    bool is_artifact;    /* the turn does not belong to a thread */
+    bool is_busy;        /* the caller of an artifact's turn does not want to wait longer */
     bool is_late;        /* the wait took too long, and this has not been reported yet */
     uint64_t waiting_ns; /* when waiting began; 0: it has not begun */
     uint64_t until_ns;
+    uint64_t since_ns; /* for an artifact: when waiting began, if it has begun */
+    uint64_t busy_ns;  /* when the caller of an artifact's turn does not want to wait longer */
     uint64_t taken_ns;
     size_t id_size; /* size of `id`, which is the caller's memory */
     const uint8_t *id;
@@ -58,7 +67,7 @@ struct build_turn {
     bool is_lessor_blob_used; /* the lessor's blob was loaded and is useless */
 };
 
-static _Thread_local unsigned own_turns;
+static _Thread_local unsigned own_turns; /* without turns of artifacts */
 
 /* Returns a reference to the first writable directory store behind a storage, or NULL. Sets *is_stored_to to false if
  * the storage stores its blobs elsewhere. */
@@ -88,7 +97,7 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
     return found;
 }
 
-struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
+static struct build_turn *make(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
 {
     bool is_stored_to = true;
     ingot_storage_t store = take_store(storage, &is_stored_to);
@@ -114,8 +123,38 @@ struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, con
                                 .is_lessor_blob_used = was_refused};
     if (was_refused)
         (void)store->build_locks->has_changed(lock);
-    ++own_turns;
     return turn;
+}
+
+struct build_turn *build_turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
+{
+    struct build_turn *turn = make(storage, id_size, id, was_refused);
+    if (turn != NULL)
+        ++own_turns;
+    return turn;
+}
+
+struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_size, const uint8_t *id,
+                                             bool was_refused, uint64_t since_ns, uint64_t until_ns)
+{
+    struct build_turn *turn = make(storage, id_size, id, was_refused);
+    if (turn == NULL)
+        return NULL;
+    turn->is_artifact = true;
+    turn->since_ns = since_ns;
+    turn->busy_ns = until_ns;
+    return turn;
+}
+
+uint64_t build_turn_limit_ns(const struct build_turn *turn)
+{
+    return turn->store->build_locks->max_wait_ns(turn->store->self,
+                                                 turn->is_artifact ? LEAST_ARTIFACT_LIMIT_NS : LEAST_LIMIT_NS);
+}
+
+bool build_turn_is_busy(const struct build_turn *turn)
+{
+    return turn != NULL && turn->is_busy;
 }
 
 static void count(const struct build_turn *turn, bool is_timeout)
@@ -131,9 +170,11 @@ static void tell_timeout(const struct build_turn *turn)
     char reason[200];
     const uint64_t waited_ms = (files_steady_clock_ns() - turn->waiting_ns) / NS_PER_MS;
     (void)snprintf(reason, sizeof(reason),
-                   "another %s has been compiling the program for over %llu ms, or is stopped, so this one "
-                   "compiles it as well; if none is stopped, raise build_wait_ms",
-                   turn->is_taken ? "machine" : "process", (unsigned long long)waited_ms);
+                   "another %s has been %s for over %llu ms, or is stopped, so this one %s it as well; if none is "
+                   "stopped, raise build_wait_ms",
+                   turn->is_taken ? "machine" : "process",
+                   turn->is_artifact ? "making the artifact" : "compiling the program", (unsigned long long)waited_ms,
+                   turn->is_artifact ? "makes" : "compiles");
     events_tell(turn->store->on_event, turn->store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0,
                 turn->waiting_ns, turn->store->build_locks->name(turn->lock), reason);
 }
@@ -143,18 +184,28 @@ static bool pause_once(struct build_turn *turn, uint64_t longest_ns)
 {
     const uint64_t now_ns = files_steady_clock_ns();
     if (turn->waiting_ns == 0) {
-        turn->waiting_ns = now_ns;
-        turn->until_ns = now_ns + turn->store->build_locks->max_wait_ns(turn->store->self);
+        turn->waiting_ns = turn->is_artifact ? turn->since_ns : now_ns;
+        turn->until_ns = turn->waiting_ns + build_turn_limit_ns(turn);
     }
     if (now_ns >= turn->until_ns) {
         turn->is_late = true;
         return false;
     }
+    turn->is_busy = turn->is_artifact && now_ns >= turn->busy_ns;
+    if (turn->is_busy)
+        return false;
+    const uint64_t end_ns = turn->is_artifact && turn->busy_ns < turn->until_ns ? turn->busy_ns : turn->until_ns;
     uint64_t pause_ns = (now_ns - turn->waiting_ns) / PAUSES_OF_WAIT;
     pause_ns = pause_ns < SHORTEST_PAUSE_NS ? SHORTEST_PAUSE_NS : pause_ns;
     pause_ns = pause_ns > longest_ns ? longest_ns : pause_ns;
-    files_pause_ns(pause_ns < turn->until_ns - now_ns ? pause_ns : turn->until_ns - now_ns);
+    files_pause_ns(pause_ns < end_ns - now_ns ? pause_ns : end_ns - now_ns);
     return true;
+}
+
+/* True if the thread may wait: it does not build another program. */
+static bool may_wait(const struct build_turn *turn)
+{
+    return turn->is_artifact || own_turns == 1;
 }
 
 /* Tries to take the lock, and pauses if another process has it. Returns false if waiting is over. */
@@ -165,7 +216,8 @@ static bool wait_once(struct build_turn *turn)
         turn->is_taken = true;
         turn->taken_ns = files_steady_clock_ns();
     }
-    return state == BUILD_LOCK_BUSY && own_turns == 1 && pause_once(turn, LONGEST_PAUSE_NS);
+    const bool is_busy = state == BUILD_LOCK_BUSY || (state == BUILD_LOCK_HELD_HERE && turn->is_artifact);
+    return is_busy && may_wait(turn) && pause_once(turn, LONGEST_PAUSE_NS);
 }
 
 /* Asks for the lease, and waits while another machine has it. Returns true if the storage now has a blob, which the
@@ -179,7 +231,7 @@ static bool wait_for_lease(struct build_turn *turn)
     ingot_lease_answer_t answer = INGOT_LEASE_NONE;
     while (turn->lessor != NULL) {
         answer = lessor_take(turn->lessor, turn->id_size, turn->id, turn->is_lessor_blob_used, &turn->lease);
-        if (answer != INGOT_LEASE_BUSY || own_turns != 1 || !pause_once(turn, LONGEST_LEASE_PAUSE_NS))
+        if (answer != INGOT_LEASE_BUSY || !may_wait(turn) || !pause_once(turn, LONGEST_LEASE_PAUSE_NS))
             break;
     }
     turn->is_lease_over = answer != INGOT_LEASE_STORED;
@@ -195,6 +247,8 @@ static bool wait_for_lock(struct build_turn *turn)
     while (wait_once(turn))
         if (locks->has_changed(turn->lock))
             return true;
+    if (turn->is_busy)
+        return false;
     turn->is_over = true; /* a last look may follow, because the program may just have been stored */
     const bool has_changed = locks->has_changed(turn->lock); /* also shows this machine what others have stored */
     return turn->waiting_ns != 0 || (turn->is_taken && !turn->is_stored_to) || (!turn->was_refused && has_changed);
@@ -243,7 +297,8 @@ void build_turn_end(struct build_turn *turn, enum build_turn_end end)
         lessor_end(turn->lessor, turn->lease, end == BUILD_TURN_LOADED || end == BUILD_TURN_NOT_STORED);
     ingot_storage_release(turn->lessor);
     store->build_locks->close(turn->lock, end == BUILD_TURN_POINTLESS);
+    if (!turn->is_artifact)
+        --own_turns;
     memory_free(&store->allocator, turn, sizeof(*turn));
-    --own_turns;
     ingot_storage_release(store);
 }

@@ -1,0 +1,160 @@
+/*
+ * artifact.c - gets, stores and makes artifacts of a storage; see ingot/artifact.h.
+ */
+#include <ingot/artifact.h>
+#include <ingot/backend.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "persist/artifact/turn.h"
+#include "persist/base/kept_error.h"
+#include "persist/base/memory.h"
+#include "persist/storage/artifact_blob.h"
+
+/* The id of a key. Most ids fit in the bytes here. */
+struct key_id {
+    size_t size;
+    uint8_t *bytes;
+    uint8_t here[1024];
+};
+
+static ingot_status_t make_id(struct key_id *id, const ingot_artifact_key_t *key)
+{
+    id->size = sizeof(id->here);
+    id->bytes = id->here;
+    ingot_status_t status = ingot_artifact_key_get_id(key, &id->size, id->here);
+    if (status != INGOT_BUFFER_TOO_SMALL)
+        return status;
+    id->bytes = malloc(id->size);
+    if (id->bytes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the id of an artifact");
+    status = ingot_artifact_key_get_id(key, &id->size, id->bytes);
+    return status;
+}
+
+static void free_id(struct key_id *id)
+{
+    if (id->bytes != id->here)
+        free(id->bytes);
+}
+
+ingot_status_t ingot_storage_artifact_get(ingot_storage_t storage, const ingot_artifact_key_t *key,
+                                          ingot_buffer_t *value)
+{
+    struct key_id id;
+    bool was_refused = false;
+    if (value == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "value is NULL");
+    *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
+    ingot_status_t status = make_id(&id, key);
+    if (status == INGOT_SUCCESS && storage != NULL)
+        status = artifact_blob_load(storage, id.size, id.bytes, value, &was_refused);
+    else if (status == INGOT_SUCCESS)
+        status = ingot_set_error_detail(INGOT_NOT_FOUND, "there is no storage");
+    free_id(&id);
+    return status;
+}
+
+ingot_status_t ingot_storage_artifact_put(ingot_storage_t storage, const ingot_artifact_key_t *key,
+                                          const ingot_artifact_info_t *info, size_t size, const void *bytes)
+{
+    struct key_id id;
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_status_t status = make_id(&id, key);
+    if (status == INGOT_SUCCESS)
+        status = artifact_blob_store(storage, id.size, id.bytes, info, size, bytes, &blob);
+    memory_release_buffer(&blob);
+    free_id(&id);
+    return status;
+}
+
+ingot_status_t ingot_storage_artifact_remove(ingot_storage_t storage, const ingot_artifact_key_t *key)
+{
+    struct key_id id;
+    ingot_status_t status = make_id(&id, key);
+    if (status == INGOT_SUCCESS)
+        status = storage != NULL ? ingot_storage_remove(storage, id.size, id.bytes)
+                                 : ingot_set_error_detail(INGOT_NOT_FOUND, "there is no storage");
+    free_id(&id);
+    return status;
+}
+
+ingot_status_t ingot_storage_artifact_begin(ingot_storage_t storage, const ingot_artifact_key_t *key,
+                                            uint64_t max_wait_ms, ingot_buffer_t *value, ingot_turn_t *turn)
+{
+    struct key_id id;
+    if (value == NULL || turn == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "value or turn is NULL");
+    *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
+    *turn = NULL;
+    ingot_status_t status = make_id(&id, key);
+    if (status == INGOT_SUCCESS)
+        status = turn_begin(storage, id.size, id.bytes, max_wait_ms, value, turn);
+    free_id(&id);
+    return status;
+}
+
+/* ---- making ---- */
+
+struct making {
+    ingot_storage_t storage; /* NULL: none */
+    const struct key_id *id;
+    ingot_artifact_maker_t make;
+    void *user;
+};
+
+/* Ends the turn with what the maker made, and returns that as a value, also if it could not be stored. */
+static ingot_status_t keep(const struct making *making, ingot_turn_t turn, const ingot_artifact_info_t *info,
+                           const ingot_buffer_t *made, ingot_buffer_t *value)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_status_t status = making->storage != NULL ? turn_finish(turn, info, made->size, made->bytes, &blob)
+                                                    : ingot_artifact_pack(making->id->size, making->id->bytes, info,
+                                                                          made->size, made->bytes, &blob);
+    if (blob.bytes != NULL)
+        status = ingot_artifact_unpack(making->id->size, making->id->bytes, &blob, value);
+    memory_release_buffer(&blob);
+    return status;
+}
+
+static ingot_status_t make_value(const struct making *making, ingot_turn_t turn, ingot_buffer_t *value)
+{
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    ingot_buffer_t made = INGOT_BUFFER_INIT;
+    ingot_status_t status = making->make(making->user, &info, &made);
+    if (status == INGOT_SUCCESS)
+        status = keep(making, turn, &info, &made, value);
+    else
+        ingot_turn_abandon(turn, status != INGOT_BUILD_FAILED);
+    if (made.release != NULL) {
+        struct kept_error kept;
+        kept_error_save(&kept); /* the maker may call Ingot again */
+        made.release(&made);
+        kept_error_restore(&kept);
+    }
+    return status;
+}
+
+ingot_status_t ingot_storage_artifact_get_or_create(ingot_storage_t storage, const ingot_artifact_key_t *key,
+                                                    ingot_artifact_maker_t make, void *user, ingot_buffer_t *value,
+                                                    ingot_origin_t *origin)
+{
+    struct key_id id;
+    ingot_turn_t turn = NULL;
+    ingot_origin_t from = INGOT_ORIGIN_STORAGE;
+    if (make == NULL || value == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "make or value is NULL");
+    *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
+    ingot_status_t status = make_id(&id, key);
+    if (status == INGOT_SUCCESS)
+        status = turn_begin(storage, id.size, id.bytes, INGOT_ARTIFACT_NO_LIMIT, value, &turn);
+    if (status == INGOT_SUCCESS && turn != NULL) {
+        const struct making making = {storage, &id, make, user};
+        status = make_value(&making, turn, value);
+        from = INGOT_ORIGIN_BUILD;
+    }
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = from;
+    free_id(&id);
+    return status;
+}

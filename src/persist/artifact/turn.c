@@ -1,0 +1,203 @@
+/*
+ * turn.c - begins and ends turns; see turn.h.
+ *
+ * Whoever gets the turn first looks in the storage. It then competes with the threads of its process (turn_list.h), and
+ * the first of them with other processes and machines (persist/storage/turns/build_turn.h). If the storage does not keep
+ * what this process makes, waiting would be useless, so everyone gets a turn at once.
+ */
+#include "persist/artifact/turn.h"
+
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "persist/artifact/turn_list.h"
+#include "persist/base/files.h"
+#include "persist/base/kept_error.h"
+#include "persist/base/memory.h"
+#include "persist/base/process_lock.h"
+#include "persist/storage/artifact_blob.h"
+#include "persist/storage/common/savings.h"
+#include "persist/storage/common/serving.h"
+#include "persist/storage/storage.h"
+#include "persist/storage/storing.h"
+#include "util/cancellation.h"
+#include "util/nanoseconds.h"
+#include "util/struct_size.h"
+
+#define DEFAULT_LIMIT_NS (600 * NS_PER_SECOND) /* if no other process can wait for the turn */
+
+/* The turn that does nothing, if there is no storage. */
+static struct ingot_turn no_turn;
+
+static struct ingot_turn *make(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    struct ingot_turn *turn = memory_allocate(storage_allocator(storage), sizeof(*turn) + id_size);
+    if (turn == NULL)
+        return NULL;
+    *turn = (struct ingot_turn){.deadline_ns = PROCESS_NO_TIME,
+                                .began_ns = files_steady_clock_ns(),
+                                .process = files_process(),
+                                .storage = storage,
+                                .id_size = id_size};
+    memcpy(turn->id, id, id_size);
+    (void)ingot_storage_retain(storage);
+    return turn;
+}
+
+static void destroy(struct ingot_turn *turn)
+{
+    ingot_storage_t storage = turn->storage;
+    memory_free(storage_allocator(storage), turn, sizeof(*turn) + turn->id_size);
+    ingot_storage_release(storage);
+}
+
+static uint64_t time_after(uint64_t now_ns, uint64_t time_ms)
+{
+    return time_ms < (PROCESS_NO_TIME - now_ns) / NS_PER_MS ? now_ns + time_ms * NS_PER_MS : PROCESS_NO_TIME;
+}
+
+static ingot_status_t busy(void)
+{
+    return ingot_set_error_detail(INGOT_BUSY, "another maker has the turn to make the artifact");
+}
+
+/* Waits until a listed turn is the only one among processes and machines, or until another one has stored the artifact.
+ * If the status is INGOT_NOT_FOUND, the turn is the caller's. Otherwise it has ended. */
+static ingot_status_t wait_for_processes(struct ingot_turn *turn, uint64_t until_ns, bool was_refused,
+                                         ingot_buffer_t *value)
+{
+    ingot_status_t status = INGOT_NOT_FOUND;
+    const uint64_t since_ns = turn_list_wait_since(turn, files_steady_clock_ns());
+    struct build_turn *build =
+        build_turn_begin_artifact(turn->storage, turn->id_size, turn->id, was_refused, since_ns, until_ns);
+    while (status == INGOT_NOT_FOUND && build_turn_wait(build))
+        status = artifact_blob_load(turn->storage, turn->id_size, turn->id, value, &was_refused);
+    if (status == INGOT_NOT_FOUND && build_turn_is_busy(build)) {
+        turn_list_note_wait(turn, since_ns, files_steady_clock_ns());
+        status = busy();
+    }
+    if (status == INGOT_NOT_FOUND)
+        turn_list_begin(turn, build, build != NULL ? build_turn_limit_ns(build) : DEFAULT_LIMIT_NS);
+    else
+        turn_list_end(turn, build, status == INGOT_SUCCESS ? BUILD_TURN_LOADED : BUILD_TURN_NOT_STORED);
+    return status;
+}
+
+/* Returns INGOT_NOT_FOUND if the turn is the caller's. */
+static ingot_status_t compete(struct ingot_turn *turn, uint64_t until_ns, bool was_refused, ingot_buffer_t *value)
+{
+    ingot_status_t status = INGOT_NOT_FOUND;
+    enum turn_claim claim = TURN_LOOK;
+    if (!storage_is_on(turn->storage) || !storage_is_writable(turn->storage))
+        return status;
+    while ((claim = turn_list_claim(turn, until_ns)) == TURN_LOOK) {
+        status = artifact_blob_load(turn->storage, turn->id_size, turn->id, value, &was_refused);
+        if (status != INGOT_NOT_FOUND)
+            return status;
+    }
+    if (claim == TURN_BUSY)
+        return busy();
+    return claim == TURN_CLAIMED ? wait_for_processes(turn, until_ns, was_refused, value) : status;
+}
+
+static ingot_status_t begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, uint64_t max_wait_ms,
+                            ingot_buffer_t *value, ingot_turn_t *turn)
+{
+    bool was_refused = false;
+    ingot_status_t status = artifact_blob_load(storage, id_size, id, value, &was_refused);
+    if (status != INGOT_NOT_FOUND)
+        return status;
+    struct ingot_turn *made = make(storage, id_size, id);
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a turn");
+    status = compete(made, time_after(files_steady_clock_ns(), max_wait_ms), was_refused, value);
+    if (status == INGOT_NOT_FOUND)
+        *turn = made;
+    else
+        destroy(made);
+    return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
+}
+
+ingot_status_t turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t *id, uint64_t max_wait_ms,
+                          ingot_buffer_t *value, ingot_turn_t *turn)
+{
+    *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
+    *turn = storage == NULL ? &no_turn : NULL;
+    if (storage == NULL)
+        return INGOT_SUCCESS;
+    const int cancellation = cancellation_hold(); /* a canceled thread would leave its turn in the list */
+    const ingot_status_t status = begin(storage, id_size, id, max_wait_ms, value, turn);
+    cancellation_allow(cancellation);
+    return status;
+}
+
+void ingot_turn_set_deadline(ingot_turn_t turn, uint64_t deadline_ms)
+{
+    const uint64_t now_ns = files_steady_clock_ns();
+    if (turn == NULL || turn == &no_turn)
+        return;
+    turn_list_set_deadline(turn, deadline_ms == 0 ? now_ns + turn->limit_ns : time_after(now_ns, deadline_ms));
+}
+
+uint64_t turn_age_ms(ingot_turn_t turn)
+{
+    const uint64_t began_ns = turn->began_ns;
+    return began_ns == 0 ? 0 : (files_steady_clock_ns() - began_ns) / NS_PER_MS + 1;
+}
+
+static enum build_turn_end end_of_store(ingot_status_t status)
+{
+    switch (status) {
+    case INGOT_SUCCESS: return BUILD_TURN_STORED;
+    case INGOT_NO_SPACE:
+    case INGOT_READ_ONLY:
+    case INGOT_UNTRUSTED: return BUILD_TURN_POINTLESS;
+    default: return BUILD_TURN_NOT_STORED;
+    }
+}
+
+ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info, size_t size, const void *bytes,
+                           ingot_buffer_t *blob)
+{
+    ingot_artifact_info_t known = INGOT_ARTIFACT_INFO_INIT;
+    struct kept_error kept;
+    if (turn == NULL || turn == &no_turn)
+        return INGOT_SUCCESS;
+    const int cancellation = cancellation_hold(); /* others wait for the end of the turn */
+    ingot_status_t status = info == NULL || STRUCT_READ_OVER(known, info)
+                                ? INGOT_SUCCESS
+                                : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's struct_size is not set");
+    if (known.make_time_ms == 0)
+        known.make_time_ms = turn_age_ms(turn);
+    if (status == INGOT_SUCCESS)
+        status = artifact_blob_store(turn->storage, turn->id_size, turn->id, &known, size, bytes, blob);
+    savings_note(turn->storage, false, 0);
+    kept_error_save(&kept);
+    turn_list_end(turn, NULL, end_of_store(status));
+    destroy(turn);
+    if (status != INGOT_SUCCESS)
+        kept_error_restore(&kept);
+    cancellation_allow(cancellation);
+    return status;
+}
+
+ingot_status_t ingot_turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info, size_t size, const void *bytes)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status = turn_finish(turn, info, size, bytes, &blob);
+    memory_release_buffer(&blob);
+    return status;
+}
+
+void ingot_turn_abandon(ingot_turn_t turn, int may_others_take)
+{
+    struct kept_error kept;
+    if (turn == NULL || turn == &no_turn)
+        return;
+    const int cancellation = cancellation_hold();
+    kept_error_save(&kept);
+    turn_list_end(turn, NULL, may_others_take != 0 ? BUILD_TURN_NOT_STORED : BUILD_TURN_POINTLESS);
+    destroy(turn);
+    kept_error_restore(&kept);
+    cancellation_allow(cancellation);
+}

@@ -1,0 +1,50 @@
+/*
+ * turn_list.h - lists the turns of this process, with the threads that wait for them, and ends turns.
+ */
+#ifndef INGOT_PERSIST_ARTIFACT_TURN_LIST_H
+#define INGOT_PERSIST_ARTIFACT_TURN_LIST_H
+
+#include <ingot/artifact.h>
+#include <stdbool.h>
+
+#include "persist/storage/turns/build_turn.h"
+
+struct ingot_turn {
+    struct ingot_turn *next; /* turn_list.c's lock guards this field and those up to deadline_ns */
+    bool is_listed;          /* other threads wait for this turn */
+    bool is_ending;          /* a thread is ending the turn */
+    struct build_turn *build; /* the part for other processes and machines; NULL: none, or the turn has ended */
+    uint64_t deadline_ns;     /* PROCESS_NO_TIME: none, because the thread still waits for another process */
+    uint64_t limit_ns;        /* the initial time until the deadline; constant, as are all fields that follow */
+    uint64_t began_ns;
+    unsigned long process;
+    ingot_storage_t storage; /* a reference */
+    size_t id_size;
+    uint8_t id[];
+};
+
+/* What a thread should do that needs the turn of an artifact. */
+enum turn_claim {
+    TURN_CLAIMED, /* the turn is in the list now, and other threads wait for it */
+    TURN_LOOK,    /* another thread's turn has ended, so the artifact may be in the storage */
+    TURN_BUSY,    /* another thread still has the turn */
+    TURN_USELESS  /* another thread could not make the artifact, or the storage does not take it */
+};
+
+/* Adds a turn to the list, or waits for the turn of another thread until until_ns at most. */
+enum turn_claim turn_list_claim(struct ingot_turn *turn, uint64_t until_ns);
+
+/* Begins the part of a listed turn for other processes. From then on, the deadline applies. */
+void turn_list_begin(struct ingot_turn *turn, struct build_turn *build, uint64_t limit_ns);
+void turn_list_set_deadline(struct ingot_turn *turn, uint64_t deadline_ns);
+
+/* Ends a turn for all who wait, unless it has ended. Afterwards, the caller may free it. Also removes a turn that is
+ * still waiting for another process; `build` is its part for other processes. */
+void turn_list_end(struct ingot_turn *turn, struct build_turn *build, enum build_turn_end end);
+
+/* Returns when a wait of this process for an artifact began: now, unless an earlier call noted a wait that ended a short
+ * time ago. turn_list_note_wait notes it. */
+uint64_t turn_list_wait_since(const struct ingot_turn *turn, uint64_t now_ns);
+void turn_list_note_wait(const struct ingot_turn *turn, uint64_t since_ns, uint64_t now_ns);
+
+#endif
