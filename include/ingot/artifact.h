@@ -1,27 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file artifact.h
- * Artifacts: bytes under a key of the caller's own, for frameworks that compile by themselves.
+ * Stable. Artifacts: bytes under a key of the caller's own, for frameworks that compile by themselves.
  *
  * An artifact lies in the same stores, chains and servers as programs, and the same limits, seals and statistics apply
  * to it. A turn (ingot_artifact_begin) lets one thread of one process on one machine make an artifact, while the others
- * wait for it. doc/artifact-format.md specifies the bytes. Library ingot::cache; those of the last two sections are
- * also in ingot::persist and ingot::ingot.
+ * wait for it. doc/artifact-format.md specifies the bytes. Library ingot::cache; the functions of the last section are
+ * also in ingot::ingot.
  *
  * A NULL cache means "no cache". Nothing is found and nothing is stored, and the caller makes every artifact.
  */
 #ifndef INGOT_ARTIFACT_H
 #define INGOT_ARTIFACT_H
 
-#include <ingot/ingot.h>
-#include <ingot/storage.h>
+#include <ingot/cache.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/** A cache (ingot/cache.h). */
-typedef struct ingot_cache *ingot_cache_t;
 
 /** A field of a key. */
 typedef struct ingot_artifact_field {
@@ -180,22 +176,6 @@ typedef ingot_status_t (*ingot_artifact_maker_t)(void *user, ingot_artifact_info
 INGOT_API ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const ingot_artifact_key_t *key,
                                                       ingot_artifact_maker_t make, void *user, ingot_buffer_t *value,
                                                       ingot_origin_t *origin);
-
-/* ---- with a storage instead of a cache (library ingot::persist) ----------------------------------------------- */
-
-/** Do what ingot_artifact_get, _put, _remove, _begin and _get_or_create do, for an application that opened a storage
- *  itself. NULL: no storage. @{ */
-INGOT_API ingot_status_t ingot_storage_artifact_get(ingot_storage_t storage, const ingot_artifact_key_t *key,
-                                                    ingot_buffer_t *value);
-INGOT_API ingot_status_t ingot_storage_artifact_put(ingot_storage_t storage, const ingot_artifact_key_t *key,
-                                                    const ingot_artifact_info_t *info, size_t size, const void *bytes);
-INGOT_API ingot_status_t ingot_storage_artifact_remove(ingot_storage_t storage, const ingot_artifact_key_t *key);
-INGOT_API ingot_status_t ingot_storage_artifact_begin(ingot_storage_t storage, const ingot_artifact_key_t *key,
-                                                      uint64_t max_wait_ms, ingot_buffer_t *value, ingot_turn_t *turn);
-INGOT_API ingot_status_t ingot_storage_artifact_get_or_create(ingot_storage_t storage, const ingot_artifact_key_t *key,
-                                                              ingot_artifact_maker_t make, void *user,
-                                                              ingot_buffer_t *value, ingot_origin_t *origin);
-/** @} */
 
 /* ---- the bytes, for applications that store artifacts themselves (library ingot::ingot) ------------------------ */
 

@@ -68,13 +68,6 @@ INGOT_API ingot_status_t ingot_storage_retain(ingot_storage_t storage);
 /** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, and then destroys the storage. */
 INGOT_API void ingot_storage_release(ingot_storage_t storage);
 
-/** Where a program or an artifact came from. */
-typedef enum ingot_origin {
-    INGOT_ORIGIN_MEMORY = 0,  /**< The in-memory cache, or another thread's build. */
-    INGOT_ORIGIN_STORAGE = 1, /**< A blob of the storage. */
-    INGOT_ORIGIN_BUILD = 2    /**< It was compiled or made. */
-} ingot_origin_t;
-
 /** An id in a list of ids. */
 typedef struct ingot_storage_id {
     size_t size;

@@ -1,6 +1,6 @@
 /*
- * artifact_fuzzer.cpp - reads any bytes as the envelope and as the id of an artifact. If they are accepted, everything in
- * them must be readable and add up.
+ * artifact_fuzzer.cpp - reads any bytes as the envelope and as the id of an artifact. If they are accepted, everything
+ * in them must be readable and add up.
  *
  * An envelope's checksum would reject nearly every input, so each input is also tried with a corrected size and
  * checksum, and with the digest of the id that it is loaded with.
@@ -92,9 +92,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     kept = sum;
     (void)kept;
     size_t text_size = 0;
-    if (is_id && (ingot_cache_blob_id_describe(size, bytes.data(), &text_size, nullptr) != INGOT_SUCCESS ||
-                  ingot_cache_blob_id_explain(size, bytes.data(), size, bytes.data(), &text_size, nullptr) !=
-                      INGOT_SUCCESS))
+    if (is_id &&
+        (ingot_cache_blob_id_describe(size, bytes.data(), &text_size, nullptr) != INGOT_SUCCESS ||
+         ingot_cache_blob_id_explain(size, bytes.data(), size, bytes.data(), &text_size, nullptr) != INGOT_SUCCESS))
         abort();
     return 0;
 }

@@ -26,8 +26,8 @@ static void reject(ingot_storage_t storage, ingot_status_t status, size_t id_siz
                 kept.text);
     const ingot_status_t removed = ingot_storage_remove(storage, id_size, id);
     if (removed != INGOT_SUCCESS && removed != INGOT_NOT_FOUND)
-        events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, removed, 0, started_ns,
-                    "", ingot_last_error_detail());
+        events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, removed, 0, started_ns, "",
+                    ingot_last_error_detail());
     kept_error_restore(&kept);
 }
 

@@ -1,6 +1,6 @@
 /*
- * artifact_test.cpp - keys, ids and envelopes of artifacts, compared with golden files that doc/artifact-format.md alone
- * made (tests/golden/artifact/make.py).
+ * artifact_test.cpp - keys, ids and envelopes of artifacts, compared with golden files that doc/artifact-format.md
+ * alone made (tests/golden/artifact/make.py).
  */
 #include <cstring>
 #include <fstream>
@@ -317,10 +317,11 @@ TEST(ArtifactBlob, GoldenFilesAreReadForEver)
 
     EXPECT_EQ(INGOT_BLOB_VERSION, unpack(key.id(), golden("later-v2.bin"), &value));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "version 2"));
-    EXPECT_EQ(R"({"artifact": "triton", "label": "add_kernel", "make_time_ms": 1234, "made_at_unix_ms": 1700000000123, )"
-              R"("parts": [{"name": "add.cubin", "bytes": 9}, {"name": "add.json", "bytes": 2}, )"
-              R"({"name": "add.log", "bytes": 0}]})",
-              describe_blob(golden("parts-v1.bin")));
+    EXPECT_EQ(
+        R"({"artifact": "triton", "label": "add_kernel", "make_time_ms": 1234, "made_at_unix_ms": 1700000000123, )"
+        R"("parts": [{"name": "add.cubin", "bytes": 9}, {"name": "add.json", "bytes": 2}, )"
+        R"({"name": "add.log", "bytes": 0}]})",
+        describe_blob(golden("parts-v1.bin")));
 }
 
 TEST(ArtifactBlob, EveryCutAndEveryChangedByteIsRefused)
@@ -353,8 +354,8 @@ TEST(ArtifactBlob, LengthsThatLieAllocateNothing)
     Key key("triton", golden_fields());
     ingot_buffer_t value = INGOT_BUFFER_INIT;
     for (const size_t offset : {12u, 24u, 80u, 88u, 96u}) {
-        for (const uint64_t lie : {uint64_t{0}, uint64_t{1} << 63, UINT64_MAX, uint64_t{sound.size()},
-                                   uint64_t{1} << 31}) {
+        for (const uint64_t lie :
+             {uint64_t{0}, uint64_t{1} << 63, UINT64_MAX, uint64_t{sound.size()}, uint64_t{1} << 31}) {
             Bytes blob = sound;
             memcpy(blob.data() + offset, &lie, offset == 12 ? 4 : 8);
             if (blob == sound)

@@ -1,12 +1,13 @@
 /*
- * artifact.c - gets, stores and makes artifacts of a storage; see ingot/artifact.h.
+ * artifact.c - gets, stores and makes artifacts; see ingot/artifact.h.
  */
 #include <ingot/artifact.h>
 #include <ingot/backend.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "persist/artifact/turn.h"
+#include "cache/artifact/turn.h"
+#include "cache/cache.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/artifact_blob.h"
@@ -38,8 +39,7 @@ static void free_id(struct key_id *id)
         free(id->bytes);
 }
 
-ingot_status_t ingot_storage_artifact_get(ingot_storage_t storage, const ingot_artifact_key_t *key,
-                                          ingot_buffer_t *value)
+ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_artifact_key_t *key, ingot_buffer_t *value)
 {
     struct key_id id;
     bool was_refused = false;
@@ -47,40 +47,40 @@ ingot_status_t ingot_storage_artifact_get(ingot_storage_t storage, const ingot_a
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "value is NULL");
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
     ingot_status_t status = make_id(&id, key);
-    if (status == INGOT_SUCCESS && storage != NULL)
-        status = artifact_blob_load(storage, id.size, id.bytes, value, &was_refused);
+    if (status == INGOT_SUCCESS && cache_storage(cache) != NULL)
+        status = artifact_blob_load(cache_storage(cache), id.size, id.bytes, value, &was_refused);
     else if (status == INGOT_SUCCESS)
-        status = ingot_set_error_detail(INGOT_NOT_FOUND, "there is no storage");
+        status = ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage");
     free_id(&id);
     return status;
 }
 
-ingot_status_t ingot_storage_artifact_put(ingot_storage_t storage, const ingot_artifact_key_t *key,
-                                          const ingot_artifact_info_t *info, size_t size, const void *bytes)
+ingot_status_t ingot_artifact_put(ingot_cache_t cache, const ingot_artifact_key_t *key,
+                                  const ingot_artifact_info_t *info, size_t size, const void *bytes)
 {
     struct key_id id;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = make_id(&id, key);
     if (status == INGOT_SUCCESS)
-        status = artifact_blob_store(storage, id.size, id.bytes, info, size, bytes, &blob);
+        status = artifact_blob_store(cache_storage(cache), id.size, id.bytes, info, size, bytes, &blob);
     memory_release_buffer(&blob);
     free_id(&id);
     return status;
 }
 
-ingot_status_t ingot_storage_artifact_remove(ingot_storage_t storage, const ingot_artifact_key_t *key)
+ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_artifact_key_t *key)
 {
     struct key_id id;
     ingot_status_t status = make_id(&id, key);
     if (status == INGOT_SUCCESS)
-        status = storage != NULL ? ingot_storage_remove(storage, id.size, id.bytes)
-                                 : ingot_set_error_detail(INGOT_NOT_FOUND, "there is no storage");
+        status = cache_storage(cache) != NULL ? ingot_storage_remove(cache_storage(cache), id.size, id.bytes)
+                                              : ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage");
     free_id(&id);
     return status;
 }
 
-ingot_status_t ingot_storage_artifact_begin(ingot_storage_t storage, const ingot_artifact_key_t *key,
-                                            uint64_t max_wait_ms, ingot_buffer_t *value, ingot_turn_t *turn)
+ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_key_t *key, uint64_t max_wait_ms,
+                                    ingot_buffer_t *value, ingot_turn_t *turn)
 {
     struct key_id id;
     if (value == NULL || turn == NULL)
@@ -89,7 +89,7 @@ ingot_status_t ingot_storage_artifact_begin(ingot_storage_t storage, const ingot
     *turn = NULL;
     ingot_status_t status = make_id(&id, key);
     if (status == INGOT_SUCCESS)
-        status = turn_begin(storage, id.size, id.bytes, max_wait_ms, value, turn);
+        status = turn_begin(cache_storage(cache), id.size, id.bytes, max_wait_ms, value, turn);
     free_id(&id);
     return status;
 }
@@ -135,9 +135,9 @@ static ingot_status_t make_value(const struct making *making, ingot_turn_t turn,
     return status;
 }
 
-ingot_status_t ingot_storage_artifact_get_or_create(ingot_storage_t storage, const ingot_artifact_key_t *key,
-                                                    ingot_artifact_maker_t make, void *user, ingot_buffer_t *value,
-                                                    ingot_origin_t *origin)
+ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const ingot_artifact_key_t *key,
+                                            ingot_artifact_maker_t make, void *user, ingot_buffer_t *value,
+                                            ingot_origin_t *origin)
 {
     struct key_id id;
     ingot_turn_t turn = NULL;
@@ -147,9 +147,9 @@ ingot_status_t ingot_storage_artifact_get_or_create(ingot_storage_t storage, con
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
     ingot_status_t status = make_id(&id, key);
     if (status == INGOT_SUCCESS)
-        status = turn_begin(storage, id.size, id.bytes, INGOT_ARTIFACT_NO_LIMIT, value, &turn);
+        status = turn_begin(cache_storage(cache), id.size, id.bytes, INGOT_ARTIFACT_NO_LIMIT, value, &turn);
     if (status == INGOT_SUCCESS && turn != NULL) {
-        const struct making making = {storage, &id, make, user};
+        const struct making making = {cache_storage(cache), &id, make, user};
         status = make_value(&making, turn, value);
         from = INGOT_ORIGIN_BUILD;
     }

@@ -1,8 +1,8 @@
 /*
  * turn_list.h - lists the turns of this process, with the threads that wait for them, and ends turns.
  */
-#ifndef INGOT_PERSIST_ARTIFACT_TURN_LIST_H
-#define INGOT_PERSIST_ARTIFACT_TURN_LIST_H
+#ifndef INGOT_CACHE_ARTIFACT_TURN_LIST_H
+#define INGOT_CACHE_ARTIFACT_TURN_LIST_H
 
 #include <ingot/artifact.h>
 #include <stdbool.h>
@@ -10,9 +10,9 @@
 #include "persist/storage/turns/build_turn.h"
 
 struct ingot_turn {
-    struct ingot_turn *next; /* turn_list.c's lock guards this field and those up to deadline_ns */
-    bool is_listed;          /* other threads wait for this turn */
-    bool is_ending;          /* a thread is ending the turn */
+    struct ingot_turn *next;  /* turn_list.c's lock guards this field and those up to deadline_ns */
+    bool is_listed;           /* other threads wait for this turn */
+    bool is_ending;           /* a thread is ending the turn */
     struct build_turn *build; /* the part for other processes and machines; NULL: none, or the turn has ended */
     uint64_t deadline_ns;     /* PROCESS_NO_TIME: none, because the thread still waits for another process */
     uint64_t limit_ns;        /* the initial time until the deadline; constant, as are all fields that follow */
@@ -42,8 +42,8 @@ void turn_list_set_deadline(struct ingot_turn *turn, uint64_t deadline_ns);
  * still waiting for another process; `build` is its part for other processes. */
 void turn_list_end(struct ingot_turn *turn, struct build_turn *build, enum build_turn_end end);
 
-/* Returns when a wait of this process for an artifact began: now, unless an earlier call noted a wait that ended a short
- * time ago. turn_list_note_wait notes it. */
+/* Returns when a wait of this process for an artifact began: now, unless an earlier call noted a wait that ended a
+ * short time ago. turn_list_note_wait notes it. */
 uint64_t turn_list_wait_since(const struct ingot_turn *turn, uint64_t now_ns);
 void turn_list_note_wait(const struct ingot_turn *turn, uint64_t since_ns, uint64_t now_ns);
 

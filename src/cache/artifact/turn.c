@@ -2,15 +2,15 @@
  * turn.c - begins and ends turns; see turn.h.
  *
  * Whoever gets the turn first looks in the storage. It then competes with the threads of its process (turn_list.h), and
- * the first of them with other processes and machines (persist/storage/turns/build_turn.h). If the storage does not keep
- * what this process makes, waiting would be useless, so everyone gets a turn at once.
+ * the first of them with other processes and machines (persist/storage/turns/build_turn.h). If the storage does not
+ * keep what this process makes, waiting would be useless, so everyone gets a turn at once.
  */
-#include "persist/artifact/turn.h"
+#include "cache/artifact/turn.h"
 
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/artifact/turn_list.h"
+#include "cache/artifact/turn_list.h"
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"

@@ -1,19 +1,19 @@
 /*
  * turn_list.c - lists the turns of this process; see turn_list.h.
  *
- * A turn in the list belongs to a thread that waits for other processes, or to a maker. Other threads that need the same
- * artifact from the same storage wait for the end of that turn, so only one thread per process takes part in the
+ * A turn in the list belongs to a thread that waits for other processes, or to a maker. Other threads that need the
+ * same artifact from the same storage wait for the end of that turn, so only one thread per process takes part in the
  * competition between processes.
  *
- * A turn whose deadline passes is ended here. Threads that wait for a turn see its deadline. If other processes may wait
- * for a turn, a thread of this file ends it. One such thread serves all turns, and it ends with the last of them.
+ * A turn whose deadline passes is ended here. Threads that wait for a turn see its deadline. If other processes may
+ * wait for a turn, a thread of this file ends it. One such thread serves all turns, and it ends with the last of them.
  *
  * After a fork, the child has none of its parent's turns in the list.
  *
  * The mutex guards everything here. It is held for a few instructions, and not while a turn is ended for other
  * processes.
  */
-#include "persist/artifact/turn_list.h"
+#include "cache/artifact/turn_list.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -113,16 +113,16 @@ static void end_listed(struct ingot_turn *turn, struct build_turn *build, enum b
     unlist(turn, end == BUILD_TURN_POINTLESS);
 }
 
-/* Ends the turns whose deadlines have passed. Returns the next deadline of a turn, or PROCESS_NO_TIME. `wanted` is NULL,
- * or only turns for the same artifact count. Requires the mutex. */
+/* Ends the turns whose deadlines have passed. Returns the next deadline of a turn, or PROCESS_NO_TIME. `wanted` is
+ * NULL, or only turns for the same artifact count. Requires the mutex. */
 static uint64_t pass_on(const struct ingot_turn *wanted, bool is_for_processes)
 {
     const uint64_t now_ns = files_steady_clock_ns();
     uint64_t next_ns = PROCESS_NO_TIME;
     struct ingot_turn *turn = first_turn;
     while (turn != NULL) {
-        const bool counts = !turn->is_ending && (wanted == NULL || is_same(turn, wanted)) &&
-                            (!is_for_processes || turn->build != NULL);
+        const bool counts =
+            !turn->is_ending && (wanted == NULL || is_same(turn, wanted)) && (!is_for_processes || turn->build != NULL);
         if (counts && turn->deadline_ns <= now_ns) {
             end_listed(turn, turn->build, BUILD_TURN_NOT_STORED);
             next_ns = PROCESS_NO_TIME;
@@ -161,8 +161,7 @@ static void ensure_watcher(const struct ingot_turn *turn)
     sigset_t all;
     sigset_t before;
     (void)pthread_cond_broadcast(&has_changed);
-    if (has_watcher || turn->build == NULL || turn->deadline_ns == PROCESS_NO_TIME ||
-        pthread_attr_init(&detached) != 0)
+    if (has_watcher || turn->build == NULL || turn->deadline_ns == PROCESS_NO_TIME || pthread_attr_init(&detached) != 0)
         return;
     (void)pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     (void)sigfillset(&all);
@@ -253,8 +252,7 @@ void turn_list_end(struct ingot_turn *turn, struct build_turn *build, enum build
 static struct known_wait *find_wait(const struct ingot_turn *turn, uint64_t id_hash)
 {
     for (size_t i = 0; i < KNOWN_WAITS; ++i)
-        if (known_waits[i].last_ns != 0 && known_waits[i].storage == turn->storage &&
-            known_waits[i].id_hash == id_hash)
+        if (known_waits[i].last_ns != 0 && known_waits[i].storage == turn->storage && known_waits[i].id_hash == id_hash)
             return &known_waits[i];
     return NULL;
 }
