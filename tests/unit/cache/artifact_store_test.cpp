@@ -1,0 +1,299 @@
+/*
+ * Tests how artifacts go through storages: directories, single files, bundles, chains and seals; and that damage is
+ * never returned and is repaired.
+ */
+#include <cstring>
+
+#include "support/artifact_fixture.h"
+#include "support/trust_fixture.h"
+
+using artifact_fixture::Cache;
+using artifact_fixture::take;
+using store_fixture::Bytes;
+using store_fixture::entries_of;
+using store_fixture::read_file;
+using store_fixture::write_file;
+using ArtifactKey = artifact_fixture::Key;
+namespace fs = std::filesystem;
+
+namespace
+{
+
+/* Values that begin like files and blobs of Ingot's own, and other unusual values. */
+std::vector<std::string> unusual_values()
+{
+    std::vector<std::string> values = {"", std::string(1, '\0'), std::string(100000, 'x')};
+    for (const char *magic : {"INGOTBLB", "INGOTID\n", "INGOTART", "INGOTAID", "INGOTMEM", "INGOTCUD", "INGOTZEM",
+                              "\x89INGKEY\n", "\x89INGRCP\n", "\x89INGOBJ\n", "\x89INGSEL\n", "\x89INGBDL\n",
+                              "\x89INGMAN\n", "\x28\xb5\x2f\xfd"}) {
+        values.emplace_back(magic);
+        values.push_back(std::string(magic) + std::string(300, '\0'));
+        values.push_back(std::string(magic) + std::string("\1\0\0\0", 4) + std::string(300, 'y'));
+    }
+    return values;
+}
+
+class ArtifactStore : public testing::Test
+{
+protected:
+    ArtifactStore() { info_.path = path_.c_str(); }
+
+    static void expect_round_trips(Cache *writer, Cache *reader)
+    {
+        size_t number = 0;
+        for (const std::string &value : unusual_values()) {
+            const ArtifactKey key("unusual " + std::to_string(number++));
+            ASSERT_EQ(INGOT_SUCCESS, writer->put(key, value)) << ingot_last_error_detail();
+            ASSERT_EQ(value, reader->load(key));
+        }
+    }
+
+    ScratchDirectory scratch_{store_fixture::fast_volume()};
+    std::string path_ = (scratch_.path() / "store").string();
+    ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
+};
+
+} // namespace
+
+TEST_F(ArtifactStore, ReturnsWhatWasPut)
+{
+    Cache cache(info_);
+    const ArtifactKey key("a");
+    EXPECT_EQ("-INGOT_NOT_FOUND", cache.load(key));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_artifact_remove(cache.get(), key.get()));
+    EXPECT_EQ(INGOT_SUCCESS, cache.put(key, "one"));
+    EXPECT_EQ("one", cache.load(key));
+    EXPECT_EQ(INGOT_SUCCESS, cache.put(key, "two"));
+    EXPECT_EQ("two", cache.load(key));
+    EXPECT_EQ("-INGOT_NOT_FOUND", cache.load(ArtifactKey("b")));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_remove(cache.get(), key.get()));
+    EXPECT_EQ("-INGOT_NOT_FOUND", cache.load(key));
+}
+
+TEST_F(ArtifactStore, KeepsPartsLabelAndTimes)
+{
+    Cache cache(info_);
+    const ArtifactKey key("a");
+    const ingot_artifact_part_t parts[] = {{"a.cubin", 3}, {"empty", 0}, {"a.json", 2}};
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    info.label = "add_kernel";
+    info.make_time_ms = 12;
+    info.part_count = 3;
+    info.parts = parts;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_put(cache.get(), key.get(), &info, 5, "xyz{}"));
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_get(cache.get(), key.get(), &value));
+    ingot_artifact_info_t found = INGOT_ARTIFACT_INFO_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_get_info(&value, &found));
+    EXPECT_STREQ("add_kernel", found.label);
+    EXPECT_STREQ("test", found.kind);
+    EXPECT_EQ(12u, found.make_time_ms);
+    ASSERT_EQ(3u, found.part_count);
+    EXPECT_STREQ("a.json", found.parts[2].name);
+    EXPECT_EQ("xyz{}", take(&value));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_put(cache.get(), key.get(), &info, 4, "xyz{"));
+}
+
+TEST_F(ArtifactStore, AHitSavesTheTimeOfMaking)
+{
+    Cache cache(info_);
+    const ArtifactKey key("a");
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    info.make_time_ms = 3600000;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_put(cache.get(), key.get(), &info, 1, "x"));
+    EXPECT_EQ("x", cache.load(key));
+    EXPECT_LT(UINT64_C(3000000000000), cache.stats().saved_ns);
+}
+
+TEST_F(ArtifactStore, AnyBytesRoundTripThroughADirectory)
+{
+    Cache cache(info_);
+    expect_round_trips(&cache, &cache);
+    Cache later(info_);
+    EXPECT_EQ("INGOTART", later.load(ArtifactKey("unusual 9")));
+}
+
+TEST_F(ArtifactStore, AnyBytesRoundTripThroughSealsAndAChain)
+{
+    info_.flags = 0;
+    const trust_fixture::Trust trust(INGOT_PERSIST_TRUST_REQUIRE, {trust_fixture::signing_key(1)});
+    const std::string far_path = (scratch_.path() / "far").string();
+    ingot_persist_info_t far_info = info_;
+    far_info.path = far_path.c_str();
+    Cache far(far_info);
+    Cache near(info_);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(far.storage(), trust.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(near.storage(), trust.get()));
+    expect_round_trips(&far, &far);
+    const ingot_storage_t tiers[] = {near.storage(), far.storage()};
+    ingot_storage_t both = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&both, 2, tiers));
+    Cache chain(both);
+    size_t number = 0;
+    for (const std::string &value : unusual_values())
+        ASSERT_EQ(value, chain.load(ArtifactKey("unusual " + std::to_string(number++))));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(both));
+    EXPECT_EQ("INGOTART", near.load(ArtifactKey("unusual 9")));
+    /* a reader that trusts another key gets nothing */
+    const trust_fixture::Trust other(INGOT_PERSIST_TRUST_REQUIRE, {trust_fixture::signing_key(2)});
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(near.storage(), other.get()));
+    EXPECT_EQ("-INGOT_NOT_FOUND", near.load(ArtifactKey("unusual 9")));
+}
+
+TEST_F(ArtifactStore, AnyBytesRoundTripThroughABundleAndAFile)
+{
+    Cache cache(info_);
+    expect_round_trips(&cache, &cache);
+    const std::string bundle_path = (scratch_.path() / "all.ingot").string();
+    uint64_t count = 0;
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_persist_write_bundle(cache.storage(), bundle_path.c_str(), nullptr, nullptr, &count));
+    EXPECT_EQ(unusual_values().size(), count);
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle_path.c_str()));
+    Cache bundle(storage);
+    size_t number = 0;
+    for (const std::string &value : unusual_values())
+        ASSERT_EQ(value, bundle.load(ArtifactKey("unusual " + std::to_string(number++))));
+    EXPECT_EQ(INGOT_READ_ONLY, bundle.put(ArtifactKey("new"), "x"));
+    const std::string file_path = (scratch_.path() / "one").string();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, file_path.c_str()));
+    Cache file(storage);
+    expect_round_trips(&file, &file);
+}
+
+/* Every byte of the entry's files is changed, and every beginning of the files is left. What is loaded afterwards is
+ * the artifact or nothing, and the next maker repairs the entry. */
+TEST_F(ArtifactStore, DamageIsNeverReturnedAndIsRepaired)
+{
+    const std::string value = "the value";
+    const ArtifactKey key("a");
+    std::vector<fs::path> files;
+    {
+        Cache cache(info_);
+        ASSERT_EQ(INGOT_SUCCESS, cache.put(key, value));
+    }
+    const std::vector<fs::path> entries = entries_of(path_);
+    ASSERT_EQ(1u, entries.size());
+    Cache cache(info_);
+    for (const char *name : {"kernel.bin", "key.bin"}) {
+        const Bytes sound = read_file(entries[0] / name);
+        for (size_t i = 0; i < 2 * sound.size(); ++i) {
+            const fs::path file = entries_of(path_).at(0) / name;
+            Bytes damaged = read_file(file);
+            if (i < damaged.size())
+                damaged[i] = static_cast<uint8_t>(damaged[i] ^ (1u << (i % 8)));
+            else
+                damaged.resize(i % damaged.size());
+            write_file(file, damaged);
+            const std::string loaded = cache.load(key);
+            EXPECT_TRUE(loaded == value || loaded == "-INGOT_NOT_FOUND") << name << " " << i << " " << loaded;
+            int count = 0;
+            ASSERT_EQ(value, cache.make(key, value, &count)) << name << " " << i;
+            EXPECT_EQ(loaded == value ? 0 : 1, count) << name << " " << i;
+            ASSERT_EQ(value, cache.load(key)) << name << " " << i;
+        }
+    }
+}
+
+TEST_F(ArtifactStore, AnArtifactUnderAnothersIdIsRefusedAndReplaced)
+{
+    Cache cache(info_);
+    const ArtifactKey key("a");
+    const std::vector<uint8_t> id = key.id();
+    const std::vector<uint8_t> other_id = ArtifactKey("b").id();
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_pack(other_id.size(), other_id.data(), nullptr, 3, "bad", &blob));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(cache.storage(), id.size(), id.data(), blob.size, blob.bytes));
+    blob.release(&blob);
+    EXPECT_EQ("-INGOT_NOT_FOUND", cache.load(key));
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "another artifact")) << ingot_last_error_detail();
+    EXPECT_EQ(1u, cache.stats().rejected);
+    int count = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(cache.storage(), id.size(), id.data(), 8, id.data()));
+    EXPECT_EQ("good", cache.make(key, "good", &count));
+    EXPECT_EQ("good", cache.load(key));
+    EXPECT_EQ(1, count);
+}
+
+TEST_F(ArtifactStore, AStoreThatDoesNotTakeTheArtifactDoesNotKeepItFromTheCaller)
+{
+    info_.max_blob_bytes = 1;
+    Cache cache(info_);
+    const ArtifactKey key("a");
+    int count = 0;
+    EXPECT_EQ(INGOT_NO_SPACE, cache.put(key, "x"));
+    EXPECT_EQ("x", cache.make(key, "x", &count));
+    EXPECT_EQ("x", cache.make(key, "x", &count));
+    EXPECT_EQ(2, count);
+    info_.flags = INGOT_PERSIST_READ_ONLY;
+    Cache reader(info_);
+    EXPECT_EQ("x", reader.make(key, "x", &count));
+    EXPECT_EQ(INGOT_READ_ONLY, reader.put(key, "x"));
+}
+
+TEST_F(ArtifactStore, NoCacheMeansThatEveryArtifactIsMade)
+{
+    const ArtifactKey key("a");
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    ingot_turn_t turn = nullptr;
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_artifact_get(nullptr, key.get(), &value));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_put(nullptr, key.get(), nullptr, 1, "x"));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_artifact_remove(nullptr, key.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_begin(nullptr, key.get(), 0, &value, &turn));
+    ASSERT_NE(nullptr, turn);
+    ingot_turn_set_deadline(turn, 1);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_turn_finish(turn, nullptr, 1, "x"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_begin(nullptr, key.get(), 0, &value, &turn));
+    ingot_turn_abandon(turn, 0);
+    const auto maker = [](void *, ingot_artifact_info_t *info, ingot_buffer_t *made) {
+        info->label = "made";
+        *made = {4, reinterpret_cast<const uint8_t *>("made"), nullptr, nullptr};
+        return INGOT_SUCCESS;
+    };
+    ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_get_or_create(nullptr, key.get(), maker, nullptr, &value, &origin));
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_get_info(&value, &info));
+    EXPECT_STREQ("made", info.label);
+    EXPECT_EQ("made", take(&value));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_get(nullptr, nullptr, &value));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_turn_finish(nullptr, nullptr, 0, nullptr));
+    ingot_turn_abandon(nullptr, 1);
+    ingot_turn_set_deadline(nullptr, 1);
+}
+
+TEST_F(ArtifactStore, MissingArgumentsAreRefused)
+{
+    Cache cache(info_);
+    const ArtifactKey key("a");
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    ingot_turn_t turn = nullptr;
+    const auto maker = [](void *, ingot_artifact_info_t *, ingot_buffer_t *) { return INGOT_SUCCESS; };
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_get(cache.get(), key.get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_get(cache.get(), nullptr, &value));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_put(cache.get(), nullptr, nullptr, 0, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_put(cache.get(), key.get(), nullptr, 1, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_remove(cache.get(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_begin(cache.get(), key.get(), 0, &value, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_artifact_begin(cache.get(), key.get(), 0, nullptr, &turn));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_artifact_get_or_create(cache.get(), key.get(), nullptr, nullptr, &value, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_artifact_get_or_create(cache.get(), nullptr, maker, nullptr, &value, nullptr));
+    /* a maker's info is checked, and the turn ends all the same */
+    const auto wrong = [](void *, ingot_artifact_info_t *info, ingot_buffer_t *) {
+        info->part_count = 1;
+        return INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+              ingot_artifact_get_or_create(cache.get(), key.get(), wrong, nullptr, &value, nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_begin(cache.get(), key.get(), 0, &value, &turn));
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    info.struct_size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_turn_finish(turn, &info, 0, nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_begin(cache.get(), key.get(), 0, &value, &turn));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_turn_finish(turn, nullptr, 0, nullptr));
+    EXPECT_EQ("", cache.load(key));
+}

@@ -1,0 +1,595 @@
+/*
+ * Tests turns: which thread of which process makes an artifact, and what the others get.
+ */
+#include <sys/mman.h>
+#include <sys/prctl.h>
+
+#include <atomic>
+#include <csignal>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "support/artifact_fixture.h"
+#include "support/forked_child.h"
+#include "support/gate.h"
+#include "support/store_fixture.h"
+
+using artifact_fixture::Cache;
+using artifact_fixture::Key;
+using artifact_fixture::take;
+
+namespace
+{
+
+constexpr uint64_t kForever = INGOT_ARTIFACT_NO_LIMIT;
+constexpr int kThreads = 8;
+
+/* Starts a child process, like forked_child::start. If the test's process ends, the child is killed. */
+pid_t start_process(const std::function<int()> &work)
+{
+    return forked_child::start([&] {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        return work();
+    });
+}
+
+/* Numbers that processes share. */
+template <typename T> class Shared
+{
+public:
+    Shared()
+        : value_(static_cast<std::atomic<T> *>(
+              mmap(nullptr, sizeof(std::atomic<T>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)))
+    {
+        new (value_) std::atomic<T>(0);
+    }
+    Shared(const Shared &) = delete;
+    Shared &operator=(const Shared &) = delete;
+    ~Shared() { munmap(value_, sizeof(*value_)); }
+    std::atomic<T> *operator->() { return value_; }
+    std::atomic<T> &operator*() { return *value_; }
+
+private:
+    std::atomic<T> *value_;
+};
+
+/* The result of ingot_artifact_begin. */
+struct Begun {
+    ingot_status_t status = INGOT_SUCCESS;
+    ingot_turn_t turn = nullptr;
+    std::string value;
+};
+
+Begun begin(Cache *cache, const Key &key, uint64_t max_wait_ms)
+{
+    Begun begun;
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    begun.status = ingot_artifact_begin(cache->get(), key.get(), max_wait_ms, &value, &begun.turn);
+    begun.value = take(&value);
+    return begun;
+}
+
+ingot_status_t finish(ingot_turn_t turn, const std::string &value)
+{
+    return ingot_turn_finish(turn, nullptr, value.size(), value.data());
+}
+
+class ArtifactTurn : public testing::Test
+{
+protected:
+    ArtifactTurn()
+    {
+        info_.path = path_.c_str();
+        info_.lock_timeout_ms = 60000;
+    }
+
+    /* Starts a process that begins a turn, opens begun_, and calls `work` with the turn. */
+    pid_t start_maker(const std::function<int(Cache *, ingot_turn_t)> &work)
+    {
+        return start_process([&] {
+            Cache cache(info_);
+            const Begun begun = begin(&cache, key_, kForever);
+            if (begun.turn == nullptr)
+                return 100;
+            begun_.open();
+            return work(&cache, begun.turn);
+        });
+    }
+
+    const Key key_{"a"};
+    const Gate begun_;
+    const Gate go_;
+    ScratchDirectory scratch_{store_fixture::fast_volume()};
+    std::string path_ = (scratch_.path() / "store").string();
+    ingot_persist_info_t info_ = INGOT_PERSIST_INFO_INIT;
+};
+
+} // namespace
+
+TEST_F(ArtifactTurn, OneOfManyThreadsMakesTheArtifact)
+{
+    Cache cache(info_);
+    for (int round = 0; round < 20; ++round) {
+        const Key key("round " + std::to_string(round));
+        std::atomic<int> made{0};
+        std::vector<std::thread> threads;
+        for (int i = 0; i < kThreads; ++i)
+            threads.emplace_back([&] {
+                int count = 0;
+                EXPECT_EQ("value", cache.make(key, "value", &count));
+                made += count;
+            });
+        for (std::thread &thread : threads)
+            thread.join();
+        EXPECT_EQ(1, made);
+    }
+}
+
+TEST_F(ArtifactTurn, OneOfManyProcessesMakesTheArtifact)
+{
+    constexpr int kProcesses = 6;
+    constexpr int kKeys = 10;
+    Shared<int> made;
+    std::vector<pid_t> children;
+    for (int i = 0; i < kProcesses; ++i)
+        children.push_back(start_process([&] {
+            Cache cache(info_);
+            std::vector<std::thread> threads;
+            std::atomic<int> wrong{0};
+            for (int t = 0; t < 2; ++t)
+                threads.emplace_back([&] {
+                    for (int k = 0; k < kKeys; ++k) {
+                        int count = 0;
+                        wrong += cache.make(Key("k" + std::to_string(k)), "value", &count) != "value";
+                        *made += count;
+                    }
+                });
+            for (std::thread &thread : threads)
+                thread.join();
+            return wrong.load();
+        }));
+    for (const pid_t child : children)
+        EXPECT_EQ(0, forked_child::wait_for(child));
+    EXPECT_EQ(kKeys, made->load());
+}
+
+TEST_F(ArtifactTurn, ATurnEndsInAnyThreadAndWaitersGetTheArtifact)
+{
+    Cache cache(info_);
+    const Begun begun = begin(&cache, key_, 0);
+    ASSERT_NE(nullptr, begun.turn);
+    std::vector<std::thread> waiters;
+    std::atomic<int> got{0};
+    for (int i = 0; i < kThreads; ++i)
+        waiters.emplace_back([&] { got += begin(&cache, key_, kForever).value == "made"; });
+    std::thread([&] { EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made")); }).join();
+    for (std::thread &waiter : waiters)
+        waiter.join();
+    EXPECT_EQ(kThreads, got);
+}
+
+TEST_F(ArtifactTurn, ATurnMeasuresTheTimeOfMaking)
+{
+    Cache cache(info_);
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, finish(begin(&cache, key_, 0).turn, "made"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_get(cache.get(), key_.get(), &value));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_get_info(&value, &info));
+    EXPECT_NE(0u, info.make_time_ms);
+    EXPECT_EQ("made", take(&value));
+}
+
+TEST_F(ArtifactTurn, IsBusyWithoutAWait)
+{
+    Cache cache(info_);
+    const Begun begun = begin(&cache, key_, 0);
+    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 0).status);
+    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 20).status);
+    Cache same_store(info_);
+    EXPECT_EQ(INGOT_BUSY, begin(&same_store, key_, 0).status);
+    EXPECT_EQ(INGOT_BUSY, begin(&same_store, key_, 20).status);
+    EXPECT_EQ(INGOT_BUSY, forked_child::run([&] {
+                  Cache other(info_);
+                  const Begun asked = begin(&other, key_, 0);
+                  return asked.status == begin(&other, key_, 20).status ? static_cast<int>(asked.status) : 100;
+              }));
+    const Key other_key("b");
+    const Begun other = begin(&cache, other_key, 0);
+    EXPECT_EQ(INGOT_SUCCESS, other.status);
+    ingot_turn_abandon(other.turn, 1);
+    EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
+    EXPECT_EQ("made", begin(&same_store, key_, 0).value);
+}
+
+TEST_F(ArtifactTurn, AnAbandonedTurnGoesToOneOther)
+{
+    Cache cache(info_);
+    const Begun begun = begin(&cache, key_, 0);
+    std::atomic<int> turns{0};
+    std::vector<std::thread> waiters;
+    for (int i = 0; i < kThreads; ++i)
+        waiters.emplace_back([&] {
+            const Begun mine = begin(&cache, key_, kForever);
+            if (mine.turn == nullptr) {
+                EXPECT_EQ("made", mine.value);
+                return;
+            }
+            ++turns;
+            EXPECT_EQ(INGOT_SUCCESS, finish(mine.turn, "made"));
+        });
+    ingot_turn_abandon(begun.turn, 1);
+    for (std::thread &waiter : waiters)
+        waiter.join();
+    EXPECT_EQ(1, turns);
+}
+
+/* The waiting threads and processes all hold their turns at the same time. */
+TEST_F(ArtifactTurn, AUselessTurnWakesAll)
+{
+    Cache cache(info_);
+    const Begun begun = begin(&cache, key_, 0);
+    Gate waiting;
+    const pid_t child = start_process([&] {
+        Cache other(info_);
+        waiting.open();
+        const Begun mine = begin(&other, key_, kForever);
+        begun_.open();
+        go_.wait();
+        ingot_turn_abandon(mine.turn, 1);
+        return mine.turn != nullptr ? 0 : 1;
+    });
+    waiting.wait();
+    std::vector<std::thread> waiters;
+    for (int i = 0; i < kThreads; ++i)
+        waiters.emplace_back([&] {
+            waiting.open();
+            const Begun mine = begin(&cache, key_, kForever);
+            EXPECT_NE(nullptr, mine.turn);
+            begun_.open();
+            go_.wait();
+            ingot_turn_abandon(mine.turn, 0);
+        });
+    for (int i = 0; i < kThreads; ++i)
+        waiting.wait();
+    ingot_turn_abandon(begun.turn, 0);
+    for (int i = 0; i < 2; ++i) /* a thread that comes late waits for the first of the others */
+        begun_.wait();
+    for (int i = 0; i < kThreads + 1; ++i)
+        go_.open();
+    for (std::thread &waiter : waiters)
+        waiter.join();
+    EXPECT_EQ(0, forked_child::wait_for(child));
+}
+
+TEST_F(ArtifactTurn, AFailedMakerIsNotCachedAndItsStatusIsReturned)
+{
+    Cache cache(info_);
+    int count = 0;
+    EXPECT_EQ("-INGOT_BUILD_FAILED", cache.make(key_, "", &count, INGOT_BUILD_FAILED));
+    EXPECT_EQ("-INGOT_BACKEND_ERROR", cache.make(key_, "", &count, INGOT_BACKEND_ERROR));
+    EXPECT_EQ("made", cache.make(key_, "made", &count));
+    EXPECT_EQ("made", cache.make(key_, "other", &count));
+    EXPECT_EQ(3, count);
+}
+
+TEST_F(ArtifactTurn, PassesOnToAThreadAfterItsDeadline)
+{
+    Cache cache(info_);
+    const Begun late = begin(&cache, key_, 0);
+    ingot_turn_set_deadline(late.turn, 1);
+    const Begun next = begin(&cache, key_, kForever);
+    ASSERT_NE(nullptr, next.turn);
+    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 0).status);
+    /* the first maker finishes late; its artifact is stored, but the second turn goes on */
+    EXPECT_EQ(INGOT_SUCCESS, finish(late.turn, "late"));
+    EXPECT_EQ("late", begin(&cache, key_, 0).value);
+    EXPECT_EQ(INGOT_SUCCESS, finish(next.turn, "next"));
+    EXPECT_EQ("next", cache.load(key_));
+}
+
+TEST_F(ArtifactTurn, PassesOnToAProcessAfterItsDeadline)
+{
+    Cache cache(info_);
+    const Begun late = begin(&cache, key_, 0);
+    const pid_t child = start_process([&] {
+        Cache other(info_);
+        begun_.open();
+        const Begun mine = begin(&other, key_, kForever);
+        return mine.turn != nullptr && finish(mine.turn, "made") == INGOT_SUCCESS ? 0 : 1;
+    });
+    begun_.wait();
+    ingot_turn_set_deadline(late.turn, 1);
+    EXPECT_EQ(0, forked_child::wait_for(child));
+    EXPECT_EQ("made", cache.load(key_));
+    ingot_turn_abandon(late.turn, 1);
+}
+
+TEST_F(ArtifactTurn, ADeadlineMayBePutOff)
+{
+    Cache cache(info_);
+    const Begun begun = begin(&cache, key_, 0);
+    ingot_turn_set_deadline(begun.turn, 3600000);
+    ingot_turn_set_deadline(begun.turn, 0);
+    ingot_turn_set_deadline(begun.turn, UINT64_MAX);
+    ingot_turn_set_deadline(begun.turn, 3600000);
+    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 20).status);
+    EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
+}
+
+/* The maker is killed. Exactly one of two waiting processes takes over. */
+TEST_F(ArtifactTurn, AKilledMakersTurnPassesOn)
+{
+    constexpr int kTrials = 25;
+    for (int trial = 0; trial < kTrials; ++trial) {
+        const Key key("trial " + std::to_string(trial));
+        Shared<int> takeovers;
+        const pid_t maker = start_process([&] {
+            Cache cache(info_);
+            const Begun begun = begin(&cache, key, kForever);
+            begun_.open();
+            go_.wait(); /* until it is killed */
+            return begun.turn != nullptr ? 1 : 2;
+        });
+        begun_.wait();
+        std::vector<pid_t> waiters;
+        for (int i = 0; i < 2; ++i)
+            waiters.push_back(start_process([&] {
+                Cache cache(info_);
+                begun_.open();
+                int count = 0;
+                const bool is_right = cache.make(key, "made", &count) == "made";
+                *takeovers += count;
+                return is_right ? 0 : 1;
+            }));
+        begun_.wait();
+        begun_.wait();
+        kill(maker, SIGKILL);
+        EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(maker));
+        for (const pid_t waiter : waiters)
+            EXPECT_EQ(0, forked_child::wait_for(waiter));
+        EXPECT_EQ(1, takeovers->load());
+    }
+}
+
+TEST_F(ArtifactTurn, AStoppedMakerCostsABoundedTime)
+{
+    const pid_t maker = start_maker([&](Cache *, ingot_turn_t turn) {
+        go_.wait();
+        return finish(turn, "late") == INGOT_SUCCESS ? 0 : 1;
+    });
+    begun_.wait();
+    kill(maker, SIGSTOP);
+    int status = 0;
+    ASSERT_EQ(maker, waitpid(maker, &status, WUNTRACED));
+    info_.build_wait_ms = 30;
+    Cache cache(info_);
+    const Begun begun = begin(&cache, key_, kForever);
+    ASSERT_NE(nullptr, begun.turn);
+    EXPECT_EQ(1u, cache.stats().wait_timeouts);
+    EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
+    EXPECT_EQ("made", cache.load(key_));
+    kill(maker, SIGCONT);
+    go_.open();
+    EXPECT_EQ(0, forked_child::wait_for(maker));
+    EXPECT_EQ("late", cache.load(key_));
+}
+
+/* A caller that must return often, as one that waits for signals, calls again and again. */
+TEST_F(ArtifactTurn, ManyShortWaitsForAStoppedMakerCountAsOne)
+{
+    const pid_t maker = start_maker([&](Cache *, ingot_turn_t) {
+        go_.wait();
+        return 0;
+    });
+    begun_.wait();
+    kill(maker, SIGSTOP);
+    info_.build_wait_ms = 30;
+    Cache cache(info_);
+    Begun begun;
+    do {
+        begun = begin(&cache, key_, 2);
+    } while (begun.status == INGOT_BUSY);
+    EXPECT_NE(nullptr, begun.turn);
+    ingot_turn_abandon(begun.turn, 1);
+    kill(maker, SIGCONT);
+    go_.open();
+    EXPECT_EQ(0, forked_child::wait_for(maker));
+}
+
+TEST_F(ArtifactTurn, AForkedChildDoesNotOwnItsParentsTurns)
+{
+    Cache cache(info_);
+    const Begun begun = begin(&cache, key_, 0);
+    EXPECT_EQ(0, forked_child::run([&] {
+        ingot_turn_set_deadline(begun.turn, 1);
+        ingot_turn_abandon(begun.turn, 1);
+        return 0;
+    }));
+    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 0).status);
+    EXPECT_EQ(INGOT_BUSY, forked_child::run([&] { return static_cast<int>(begin(&cache, key_, 0).status); }));
+    /* the child may finish it, which stores the artifact */
+    EXPECT_EQ(0, forked_child::run([&] { return static_cast<int>(finish(begun.turn, "child's")); }));
+    EXPECT_EQ("child's", cache.load(key_));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_remove(cache.get(), key_.get()));
+    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 0).status);
+    EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "parent's"));
+    EXPECT_EQ("parent's", cache.load(key_));
+}
+
+/* A process that forks and dies leaves a child behind, which does not keep the turn. */
+TEST_F(ArtifactTurn, AForkedChildDoesNotKeepItsDeadParentsTurn)
+{
+    Shared<pid_t> grandchild;
+    Gate forked;
+    const pid_t maker = start_maker([&](Cache *, ingot_turn_t) {
+        *grandchild = start_process([&] {
+            prctl(PR_SET_PDEATHSIG, 0);
+            forked.open();
+            go_.wait();
+            return 0;
+        });
+        pause();
+        return 0;
+    });
+    begun_.wait();
+    forked.wait();
+    kill(maker, SIGKILL);
+    EXPECT_EQ(128 + SIGKILL, forked_child::wait_for(maker));
+    Cache cache(info_);
+    const Begun begun = begin(&cache, key_, kForever);
+    EXPECT_NE(nullptr, begun.turn);
+    EXPECT_EQ(0u, cache.stats().wait_timeouts);
+    ingot_turn_abandon(begun.turn, 1);
+    go_.open();
+}
+
+TEST_F(ArtifactTurn, ThreadsWithAStoreThatIsOffDoNotWait)
+{
+    Cache cache(info_);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(cache.storage(), 0));
+    const Begun first = begin(&cache, key_, 0);
+    const Begun second = begin(&cache, key_, 0);
+    EXPECT_NE(nullptr, first.turn);
+    EXPECT_NE(nullptr, second.turn);
+    EXPECT_EQ(INGOT_READ_ONLY, finish(first.turn, "x"));
+    ingot_turn_abandon(second.turn, 1);
+}
+
+/* ---- machines ---- */
+
+namespace
+{
+
+/* A server that other machines share. It gives one lease per id. */
+struct Server {
+    std::mutex mutex;
+    std::map<std::vector<uint8_t>, std::vector<uint8_t>> blobs;
+    bool is_leased = false;
+    std::vector<int> ends;
+    int lease = 0;
+
+    static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+    {
+        auto *server = static_cast<Server *>(self);
+        const std::lock_guard<std::mutex> guard(server->mutex);
+        const auto found = server->blobs.find({id, id + id_size});
+        if (found == server->blobs.end())
+            return INGOT_NOT_FOUND;
+        auto *copy = new std::vector<uint8_t>(found->second);
+        const auto release = [](ingot_buffer_t *buffer) {
+            delete static_cast<std::vector<uint8_t> *>(buffer->owner);
+        };
+        *blob = {copy->size(), copy->data(), release, copy};
+        return INGOT_SUCCESS;
+    }
+    static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
+    {
+        auto *server = static_cast<Server *>(self);
+        const std::lock_guard<std::mutex> guard(server->mutex);
+        server->blobs[{id, id + id_size}] = {blob, blob + size};
+        return INGOT_SUCCESS;
+    }
+    static ingot_lease_answer_t take_lease(void *self, size_t id_size, const uint8_t *id, int is_useless, void **lease)
+    {
+        auto *server = static_cast<Server *>(self);
+        const std::lock_guard<std::mutex> guard(server->mutex);
+        if (is_useless == 0 && server->blobs.count({id, id + id_size}) != 0)
+            return INGOT_LEASE_STORED;
+        if (server->is_leased)
+            return INGOT_LEASE_BUSY;
+        server->is_leased = true;
+        *lease = &server->lease;
+        return INGOT_LEASE_TAKEN;
+    }
+    static void end_lease(void *self, void *, int may_others_take)
+    {
+        auto *server = static_cast<Server *>(self);
+        const std::lock_guard<std::mutex> guard(server->mutex);
+        server->is_leased = false;
+        server->ends.push_back(may_others_take);
+    }
+};
+
+/* A machine: a store of its own in front of the server. */
+ingot_storage_t open_machine(Server *server, const std::string &path)
+{
+    static const ingot_lease_ops_t leases = {sizeof(leases), Server::take_lease, Server::end_lease};
+    ingot_storage_ops_t ops{};
+    ops.struct_size = sizeof(ops);
+    ops.load = Server::load;
+    ops.store = Server::store;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    ingot_storage_t tiers[2] = {nullptr, nullptr};
+    ingot_storage_t chain = nullptr;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&tiers[0], &info));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&tiers[1], &ops, server));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_set_leases(tiers[1], &leases));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tiers[1], 1));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    ingot_storage_release(tiers[0]);
+    ingot_storage_release(tiers[1]);
+    return chain;
+}
+
+} // namespace
+
+TEST_F(ArtifactTurn, OneMachineMakesTheArtifact)
+{
+    Server server;
+    Cache one(open_machine(&server, path_ + "1"));
+    Cache two(open_machine(&server, path_ + "2"));
+    const Begun begun = begin(&one, key_, 0);
+    ASSERT_NE(nullptr, begun.turn);
+    EXPECT_TRUE(server.is_leased);
+    EXPECT_EQ(INGOT_BUSY, begin(&two, key_, 0).status);
+    std::thread waiter([&] { EXPECT_EQ("made", begin(&two, key_, kForever).value); });
+    EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
+    waiter.join();
+    EXPECT_FALSE(server.is_leased);
+    ASSERT_EQ(1u, server.ends.size());
+}
+
+TEST_F(ArtifactTurn, AnAbandonedLeaseSaysWhetherOthersMayTakeIt)
+{
+    Server server;
+    Cache cache(open_machine(&server, path_));
+    ingot_turn_abandon(begin(&cache, key_, 0).turn, 1);
+    ingot_turn_abandon(begin(&cache, key_, 0).turn, 0);
+    const Begun begun = begin(&cache, Key("b"), 0);
+    ingot_turn_set_deadline(begun.turn, 1);
+    const Begun next = begin(&cache, Key("b"), kForever); /* gets the lease that the deadline ended */
+    ASSERT_NE(nullptr, next.turn);
+    EXPECT_EQ((std::vector<int>{1, 0, 1}), server.ends);
+    ingot_turn_abandon(next.turn, 1);
+    ingot_turn_abandon(begun.turn, 1);
+    EXPECT_EQ(4u, server.ends.size());
+}
+
+/* A storage without locks still has one maker per process. */
+TEST_F(ArtifactTurn, ThreadsWaitForEachOtherWithAnyStorage)
+{
+    Server server;
+    ingot_storage_ops_t ops{};
+    ops.struct_size = sizeof(ops);
+    ops.load = Server::load;
+    ops.store = Server::store;
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &server));
+    Cache cache(storage);
+    const Begun begun = begin(&cache, key_, 0);
+    EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 0).status);
+    std::thread waiter([&] { EXPECT_EQ("made", begin(&cache, key_, kForever).value); });
+    EXPECT_EQ(INGOT_SUCCESS, finish(begun.turn, "made"));
+    waiter.join();
+    const Key other("b");
+    const Begun late = begin(&cache, other, 0);
+    ingot_turn_set_deadline(late.turn, 1);
+    const Begun next = begin(&cache, other, kForever);
+    EXPECT_NE(nullptr, next.turn);
+    ingot_turn_abandon(late.turn, 1);
+    ingot_turn_abandon(next.turn, 1);
+}
