@@ -18,6 +18,7 @@ extern const struct command command_explain;
 extern const struct command command_verify;
 extern const struct command command_stats;
 extern const struct command command_evict;
+extern const struct command command_extract;
 extern const struct command command_clear;
 extern const struct command command_recount;
 extern const struct command command_bundle;

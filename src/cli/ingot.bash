@@ -10,7 +10,7 @@ _ingot_value() { # prints the words that the option $1 takes
 _ingot_options() { # prints the options of the command $1
     local common="--dir --namespace --json --help --usage"
     case $1 in
-    ls) echo "--device --driver --source --sort --reverse --names $common" ;;
+    ls) echo "--kind --device --driver --source --sort --reverse --names $common" ;;
     show | explain | stats | clear | bundle | manifest) echo "$common" ;;
     verify) echo "--repair --require --keys $common" ;;
     key) echo "--secret --pair $common" ;;
@@ -19,8 +19,10 @@ _ingot_options() { # prints the options of the command $1
     run) echo "--store --read-only --namespace --trace --record --stats --help --usage" ;;
     recount) echo "--dry-run $common" ;;
     remote) echo "--read-only $common" ;;
-    push | warm) echo "$common" ;;
-    pull) echo "--manifest $common" ;;
+    push) echo "--kind $common" ;;
+    warm) echo "$common" ;;
+    pull) echo "--manifest --kind $common" ;;
+    extract) echo "--output --kind $common" ;;
     build) echo "--stale --into --bundle --device --jobs --time --memory --require --keys $common" ;;
     recipe) echo "--name --faster --unrecorded $common" ;;
     esac
@@ -73,17 +75,17 @@ _ingot() {
     fi
     if ((COMP_CWORD == 1)); then
         local commands="ls show explain verify stats evict clear recount bundle manifest key sign run remote push pull"
-        commands+=" warm recipe build"
+        commands+=" warm recipe build extract"
         commands+=" --help --version"
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
         return
     fi
     case $before in
-    -d | --dir | --store | -i | --into)
+    -d | --dir | --store | -i | --into | --output)
         mapfile -t COMPREPLY < <(compgen -d -- "$word")
         return
         ;;
-    -n | --namespace | -D | --device | -V | --driver | -S | --source | --max-*) return ;;
+    -n | --namespace | --kind | -D | --device | -V | --driver | -S | --source | --max-*) return ;;
     -J | --jobs | -t | --time | -m | --memory | -N | --name | -f | --faster) return ;;
     esac
     if [[ $before == --sort || $before == --order || ($command == ls && $before == -s) ||
@@ -101,7 +103,7 @@ _ingot() {
         mapfile -t COMPREPLY < <(compgen -W "list show merge prune extract" -- "$word")
     elif [[ $command == @(bundle|manifest|key|build|recipe|sign|warm) || $before == @(--keys|--manifest) ]]; then
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
-    elif [[ $command == show || $command == explain ]]; then
+    elif [[ $command == show || $command == explain || $command == extract ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_ingot_entries)" -- "$word")
         [[ $command != explain ]] || mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$word")
     fi

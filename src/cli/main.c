@@ -11,11 +11,11 @@
 #include "cli/command.h"
 
 static const struct command *const commands[] = {
-    &command_ls,     &command_show,  &command_explain, &command_verify, &command_stats,
-    &command_evict,  &command_clear, &command_recount, &command_bundle, &command_manifest,
-    &command_key,    &command_sign,  &command_run,     &command_recipe, &command_build,
+    &command_ls,     &command_show,    &command_explain, &command_verify,   &command_stats, &command_evict,
+    &command_clear,  &command_recount, &command_bundle,  &command_manifest, &command_key,   &command_sign,
+    &command_run,    &command_recipe,  &command_build,   &command_extract,
 #if INGOT_WITH_REMOTE
-    &command_remote, &command_push,  &command_pull,    &command_warm,
+    &command_remote, &command_push,    &command_pull,    &command_warm,
 #endif
 };
 
@@ -23,9 +23,10 @@ enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]), FULL_NAME_SIZE = 
 
 static void print_help(FILE *file)
 {
-    (void)fputs("Usage: ingot COMMAND [OPTION...]\n"
-                "Inspects and maintains a store of compiled device programs, and runs commands with it.\n\n",
-                file);
+    (void)fputs(
+        "Usage: ingot COMMAND [OPTION...]\n"
+        "Inspects and maintains a store of compiled device programs and artifacts, and runs commands with it.\n\n",
+        file);
     for (size_t i = 0; i < COMMAND_COUNT; ++i)
         (void)fprintf(file, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
     (void)fputs("\n\"ingot COMMAND --help\" shows a command's options. --version shows the library's version.\n"

@@ -1,9 +1,10 @@
 /*
  * explain.c - `ingot explain`: shows why an id would be a miss, by the fields in which the nearest stored id differs.
  *
- * The nearest entry has the same sources, if there is such an entry, and differs in the fewest fields: another build of
- * the same program explains a miss better than another program with the same options. The more words the two values of
- * a field have in common, the less the field counts. It hardly counts at all if only the order of the words differs.
+ * The nearest entry has the same sources, or is an artifact of the same kind, if there is such an entry, and differs in
+ * the fewest fields: another build of the same program explains a miss better than another program with the same
+ * options. The more words the two values of a field have in common, the less the field counts. It hardly counts at all
+ * if only the order of the words differs.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static double weight_of(const cJSON *difference)
     const char *field = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field"));
     const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "expected"));
     const char *found = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "found"));
-    if (strncmp(field, "source[", 7) == 0)
+    if (strncmp(field, "source[", 7) == 0 || strcmp(field, "artifact") == 0)
         return SOURCE_WEIGHT;
     if (wanted == NULL || found == NULL)
         return 1;

@@ -25,7 +25,7 @@
 struct row {
     struct entry entry; /* without its id */
     struct id_view id;  /* without its fields */
-    char *source_name;  /* from the blob, or NULL */
+    char *source_name;  /* from the blob, or NULL; for an artifact, its label */
     uint64_t build_ns;  /* from the blob; 0: unknown */
 };
 
@@ -34,7 +34,8 @@ typedef int (*compare_rows)(const void *a, const void *b);
 struct listing {
     struct common_options common;
     ingot_storage_t storage;
-    const char *device; /* the filters are device, driver and source; NULL: no filter */
+    const char *kind; /* the filters are kind, device, driver and source; NULL: no filter */
+    const char *device;
     const char *driver;
     const char *source;
     compare_rows compare;
@@ -121,11 +122,12 @@ static compare_rows find_order(const char *name)
 }
 
 static const struct argp_option ls_options[] = {
+    {"kind", 'k', "KIND", 0, "List only artifacts of this kind, or with \"program\" only programs", 0},
     {"device", 'D', "TEXT", 0, "List only entries for a device whose name contains TEXT", 0},
     {"driver", 'V', "TEXT", 0, "List only entries of a driver whose version contains TEXT", 0},
     {"source", 'S', "TEXT", 0,
      "List only entries with a source whose digest begins with TEXT, or whose kind, name, headers or files contain "
-     "TEXT",
+     "TEXT, and artifacts whose label or key contains it",
      0},
     {"sort", 's', "KEY", 0,
      "Sort by created (newest first, the default), used (last first), size (largest first), name, device, driver or "
@@ -140,6 +142,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct listing *listing = state->input;
     switch (key) {
+    case 'k': listing->kind = value; return 0;
     case 'D': listing->device = value; return 0;
     case 'V': listing->driver = value; return 0;
     case 'S': listing->source = value; return 0;
@@ -157,7 +160,9 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
 static bool is_wanted(const struct listing *listing, const struct row *row)
 {
     const struct id_view *id = &row->id;
-    return (listing->device == NULL || text_contains(id->devices, listing->device)) &&
+    const char *kind = id_kind(id);
+    return (listing->kind == NULL || (kind != NULL && strcmp(kind, listing->kind) == 0)) &&
+           (listing->device == NULL || text_contains(id->devices, listing->device)) &&
            (listing->driver == NULL || text_contains(id->drivers, listing->driver)) &&
            (listing->source == NULL || id_has_source(id, listing->source) != 0 ||
             text_contains(row->source_name, listing->source));
@@ -169,8 +174,10 @@ static void read_blob(struct row *row, ingot_storage_t storage, const ingot_pers
     cJSON *blob = facts->status == INGOT_SUCCESS ? entry_read_blob(storage, facts) : NULL;
     if (blob == NULL)
         return;
-    row->source_name = memory_copy_text(cJSON_GetStringValue(cJSON_GetObjectItem(blob, "source_name")));
-    row->build_ns = json_get_u64(blob, "build_time_ns");
+    const cJSON *label = cJSON_GetObjectItem(blob, "label");
+    const cJSON *name = label != NULL ? label : cJSON_GetObjectItem(blob, "source_name");
+    row->source_name = memory_copy_text(cJSON_GetStringValue(name));
+    row->build_ns = label != NULL ? entry_make_time_ns(blob) : json_get_u64(blob, "build_time_ns");
     cJSON_Delete(blob);
 }
 
@@ -215,6 +222,7 @@ static void print_json(const struct listing *listing)
     for (size_t i = 0; i < listing->row_count; ++i) {
         const struct row *row = &listing->rows[i];
         cJSON *json = entry_to_json(&row->entry.facts);
+        json_add_text(json, "kind", id_kind(&row->id));
         json_add_text(json, "backend", row->id.backend);
         json_add_text(json, "device", row->id.devices);
         json_add_text(json, "driver", row->id.drivers);
@@ -243,7 +251,7 @@ static void add_row(struct table *table, const struct row *row, uint64_t now_ns)
         return;
     }
     table_add(table, row->build_ns != 0 ? units_duration(row->build_ns, text) : NULL);
-    table_add(table, row->id.backend);
+    table_add(table, id_maker(&row->id));
     table_add(table, row->id.drivers);
     table_add(table, row->id.sources);
     table_add(table, row->source_name);

@@ -58,7 +58,7 @@ static int visit(size_t size, const uint8_t *bytes, uint32_t age, void *user)
     } else {
         (void)snprintf(text, sizeof(text), "%u", (unsigned)age);
         table_add(&listing->table, text);
-        table_add(&listing->table, id.backend);
+        table_add(&listing->table, id_maker(&id));
         table_add(&listing->table, id.drivers);
         table_add(&listing->table, id.sources);
         table_add(&listing->table, id.devices);

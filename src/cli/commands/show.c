@@ -1,5 +1,6 @@
 /*
- * show.c - `ingot show`: shows everything about entries: times, id, kernels, binaries and build log.
+ * show.c - `ingot show`: shows everything about entries: times, id, kernels, binaries and build log; or an artifact's
+ * parts.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#include "util/nanoseconds.h"
 
 struct showing {
     struct common_options common;
@@ -85,6 +87,34 @@ static void print_id(const cJSON *fields)
     }
 }
 
+static void print_part(const cJSON *part)
+{
+    char size[UNITS_TEXT_SIZE];
+    const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(part, "name"));
+    (void)printf("  %-12s ", "part");
+    text_print(name[0] != '\0' ? name : "(unnamed)", 15);
+    (void)printf(", %s\n", units_bytes(json_get_u64(part, "bytes"), size));
+}
+
+static void print_artifact(const cJSON *blob)
+{
+    char text[UNITS_TEXT_SIZE];
+    const cJSON *part;
+    const uint64_t make_ns = entry_make_time_ns(blob);
+    const uint64_t made_at_ms = json_get_u64(blob, "made_at_unix_ms");
+    const char *label = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "label"));
+    if (label[0] != '\0')
+        print_line("label", label);
+    if (make_ns != 0)
+        print_line("make time", units_duration(make_ns, text));
+    if (made_at_ms < UINT64_MAX / NS_PER_MS)
+        print_line("made", units_time(made_at_ms * NS_PER_MS, text));
+    cJSON_ArrayForEach(part, cJSON_GetObjectItem(blob, "parts"))
+    {
+        print_part(part);
+    }
+}
+
 static void print_blob(const cJSON *blob, const char *why_not)
 {
     char text[UNITS_TEXT_SIZE];
@@ -93,6 +123,10 @@ static void print_blob(const cJSON *blob, const char *why_not)
     (void)puts("blob");
     if (blob == NULL) {
         print_line("not shown", why_not);
+        return;
+    }
+    if (cJSON_HasObjectItem(blob, "parts")) {
+        print_artifact(blob);
         return;
     }
     const char *source_name = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "source_name"));

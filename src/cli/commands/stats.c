@@ -1,5 +1,5 @@
 /*
- * stats.c - `ingot stats`: summarizes a store, in total and by backend, device, driver and namespace.
+ * stats.c - `ingot stats`: summarizes a store, in total and by kind, backend, device, driver and namespace.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct shares {
     size_t count;
 };
 
-enum { BY_NAMESPACE, BY_BACKEND, BY_DEVICE, BY_DRIVER, BY_STATUS, GROUPING_COUNT };
+enum { BY_NAMESPACE, BY_KIND, BY_BACKEND, BY_DEVICE, BY_DRIVER, BY_STATUS, GROUPING_COUNT };
 
 struct summary {
     struct common_options common;
@@ -80,9 +80,12 @@ static int add_entry(const ingot_persist_entry_t *entry, void *user)
     }
     id_read(&id, entry->id_size, entry->id);
     count_in(&summary->by[BY_NAMESPACE], entry->name_space, entry->bytes);
-    count_in(&summary->by[BY_BACKEND], or_unknown(id.backend), entry->bytes);
-    count_in(&summary->by[BY_DEVICE], or_unknown(id.devices), entry->bytes);
-    count_in(&summary->by[BY_DRIVER], or_unknown(id.drivers), entry->bytes);
+    count_in(&summary->by[BY_KIND], or_unknown(id_kind(&id)), entry->bytes);
+    if (id.kind == NULL) {
+        count_in(&summary->by[BY_BACKEND], or_unknown(id.backend), entry->bytes);
+        count_in(&summary->by[BY_DEVICE], or_unknown(id.devices), entry->bytes);
+        count_in(&summary->by[BY_DRIVER], or_unknown(id.drivers), entry->bytes);
+    }
     count_in(&summary->by[BY_STATUS], ingot_status_name(entry->status), entry->bytes);
     id_fini(&id);
     return 1;
@@ -130,8 +133,10 @@ static void print_text(const struct summary *summary, const ingot_persist_count_
     print_time("newest", summary->newest_ns, now_ns);
     print_time("last use", summary->last_use_ns, now_ns);
     print_saved(count);
-    for (size_t i = 0; i < GROUPING_COUNT && summary->entry_count != 0; ++i) {
+    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
         const struct shares *shares = &summary->by[i];
+        if (shares->count == 0)
+            continue;
         const struct table_column columns[] = {{"ENTRIES", true}, {"SIZE", true}, {shares->title, false}};
         struct table table;
         table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
@@ -149,8 +154,8 @@ static void print_text(const struct summary *summary, const ingot_persist_count_
 
 static void print_json(const struct summary *summary, const ingot_persist_count_t *count)
 {
-    static const char *const names[GROUPING_COUNT] = {"by_namespace", "by_backend", "by_device", "by_driver",
-                                                      "by_status"};
+    static const char *const names[GROUPING_COUNT] = {"by_namespace", "by_kind",   "by_backend",
+                                                      "by_device",    "by_driver", "by_status"};
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", summary->entry_count);
     json_add_u64(json, "bytes", summary->bytes);
@@ -205,6 +210,7 @@ static int run(int argc, char **argv)
                                      NULL,
                                      NULL};
     struct summary summary = {.by = {{.title = "NAMESPACE"},
+                                     {.title = "KIND"},
                                      {.title = "BACKEND"},
                                      {.title = "DEVICE"},
                                      {.title = "DRIVER"},
@@ -228,4 +234,4 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct command command_stats = {"stats", "summarize a store by backend, device and driver", run};
+const struct command command_stats = {"stats", "summarize a store by kind, backend, device and driver", run};

@@ -15,6 +15,7 @@
 #include "cli/base/memory.h"
 #include "cli/base/progress.h"
 #include "cli/store/store.h"
+#include "util/nanoseconds.h"
 
 void entry_name(const ingot_persist_entry_t *facts, char name[ENTRY_NAME_SIZE])
 {
@@ -69,6 +70,12 @@ cJSON *entry_describe_blob(ingot_buffer_t *blob)
     if (blob->release != NULL)
         blob->release(blob);
     return json;
+}
+
+uint64_t entry_make_time_ns(const cJSON *blob)
+{
+    const uint64_t time_ms = json_get_u64(blob, "make_time_ms");
+    return time_ms < UINT64_MAX / NS_PER_MS ? time_ms * NS_PER_MS : UINT64_MAX;
 }
 
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts)

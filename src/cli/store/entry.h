@@ -25,6 +25,8 @@ cJSON *entry_to_json(const ingot_persist_entry_t *facts);
 /* Describes the content of a blob and releases the blob. Returns NULL on failure; the library's last error detail then
  * says why. */
 cJSON *entry_describe_blob(ingot_buffer_t *blob);
+/* Returns how long it took to make an artifact, from the description of its blob; 0: unknown. */
+uint64_t entry_make_time_ns(const cJSON *blob);
 /* Loads an entry's blob and describes it in the same way. */
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);
 

@@ -60,7 +60,9 @@ static void take_field(struct id_view *view, const cJSON *field, const char **so
 {
     const char *part = last_part(field->string);
     const char *value = field->valuestring;
-    if (strcmp(field->string, "backend") == 0)
+    if (strcmp(field->string, "artifact") == 0)
+        view->kind = text_append(view->kind, ", ", value);
+    else if (strcmp(field->string, "backend") == 0)
         view->backend = text_append(view->backend, ", ", value);
     else if (is_device_field(field, "device_name"))
         add_once(&view->devices, view, field, part);
@@ -95,14 +97,38 @@ void id_read(struct id_view *view, size_t size, const uint8_t *id)
 void id_fini(struct id_view *view)
 {
     cJSON_Delete(view->fields);
+    free(view->kind);
     free(view->backend);
     free(view->devices);
     free(view->drivers);
     free(view->sources);
 }
 
+const char *id_kind(const struct id_view *view)
+{
+    return view->kind != NULL ? view->kind : view->backend != NULL ? "program" : NULL;
+}
+
+bool id_is_of_kind(size_t size, const uint8_t *id, const char *wanted)
+{
+    struct id_view view;
+    if (wanted == NULL)
+        return true;
+    id_read(&view, size, id);
+    const char *kind = id_kind(&view);
+    const bool is_wanted = kind != NULL && strcmp(kind, wanted) == 0;
+    id_fini(&view);
+    return is_wanted;
+}
+
+const char *id_maker(const struct id_view *view)
+{
+    return view->kind != NULL ? view->kind : view->backend;
+}
+
 void id_add_to_json(cJSON *object, const struct id_view *view)
 {
+    json_add_text(object, "kind", id_kind(view));
     json_add_text(object, "backend", view->backend);
     json_add_text(object, "driver", view->drivers);
     json_add_text(object, "source", view->sources);
@@ -120,6 +146,8 @@ int id_has_source(const struct id_view *view, const char *part)
         if (begins_with(name, "source[") && strcmp(last_part(name), "blake2b") == 0) {
             if (strncasecmp(field->valuestring, part, strlen(part)) == 0)
                 return 1;
+        } else if (begins_with(name, "key.") && text_contains(field->valuestring, part)) {
+            return 1;
         } else if ((begins_with(name, "source[") || begins_with(name, "header[") || begins_with(name, "file[")) &&
                    strcmp(last_part(name), "blake2b") != 0 && text_contains(field->valuestring, part)) {
             return 1;

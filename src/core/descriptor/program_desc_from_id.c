@@ -9,6 +9,7 @@
  */
 #include <string.h>
 
+#include "core/artifact/artifact_id.h"
 #include "core/base/error.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/descriptor/cache_blob_id_format.h"
@@ -88,6 +89,8 @@ static ingot_status_t view_id(struct id_view *view, size_t size, const uint8_t *
     struct id_value value;
 
     *view = (struct id_view){.size = size, .bytes = id, .program_start = size};
+    if (artifact_id_is(size, id))
+        return error_set(INGOT_BLOB_STALE, "the id is that of an artifact, not of a program");
     ingot_status_t status = cache_blob_id_visit(size, id, NULL, NULL);
     if (status != INGOT_SUCCESS)
         return status;

@@ -404,10 +404,10 @@ TEST_F(ArtifactTurn, AForkedChildDoesNotOwnItsParentsTurns)
     Cache cache(info_);
     const Begun begun = begin(&cache, key_, 0);
     EXPECT_EQ(0, forked_child::run([&] {
-        ingot_turn_set_deadline(begun.turn, 1);
-        ingot_turn_abandon(begun.turn, 1);
-        return 0;
-    }));
+                  ingot_turn_set_deadline(begun.turn, 1);
+                  ingot_turn_abandon(begun.turn, 1);
+                  return 0;
+              }));
     EXPECT_EQ(INGOT_BUSY, begin(&cache, key_, 0).status);
     EXPECT_EQ(INGOT_BUSY, forked_child::run([&] { return static_cast<int>(begin(&cache, key_, 0).status); }));
     /* the child may finish it, which stores the artifact */
@@ -479,9 +479,7 @@ struct Server {
         if (found == server->blobs.end())
             return INGOT_NOT_FOUND;
         auto *copy = new std::vector<uint8_t>(found->second);
-        const auto release = [](ingot_buffer_t *buffer) {
-            delete static_cast<std::vector<uint8_t> *>(buffer->owner);
-        };
+        const auto release = [](ingot_buffer_t *buffer) { delete static_cast<std::vector<uint8_t> *>(buffer->owner); };
         *blob = {copy->size(), copy->data(), release, copy};
         return INGOT_SUCCESS;
     }

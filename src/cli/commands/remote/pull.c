@@ -36,7 +36,8 @@ struct pulling {
     struct common_options common;
     const char *url; /* NULL: from the environment */
     const char *manifest;
-    bool is_warm; /* this is `ingot warm` */
+    const char *kind; /* NULL: all */
+    bool is_warm;     /* this is `ingot warm` */
     ingot_storage_t store;
     ingot_storage_t server; /* NULL: there is no server, and the chain is the store */
     ingot_storage_t chain;  /* a chain of the store and then the server */
@@ -53,6 +54,7 @@ struct pulling {
 
 static const struct argp_option pull_options[] = {
     {"manifest", 'm', "FILE", 0, "The programs to load, as a run recorded them", 0},
+    {"kind", 'k', "KIND", 0, "Load only artifacts of this kind, or with \"program\" only programs", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
 
@@ -61,6 +63,7 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     struct pulling *pulling = state->input;
     switch (key) {
     case 'm': pulling->manifest = value; return 0;
+    case 'k': pulling->kind = value; return 0;
     case ARGP_KEY_ARG:
         if (pulling->is_warm && pulling->manifest == NULL) {
             pulling->manifest = value;
@@ -82,6 +85,8 @@ static int note_id(size_t id_size, const uint8_t *id, uint32_t age, void *user)
 {
     struct pulling *pulling = user;
     (void)age;
+    if (!id_is_of_kind(id_size, id, pulling->kind))
+        return 1;
     pulling->wanted = memory_grow(pulling->wanted, pulling->wanted_count, sizeof(*pulling->wanted));
     pulling->wanted[pulling->wanted_count++] = (struct wanted){id_size, memory_copy(id_size, id), false, false};
     return 1;
@@ -233,7 +238,7 @@ static void print_lacking(const struct pulling *pulling)
         if (pulling->wanted[i].is_there)
             continue;
         id_read(&id, pulling->wanted[i].size, pulling->wanted[i].id);
-        table_add(&table, id.backend);
+        table_add(&table, id_maker(&id));
         table_add(&table, id.drivers);
         table_add(&table, id.sources);
         table_add(&table, id.devices);

@@ -15,13 +15,15 @@
 #include "cli/command.h"
 #include "cli/commands/remote/server.h"
 #include "cli/store/entry.h"
+#include "cli/store/id.h"
 #include "cli/store/store.h"
 
 enum { MOST_WAITING = 64, MOST_WAITING_BYTES = 16 << 20, SLICE_MS = 100 };
 
 struct pushing {
     struct common_options common;
-    const char *url; /* NULL: from the environment */
+    const char *url;  /* NULL: from the environment */
+    const char *kind; /* NULL: all */
     ingot_storage_t store;
     ingot_storage_t server;
     size_t waiting_count; /* waiting_count and waiting_bytes: uploads since the tool last waited */
@@ -31,15 +33,23 @@ struct pushing {
     int code;
 };
 
+static const struct argp_option push_options[] = {
+    {"kind", 'k', "KIND", 0, "Push only artifacts of this kind, or with \"program\" only programs", 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
     struct pushing *pushing = state->input;
-    if (key != ARGP_KEY_ARG)
-        return options_parse_other(key, state);
-    if (pushing->url != NULL)
-        argp_error(state, "name one URL only");
-    pushing->url = value;
-    return 0;
+    switch (key) {
+    case 'k': pushing->kind = value; return 0;
+    case ARGP_KEY_ARG:
+        if (pushing->url != NULL)
+            argp_error(state, "name one URL only");
+        pushing->url = value;
+        return 0;
+    default: return options_parse_other(key, state);
+    }
 }
 
 /* Waits until all uploads are done. Returns false if the server does not work, or after an interrupt. */
@@ -96,6 +106,8 @@ static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
 static int push_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct pushing *pushing = user;
+    if (!id_is_of_kind(entry->id_size, entry->id, pushing->kind))
+        return 1;
     if (entry->status != INGOT_SUCCESS || entry->id_size == 0) {
         ++pushing->bad_count; /* "ingot verify" shows why */
         return 1;
@@ -146,7 +158,7 @@ static int push(struct pushing *pushing)
 
 static int run(int argc, char **argv)
 {
-    static const struct argp argp = {NULL,
+    static const struct argp argp = {push_options,
                                      parse_option,
                                      "[URL]",
                                      "Stores the entries of a store on a server that machines share, except those that "

@@ -1,0 +1,283 @@
+/*
+ * extract.c - `ingot extract`: writes the parts of artifacts to files.
+ *
+ * The names of parts come from the store and may be anything. Only relative paths below the folder are accepted, no link
+ * is followed on the way, and no existing file is touched.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ingot/artifact.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
+#include "cli/base/json.h"
+#include "cli/base/memory.h"
+#include "cli/base/options.h"
+#include "cli/base/text.h"
+#include "cli/command.h"
+#include "cli/store/entry.h"
+#include "cli/store/id.h"
+#include "cli/store/store.h"
+
+#define UNNAMED "value" /* the file of a part without a name */
+
+struct extracting {
+    struct common_options common;
+    const char *output;
+    const char *kind; /* extract all artifacts of this kind; NULL: the named entries */
+    char **names;
+    size_t name_count;
+    ingot_storage_t storage;
+    bool has_folders; /* true if every artifact gets its own folder */
+    uint64_t artifact_count;
+    uint64_t file_count;
+    int code;
+};
+
+static const struct argp_option extract_options[] = {
+    {"output", 'o', "FOLDER", 0, "The folder to write to, which is created if it is missing. Default: .", 0},
+    {"kind", 'k', "KIND", 0, "Extract all artifacts of this kind", 0},
+    {NULL, 0, NULL, 0, NULL, 0},
+};
+
+static error_t parse_option(int key, char *value, struct argp_state *state)
+{
+    struct extracting *extracting = state->input;
+    switch (key) {
+    case 'o': extracting->output = value; return 0;
+    case 'k': extracting->kind = value; return 0;
+    case ARGP_KEY_ARG:
+        extracting->names = memory_grow(extracting->names, extracting->name_count, sizeof(*extracting->names));
+        extracting->names[extracting->name_count++] = value;
+        return 0;
+    case ARGP_KEY_END:
+        if ((extracting->name_count == 0) == (extracting->kind == NULL))
+            argp_error(state, "name an entry, or give --kind");
+        return 0;
+    default: return options_parse_other(key, state);
+    }
+}
+
+/* ---- files ---- */
+
+static int fail(const char *doing, const char *name)
+{
+    char *line = text_in_one_line(name);
+    (void)fprintf(stderr, "ingot: %s %s: %s\n", doing, line, strerror(errno));
+    free(line);
+    return EXIT_FAILED;
+}
+
+/* True if a part with this name may be written below a folder. */
+static bool is_safe(const char *name)
+{
+    if (name[0] == '\0' || name[0] == '/' || name[strlen(name) - 1] == '/')
+        return false;
+    for (const char *part = name; part != NULL;) {
+        const size_t size = strcspn(part, "/");
+        if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && part[0] == '.' && part[1] == '.'))
+            return false;
+        part = part[size] == '/' ? part + size + 1 : NULL;
+    }
+    return true;
+}
+
+static int open_folder(int at, const char *name)
+{
+    if (mkdirat(at, name, 0777) != 0 && errno != EEXIST)
+        return -1;
+    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Creates the folders above a part and the file itself. Returns its descriptor, or -1. */
+static int create_file(int folder, const char *name)
+{
+    char *path = memory_copy_text(name);
+    char *file = path;
+    int at = dup(folder);
+    for (char *slash = strchr(file, '/'); at >= 0 && slash != NULL; slash = strchr(file, '/')) {
+        *slash = '\0';
+        const int next = open_folder(at, file);
+        (void)close(at);
+        at = next;
+        file = slash + 1;
+    }
+    const int fd = at >= 0 ? openat(at, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
+    const int error = errno;
+    if (at >= 0)
+        (void)close(at);
+    free(path);
+    errno = error;
+    return fd;
+}
+
+static int write_all(int fd, size_t size, const uint8_t *bytes, const char *name)
+{
+    while (size != 0) {
+        const ssize_t written = write(fd, bytes, size);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return fail("writing", name);
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return EXIT_DONE;
+}
+
+static int write_part(int folder, const char *name, size_t size, const uint8_t *bytes)
+{
+    if (!is_safe(name)) {
+        errno = EINVAL;
+        (void)fail("left out the part", name);
+        return EXIT_FINDING;
+    }
+    const int fd = create_file(folder, name);
+    int code = fd >= 0 ? write_all(fd, size, bytes, name) : fail("creating", name);
+    if (fd >= 0 && close(fd) != 0 && code == EXIT_DONE)
+        code = fail("writing", name);
+    return code;
+}
+
+/* ---- artifacts ---- */
+
+static int write_parts(struct extracting *extracting, int folder, const ingot_buffer_t *value)
+{
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    size_t at = 0;
+    int result = EXIT_DONE;
+    (void)ingot_artifact_get_info(value, &info);
+    for (size_t i = 0; i < info.part_count; ++i) {
+        const ingot_artifact_part_t *part = &info.parts[i];
+        const char *name = part->name[0] != '\0' ? part->name : UNNAMED;
+        const int code = write_part(folder, name, (size_t)part->size, value->bytes + at);
+        extracting->file_count += code == EXIT_DONE;
+        result = code > result ? code : result;
+        at += (size_t)part->size;
+    }
+    ++extracting->artifact_count;
+    return result;
+}
+
+/* Opens the folder for an artifact, in the output folder or as that folder. */
+static int open_output(const struct extracting *extracting, const ingot_persist_entry_t *facts)
+{
+    char name[ENTRY_NAME_SIZE];
+    const int output = mkdir(extracting->output, 0777) == 0 || errno == EEXIST
+                           ? open(extracting->output, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                           : -1;
+    if (output < 0 || !extracting->has_folders)
+        return output;
+    entry_name(facts, name);
+    for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(name, '/'))
+        *slash = '-';
+    const int folder = open_folder(output, name);
+    const int error = errno;
+    (void)close(output);
+    errno = error;
+    return folder;
+}
+
+static int refuse(const ingot_persist_entry_t *facts, ingot_status_t status)
+{
+    char name[ENTRY_NAME_SIZE];
+    entry_name(facts, name);
+    (void)fprintf(stderr, "ingot: left out %s: %s: %s\n", name, ingot_status_name(status), ingot_last_error_detail());
+    return EXIT_FINDING;
+}
+
+static int extract_entry(struct extracting *extracting, const ingot_persist_entry_t *facts)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    ingot_status_t status = ingot_persist_load_entry(extracting->storage, facts, &blob);
+    if (status == INGOT_SUCCESS)
+        status = ingot_artifact_unpack(facts->id_size, facts->id, &blob, &value);
+    if (blob.release != NULL)
+        blob.release(&blob);
+    if (status != INGOT_SUCCESS)
+        return refuse(facts, status);
+    const int folder = open_output(extracting, facts);
+    const int code =
+        folder >= 0 ? write_parts(extracting, folder, &value) : fail("opening the folder", extracting->output);
+    if (folder >= 0)
+        (void)close(folder);
+    value.release(&value);
+    return code;
+}
+
+static int extract_of_kind(const ingot_persist_entry_t *facts, void *user)
+{
+    struct extracting *extracting = user;
+    if (facts->status == INGOT_SUCCESS && id_is_of_kind(facts->id_size, facts->id, extracting->kind)) {
+        const int code = extract_entry(extracting, facts);
+        extracting->code = code > extracting->code ? code : extracting->code;
+    }
+    return 1;
+}
+
+static void extract_named(struct extracting *extracting, const char *name)
+{
+    struct entry entry;
+    int code = entry_find(&entry, extracting->storage, name);
+    if (code == EXIT_DONE) {
+        code = extract_entry(extracting, &entry.facts);
+        entry_fini(&entry);
+    }
+    extracting->code = code > extracting->code ? code : extracting->code;
+}
+
+static void tell(const struct extracting *extracting)
+{
+    if (extracting->common.is_json) {
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "artifacts", extracting->artifact_count);
+        json_add_u64(json, "files", extracting->file_count);
+        json_print(json);
+        return;
+    }
+    (void)printf("%" PRIu64 " artifacts extracted, %" PRIu64 " files\n", extracting->artifact_count,
+                 extracting->file_count);
+}
+
+static int run(int argc, char **argv)
+{
+    static const struct argp argp = {
+        extract_options,
+        parse_option,
+        "ENTRY...\n--kind KIND",
+        "Writes the parts of artifacts to files with their names; a part without a name is called \"" UNNAMED "\". "
+        "Several artifacts get a folder each. Existing files are left unchanged.",
+        options_common,
+        NULL,
+        NULL};
+    struct extracting extracting = {.output = "."};
+
+    (void)argp_parse(&argp, argc, argv, 0, NULL, &extracting);
+    extracting.code = store_open(&extracting.storage, &extracting.common, STORE_READ, NULL);
+    if (extracting.code == EXIT_DONE) {
+        interrupt_catch();
+        extracting.has_folders = extracting.kind != NULL || extracting.name_count > 1;
+        for (size_t i = 0; i < extracting.name_count && !interrupt_seen(); ++i)
+            extract_named(&extracting, extracting.names[i]);
+        const int code =
+            extracting.kind != NULL ? entry_visit_all(extracting.storage, extract_of_kind, &extracting) : EXIT_DONE;
+        extracting.code = code > extracting.code ? code : extracting.code;
+        tell(&extracting);
+    }
+    free(extracting.names);
+    ingot_storage_release(extracting.storage);
+    return extracting.code;
+}
+
+const struct command command_extract = {"extract", "write the parts of artifacts to files", run};

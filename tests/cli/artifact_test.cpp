@@ -1,0 +1,195 @@
+/*
+ * artifact_test.cpp - tests what the tool's commands do with artifacts.
+ */
+#include "cli/tool.h"
+
+#include <ingot/artifact.h>
+#include <ingot/prewarm.h>
+
+namespace
+{
+
+using Fields = std::vector<std::pair<std::string, std::string>>;
+using Parts = std::vector<std::pair<std::string, std::string>>;
+
+class CliArtifact : public CliTest
+{
+protected:
+    void SetUp() override
+    {
+        ProgramText text;
+        text.sources = {"kernel twice x 2 *\n"};
+        add_program("alpha", "1.0", text);
+        add("triton", {{"source", "add"}, {"target", "cuda:80"}}, "add_kernel",
+            {{"add.cubin", "code"}, {"add.json", "{}"}, {"sub/add.ptx", "ptx"}});
+        add("jax", {{"hlo", std::string(1000, 'h')}}, "jit_f", {{"", "executable"}});
+    }
+
+    static std::vector<uint8_t> id_of(const std::string &kind, const Fields &fields)
+    {
+        std::vector<ingot_artifact_field_t> list;
+        for (const auto &[name, value] : fields)
+            list.push_back({name.c_str(), value.size(), value.data()});
+        ingot_artifact_key_t key = INGOT_ARTIFACT_KEY_INIT;
+        key.kind = kind.c_str();
+        key.field_count = list.size();
+        key.fields = list.data();
+        size_t size = 0;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_key_get_id(&key, &size, nullptr));
+        std::vector<uint8_t> id(size);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_key_get_id(&key, &size, id.data()));
+        return id;
+    }
+
+    std::vector<uint8_t> add(const std::string &kind, const Fields &fields, const std::string &label,
+                             const Parts &parts) const
+    {
+        const std::vector<uint8_t> id = id_of(kind, fields);
+        std::vector<ingot_artifact_part_t> list;
+        std::string bytes;
+        for (const auto &[name, value] : parts) {
+            list.push_back({name.c_str(), value.size()});
+            bytes += value;
+        }
+        ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+        info.label = label.c_str();
+        info.make_time_ms = 1500;
+        info.made_at_unix_ms = 1700000000000;
+        info.part_count = list.size();
+        info.parts = list.data();
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_pack(id.size(), id.data(), &info, bytes.size(), bytes.data(), &blob));
+        const store_fixture::Store store = open_store();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(store.get(), id.size(), id.data(), blob.size, blob.bytes));
+        blob.release(&blob);
+        return id;
+    }
+
+    std::string name_of(const std::string &kind) const { return json("ls --kind " + kind, "j[0][\"entry\"]"); }
+
+    std::string text_of(const fs::path &path) const
+    {
+        const store_fixture::Bytes bytes = store_fixture::read_file(path);
+        return std::string(bytes.begin(), bytes.end());
+    }
+};
+
+TEST_F(CliArtifact, AreListedByKind)
+{
+    const Result result = run({"ls"});
+    EXPECT_EQ(0, result.code) << result.output;
+    for (const char *text : {"triton", "add_kernel", "1.5 s", "jax", "jit_f", "reference"})
+        EXPECT_NE(std::string::npos, result.output.find(text)) << text << "\n" << result.output;
+    EXPECT_EQ("['jax', 'program', 'triton']", json("ls", "sorted(e[\"kind\"] for e in j)"));
+    EXPECT_EQ("['add_kernel']", json("ls --kind triton", "[e[\"source_name\"] for e in j]"));
+    EXPECT_EQ("[1500000000]", json("ls --kind triton", "[e[\"build_time_ns\"] for e in j]"));
+    EXPECT_EQ("['program']", json("ls --kind program", "[e[\"kind\"] for e in j]"));
+    EXPECT_EQ("0", json("ls --kind tri", "len(j)"));
+    EXPECT_EQ("['triton']", json("ls --source cuda:80", "[e[\"kind\"] for e in j]"));
+    EXPECT_EQ("['jax']", json("ls --source jit_f", "[e[\"kind\"] for e in j]"));
+}
+
+TEST_F(CliArtifact, AreShownWithFieldsAndParts)
+{
+    const std::string name = name_of("triton");
+    const Result result = run({"show", name});
+    EXPECT_EQ(0, result.code) << result.output;
+    for (const char *text : {"artifact: triton", "key.target: cuda:80", "key.source: add", "label        add_kernel",
+                             "make time    1.5 s", "made         2023-11-14", "add.cubin, 4 B", "sub/add.ptx, 3 B"})
+        EXPECT_NE(std::string::npos, result.output.find(text)) << text << "\n" << result.output;
+    EXPECT_EQ("cuda:80", json("show " + name, "j[0][\"id\"][\"key.target\"]"));
+    EXPECT_EQ("['add.cubin', 'add.json', 'sub/add.ptx']",
+              json("show " + name, "[p[\"name\"] for p in j[0][\"blob\"][\"parts\"]]"));
+    EXPECT_NE(std::string::npos, run({"show", name_of("jax")}).output.find("(unnamed), 10 B"));
+}
+
+TEST_F(CliArtifact, AreExplainedByTheFieldThatDiffers)
+{
+    const fs::path file = scratch() / "wanted";
+    store_fixture::write_file(file, id_of("triton", {{"source", "add"}, {"target", "cuda:90"}}));
+    const Result result = run({"explain", file.string()});
+    EXPECT_EQ(1, result.code) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("nearest is " + name_of("triton"))) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("key.target\n")) << result.output;
+    EXPECT_EQ(std::string::npos, result.output.find("key.source")) << result.output;
+    EXPECT_EQ("[{'field': 'key.target', 'expected': 'cuda:90', 'found': 'cuda:80'}]",
+              json("explain " + file.string(), "j[\"differences\"]").substr(0, 200));
+    store_fixture::write_file(file, id_of("triton", {{"source", "add"}, {"target", "cuda:80"}}));
+    EXPECT_EQ(0, run({"explain", file.string()}).code);
+    /* the nearest is of the same kind, although all its fields differ */
+    store_fixture::write_file(file, id_of("jax", {{"other", "x"}, {"target", "cuda:80"}}));
+    EXPECT_EQ(name_of("jax"), json("explain " + file.string(), "j[\"nearest\"]"));
+}
+
+TEST_F(CliArtifact, AreSummedUpByKind)
+{
+    EXPECT_EQ("[('jax', 1), ('program', 1), ('triton', 1)]",
+              json("stats", "sorted((k[\"name\"], k[\"entries\"]) for k in j[\"by_kind\"])"));
+    EXPECT_EQ("['reference']", json("stats", "[k[\"name\"] for k in j[\"by_backend\"]]"));
+    EXPECT_EQ("['alpha']", json("stats", "[k[\"name\"] for k in j[\"by_device\"]]"));
+    const Result result = run({"stats"});
+    EXPECT_NE(std::string::npos, result.output.find("KIND")) << result.output;
+}
+
+TEST_F(CliArtifact, AreVerifiedEvictedAndBundled)
+{
+    EXPECT_EQ(0, run({"verify"}).code);
+    damage(root() / name_of("triton") / "kernel.bin");
+    EXPECT_EQ(1, run({"verify"}).code);
+    EXPECT_EQ(0, run({"verify", "--repair"}).code);
+    EXPECT_EQ("['jax', 'program']", json("ls", "sorted(e[\"kind\"] for e in j)"));
+    const std::string bundle = (scratch() / "all.ingot").string();
+    EXPECT_EQ(0, run({"bundle", "create", bundle}).code);
+    EXPECT_NE(std::string::npos, run({"bundle", "list", bundle}).output.find("jit_f"));
+    EXPECT_EQ(0, run({"evict", "--max-entries", "0"}).code);
+    EXPECT_EQ("0", json("ls", "len(j)"));
+}
+
+TEST_F(CliArtifact, AreExtractedToFiles)
+{
+    const fs::path out = scratch() / "out";
+    const Result one = run({"extract", "--output", out.string(), name_of("triton")});
+    EXPECT_EQ(0, one.code) << one.output;
+    EXPECT_EQ("1 artifacts extracted, 3 files\n", one.output);
+    EXPECT_EQ("code", text_of(out / "add.cubin"));
+    EXPECT_EQ("ptx", text_of(out / "sub" / "add.ptx"));
+    const Result again = run({"extract", "--output", out.string(), name_of("triton")});
+    EXPECT_EQ(4, again.code) << again.output;
+    EXPECT_NE(std::string::npos, again.output.find("File exists")) << again.output;
+
+    const fs::path all = scratch() / "all";
+    EXPECT_EQ(0, run({"extract", "--output", all.string(), "--kind", "jax"}).code);
+    ASSERT_EQ(1, std::distance(fs::directory_iterator(all), fs::directory_iterator()));
+    EXPECT_EQ("executable", text_of(fs::directory_iterator(all)->path() / "value"));
+    EXPECT_EQ("0", json("extract --output " + all.string() + " --kind none", "j[\"files\"]"));
+    EXPECT_EQ(2, run({"extract"}).code);
+    EXPECT_EQ(1, run({"extract", "no-such-entry"}).code);
+    const Result program = run({"extract", name_of("program")});
+    EXPECT_EQ(1, program.code) << program.output;
+    EXPECT_NE(std::string::npos, program.output.find("artifact's magic number")) << program.output;
+}
+
+TEST_F(CliArtifact, AreNotExtractedToOtherFolders)
+{
+    const fs::path out = scratch() / "out";
+    fs::create_directory(out);
+    fs::create_directory(scratch() / "target");
+    fs::create_symlink(scratch() / "target", out / "link");
+    const std::vector<std::string> bad = {"../escaped", "/tmp/ingot-escaped", "a/../../b", "./x", "a//b", "dir/", ".."};
+    Parts parts = {{"good", "1"}, {"link/escaped", "2"}};
+    for (const std::string &name : bad)
+        parts.emplace_back(name, "3");
+    parts.emplace_back("evil\x1b[2J\n", "4");
+    add("evil", {}, "evil\x1b[2J", parts);
+    const Result result = run({"extract", "--output", out.string(), name_of("evil")});
+    EXPECT_EQ(4, result.code) << result.output; /* the link is a failure, and the other names are findings */
+    EXPECT_EQ("1", text_of(out / "good"));
+    EXPECT_TRUE(fs::is_empty(scratch() / "target"));
+    EXPECT_FALSE(fs::exists(scratch() / "escaped"));
+    EXPECT_FALSE(fs::exists("/tmp/ingot-escaped"));
+    EXPECT_EQ(std::string::npos, result.output.find('\x1b')) << result.output;
+    EXPECT_EQ(std::string::npos, run({"show", name_of("evil")}).output.find('\x1b'));
+    EXPECT_EQ(std::string::npos, run({"ls"}).output.find('\x1b'));
+}
+
+} // namespace
