@@ -23,6 +23,9 @@
 
 #define LAYERS "OPENCL_LAYERS"
 
+/* Read by the Python package ingot-cache, in every interpreter that has it. Others ignore it, so it breaks nothing. */
+#define PYTHON "INGOT_PYTHON"
+
 enum { KEY_DIR = 256 };
 
 struct running {
@@ -127,6 +130,8 @@ static void set_variables(const struct running *running)
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)
         set("INGOT_TRACE", "1");
+    if (getenv(PYTHON) == NULL)
+        set(PYTHON, "all");
 }
 
 /* The layer caches nothing without a store and does not say why, so the store is opened here first. */
