@@ -22,9 +22,10 @@ READ_ONLY = 1  # INGOT_CACHE_OPEN_READ_ONLY
 class Buffer(Structure):
     """ingot_buffer_t"""
 
+    _fields_ = [("size", c_size_t), ("bytes", c_void_p), ("release", c_void_p), ("owner", c_void_p)]
+
 
 RELEASE = ctypes.CFUNCTYPE(None, POINTER(Buffer))
-Buffer._fields_ = [("size", c_size_t), ("bytes", c_void_p), ("release", RELEASE), ("owner", c_void_p)]
 
 
 class Field(Structure):
@@ -182,10 +183,10 @@ def take(library: Any, buffer: Buffer) -> bytes:
 
 def release(buffer: Buffer) -> None:
     """Releases a buffer, at most once."""
-    if buffer.release:
-        function = buffer.release
-        buffer.release = RELEASE()
-        function(ctypes.byref(buffer))
+    address = buffer.release
+    if address:
+        buffer.release = None
+        RELEASE(address)(ctypes.byref(buffer))
 
 
 def drop(library: Any, buffer: Buffer) -> bool:

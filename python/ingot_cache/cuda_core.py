@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import cuda.core
+from cuda import core
 from cuda.core.utils import ProgramCacheResource
 
 from . import _plug
@@ -27,9 +27,9 @@ _flights = _plug.Flights()
 
 @functools.cache
 def _toolchain() -> dict[str, str]:
-    import cuda.bindings
+    from cuda import bindings
 
-    fields = {"cuda.core": cuda.core.__version__, "cuda.bindings": cuda.bindings.__version__}
+    fields = {"cuda.core": core.__version__, "cuda.bindings": bindings.__version__}
     for name in ("nvrtc", "nvJitLink"):
         fields[name] = _build_of_library(name)
     return fields
@@ -137,7 +137,7 @@ def install() -> None:
     """Makes cuda.core.Program cache without ``cache=``, except for programs with includes, names or a log."""
     from cuda.core import _program
 
-    plain = cuda.core.Program
+    plain = core.Program
     if getattr(plain, "_ingot", False):
         return
     if not hasattr(_program, "_program_compile_uncached") or "cache" not in (plain.compile.__doc__ or ""):
@@ -161,7 +161,7 @@ def install() -> None:
             return super().compile(target_type, name_expressions, logs, cache=cache)
 
     Program.__module__, Program.__qualname__ = plain.__module__, plain.__qualname__
-    cuda.core.Program = Program
+    core.Program = Program
 
 
 @functools.cache

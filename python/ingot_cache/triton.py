@@ -156,7 +156,7 @@ def install() -> None:
     """Makes this process's Triton use the class above, unless another manager was chosen."""
     from triton import knobs
 
-    if not hasattr(type(knobs.cache), "manager_class"):
+    if "manager_class" not in vars(type(knobs.cache)):
         _plug.tell_changed("Triton", "the knob for the cache manager")
     elif knobs.cache.manager_class is None:
         knobs.cache.manager_class = CacheManager

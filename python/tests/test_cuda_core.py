@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Spawn
 from cuda.core import Program, ProgramOptions, _program
+
 from ingot_cache import Cache, _plug
 from ingot_cache import cuda_core as plug
-
-from conftest import Spawn
 
 SOURCE = 'extern "C" __global__ void set(int *a) { *a = %d; }'
 

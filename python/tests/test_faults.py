@@ -7,9 +7,9 @@ import signal
 from pathlib import Path
 
 import pytest
-from ingot_cache import BUILD, Cache
-
 from conftest import Spawn, entry_files
+
+from ingot_cache import BUILD, Cache
 
 HOLD = """
     import sys, ingot_cache
@@ -87,9 +87,7 @@ def test_a_cut_entry_is_made_again(cache: Cache, store: Path, size: int) -> None
     assert cache.get("key") == value
 
 
-def test_a_maker_that_is_stopped_costs_a_bounded_time(
-    spawn: Spawn, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_maker_that_is_stopped_costs_a_bounded_time(spawn: Spawn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("INGOT_PERSIST_BUILD_WAIT", "200ms")
     holder = spawn(HOLD)
     assert holder.stdout and holder.stdout.readline() == "mine\n"

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from ingot_cache import _plug, _startup
-
 from conftest import Spawn
+
+from ingot_cache import _plug, _startup
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import kernels
 import pytest
-from ingot_cache import Cache, _plug
-from ingot_cache import triton as plug
+from conftest import Spawn
 from triton import knobs
 from triton.runtime.cache import FileCacheManager
 
-import kernels
-from conftest import Spawn
+from ingot_cache import Cache, _plug
+from ingot_cache import triton as plug
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_installs_unless_another_manager_is_chosen(monkeypatch: pytest.MonkeyPat
 
 
 def test_tells_when_the_hook_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(type(knobs.cache), "manager_class")
+    monkeypatch.setattr(knobs, "cache", object())
     _plug._told.clear()
     with pytest.warns(_plug.PlugWarning, match="Triton keeps its own cache"):
         plug.install()
