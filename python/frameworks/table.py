@@ -28,17 +28,19 @@ def environment(framework: str, mode: str, folder: Path, number: int, server: di
     mine = folder if "shared" in mode else folder / str(number)
     mine.mkdir(parents=True, exist_ok=True)
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("INGOT_", "TRITON_", "JAX_", "TORCHINDUCTOR_"))}
-    kept.update({
-        "HOME": str(mine),
-        "TRITON_CACHE_DIR": str(mine / "triton"),
-        "TRITON_DEFAULT_FP_FUSION": "1",
-        "TORCHINDUCTOR_CACHE_DIR": str(mine / "inductor"),
-        "JAX_COMPILATION_CACHE_DIR": str(mine / "jax"),
-        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-        "POCL_CACHE_DIR": str(mine / "pocl"),
-        "XDG_CACHE_HOME": str(mine / "cache"),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    })
+    kept.update(
+        {
+            "HOME": str(mine),
+            "TRITON_CACHE_DIR": str(mine / "triton"),
+            "TRITON_DEFAULT_FP_FUSION": "1",
+            "TORCHINDUCTOR_CACHE_DIR": str(mine / "inductor"),
+            "JAX_COMPILATION_CACHE_DIR": str(mine / "jax"),
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "POCL_CACHE_DIR": str(mine / "pocl"),
+            "XDG_CACHE_HOME": str(mine / "cache"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+    )
     if mode.startswith("Ingot"):
         if "stores" in mode:
             # The framework's files do not matter, but the processes must not share them.
