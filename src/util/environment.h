@@ -64,6 +64,8 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_REMOTE_LEASES",
         "INGOT_PERSIST_REMOTE_MODE",
         "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS",
+        "INGOT_PYTHON",
+        "INGOT_CACHE_LIBRARY",
         NULL,
     };
     return names;

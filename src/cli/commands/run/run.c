@@ -27,6 +27,9 @@
 #define LAYERS "OPENCL_LAYERS"
 #define DISABLE "INGOT_LAYER_DISABLE"
 
+/* Read by the Python package ingot-cache, in every interpreter that has it. Others ignore it, so it breaks nothing. */
+#define PYTHON "INGOT_PYTHON"
+
 enum { KEY_DIR = 256, KEY_STRICT, ROOT_CAPACITY = 16384 };
 
 struct running {
@@ -134,6 +137,8 @@ static void set_variables(const struct running *running)
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)
         set("INGOT_TRACE", "1");
+    if (getenv(PYTHON) == NULL)
+        set(PYTHON, "all");
 }
 
 /* Opens the store as the layer will, except that nothing is evicted. */

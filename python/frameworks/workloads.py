@@ -1,0 +1,158 @@
+"""What one process compiles: workloads.py FRAMEWORK FOLDER
+
+Prints "ready" once the framework is imported, waits for a line, compiles, and prints a line of JSON: how many keys it
+asked for, how many it compiled, the seconds that it took, and a digest of the results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Work = Callable[[], tuple[int, int, list[bytes]]]
+
+
+def triton(folder: Path) -> Work:
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    import kernels
+    from triton import knobs
+
+    hits: list[bool] = []
+    knobs.compilation.listener = lambda **named: hits.append(named["cache_hit"])
+
+    def work() -> tuple[int, int, list[bytes]]:
+        cubins = [kernels.compile_add(32 << number).asm["cubin"] for number in range(6)]
+        return 6, hits.count(False), cubins
+
+    return work
+
+
+def jax(folder: Path) -> Work:
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from jax._src import monitoring
+
+    events: list[str] = []
+    monitoring.register_event_listener(lambda name, **named: events.append(name))
+    value = np.ones((64, 64), np.float32)
+
+    def program(depth: int) -> Callable[[Any], Any]:
+        def run(x: Any) -> Any:
+            for step in range(depth):
+                x = jnp.sin(x @ x + step) - jnp.cumsum(x, axis=1)
+            return x
+
+        return run
+
+    def work() -> tuple[int, int, list[bytes]]:
+        results = [np.asarray(jax.jit(program(depth))(value)).tobytes() for depth in (4, 8, 12)]
+        return 3, events.count("/jax/compilation_cache/cache_misses"), results
+
+    return work
+
+
+def cuda_core(folder: Path) -> Work:
+    from cuda.core import Program, ProgramOptions, _program
+
+    cache: Any
+    if os.environ.get("INGOT_PERSIST_DIR"):
+        from ingot_cache.cuda_core import ProgramCache
+
+        cache = ProgramCache()
+    else:
+        from cuda.core.utils import FileStreamProgramCache
+
+        cache = FileStreamProgramCache(folder / "cuda.core")
+    seen: list[int] = []
+    plain = _program._program_compile_uncached
+    _program._program_compile_uncached = lambda *arguments: seen.append(1) or plain(*arguments)
+    lines = "".join(f"x = sinf(x) * powf(x, {n}.5f) + erff(x - {n});\n" for n in range(30))
+    source = f'extern "C" __global__ void run(float *a) {{ float x = a[threadIdx.x];\n{lines} a[threadIdx.x] = x; }}'
+
+    def work() -> tuple[int, int, list[bytes]]:
+        code = Program(source, "c++", ProgramOptions(arch="sm_90")).compile("cubin", cache=cache).code
+        return 1, len(seen), [bytes(code)]
+
+    return work
+
+
+def pyopencl(folder: Path) -> Work:
+    import numpy as np
+    import pyopencl as cl
+
+    device = next(each for p in cl.get_platforms() if "Portable" in p.name for each in p.get_devices())
+    context = cl.Context([device])
+    queue = cl.CommandQueue(context)
+    lines = "".join(f"x = sin(x) * pow(x, {n}.5f) + erf(x - {n});\n" for n in range(20))
+    source = f"kernel void run(global float *a) {{ float x = a[get_global_id(0)];\n{lines} a[get_global_id(0)] = x; }}"
+
+    def work() -> tuple[int, int, list[bytes]]:
+        program = cl.Program(context, source).build()
+        values = np.linspace(0, 1, 64, dtype=np.float32)
+        buffer = cl.Buffer(context, cl.mem_flags.COPY_HOST_PTR, hostbuf=values)
+        program.run(queue, values.shape, None, buffer)
+        cl.enqueue_copy(queue, values, buffer)
+        return 1, -1, [values.tobytes()]  # the layer counts the compilations
+
+    return work
+
+
+def torch(folder: Path) -> Work:
+    import subprocess
+
+    import torch
+    from torch._dynamo.utils import counters
+
+    compiler_runs: list[int] = []
+    run = subprocess.run
+
+    def count(command: Any, *arguments: Any, **named: Any) -> Any:
+        words = command if isinstance(command, list) else str(command).split()
+        if words and os.path.basename(words[0]).startswith(("g++", "c++")) and "-o" in words:
+            compiler_runs.append(1)
+        return run(command, *arguments, **named)
+
+    from torch._inductor import cpp_builder
+
+    cpp_builder.subprocess.run = count  # type: ignore[attr-defined]
+    torch._inductor.config.compile_threads = 1
+    value = torch.linspace(0, 1, 64 * 64).reshape(64, 64)
+
+    def graph(depth: int) -> Callable[[Any], Any]:
+        def run(x: Any) -> Any:
+            for step in range(depth):
+                x = torch.sin(x + step) * torch.cos(x) - x.sum(1, keepdim=True)
+            return x
+
+        return run
+
+    def work() -> tuple[int, int, list[bytes]]:
+        results = []
+        for depth in (1, 2, 3):
+            torch._dynamo.reset()
+            results.append(torch.compile(graph(depth))(value).numpy().tobytes())
+        print(f"g++ runs: {len(compiler_runs)}", file=sys.stderr)
+        return 3, counters["inductor"]["fxgraph_cache_miss"], results
+
+    return work
+
+
+FRAMEWORKS = {"triton": triton, "jax": jax, "cuda_core": cuda_core, "pyopencl": pyopencl, "torch": torch}
+
+if __name__ == "__main__":
+    do = FRAMEWORKS[sys.argv[1]](Path(sys.argv[2]))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    begun = time.perf_counter()
+    keys, compiled, outputs = do()
+    seconds = time.perf_counter() - begun
+    digest = hashlib.sha256(b"".join(outputs)).hexdigest()
+    print(json.dumps({"keys": keys, "compiled": compiled, "seconds": seconds, "digest": digest}), flush=True)
+    sys.stdin.readline()  # the process does not end before all others have compiled

@@ -1,0 +1,416 @@
+"""Cache and Turn.
+
+A Cache keeps no lock and no thread of its own. Each call holds a reference to the handle, so close() in one thread
+does not free what another thread uses. No function of Python is ever called from a thread of the library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import time
+import weakref
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from . import _library
+from ._errors import BUSY, NOT_FOUND, Busy, IngotError, StoreError
+from ._key import Key, KeyLike, key_of
+
+if TYPE_CHECKING:
+    import asyncio
+
+Value: TypeAlias = bytes | bytearray | memoryview
+Parts: TypeAlias = Mapping[str, Value]
+
+#: Where get_or_create found a value.
+STORAGE = "storage"
+BUILD = "build"
+
+_POLICIES = {"none": 0, "verify": 1, "require": 2}
+_SLICE_MS = 50  # An interrupt ends a wait within this time.
+_LONG_SLICE_MS = 1000  # In other threads than the main one, which gets no interrupts.
+
+
+class _Handle:
+    """An open ingot_cache_t. The last reference releases it."""
+
+    __slots__ = ("__weakref__", "_release", "library", "pid", "pointer", "storage")
+
+    def __init__(self, library: Any, info: _library.CacheInfo, trust: _library.Trust | None) -> None:
+        pointer, storage = ctypes.c_void_p(), ctypes.c_void_p()
+        self.library = library
+        self.pid = os.getpid()
+        self.storage: int | None = None
+        self.pointer: int | None = None
+        self._release = library.ingot_cache_release
+        _library.check(library, library.ingot_cache_open(ctypes.byref(pointer), ctypes.byref(info)))
+        self.pointer = pointer.value
+        if library.ingot_cache_get_storage(pointer, ctypes.byref(storage)) == 0:
+            self.storage = storage.value
+        if trust is not None and self.storage is not None:
+            _library.check(library, library.ingot_persist_set_trust(self.storage, ctypes.byref(trust)))
+
+    def __del__(self) -> None:
+        if self.pointer is not None and self.pid == os.getpid():
+            pointer, self.pointer = self.pointer, None
+            self._release(pointer)
+
+
+class Turn:
+    """The permission to make a value while others wait, or the value that was found.
+
+    ``value`` is the found value, or None if the caller has to make it. Then the caller ends the turn with finish() or
+    abandon(), in any thread. As a context manager, a turn that has not ended at the end of the block is abandoned, and
+    so is one that is garbage-collected.
+    """
+
+    __slots__ = ("_handle", "_lock", "_pid", "_pointer", "parts", "value")
+
+    def __init__(self, handle: _Handle, pointer: int | None, value: bytes | None, parts: dict[str, bytes] | None):
+        self._handle = handle
+        self._pointer = pointer
+        self._pid = handle.pid
+        self._lock = threading.Lock()
+        self.value = value
+        self.parts = parts
+
+    def _end(self) -> int | None:
+        with self._lock:
+            pointer, self._pointer = self._pointer, None
+        return pointer if self._pid == os.getpid() else None
+
+    @property
+    def is_open(self) -> bool:
+        """True if the caller still has to end the turn."""
+        return self._pointer is not None and self._pid == os.getpid()
+
+    def finish(self, value: Value | Parts, *, label: str | None = None) -> None:
+        """Stores the value and ends the turn. Everybody who waits gets the value.
+
+        Raises StoreError if the value was not stored; the turn has ended also then.
+        """
+        data, info, keep = _describe(value, label)
+        pointer = self._end()
+        if pointer is None:
+            raise ValueError("the turn has ended, or a value was found")
+        library = self._handle.library
+        _library.check(library, library.ingot_turn_finish(pointer, ctypes.byref(info), len(data), data))
+        del keep
+
+    def abandon(self, *, may_others_take: bool = True) -> None:
+        """Ends the turn without a value. Does nothing if it has ended.
+
+        One of the others who wait gets the turn next. If making the value would fail for them, too, pass
+        may_others_take=False: then nobody waits for this value for some time.
+        """
+        pointer = self._end()
+        if pointer is not None:
+            self._handle.library.ingot_turn_abandon(pointer, int(may_others_take))
+
+    def set_deadline(self, seconds: float) -> None:
+        """Passes the turn on to somebody else if it has not ended in this time. It may still be finished later."""
+        with self._lock:
+            if self.is_open:
+                self._handle.library.ingot_turn_set_deadline(self._pointer, max(1, int(seconds * 1000)))
+
+    def __enter__(self) -> Turn:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.abandon()
+
+    def __del__(self) -> None:
+        if getattr(self, "_pointer", None) is not None:
+            self.abandon()
+
+
+def _describe(value: Value | Parts, label: str | None) -> tuple[bytes, _library.Info, object]:
+    """Returns a value's bytes, its description, and what the description points to."""
+    info = _library.Info(ctypes.sizeof(_library.Info))
+    info.label = None if label is None else label.encode("utf-8", "replace")[:1023]
+    if not isinstance(value, Mapping):
+        if not isinstance(value, (bytes, bytearray, memoryview)):
+            raise TypeError(f"a value is bytes, or a mapping of names and bytes, not {type(value).__name__}")
+        return (value if isinstance(value, bytes) else bytes(value)), info, None
+    pieces = {name: bytes(piece) for name, piece in value.items()}
+    names = [name.encode("utf-8", "surrogateescape") for name in pieces]
+    parts = (_library.Part * len(pieces))(
+        *[_library.Part(*each) for each in zip(names, map(len, pieces.values()), strict=True)]
+    )
+    info.part_count = len(pieces)
+    info.parts = ctypes.cast(parts, ctypes.POINTER(_library.Part))
+    return b"".join(pieces.values()), info, (parts, names)
+
+
+def _abandon_late(begun: asyncio.Task[Turn]) -> None:
+    """Ends a turn whose task was cancelled before it got the turn."""
+    if not begun.cancelled() and begun.exception() is None:
+        begun.result().abandon()
+
+
+_caches: weakref.WeakSet[Cache] = weakref.WeakSet()
+
+
+def _path(path: str | os.PathLike[str] | None) -> bytes | None:
+    return None if path is None else os.fsencode(path)
+
+
+class Cache:
+    """Values under keys, in a store on disk and, if asked for, on a server that machines share.
+
+    What is not given here comes from the environment (INGOT_PERSIST_DIR and others), as for all of Ingot. A store that
+    cannot be used makes a cache that finds and stores nothing; INGOT_TRACE=1 shows why. Any number of threads may use a
+    Cache at once. A child that was forked has its own, opened at its first use.
+
+    directory: the store's root. namespace: separates what would otherwise share keys. remote: the URL of a server.
+    max_bytes: the store's limit. read_only: never writes. trust: "none", "verify" or "require", what to do about seals,
+    with the files of ``keys``.
+    """
+
+    def __init__(
+        self,
+        directory: str | os.PathLike[str] | None = None,
+        *,
+        namespace: str | None = None,
+        remote: str | None = None,
+        max_bytes: int | None = None,
+        read_only: bool = False,
+        trust: str | None = None,
+        keys: str | os.PathLike[str] | list[str | os.PathLike[str]] | None = None,
+    ) -> None:
+        if trust is not None and trust not in _POLICIES:
+            raise ValueError(f'trust is "none", "verify" or "require", not {trust!r}')
+        if max_bytes is not None and max_bytes < 1:
+            raise ValueError("max_bytes is at least 1")
+        info = _library.CacheInfo(ctypes.sizeof(_library.CacheInfo))
+        info.directory = _path(directory)
+        info.name_space = None if namespace is None else namespace.encode()
+        info.remote = None if remote is None else remote.encode()
+        info.max_bytes = max_bytes or 0
+        info.flags = _library.READ_ONLY if read_only else 0
+        self._info = info
+        self._trust = self._make_trust(trust, keys)
+        self._closed = False
+        self._counts = dict.fromkeys(("found", "missed", "made", "put", "waited", "not_stored"), 0)
+        self._handle: _Handle | None = _Handle(_library.load(), info, self._trust)
+        _caches.add(self)
+
+    @staticmethod
+    def _make_trust(
+        trust: str | None, keys: str | os.PathLike[str] | list[str | os.PathLike[str]] | None
+    ) -> _library.Trust | None:
+        if trust is None:
+            if keys is not None:
+                raise ValueError('keys without trust protect nothing: pass trust="require"')
+            return None
+        files = [keys] if isinstance(keys, (str, os.PathLike)) else (keys or [])
+        if any(":" in os.fspath(file) for file in files):
+            raise ValueError("the path of a key file may not contain a colon")
+        joined = b":".join(os.fsencode(file) for file in files)
+        return _library.Trust(ctypes.sizeof(_library.Trust), _POLICIES[trust], joined or None)
+
+    def _open(self) -> _Handle:
+        handle = self._handle
+        if handle is None:
+            if self._closed:
+                raise ValueError("the cache is closed")
+            handle = self._handle = _Handle(_library.load(), self._info, self._trust)
+        return handle
+
+    # ---- single values
+
+    def get(self, key: KeyLike) -> bytes | None:
+        """Returns the value, or None."""
+        return cast("bytes | None", self._load(key, _library.take))
+
+    def get_parts(self, key: KeyLike) -> dict[str, bytes] | None:
+        """Returns the parts of a value that was stored as a mapping of names and bytes, or None."""
+        return cast("dict[str, bytes] | None", self._load(key, _library.parts_of))
+
+    def _load(self, key: KeyLike, taken: Callable[[Any, _library.Buffer], Any]) -> Any:
+        handle = self._open()
+        buffer = _library.Buffer()
+        name = key_of(key)
+        status = handle.library.ingot_artifact_get(handle.pointer, ctypes.byref(name._struct), ctypes.byref(buffer))
+        if status == NOT_FOUND:
+            self._counts["missed"] += 1
+            return None
+        _library.check(handle.library, status)
+        self._counts["found"] += 1
+        return taken(handle.library, buffer)
+
+    def put(self, key: KeyLike, value: Value | Parts, *, label: str | None = None) -> None:
+        """Stores or replaces a value: bytes, or a mapping of names and bytes. Lists show the label to people.
+
+        Raises StoreError if it was not stored.
+        """
+        handle = self._open()
+        data, info, keep = _describe(value, label)
+        name = key_of(key)
+        status = handle.library.ingot_artifact_put(
+            handle.pointer, ctypes.byref(name._struct), ctypes.byref(info), len(data), data
+        )
+        del keep
+        _library.check(handle.library, status)
+        self._counts["put"] += 1
+
+    def __contains__(self, key: KeyLike) -> bool:
+        return self._load(key, _library.drop) is not None
+
+    def __delitem__(self, key: KeyLike) -> None:
+        handle = self._open()
+        name = key_of(key)
+        status = handle.library.ingot_artifact_remove(handle.pointer, ctypes.byref(name._struct))
+        if status == NOT_FOUND:
+            raise KeyError(key)
+        _library.check(handle.library, status)
+
+    # ---- one maker per key
+
+    def begin(self, key: KeyLike, *, wait: float | None = None) -> Turn:
+        """Returns the value, or the turn to make it. Waits while another thread, process or machine has the turn.
+
+        wait: how many seconds at most; None: as long as the other maker needs, but for a maker that was stopped only
+        INGOT_PERSIST_BUILD_WAIT; 0: not at all. Raises Busy if the other maker still has the turn.
+        """
+        return self._begin(key_of(key), wait)
+
+    def _begin(self, key: Key, wait: float | None) -> Turn:
+        handle = self._open()
+        buffer, pointer = _library.Buffer(), ctypes.c_void_p()
+        is_main = threading.current_thread() is threading.main_thread()
+        until = None if wait is None else time.monotonic() + wait
+        step = _SLICE_MS if is_main else _LONG_SLICE_MS
+        has_waited = False
+        try:
+            while True:
+                left = step if until is None else min(step, max(0, int((until - time.monotonic()) * 1000)))
+                status = handle.library.ingot_artifact_begin(
+                    handle.pointer, ctypes.byref(key._struct), left, ctypes.byref(buffer), ctypes.byref(pointer)
+                )
+                if status != BUSY or (until is not None and time.monotonic() >= until):
+                    break
+                has_waited = True
+        except BaseException:  # an interrupt just after the turn was taken
+            if pointer.value is not None:
+                handle.library.ingot_turn_abandon(pointer, 1)
+            _library.release(buffer)
+            raise
+        self._counts["waited"] += has_waited
+        _library.check(handle.library, status)
+        if pointer.value is not None:
+            self._counts["missed"] += 1
+            return Turn(handle, pointer.value, None, None)
+        self._counts["found"] += 1
+        parts = _library.parts_of(handle.library, buffer)
+        return Turn(handle, None, b"".join(parts.values()), parts)
+
+    def get_or_create(self, key: KeyLike, make: Callable[[], Value], *, label: str | None = None) -> tuple[bytes, str]:
+        """Returns the value and its origin: "storage", or "build" if this call made it by make().
+
+        Only one thread of one process on one machine makes it, and the others wait. If make() raises an exception, the
+        next one who waits makes it. A value that cannot be stored is returned all the same.
+        """
+        with self.begin(key) as turn:
+            if turn.value is not None:
+                return turn.value, STORAGE
+            return self._finish(turn, make(), label), BUILD
+
+    def _finish(self, turn: Turn, value: Value, label: str | None) -> bytes:
+        data = value if isinstance(value, bytes) else bytes(value)
+        self._counts["made"] += 1
+        try:
+            turn.finish(data, label=label)
+        except StoreError:
+            self._counts["not_stored"] += 1
+        return data
+
+    async def aget_or_create(
+        self, key: KeyLike, make: Callable[[], Value | Awaitable[Value]], *, label: str | None = None
+    ) -> tuple[bytes, str]:
+        """get_or_create for asyncio. make is a coroutine function, or a function that runs in another thread.
+
+        Neither the event loop nor a thread is occupied while somebody else makes the value.
+        """
+        import asyncio
+        import inspect
+
+        name = key_of(key)
+        pause = 0.002
+        while True:
+            begun = asyncio.ensure_future(asyncio.to_thread(self._begin, name, 0))
+            try:
+                turn = await asyncio.shield(begun)
+                break
+            except asyncio.CancelledError:
+                begun.add_done_callback(_abandon_late)
+                raise
+            except Busy:
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, 0.05)
+        with turn:
+            if turn.value is not None:
+                return turn.value, STORAGE
+            made = make() if inspect.iscoroutinefunction(make) else asyncio.to_thread(make)
+            value = cast("Value", await made)
+            return await asyncio.to_thread(self._finish, turn, value, label), BUILD
+
+    # ---- the cache itself
+
+    def stats(self) -> dict[str, int]:
+        """Returns counts of this object (found, missed, made, put, waited, not_stored) and, with the prefix "store_",
+        of its store in this process (doc/python.md)."""
+        handle = self._open()
+        counts = dict(self._counts)
+        stats = _library.Stats(ctypes.sizeof(_library.Stats))
+        if handle.storage is not None:
+            _library.check(handle.library, handle.library.ingot_persist_get_stats(handle.storage, ctypes.byref(stats)))
+        counts.update({f"store_{name}": int(getattr(stats, name)) for name in _library.STATS})
+        return counts
+
+    @property
+    def is_usable(self) -> bool:
+        """False if there is no store, so that nothing is found and nothing is stored."""
+        return self._open().storage is not None
+
+    def flush(self, timeout: float = 10.0) -> None:
+        """Waits at most this many seconds until everything is stored, on the server, too."""
+        handle = self._open()
+        _library.check(handle.library, handle.library.ingot_cache_flush(handle.pointer, int(timeout * 1000)))
+
+    def close(self) -> None:
+        """Releases the cache. Turns that have begun can still be ended."""
+        self._closed = True
+        self._handle = None
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __enter__(self) -> Cache:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        directory = self._info.directory
+        where = "the environment's store" if directory is None else os.fsdecode(directory)
+        return f"<ingot_cache.Cache of {where}{', closed' if self._closed else ''}>"
+
+
+def _forget_parent() -> None:
+    """In a forked child: the parent's handle is not the child's. It is never released here."""
+    for cache in list(_caches):
+        cache._handle = None
+
+
+os.register_at_fork(after_in_child=_forget_parent)
+
+__all__ = ["BUILD", "STORAGE", "Cache", "IngotError", "Turn"]

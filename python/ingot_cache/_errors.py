@@ -1,0 +1,62 @@
+"""Exceptions for the statuses of libingot-cache. Their text is the library's own sentence."""
+
+from __future__ import annotations
+
+BUSY = 18
+NOT_FOUND = 5
+
+
+class IngotError(Exception):
+    """A call failed. ``status`` is the status's name, such as ``"INGOT_NO_SPACE"``."""
+
+    def __init__(self, sentence: str, status: str = "") -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class InvalidArguments(IngotError, ValueError):
+    """An argument is wrong."""
+
+
+class Busy(IngotError, TimeoutError):
+    """Another maker still has the turn."""
+
+
+class StoreError(IngotError, OSError):
+    """The value was not stored, or not removed."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class ReadOnly(StoreError):
+    """The store cannot be written."""
+
+
+class NoSpace(StoreError):
+    """The disk or a quota is full, or the value is larger than the store's limit."""
+
+
+class Untrusted(StoreError):
+    """A file is open to other users, or a seal is refused."""
+
+
+class LibraryMissing(IngotError, ImportError):
+    """libingot-cache cannot be loaded."""
+
+
+_CLASSES: dict[int, type[IngotError]] = {
+    2: InvalidArguments,
+    15: StoreError,
+    16: ReadOnly,
+    17: NoSpace,
+    BUSY: Busy,
+    19: Untrusted,
+}
+
+
+def error_for(status: int, name: str, sentence: str) -> Exception:
+    """Returns the exception for a status, with the library's sentence."""
+    if status == 1:
+        return MemoryError(sentence or name)
+    return _CLASSES.get(status, IngotError)(sentence or name, name)

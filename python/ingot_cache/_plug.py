@@ -1,0 +1,231 @@
+"""What the plugs for frameworks share.
+
+A plug never makes its host worse. If the cache fails, or a framework's hook has changed, it says so in one sentence and
+the framework does what it does without the plug.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import struct
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+from ._cache import Cache, Turn
+from ._key import FieldValue, Key
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_lock = threading.Lock()
+_cache: Cache | None = None
+_told: set[str] = set()
+
+
+class PlugWarning(RuntimeWarning):
+    """A framework does not use Ingot, or not for everything."""
+
+
+def tell(sentence: str) -> None:
+    """Warns, once per process and sentence."""
+    if sentence not in _told:
+        _told.add(sentence)
+        warnings.warn(f"ingot_cache: {sentence}", PlugWarning, stacklevel=3)
+
+
+def tell_changed(framework: str, hook: str) -> None:
+    """Warns that a framework's hook is not as it was."""
+    tell(f"{hook} of {framework} has changed, so {framework} keeps its own cache")
+
+
+def cache() -> Cache:
+    """Returns the process's cache, which the environment describes (INGOT_PERSIST_DIR and others)."""
+    global _cache
+    if _cache is None:
+        with _lock:
+            if _cache is None:
+                _cache = Cache()
+    return _cache
+
+
+def set_cache(new: Cache | None) -> None:
+    """Makes all plugs of this process use a Cache; None: the one that the environment describes."""
+    global _cache
+    with _lock:
+        _cache = new
+
+
+def may_load_code(framework: str) -> bool:
+    """True if values that can run code on the host, such as pickles, may come from the store.
+
+    A local store belongs to the user alone. A server's values are accepted only with seals.
+    """
+    remote = os.environ.get("INGOT_PERSIST_REMOTE") or (_cache is not None and _cache._info.remote)
+    trust = _cache._trust if _cache is not None else None
+    required = (
+        trust.policy == 2 if trust is not None else os.environ.get("INGOT_PERSIST_TRUST", "").lower() == "require"
+    )
+    if remote and not required:
+        tell(
+            f"values of {framework} can run code on the host, so they come from a server only with "
+            f'INGOT_PERSIST_TRUST=require (or trust="require"); {framework} keeps its own cache'
+        )
+        return False
+    return True
+
+
+def guarded(function: Function) -> Function:
+    """Makes an exception of the cache a miss (None) and a warning."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        try:
+            return function(*arguments, **named)
+        except Exception as error:
+            tell(f"{type(error).__name__} in {function.__qualname__}: {error}")
+            return None
+
+    return cast(Function, call)
+
+
+class Flights:
+    """The turns between a framework's get, which finds nothing, and its put."""
+
+    def __init__(self) -> None:
+        self._turns: dict[Key, tuple[int, Turn]] = {}
+        self._local = threading.local()
+
+    def get(self, key: Key, deadline: float | None = None) -> Turn:
+        """Begins a turn, or returns the value. A thread that asks twice without a put had no success in between."""
+        held = self._turns.get(key)
+        if held is not None and held[0] == threading.get_ident():
+            self.drop(key)
+        turn = cache().begin(key)
+        if turn.value is None:
+            if deadline is not None:
+                turn.set_deadline(deadline)
+            self._turns[key] = (threading.get_ident(), turn)
+            begun = getattr(self._local, "begun", None)
+            if begun is not None:
+                begun.append(key)
+        return turn
+
+    def put(self, key: Key, value: bytes | Mapping[str, bytes], label: str | None = None) -> None:
+        """Ends the turn with the value, or stores the value if there is no turn."""
+        held = self._turns.pop(key, None)
+        if held is not None and held[1].is_open:
+            held[1].finish(value, label=label)
+        else:
+            cache().put(key, value, label=label)
+
+    def drop(self, key: Key, turn: Turn | None = None) -> None:
+        """Abandons a key's turn, if there is one, or if it is this one."""
+        held = self._turns.get(key)
+        if held is not None and (turn is None or held[1] is turn):
+            del self._turns[key]
+            held[1].abandon()
+
+    def drop_thread(self) -> None:
+        """Abandons all turns that this thread began."""
+        me = threading.get_ident()
+        for key in [key for key, (thread, _) in list(self._turns.items()) if thread == me]:
+            self.drop(key)
+
+    @property
+    def is_scoped(self) -> bool:
+        """True within scope()."""
+        return getattr(self._local, "begun", None) is not None
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """Abandons at the end of the block what this thread began in it and did not finish."""
+        outer = getattr(self._local, "begun", None)
+        begun: list[Key] = []
+        self._local.begun = begun
+        try:
+            yield
+        finally:
+            self._local.begun = outer
+            for key in begun:
+                self.drop(key)
+
+
+def key(kind: str, fields: Mapping[str, FieldValue]) -> Key:
+    """Returns a framework's key, with the fields that all plugs add."""
+    return Key(kind, {**fields, "plug": PLUG_VERSION})
+
+
+#: Changes if a plug stores other bytes under the same key.
+PLUG_VERSION = "1"
+
+
+@functools.cache
+def build_of(path: str) -> str:
+    """Returns what identifies the build of a library: its build id, or a digest of its size, begin and end."""
+    with open(path, "rb") as file:
+        identity = _build_id(file)
+        if identity:
+            return identity
+        size = file.seek(0, 2)
+        digest = hashlib.sha256(str(size).encode())
+        file.seek(0)
+        digest.update(file.read(1 << 20))
+        file.seek(max(0, size - (1 << 20)))
+        digest.update(file.read())
+        return f"sha256:{digest.hexdigest()[:40]}"
+
+
+def _build_id(file: Any) -> str | None:
+    """Reads the build id of a 64-bit little-endian ELF file."""
+    header = file.read(64)
+    if len(header) < 64 or header[:6] != b"\x7fELF\x02\x01":
+        return None
+    offset, entry_size, count = struct.unpack_from("<32xQ14xHH", header)
+    for index in range(count):
+        file.seek(offset + index * entry_size)
+        entry = file.read(56)
+        kind, begin, size = struct.unpack_from("<I4xQ16xQ", entry)
+        if kind != 4 or size > 1 << 20:  # PT_NOTE
+            continue
+        file.seek(begin)
+        notes = file.read(size)
+        at = 0
+        while at + 12 <= len(notes):
+            name_size, data_size, note = struct.unpack_from("<III", notes, at)
+            data = at + 12 + (name_size + 3 & ~3)
+            if note == 3 and notes[at + 12 : at + 15] == b"GNU":
+                return bytes(notes[data : data + data_size]).hex()
+            at = data + (data_size + 3 & ~3)
+    return None
+
+
+@functools.cache
+def processor() -> str:
+    """Returns what identifies the kind of this machine's processor, for code that runs on the host."""
+    import platform
+
+    wanted = ("vendor_id", "cpu family", "model", "model name", "flags", "Features", "CPU part")
+    found: dict[str, str] = {}
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            for line in file:
+                name, colon, value = line.partition(":")
+                if colon and name.strip() in wanted:
+                    found.setdefault(name.strip(), " ".join(sorted(value.split())))
+    except OSError:
+        pass
+    text = repr(sorted(found.items()))
+    return f"{platform.machine()} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+@functools.cache
+def host() -> str:
+    """Returns what identifies the host's C library and Python, for shared libraries that are loaded on the host."""
+    import platform
+    import sysconfig
+
+    return f"{platform.machine()} {'-'.join(platform.libc_ver())} {sysconfig.get_config_var('EXT_SUFFIX')}"

@@ -1,0 +1,259 @@
+"""torch.compile (Inductor): INGOT_PYTHON=torch, or ``ingot_cache.inductor.install()`` before the first compilation.
+
+Two plugs. Inductor's remote caches, which hold its graphs as pickles, get a backend; they are on by default then. And
+CppBuilder.build, by which Inductor calls the C++ compiler, takes its result from the store.
+
+One process makes a graph while the others wait, except in a distributed job: its processes may exchange data while they
+compile, so they take no turns.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import os
+import shlex
+import sys
+import tempfile
+from typing import Any
+
+from . import _plug
+from ._key import Key
+
+KIND = "inductor"
+KIND_CPP = "inductor-c++"
+REMOTE_CACHES = (
+    "RemoteFxGraphCache",
+    "RemoteAOTAutogradCache",
+    "RemoteAutotuneCache",
+    "RemoteBundledAutotuneCache",
+    "RemoteDynamoPGOCache",
+)
+_flights = _plug.Flights()
+
+
+@functools.cache
+def _toolchain() -> dict[str, str]:
+    import torch
+
+    fields = {
+        "torch": torch.__version__,
+        "build": str(torch.version.git_version),
+        "cuda": str(torch.version.cuda),
+        "host": _plug.host(),
+        "processor": _plug.processor(),
+    }
+    triton = sys.modules.get("triton")
+    fields["triton"] = str(getattr(triton, "__version__", None))
+    if torch.cuda.is_available():
+        count = torch.cuda.device_count()
+        fields["device"] = ", ".join(sorted({torch.cuda.get_device_name(i) for i in range(count)}))
+    return fields
+
+
+def _is_distributed() -> bool:
+    distributed = sys.modules.get("torch.distributed")
+    return bool(
+        distributed and distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1
+    )
+
+
+def _key(key: str) -> Key:
+    return _plug.key(KIND, {"key": key, **_toolchain()})
+
+
+def _make_backend(base: Any) -> Any:
+    class IngotBackend(base):  # type: ignore[misc]
+        """A RemoteCacheBackend."""
+
+        @_plug.guarded
+        def _get(self, key: str) -> bytes | None:
+            # A graph is made and put before compile_fx returns. Other values may be put much later, or never.
+            if _flights.is_scoped and "fx-graph" in key and not _is_distributed():
+                return _flights.get(_key(key)).value
+            return _plug.cache().get(_key(key))
+
+        @_plug.guarded
+        def _put(self, key: str, data: bytes) -> None:
+            _flights.put(_key(key), data, label=key.partition("::")[0])
+
+    return IngotBackend
+
+
+def _install_graphs() -> None:
+    from torch._inductor import remote_cache
+
+    base = getattr(remote_cache, "RemoteCacheBackend", None)
+    classes = [getattr(remote_cache, name, None) for name in REMOTE_CACHES]
+    if base is None or None in classes or not all(hasattr(each, "backend_override_cls") for each in classes):
+        _plug.tell_changed("Inductor", "RemoteCache.backend_override_cls")
+        return
+    backend = _make_backend(base)
+    for each in classes:
+        if each is not None and each.backend_override_cls is None:
+            each.backend_override_cls = backend
+    _turn_on()
+
+
+def _turn_on() -> None:
+    """Turns the remote caches on where neither the environment nor the application has chosen."""
+    from torch._functorch import config as autograd
+    from torch._inductor import config as inductor
+
+    for config, name in (
+        (inductor, "fx_graph_remote_cache"),
+        (inductor, "autotune_remote_cache"),
+        (inductor, "bundled_autotune_remote_cache"),
+        (autograd, "enable_remote_autograd_cache"),
+    ):
+        if getattr(config, name, False) is None:
+            setattr(config, name, True)
+
+
+def _install_scope() -> None:
+    from torch._inductor import compile_fx
+
+    compile_ = getattr(compile_fx, "_compile_fx_inner", None)
+    if compile_ is None or hasattr(compile_, "_ingot"):
+        return  # without it, graphs are cached, but nobody waits for another process
+
+    @functools.wraps(compile_)
+    def inner(*arguments: Any, **named: Any) -> Any:
+        with _flights.scope():
+            return compile_(*arguments, **named)
+
+    inner._ingot = True  # type: ignore[attr-defined]
+    compile_fx._compile_fx_inner = inner
+
+
+# ---- C++
+
+
+def _install_builder() -> None:
+    from torch._inductor import cpp_builder
+
+    builder = cpp_builder.CppBuilder
+    plain = getattr(builder, "build", None)
+    needed = ("get_command_line", "get_target_file_path")
+    if plain is None or not all(hasattr(builder, name) for name in needed):
+        _plug.tell_changed("Inductor", "CppBuilder.build")
+        return
+    if hasattr(plain, "_ingot"):
+        return
+
+    @functools.wraps(plain)
+    def build(self: Any) -> None:
+        key = _cpp_key(self)
+        if key is None:
+            plain(self)
+            return
+        with _flights.scope():
+            _build(self, key, plain)
+
+    build._ingot = True  # type: ignore[attr-defined]
+    builder.build = build
+
+
+def _build(builder: Any, key: Key, plain: Any) -> None:
+    target = builder.get_target_file_path()
+    value = _find(key)
+    if value is not None and _write(target, value):
+        return
+    plain(builder)
+    _keep(key, target)
+
+
+@_plug.guarded
+def _find(key: Key) -> bytes | None:
+    return _flights.get(key).value
+
+
+@_plug.guarded
+def _keep(key: Key, target: str) -> None:
+    with open(target, "rb") as file:
+        _flights.put(key, file.read(), label=os.path.basename(target))
+
+
+@_plug.guarded
+def _write(target: str, value: bytes) -> bool:
+    folder = os.path.dirname(target)
+    os.makedirs(folder, exist_ok=True)
+    number, temporary = tempfile.mkstemp(dir=folder, prefix="tmp.ingot.")
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(value)
+        os.chmod(temporary, 0o755)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    return True
+
+
+@_plug.guarded
+def _cpp_key(builder: Any) -> Key | None:
+    """Returns the key of what a builder makes, or None if the key could not contain all that it depends on.
+
+    Headers are those of torch, which its version identifies, and of the system and the compiler. So a torch that is
+    built from a working tree is left to itself, and so is the preprocessor's output, which is made to see its headers.
+    """
+    import torch
+
+    if "+git" in torch.__version__ or getattr(builder, "_preprocessing", True) or getattr(builder, "_aot_mode", True):
+        return None
+    if getattr(builder, "_use_relative_path", False):
+        return None
+    command = builder.get_command_line()
+    target = builder.get_target_file_path()
+    words = shlex.split(command)
+    inputs = _inputs(words, target)
+    if inputs is None:
+        return None
+    fields = {**_toolchain(), **inputs, "compiler": _compiler(words[0])}
+    return _plug.key(KIND_CPP, fields)
+
+
+def _inputs(words: list[str], target: str) -> dict[str, str] | None:
+    """Returns the command with digests in place of the names of its own files, which differ between users."""
+    from torch._inductor.runtime.cache_dir_utils import cache_dir
+
+    own = os.path.join(os.path.realpath(cache_dir()), "")
+    digest = hashlib.sha256()
+    command = []
+    for word in words:
+        real = os.path.realpath(word) if word.startswith("/") else word
+        if word == target:
+            command.append("TARGET")
+        elif os.path.isfile(real):
+            with open(real, "rb") as file:
+                content = file.read()
+            digest.update(hashlib.sha256(content).digest())
+            command.append(f"FILE{os.path.splitext(real)[1]}")
+        elif own in word:
+            return None
+        else:
+            command.append(word)
+    return {"command": shlex.join(command), "inputs": digest.hexdigest()}
+
+
+@functools.cache
+def _compiler(name: str) -> str:
+    import shutil
+    import subprocess
+
+    path = shutil.which(name) or name
+    text = subprocess.run([path, "-v"], capture_output=True, text=True, check=True).stderr
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def install() -> None:
+    """Makes this process's Inductor use Ingot's store."""
+    if not _plug.may_load_code("Inductor"):
+        return
+    with contextlib.suppress(ImportError):
+        _install_graphs()
+    with contextlib.suppress(ImportError):
+        _install_builder()
+    if "torch._inductor.compile_fx" in sys.modules:
+        _install_scope()

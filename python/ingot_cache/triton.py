@@ -1,0 +1,162 @@
+"""Triton's cache: TRITON_CACHE_MANAGER=ingot_cache.triton:CacheManager, or INGOT_PYTHON=triton.
+
+Triton wants files. They lie where its own cache has them (TRITON_CACHE_DIR), but what counts is the artifact in Ingot's
+store: each file is compared with it before Triton gets the path, and replaced in one step if it differs. All files of a
+kernel are one artifact with named parts.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import tempfile
+from collections.abc import Mapping
+from typing import Any
+
+import triton
+from triton.runtime.cache import FileCacheManager
+
+from . import _plug
+from ._cache import Turn
+from ._key import Key
+
+KIND = "triton"
+
+
+@functools.cache
+def _toolchain() -> dict[str, str]:
+    from triton._C import libtriton
+
+    return {"triton": triton.__version__, "libtriton": _plug.build_of(libtriton.__file__)}
+
+
+@functools.cache
+def _device() -> str:
+    """Returns what identifies the device for tuning. Triton's own key has only its architecture."""
+    from triton.runtime import driver
+
+    active = driver.active
+    properties = active.utils.get_device_properties(active.get_current_device())
+    return repr(sorted(properties.items()))
+
+
+def _key(key: str, name: str) -> Key:
+    fields = {"key": key, "file": name, **_toolchain()}
+    if name.endswith(".so"):
+        fields["host"] = _plug.host()
+    elif name.endswith(".autotune.json"):
+        fields["device"] = _device()
+    return _plug.key(KIND, fields)
+
+
+class CacheManager(FileCacheManager):  # type: ignore[misc]
+    """Triton makes one for each kernel."""
+
+    def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
+        super().__init__(key, override=override, dump=dump)
+        self._is_plain = override or dump
+        self._turns: dict[str, Turn] = {}
+        self._data: dict[str, bytes] = {}
+
+    def get_file(self, filename: str) -> str | None:
+        if self._is_plain or filename in self._data:
+            return _none_or_str(super().get_file(filename))
+        files = self._find(filename)
+        return files.get(filename) if files else None
+
+    def get_group(self, filename: str) -> dict[str, str] | None:
+        if self._is_plain:
+            group: dict[str, str] | None = super().get_group(filename)
+            return group
+        return self._find(filename)
+
+    def put(self, data: Any, filename: str, binary: bool = True) -> str:
+        path = str(super().put(data, filename, binary=binary))
+        if not self._is_plain:
+            self._data[filename] = data if isinstance(data, bytes) else str(data).encode()
+            if filename in self._turns:  # asked for by get_file, so it is not a part of a group
+                self._store(filename, {filename: self._data[filename]})
+        return path
+
+    def put_group(self, filename: str, group: Mapping[str, str]) -> Any:
+        if self._is_plain:
+            return super().put_group(filename, group)
+        parts = self._collect(group)
+        if parts is not None:
+            self._store(filename, parts)
+        self._data.clear()
+        return self._make_path(filename)
+
+    def __del__(self) -> None:
+        for name, turn in getattr(self, "_turns", {}).items():
+            _flights.drop(_key(self.key, name), turn)
+
+    @_plug.guarded
+    def _find(self, name: str) -> dict[str, str] | None:
+        """Returns the paths of an artifact's files, or None: then the turn to make it has begun."""
+        if name.endswith(".so") and not _plug.may_load_code("Triton's C modules"):
+            return None
+        turn = _flights.get(_key(self.key, name))
+        if turn.parts is None:
+            self._turns[name] = turn
+            return None
+        return {part: self._extract(part, data) for part, data in turn.parts.items()}
+
+    @_plug.guarded
+    def _store(self, name: str, parts: Mapping[str, bytes]) -> None:
+        if name.endswith(".so") and name not in self._turns:
+            return
+        self._turns.pop(name, None)
+        _flights.put(_key(self.key, name), parts, label=name)
+
+    def _collect(self, group: Mapping[str, str]) -> dict[str, bytes] | None:
+        parts = {}
+        for name, path in group.items():
+            data = self._data.get(name)
+            if data is None:
+                try:
+                    with open(path, "rb") as file:
+                        data = file.read()
+                except OSError:
+                    return None
+            parts[name] = data
+        return parts
+
+    def _extract(self, name: str, data: bytes) -> str:
+        """Makes a file have this content, and returns its path."""
+        path = str(self._make_path(name))
+        if os.path.basename(name) != name:
+            raise ValueError(f"{name!r} is not the name of a file")
+        try:
+            with open(path, "rb") as file:
+                if file.read(len(data) + 1) == data:
+                    return path
+        except OSError:
+            pass
+        number, temporary = tempfile.mkstemp(dir=self.cache_dir, prefix="tmp.ingot.")
+        try:
+            with os.fdopen(number, "wb") as file:
+                file.write(data)
+            os.chmod(temporary, 0o644)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        return path
+
+
+_flights = _plug.Flights()
+
+
+def _none_or_str(path: Any) -> str | None:
+    return None if path is None else str(path)
+
+
+def install() -> None:
+    """Makes this process's Triton use the class above, unless another manager was chosen."""
+    from triton import knobs
+
+    if "manager_class" not in vars(type(knobs.cache)):
+        _plug.tell_changed("Triton", "the knob for the cache manager")
+    elif knobs.cache.manager_class is None:
+        knobs.cache.manager_class = CacheManager

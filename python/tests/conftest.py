@@ -1,0 +1,56 @@
+"""Tests use libingot-cache itself (INGOT_CACHE_LIBRARY names it), real processes and real compilers."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ingot_cache import Cache
+
+Spawn = Callable[..., "subprocess.Popen[str]"]
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty store, which the environment names, and no caches of frameworks."""
+    for name in list(os.environ):
+        if name.startswith(("INGOT_", "TRITON_", "JAX_")) and name != "INGOT_CACHE_LIBRARY":
+            monkeypatch.delenv(name)
+    directory = tmp_path / "store"
+    monkeypatch.setenv("INGOT_PERSIST_DIR", str(directory))
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "triton"))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")
+    return directory
+
+
+@pytest.fixture
+def cache(store: Path) -> Cache:
+    return Cache()
+
+
+@pytest.fixture
+def spawn(tmp_path: Path) -> Spawn:
+    """Starts Python with a program, and with pipes to and from it."""
+
+    def start(program: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", textwrap.dedent(program), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+        )
+
+    return start
+
+
+def entry_files(store: Path) -> list[Path]:
+    """The files of the store's entries."""
+    return sorted(file for file in store.rglob("*") if file.is_file() and file.stat().st_size > 100)

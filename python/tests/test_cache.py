@@ -1,0 +1,366 @@
+"""Cache and Turn."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from conftest import Spawn
+
+import ingot_cache
+from ingot_cache import BUILD, STORAGE, Busy, Cache, IngotError, InvalidArguments, Key, StoreError
+
+
+def test_puts_and_gets_bytes(cache: Cache) -> None:
+    assert cache.get("key") is None
+    cache.put("key", b"value", label="a label")
+    assert cache.get("key") == b"value"
+    assert Cache().get(b"key") == b"value"
+
+
+def test_keeps_empty_and_large_values_and_those_that_begin_with_a_magic(cache: Cache) -> None:
+    for value in (b"", os.urandom(3 << 20), b"INGOTART" + b"x", b"INGOTSEAL", b"INGOT\0\1\2"):
+        cache.put("key", value)
+        assert cache.get("key") == value
+
+
+def test_takes_other_kinds_of_bytes(cache: Cache) -> None:
+    cache.put("key", memoryview(bytearray(b"value")))
+    assert cache.get("key") == b"value"
+    with pytest.raises(TypeError, match="not str"):
+        cache.put("key", "text")  # type: ignore[arg-type]
+
+
+def test_keys_are_equal_if_their_fields_are(cache: Cache) -> None:
+    cache.put({"a": 1, "b": b"\0\xff", "c": None}, b"value")
+    assert cache.get({"c": None, "b": b"\0\xff", "a": "1"}) == b"value"
+    assert cache.get({"a": 1, "b": b"\0\xff"}) is None
+    assert cache.get({"a": 2, "b": b"\0\xff", "c": None}) is None
+    assert cache.get(Key("other", {"a": 1, "b": b"\0\xff", "c": None})) is None
+    assert Key("k", a=1) == Key("k", a="1") != Key("k", a=2)
+
+
+@pytest.mark.parametrize("key", [{}, 5, None, {"": 1}, {"a": object()}, Key("no/kind", a=1)])
+def test_refuses_other_keys(cache: Cache, key: object) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        cache.get(key)  # type: ignore[arg-type]
+
+
+def test_keeps_named_parts(cache: Cache) -> None:
+    parts = {"a.json": b"{}", "b.cubin": b"\0\1", "empty": b""}
+    cache.put("key", parts)
+    assert cache.get_parts("key") == parts
+    assert cache.get("key") == b"{}\0\1"
+    assert cache.get_parts("other") is None
+
+
+def test_knows_what_it_contains_and_removes_it(cache: Cache) -> None:
+    assert "key" not in cache
+    cache.put("key", b"value")
+    assert "key" in cache
+    del cache["key"]
+    assert "key" not in cache
+    with pytest.raises(KeyError):
+        del cache["key"]
+
+
+def test_is_true_and_closes(store: Path) -> None:
+    with Cache(store, namespace="one", max_bytes=1 << 30) as cache:
+        assert cache
+        assert cache.is_usable
+        cache.put("key", b"value")
+        cache.flush()
+    assert cache
+    with pytest.raises(ValueError, match="closed"):
+        cache.get("key")
+    assert Cache(store, namespace="two").get("key") is None
+    assert Cache(store, namespace="one").get("key") == b"value"
+
+
+def test_reads_a_store_without_writing_it(cache: Cache, store: Path) -> None:
+    cache.put("key", b"value")
+    reader = Cache(store, read_only=True)
+    assert reader.get("key") == b"value"
+    with pytest.raises(StoreError) as raised:
+        reader.put("other", b"value")
+    assert raised.value.status == "INGOT_READ_ONLY"
+    assert str(raised.value)
+    assert reader.get_or_create("other", lambda: b"made") == (b"made", BUILD)
+    assert reader.stats()["not_stored"] == 1
+
+
+def test_a_store_that_cannot_be_used_makes_a_cache_that_keeps_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("not a directory")
+    cache = Cache(file)
+    assert not cache.is_usable
+    assert cache.get("key") is None
+    assert cache.get_or_create("key", lambda: b"value") == (b"value", BUILD)
+    assert cache.get("key") is None
+    assert cache.stats()["store_hits"] == 0
+
+
+def test_errors_have_the_library_s_sentence(tmp_path: Path) -> None:
+    with pytest.raises(InvalidArguments) as raised:
+        Cache(tmp_path / "store", namespace="a/b")
+    assert raised.value.status == "INGOT_INVALID_ARGUMENTS"
+    assert "a/b" in str(raised.value)
+    assert isinstance(raised.value, (IngotError, ValueError))
+    with pytest.raises(ValueError, match="trust"):
+        Cache(trust="maybe")
+    with pytest.raises(ValueError, match="protect nothing"):
+        Cache(keys="file")
+    with pytest.raises(IngotError):
+        Cache(tmp_path / "store", trust="require", keys=tmp_path / "missing.key")
+
+
+def test_requires_seals(store: Path, tmp_path: Path) -> None:
+    from ingot_cache import _library
+
+    file = tmp_path / "key"
+    create = _library.load().ingot_persist_key_create
+    create.argtypes = (_library.c_char_p, _library.c_int, _library.c_void_p)
+    assert create(os.fsencode(file), 1, None) == 0
+    Cache(store).put("unsealed", b"value")
+    with Cache(store, trust="require", keys=file) as sealed:
+        assert sealed.get("unsealed") is None
+        sealed.put("sealed", b"value")
+        assert sealed.get("sealed") == b"value"
+        assert sealed.get_or_create("unsealed", lambda: b"new") == (b"new", BUILD)
+    assert Cache(store, trust="require", keys=[file]).get("unsealed") == b"new"
+
+
+def test_counts(cache: Cache) -> None:
+    cache.get("key")
+    cache.get_or_create("key", lambda: b"value")
+    cache.get_or_create("key", lambda: b"value")
+    counts = cache.stats()
+    assert (counts["found"], counts["missed"], counts["made"]) == (1, 2, 1)
+    assert counts["store_stores"] == 1
+
+
+# ---- turns
+
+
+def test_makes_once(cache: Cache) -> None:
+    assert cache.get_or_create("key", lambda: b"one") == (b"one", BUILD)
+    assert cache.get_or_create("key", lambda: b"two") == (b"one", STORAGE)
+
+
+def test_a_maker_that_fails_ends_its_turn(cache: Cache) -> None:
+    def fail() -> bytes:
+        raise LookupError("no such kernel")
+
+    with pytest.raises(LookupError):
+        cache.get_or_create("key", fail)
+    assert cache.get_or_create("key", lambda: b"value") == (b"value", BUILD)
+
+
+def test_a_turn_ends_once_in_any_thread(cache: Cache) -> None:
+    turn = cache.begin("key")
+    assert turn.is_open
+    assert turn.value is None
+    with pytest.raises(Busy):
+        cache.begin("key", wait=0)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(turn.finish, b"value").result()
+    assert not turn.is_open
+    turn.abandon()
+    with pytest.raises(ValueError, match="has ended"):
+        turn.finish(b"again")
+    assert cache.begin("key").value == b"value"
+
+
+def test_a_turn_may_be_abandoned(cache: Cache) -> None:
+    with cache.begin("key"):
+        pass
+    turn = cache.begin("key", wait=0)
+    del turn
+    cache.begin("key", wait=0).abandon(may_others_take=False)
+    assert cache.begin("key", wait=0).value is None
+
+
+def test_a_turn_passes_on_at_its_deadline(cache: Cache) -> None:
+    slow = cache.begin("key")
+    slow.set_deadline(0.01)
+    with cache.begin("key") as turn:
+        assert turn.value is None
+        turn.finish(b"fast")
+    slow.finish(b"slow")
+    assert cache.get("key") == b"slow"
+
+
+def test_50_threads_make_once(cache: Cache) -> None:
+    made: list[int] = []
+    barrier = threading.Barrier(50)
+
+    def make(number: int) -> bytes:
+        made.append(number)
+        return str(number).encode()
+
+    def ask(number: int) -> list[bytes]:
+        barrier.wait()
+        return [cache.get_or_create({"key": key}, lambda: make(number))[0] for key in range(20)]
+
+    with ThreadPoolExecutor(50) as pool:
+        values = list(pool.map(ask, range(50)))
+    assert len(made) == 20
+    assert all(value == values[0] for value in values)
+
+
+def test_close_in_one_thread_leaves_others_working(store: Path) -> None:
+    cache = Cache(store)
+    cache.put("key", b"value")
+    stop = threading.Event()
+
+    def ask() -> None:
+        while not stop.is_set():
+            try:
+                assert cache.get("key") == b"value"
+            except ValueError:
+                return
+
+    with ThreadPoolExecutor(8) as pool:
+        asking = [pool.submit(ask) for _ in range(8)]
+        while cache.stats()["found"] < 1000:
+            pass
+        cache.close()
+        stop.set()
+    assert all(each.exception() is None for each in asking)
+
+
+# ---- asyncio
+
+
+def test_asyncio_makes_once_and_does_not_block(cache: Cache) -> None:
+    made = []
+
+    async def make() -> bytes:
+        made.append(1)
+        await asyncio.sleep(0)
+        return b"value"
+
+    async def ask() -> list[tuple[bytes, str]]:
+        held = cache.begin("key")
+        asking = [asyncio.ensure_future(cache.aget_or_create("key", make)) for _ in range(100)]
+        for _ in range(100):  # the loop goes on while all of them wait
+            await asyncio.sleep(0)
+        assert not any(each.done() for each in asking)
+        held.abandon()
+        return await asyncio.gather(*asking)
+
+    results = asyncio.run(ask())
+    assert len(made) == 1
+    assert sorted(origin for _, origin in results) == [BUILD] + 99 * [STORAGE]
+
+
+def test_asyncio_abandons_what_is_cancelled(cache: Cache) -> None:
+    async def main() -> None:
+        making = asyncio.Event()
+
+        async def make() -> bytes:
+            making.set()
+            await asyncio.sleep(3600)
+            return b"never"
+
+        task = asyncio.ensure_future(cache.aget_or_create("key", make))
+        await making.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert cache.get_or_create("key", lambda: b"value") == (b"value", BUILD)
+
+
+def test_asyncio_takes_plain_functions(cache: Cache) -> None:
+    assert asyncio.run(cache.aget_or_create("key", lambda: b"value")) == (b"value", BUILD)
+
+
+# ---- processes
+
+
+def test_a_forked_child_uses_the_cache_and_not_its_parent_s_turns(cache: Cache) -> None:
+    stop = threading.Event()
+    cache.put("known", b"value")
+
+    def ask() -> None:
+        while not stop.is_set():
+            cache.get("known")
+
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(4):
+            pool.submit(ask)
+        turn = cache.begin("turn")
+        for number in range(10):
+            child = os.fork()
+            if child == 0:
+                try:
+                    assert cache.get("known") == b"value"
+                    assert cache.get_or_create(f"new {number}", lambda: b"new") == (b"new", BUILD)
+                    turn.abandon()  # does nothing: it is the parent's
+                    with pytest.raises(Busy):
+                        cache.begin("turn", wait=0)
+                    os._exit(0)
+                except BaseException as error:
+                    print(repr(error), file=sys.stderr, flush=True)
+                    os._exit(1)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        stop.set()
+    turn.finish(b"parent's")
+    assert cache.get("turn") == b"parent's"
+    assert cache.get("new 9") == b"new"
+
+
+def test_an_interrupt_ends_a_wait(cache: Cache, spawn: Spawn) -> None:
+    turn = cache.begin("key")
+    waiting = spawn(
+        """
+        import ingot_cache
+        cache = ingot_cache.Cache()
+        print("waiting", flush=True)
+        try:
+            cache.begin("key")
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+        """
+    )
+    assert waiting.stdout
+    assert waiting.stdout.readline() == "waiting\n"
+    waiting.send_signal(signal.SIGINT)
+    assert waiting.stdout.readline() == "interrupted\n"  # though the turn has not ended
+    assert waiting.wait() == 0
+    turn.abandon()
+
+
+def test_import_loads_no_library(spawn: Spawn) -> None:
+    program = 'import sys, ingot_cache; print("asyncio" in sys.modules or "ssl" in sys.modules)'
+    output, _ = spawn(program, INGOT_CACHE_LIBRARY="/nonexistent").communicate()
+    assert output == "False\n"
+
+
+def test_a_missing_library_is_an_import_error(spawn: Spawn) -> None:
+    program = """
+    import ingot_cache
+    try:
+        ingot_cache.Cache()
+    except ImportError as error:
+        print(error)
+    """
+    output, _ = spawn(program, INGOT_CACHE_LIBRARY="/nonexistent").communicate()
+    assert "/nonexistent" in output
+    assert "INGOT_CACHE_LIBRARY" in output
+
+
+def test_version_is_the_project_s() -> None:
+    header = Path(__file__).parents[2] / "include/ingot/ingot.h"
+    numbers = [
+        line.split()[-1] for line in header.read_text().splitlines() if line.startswith("#define INGOT_VERSION_")
+    ]
+    assert ingot_cache.__version__ == ".".join(numbers[:3])

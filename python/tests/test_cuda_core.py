@@ -1,0 +1,132 @@
+"""cuda.core's plug, with NVRTC. A cubin needs no driver."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Spawn
+from cuda.core import Program, ProgramOptions, _program
+
+from ingot_cache import Cache, _plug
+from ingot_cache import cuda_core as plug
+
+SOURCE = 'extern "C" __global__ void set(int *a) { *a = %d; }'
+
+
+def program(source: str) -> Any:
+    return Program(source, "c++", ProgramOptions(arch="sm_90"))
+
+
+@pytest.fixture
+def compiled(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What NVRTC compiles from now on."""
+    seen: list[str] = []
+    plain = _program._program_compile_uncached
+
+    def count(*arguments: Any) -> Any:
+        seen.append(arguments[1])
+        return plain(*arguments)
+
+    monkeypatch.setattr(_program, "_program_compile_uncached", count)
+    yield seen
+    _plug.set_cache(None)
+
+
+def test_a_program_comes_from_the_store(cache: Cache, compiled: list[str]) -> None:
+    made = program(SOURCE % 1).compile("cubin", cache=plug.ProgramCache(cache))
+    found = program(SOURCE % 1).compile("cubin", cache=plug.ProgramCache(Cache()))
+    assert found.code == made.code
+    assert compiled == ["cubin"]
+    program(SOURCE % 2).compile("cubin", cache=plug.ProgramCache(cache))
+    assert compiled == ["cubin", "cubin"]
+
+
+def test_is_a_mapping(cache: Cache) -> None:
+    programs = plug.ProgramCache(cache)
+    assert programs
+    assert len(programs) == 0
+    with pytest.raises(KeyError):
+        programs["key"]
+    programs["key"] = b"cubin"
+    assert programs["key"] == programs[b"key"] == b"cubin"
+    assert programs.get("other", b"none") == b"none"
+    assert len(programs) == 1
+    del programs["key"]
+    with pytest.raises(KeyError):
+        del programs["key"]
+    programs.update({"a": b"1", "b": b"2"})
+    programs.clear()
+    assert programs.get("a") is programs.get("b") is None
+    _plug.set_cache(None)
+
+
+def test_a_program_that_does_not_compile_ends_its_turn(cache: Cache, compiled: list[str]) -> None:
+    programs = plug.ProgramCache(cache)
+    for _ in range(2):
+        with ThreadPoolExecutor(1) as pool, pytest.raises(Exception, match="NVRTC"):
+            pool.submit(program("not C++").compile, "cubin", cache=programs).result()
+    assert len(compiled) == 2
+
+
+def test_threads_compile_once(cache: Cache, compiled: list[str]) -> None:
+    programs = plug.ProgramCache(cache)
+    barrier = threading.Barrier(8)
+
+    def compile_one(_: int) -> bytes:
+        mine = program(SOURCE % 3)
+        barrier.wait()
+        return bytes(mine.compile("cubin", cache=programs).code)
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len(set(pool.map(compile_one, range(8)))) == 1
+    assert len(compiled) == 1
+
+
+ZERO_CODE = """
+    import os, sys
+    from cuda.core import Program, ProgramOptions, _program
+    seen = []
+    plain = _program._program_compile_uncached
+    _program._program_compile_uncached = lambda *arguments: seen.append(1) or plain(*arguments)
+    options = ProgramOptions(arch="sm_90")
+    def compile(source, **named):
+        return bytes(Program(source, "c++", options).compile("cubin", **named).code)
+    text = 'extern "C" __global__ void set(int *a) { *a = 1; }'
+    assert compile(text) == compile(text)
+    print(len(seen), end=" ")
+    template = "template<int N> __global__ void set(int *a) { *a = N; }"
+    for _ in range(2):
+        compile(template, name_expressions=("set<3>",))
+    print(len(seen), end=" ")
+    for value in (1, 2):
+        with open("value.h", "w") as header:
+            header.write(f"#define VALUE {value}")
+        compile('#include "value.h"\\nextern "C" __global__ void set(int *a) { *a = VALUE; }')
+    print(len(seen), isinstance(Program(text, "c++", options), Program))
+"""
+
+
+def test_without_code_only_what_cannot_change_the_result(spawn: Spawn) -> None:
+    output, _ = spawn(ZERO_CODE, INGOT_PYTHON="cuda.core").communicate()
+    assert output == "1 3 5 True\n"
+    output, _ = spawn(ZERO_CODE, INGOT_PYTHON="all").communicate()
+    assert output == "0 2 4 True\n"
+    output, _ = spawn(ZERO_CODE).communicate()
+    assert output == "2 4 6 True\n"
+
+
+def test_a_path_is_read_when_it_is_stored(cache: Cache, tmp_path: Path) -> None:
+    class Code:
+        code = str(tmp_path / "file.cubin")
+        name = "file"
+
+    (tmp_path / "file.cubin").write_bytes(b"cubin")
+    programs = plug.ProgramCache(cache)
+    programs["key"] = Code()
+    assert programs["key"] == b"cubin"
+    _plug.set_cache(None)

@@ -1,0 +1,87 @@
+"""JAX's plug, with JAX on the CPU. Each test has its own process, because JAX keeps what it compiled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from conftest import Spawn, entry_files
+
+COMPILE = """
+    import os, sys, warnings
+    import jax, jax.numpy as jnp
+    from jax._src import monitoring
+    events = []
+    monitoring.register_event_listener(lambda name, **named: events.append(name))
+    sys.stdin.readline()
+    results = [float(jax.jit(lambda x, n=n: jnp.sin(x @ x + n).sum())(jnp.ones((8, 8)))) for n in range(2)]
+    misses = events.count("/jax/compilation_cache/cache_misses")
+    hits = events.count("/jax/compilation_cache/cache_hits")
+    print(misses, hits, results, flush=True)
+"""
+
+
+def test_programs_come_from_the_store(spawn: Spawn, tmp_path: Path) -> None:
+    one, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
+    two, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
+    (made, _, first), (again, found, second) = one.split(" ", 2), two.split(" ", 2)
+    assert int(made) >= 2
+    assert (int(again), int(found)) == (0, int(made))
+    assert first == second
+
+
+def test_one_process_compiles_a_program(spawn: Spawn) -> None:
+    alone, _ = spawn(COMPILE, INGOT_PYTHON="jax", INGOT_PERSIST_NAMESPACE="alone").communicate("go\n")
+    processes = [spawn(COMPILE, INGOT_PYTHON="all") for _ in range(4)]
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    made = sum(int(process.communicate()[0].split()[0]) for process in processes)
+    assert made == int(alone.split()[0])
+
+
+def test_a_damaged_entry_is_made_again(spawn: Spawn, store: Path) -> None:
+    one, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
+    for file in entry_files(store):
+        content = bytearray(file.read_bytes())
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
+    two, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
+    assert two == one
+    three, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
+    assert three.startswith("0 ")
+
+
+def test_does_nothing_unless_asked(spawn: Spawn, store: Path) -> None:
+    output, _ = spawn(COMPILE).communicate("go\n")
+    assert output.startswith("0 0 ")
+    assert not store.exists()
+
+
+def test_a_server_without_seals_gives_no_code(spawn: Spawn) -> None:
+    program = """
+        import warnings
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            import jax
+        from jax._src import compilation_cache
+        print(hasattr(compilation_cache, "_ingot"), *(each.message for each in caught))
+    """
+    output, _ = spawn(program, INGOT_PYTHON="jax", INGOT_PERSIST_REMOTE="redis://localhost").communicate()
+    assert output.startswith("False ")
+    assert "INGOT_PERSIST_TRUST=require" in output
+
+
+def test_tells_when_the_hook_has_changed(spawn: Spawn) -> None:
+    program = """
+        import warnings
+        from jax._src import compilation_cache
+        del compilation_cache.get_file_cache
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            import ingot_cache.jax
+            ingot_cache.jax.install()
+        print(caught[0].message)
+    """
+    output, _ = spawn(program).communicate()
+    assert "JAX keeps its own cache" in output
