@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "conformance/children.h"
+#include "conformance/impostor.h"
 
 using namespace conformance;
 
@@ -225,6 +226,30 @@ TEST(Blob, IsRefusedByAnotherDriver)
     if (device().environment_of_another_driver().empty())
         return;
     expect_refused(INGOT_BLOB_STALE, blob_in_child(device().environment_of_another_driver()));
+}
+
+/* The blob's checksum and the identity in it are right, so only the backend can refuse these binaries. The children
+ * show it if a driver ends the process. */
+TEST(Blob, WithABinaryThatIsNoneIsRefused)
+{
+    if (!device().refuses_wrong_binaries())
+        return;
+    const Bytes sound = binary_of(sound_blob());
+    const Bytes half(sound.begin(), sound.begin() + static_cast<std::ptrdiff_t>(sound.size() / 2));
+    EXPECT_EQ("INGOT_SUCCESS", status_in_child(blob_with_binary(sound), {}));
+    EXPECT_EQ("INGOT_BLOB_REJECTED", status_in_child(blob_with_binary(half), {}));
+    EXPECT_EQ("INGOT_BLOB_REJECTED", status_in_child(blob_with_binary(Bytes(4096, 'x')), {}));
+    EXPECT_EQ("INGOT_BLOB_REJECTED", status_in_child(blob_with_binary(Bytes(1, 0)), {}));
+}
+
+TEST(Blob, WithTheBinaryOfAnIncompatibleDeviceIsRefused)
+{
+    const Environment incompatible = device().environment_of_incompatible_device();
+    if (!device().refuses_wrong_binaries() || incompatible.empty())
+        return;
+    const Bytes foreign = binary_of(blob_in_child(incompatible));
+    ASSERT_NE(binary_of(sound_blob()), foreign);
+    EXPECT_EQ("INGOT_BLOB_REJECTED", status_in_child(blob_with_binary(foreign), {}));
 }
 
 TEST(Blob, IsNotLookedAtWhereTheProgramIsInMemory)

@@ -72,6 +72,10 @@ public:
 
     /* No environment variable turns a real GPU into another one, so this sets a variable that changes what the compiler
      * generates. */
+    Environment environment_of_incompatible_device() const override
+    {
+        return executes() ? Environment{} : environment_of_another_device();
+    }
     Environment environment_of_another_device() const override
     {
         return executes() ? Environment{{"NVRTC_APPEND_FLAGS", "-maxrregcount=128"}}

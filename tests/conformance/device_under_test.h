@@ -53,6 +53,9 @@ public:
     virtual std::optional<uint32_t> different_device() const { return std::nullopt; }
     /* Returns environment variables that make device 0 of a new process a different device. */
     virtual Environment environment_of_another_device() const = 0;
+    /* Returns environment variables that make device 0 of a new process one whose code device 0 cannot run. Returns
+     * none if no variable can do that. */
+    virtual Environment environment_of_incompatible_device() const { return environment_of_another_device(); }
     /* Returns environment variables that make the driver or compiler of a new process a different one. Returns none if
      * no variable can do that. */
     virtual Environment environment_of_another_driver() const { return {}; }
@@ -87,6 +90,10 @@ public:
      * computes the value of constant 3 (5 by default). */
     virtual bool takes_spec_constants() const = 0;
     virtual ProgramText specialized() const = 0;
+
+    /* False if the driver ends the process or compiles when it loads a wrong binary, and nothing can prevent that. The
+     * suite then does not check that the backend refuses binaries that are damaged or of another device. */
+    virtual bool refuses_wrong_binaries() const { return true; }
 
     /* True if kernels compute results. run() then launches the kernel with this local size on device 0, and returns its
      * result for x. */

@@ -57,6 +57,16 @@ public:
                 {"HardwareInfoOverride", "default"}};
     }
 
+    Environment environment_of_incompatible_device() const override
+    {
+        const char *product = getenv("ProductFamilyOverride");
+        if (product == nullptr || strcmp(product, "tgllp") != 0)
+            return environment_of_another_device();
+        return {{"INGOT_TEST_DEVICE", "level_zero-dg2"},
+                {"ProductFamilyOverride", "dg2"},
+                {"HardwareInfoOverride", "2x4x16"}};
+    }
+
     ProgramText two_kernels() const override { return spirv({"two_kernels"}); }
     ProgramText with_option(int amount) const override
     {

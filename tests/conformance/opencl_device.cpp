@@ -72,6 +72,13 @@ public:
                                     : Environment{{"POCL_DEVICES", "basic"}};
     }
 
+    Environment environment_of_incompatible_device() const override
+    {
+        /* The other device above is of the same family, so the driver loads its binaries. */
+        return platform_.is_intel() ? Environment{{"ProductFamilyOverride", "dg2"}, {"HardwareInfoOverride", "2x4x16"}}
+                                    : Environment{};
+    }
+
     ProgramText two_kernels() const override { return opencl_c(kTwoKernels); }
 
     ProgramText with_option(int amount) const override
@@ -116,6 +123,7 @@ public:
     }
 
     std::string harmless_option() const override { return "-cl-no-signed-zeros"; }
+    bool refuses_wrong_binaries() const override { return !platform_.is_pocl(); } /* PoCL ends the process */
     bool takes_link_options() const override { return !platform_.is_pocl(); } /* PoCL takes them only for libraries */
 
     bool takes_spec_constants() const override { return platform_.is_intel(); }

@@ -47,6 +47,22 @@ TEST(Program, SeesItsEmbeddedHeaders)
     expect_computes(14, device().with_header(4), "add", 10);
 }
 
+/* Ingot replaces includes by texts only in a program that is cacheable. Otherwise, and after a failed build, the
+ * backend has to find the headers. */
+TEST(Program, SeesItsEmbeddedHeadersIfItGetsTheOriginalText)
+{
+    if (!device().includes_files())
+        return;
+    for (const int amount : {3, 4}) {
+        ProgramText text = device().with_header(amount);
+        text.sources[0].bytes = "#define NOT_CACHEABLE __DATE__\n" + text.sources[0].bytes;
+        const Desc desc = describe(make_context(), text);
+        const char *reason = nullptr;
+        EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_program_desc_is_cacheable(desc.get(), &reason));
+        expect_computes(10 + amount, text, "add", 10);
+    }
+}
+
 TEST(Program, IsLinkedWithItsLinkOptionsOrRefused)
 {
     ProgramText text = device().two_kernels();
@@ -196,6 +212,36 @@ TEST(Program, FailureIsToldToEveryWaiter)
     for (std::thread &thread : threads)
         thread.join();
     EXPECT_EQ(8, told.load());
+}
+
+/* A backend that keeps the data of one call where another call sees it gives a thread another thread's program. */
+TEST(Program, AreBuiltAndLoadedByManyThreadsAtOnce)
+{
+    constexpr int kThreads = 8;
+    const auto amount_of = [](int i) { return device().includes_files() ? i : 3 + i % 2; }; /* others are files */
+    const Context built_in = make_context();
+    const Context loaded_in = make_context();
+    std::vector<Program> built(kThreads);
+    std::vector<Program> loaded(kThreads);
+    std::atomic<int> ready{0};
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+        threads.emplace_back([&, i] {
+            const Desc desc = describe(built_in, device().with_option(amount_of(i)));
+            for (++ready; ready < kThreads;)
+                std::this_thread::yield();
+            built[static_cast<size_t>(i)] = create(desc);
+            const Bytes blob = blob_of(built[static_cast<size_t>(i)]);
+            loaded[static_cast<size_t>(i)] = load(describe(loaded_in, device().with_option(amount_of(i))), blob);
+        });
+    }
+    for (std::thread &thread : threads)
+        thread.join();
+    for (int i = 0; i < kThreads && device().executes(); ++i) {
+        const auto at = static_cast<size_t>(i);
+        EXPECT_EQ(10 + amount_of(i), device().run(built_in.get(), kernel_of(built[at], "add").get(), 10));
+        EXPECT_EQ(10 + amount_of(i), device().run(loaded_in.get(), kernel_of(loaded[at], "add").get(), 10));
+    }
 }
 
 TEST(Program, IsBuiltOnceForAllWhoAskAtOnce)

@@ -3,7 +3,8 @@
  *
  * The simulated machine has three devices: two identical ones and a different one. The environment variables
  * REFERENCE_TARGET and REFERENCE_DRIVER give a new process other hardware or another driver. REFERENCE_BUILD_MS is how
- * long a compilation takes.
+ * long a compilation takes. REFERENCE_FAULT plants a fault in the backend, which the suite must find
+ * (reference_backend.h).
  */
 #include "conformance/device_under_test.h"
 
@@ -57,6 +58,7 @@ public:
         reference.targets = targets.data();
         reference.driver_version = variable("REFERENCE_DRIVER", "1");
         reference.hook = take_time;
+        reference.fault = getenv("REFERENCE_FAULT");
         ingot_context_t context = nullptr;
         if (reference_context_create(&context, &reference, &info) != INGOT_SUCCESS)
             throw std::runtime_error(ingot_last_error_detail());

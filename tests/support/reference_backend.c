@@ -5,11 +5,16 @@
  */
 #include "reference_backend.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "reference_compiler.h"
+
+#define SHARED_SIZE 256
 
 struct state {
     reference_info_t info;
@@ -47,6 +52,11 @@ static ingot_status_t ask_hook(struct state *state, const char *operation)
     return status == INGOT_SUCCESS ? status : ingot_set_error_detail(status, "the hook failed %s", operation);
 }
 
+static int has_fault(const struct state *state, const char *fault)
+{
+    return state->info.fault != NULL && strcmp(state->info.fault, fault) == 0;
+}
+
 static void free_state(struct state *state)
 {
     for (uint32_t i = 0; state->targets != NULL && i < state->info.device_count; ++i)
@@ -68,9 +78,9 @@ static ingot_status_t identify_device(void *self, uint32_t device, ingot_identit
 
     COUNT(state, identifications, 1);
     ingot_status_t status = ask_hook(state, "identify");
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && !has_fault(state, "device"))
         status = ingot_identity_add(identity, "device_name", strlen(state->targets[device]), state->targets[device]);
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS && !has_fault(state, "driver"))
         status = ingot_identity_add(identity, "driver_version", strlen(state->driver_version), state->driver_version);
     return status;
 }
@@ -116,6 +126,39 @@ static struct program *alloc_program(size_t device_count, const uint32_t *device
     return program;
 }
 
+/* Replaces the options by those in a place that all threads share. */
+static void share_options(ingot_build_request_t *request)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the race is between calls, not between bytes */
+    static char shared[SHARED_SIZE];
+    static _Thread_local char own[SHARED_SIZE];
+
+    (void)pthread_mutex_lock(&lock);
+    (void)snprintf(shared, sizeof(shared), "%s", request->compile_options);
+    (void)pthread_mutex_unlock(&lock);
+    (void)poll(NULL, 0, 20);
+    (void)pthread_mutex_lock(&lock);
+    memcpy(own, shared, sizeof(own));
+    (void)pthread_mutex_unlock(&lock);
+    request->compile_options = own;
+}
+
+/* Changes the request as the planted fault says. */
+static ingot_build_request_t spoil(const struct state *state, const ingot_build_request_t *request)
+{
+    ingot_build_request_t spoiled = *request;
+
+    if (has_fault(state, "headers"))
+        spoiled.header_count = 0;
+    if (has_fault(state, "options"))
+        spoiled.compile_options = "";
+    if (has_fault(state, "constants"))
+        spoiled.spec_constant_count = 0;
+    if (has_fault(state, "race"))
+        share_options(&spoiled);
+    return spoiled;
+}
+
 static ingot_status_t build(void *self, const ingot_build_request_t *request, size_t device_count,
                             const uint32_t *devices, ingot_sink_t *log, void **out)
 {
@@ -127,10 +170,13 @@ static ingot_status_t build(void *self, const ingot_build_request_t *request, si
     struct program *program = alloc_program(device_count, devices);
     if (program == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
+    const ingot_build_request_t spoiled = spoil(state, request);
     for (size_t i = 0; status == INGOT_SUCCESS && i < device_count; ++i) {
         COUNT(state, builds, 1);
-        status = reference_compile(&program->codes[i], request, state->targets[devices[i]], log);
+        status = reference_compile(&program->codes[i], &spoiled, state->targets[devices[i]], log);
     }
+    if (status == INGOT_BUILD_FAILED && has_fault(state, "failure"))
+        status = INGOT_BACKEND_ERROR;
     if (status != INGOT_SUCCESS) {
         free_program(program);
         return status;
@@ -138,6 +184,17 @@ static ingot_status_t build(void *self, const ingot_build_request_t *request, si
     COUNT(state, live_programs, 1);
     *out = program;
     return INGOT_SUCCESS;
+}
+
+static ingot_status_t load_code(const struct state *state, struct reference_code *code, const ingot_binary_t *binary,
+                                uint32_t device)
+{
+    char target[REFERENCE_TARGET_SIZE + 1] = "";
+
+    if (!has_fault(state, "foreign") || binary->size < REFERENCE_TARGET_AT + REFERENCE_TARGET_SIZE)
+        return reference_code_copy(code, binary->size, binary->bytes, state->targets[device]);
+    memcpy(target, (const uint8_t *)binary->bytes + REFERENCE_TARGET_AT, REFERENCE_TARGET_SIZE);
+    return reference_code_copy(code, binary->size, binary->bytes, target);
 }
 
 static ingot_status_t load(void *self, const ingot_build_request_t *request, size_t device_count,
@@ -152,9 +209,11 @@ static ingot_status_t load(void *self, const ingot_build_request_t *request, siz
     struct program *program = alloc_program(device_count, devices);
     if (program == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
-    for (size_t i = 0; status == INGOT_SUCCESS && i < device_count; ++i)
-        status =
-            reference_code_copy(&program->codes[i], binaries[i].size, binaries[i].bytes, state->targets[devices[i]]);
+    for (size_t i = 0; status == INGOT_SUCCESS && i < device_count; ++i) {
+        status = load_code(state, &program->codes[i], &binaries[i], devices[i]);
+        if (status == INGOT_BLOB_REJECTED && has_fault(state, "anything"))
+            status = INGOT_SUCCESS;
+    }
     if (status != INGOT_SUCCESS) {
         free_program(program);
         return status;
@@ -191,12 +250,13 @@ static ingot_status_t get_binary(void *self, void *program, uint32_t device, ing
         return status;
     if (code == NULL)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "no code for device %u", (unsigned)device);
-    return ingot_sink_write(binary, code->size, code->bytes);
+    return ingot_sink_write(binary, code->size - (size_t)has_fault(state, "binary"), code->bytes);
 }
 
 static ingot_status_t get_kernel_names(void *self, void *program, ingot_sink_t *names)
 {
-    (void)self;
+    if (has_fault(self, "names"))
+        return INGOT_SUCCESS;
     return reference_code_names(&((const struct program *)program)->codes[0], names);
 }
 

@@ -46,6 +46,10 @@ typedef struct reference_info {
     int generates_code_at_launch; /* reported to users; has no effect here */
     int name_expressions;         /* accepted, but they name nothing here */
     const char *name;             /* of the backend; must live as long as the context; NULL: "reference" */
+    /* A fault that the conformance suite must find: "device" or "driver" is not in the identity; a build ignores
+     * "headers", "options" or "constants", returns another status after a "failure", or is a "race" for the options; a
+     * load accepts a "foreign" binary, or "anything"; no kernel has "names"; the "binary" is cut. NULL: none. */
+    const char *fault;
 } reference_info_t;
 
 ingot_status_t reference_context_create(ingot_context_t *context, const reference_info_t *info,

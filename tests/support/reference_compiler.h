@@ -8,6 +8,8 @@
 
 /* The bytes are "REFCODE1", the target's name in 24 bytes, and the kernels. Each kernel has a name in 32 bytes, a
  * 32-bit count, and as many operations, each of a character and eight bytes. */
+enum { REFERENCE_TARGET_AT = 8, REFERENCE_TARGET_SIZE = 24 };
+
 struct reference_code {
     size_t size;
     uint8_t *bytes;

@@ -209,8 +209,9 @@ static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease
     if (turn->waiting_ns == 0) {
         turn->waiting_ns = turn->is_artifact ? turn->since_ns : now_ns;
         turn->until_ns = turn->waiting_ns + locks->max_wait_ns(turn->store->self, LEAST_LIMIT_NS);
-        turn->last_until_ns = turn->waiting_ns + (turn->is_artifact ? build_turn_limit_ns(turn)
-                                                                    : locks->max_wait_for_working_ns(turn->store->self));
+        turn->last_until_ns =
+            turn->waiting_ns +
+            (turn->is_artifact ? build_turn_limit_ns(turn) : locks->max_wait_for_working_ns(turn->store->self));
     }
     if (!may_wait(turn, now_ns, answer)) {
         turn->is_late = true;
