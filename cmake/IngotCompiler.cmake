@@ -63,7 +63,7 @@ function(ingot_optimize_as_whole objects shared)
     endif()
 endfunction()
 
-# Sets how the files of util/xxh3.h are compiled in the directory of a library. On other processors than x86-64, they
+# Sets how the files of util/xxh3 are compiled in the directory of a library. On other processors than x86-64, they
 # report that they have no code for AVX2 and AVX-512.
 include(CheckIncludeFile)
 check_include_file(sys/platform/x86.h INGOT_HAS_PLATFORM_X86) # of glibc 2.33 and later, on x86
@@ -79,6 +79,6 @@ function(ingot_compile_xxh3)
         elseif(INGOT_HAS_PLATFORM_X86 AND part STREQUAL "avx512")
             list(APPEND options -mavx512f)
         endif()
-        set_source_files_properties(../util/xxh3_${part}.c PROPERTIES COMPILE_OPTIONS "${options}")
+        set_source_files_properties(../util/xxh3/xxh3_${part}.c PROPERTIES COMPILE_OPTIONS "${options}")
     endforeach()
 endfunction()

@@ -8,7 +8,7 @@
 extern "C" {
 #include "remote/object/envelope.h"
 #include "util/little_endian.h"
-#include "util/xxh3.h"
+#include "util/xxh3/xxh3.h"
 }
 
 namespace

@@ -5,7 +5,7 @@
 
 #include <sodium.h>
 
-#include "util/xxh3.h"
+#include "util/xxh3/xxh3.h"
 
 struct hash128 hash128_of(size_t size, const void *bytes)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "util/little_endian.h"
-#include "util/xxh3.h"
+#include "util/xxh3/xxh3.h"
 
 #define LONG_SIZE (256u * 1024u)
 

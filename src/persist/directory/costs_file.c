@@ -45,7 +45,7 @@ static uint64_t read_ns(void *self, size_t id_size, const uint8_t *id)
     size_t size = 0;
     uint64_t known_ns = 0;
     account_files_path(path, directory->name_space, NAME);
-    const int fd = files_open_read(directory->root, path);
+    const int fd = files_open_read(directory->root.fd, path);
     if (fd < 0)
         return 0;
     const uint64_t place = make_record(id_size, id, 0, expected);
@@ -66,8 +66,8 @@ static void note_ns(void *self, size_t id_size, const uint8_t *id, uint64_t know
     const uint64_t place = make_record(id_size, id, known_ns, record);
     account_files_path(path, directory->name_space, NAME);
     if (directory->name_space[0] != '\0') /* a namespace gets its directory with its first blob, or here */
-        (void)files_make_directory(directory->root, directory->name_space);
-    const int fd = files_open_update(directory->root, path);
+        (void)files_make_directory(directory->root.fd, directory->name_space);
+    const int fd = files_open_update(directory->root.fd, path);
     if (fd < 0)
         return;
     if (is_trusted(directory, fd) && files_may_grow_to(place + RECORD_SIZE))

@@ -10,7 +10,7 @@
 
 extern "C" {
 #include "core/base/digest.h"
-#include "util/xxh3.h"
+#include "util/xxh3/xxh3.h"
 }
 
 namespace

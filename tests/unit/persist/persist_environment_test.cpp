@@ -10,7 +10,7 @@
 #include "support/store_fixture.h"
 
 extern "C" {
-#include "persist/storage/environment.h"
+#include "persist/storage/common/environment.h"
 }
 
 using namespace store_fixture;

@@ -14,7 +14,7 @@ extern "C" {
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
 #include "util/little_endian.h"
-#include "util/xxh3.h"
+#include "util/xxh3/xxh3.h"
 }
 
 using namespace remote_fixture;

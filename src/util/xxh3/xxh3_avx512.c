@@ -4,7 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "util/xxh3.h"
+#include "util/xxh3/xxh3.h"
 
 #if defined(__AVX512F__)
 #include <sys/platform/x86.h> /* the C library knows what the processor and the system support */

@@ -4,7 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "util/xxh3.h"
+#include "util/xxh3/xxh3.h"
 
 struct xxh3_words xxh3_128_plain(size_t size, const void *bytes)
 {

@@ -1,8 +1,8 @@
 /*
  * environment.h - reads the settings of persistence from the environment.
  */
-#ifndef INGOT_PERSIST_STORAGE_ENVIRONMENT_H
-#define INGOT_PERSIST_STORAGE_ENVIRONMENT_H
+#ifndef INGOT_PERSIST_STORAGE_COMMON_ENVIRONMENT_H
+#define INGOT_PERSIST_STORAGE_COMMON_ENVIRONMENT_H
 
 #include <ingot/persist.h>
 

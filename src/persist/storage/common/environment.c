@@ -10,7 +10,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "persist/storage/environment.h"
+#include "persist/storage/common/environment.h"
 
 #include <ingot/backend.h>
 #include <stdbool.h>
