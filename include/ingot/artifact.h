@@ -107,10 +107,11 @@ INGOT_API ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_
  * shares the cache has the turn.
  *
  * If the other maker stores the artifact, this function returns it. If that maker is killed, abandons its turn or lets
- * the deadline pass, one of the waiting callers gets the turn. A maker in another process that is stopped cannot pass
- * its turn on. After a wait of the storage's build_wait_ms (ingot_persist_info_t; 10 minutes if that is not set), a
- * caller therefore gets a turn anyway. Repeated calls of one process with short waits count as one wait, if less than
- * 10 s lie between them.
+ * the deadline pass, one of the waiting callers gets the turn. A process that is stopped cannot pass its turn on, so a
+ * caller that waits for it gets a turn anyway, after the storage's build_wait_ms (ingot_persist_info_t). If that is not
+ * set, it waits for a stopped process as long as the longest build took, but at least 30 s, and for one that works at
+ * least 10 minutes. Repeated calls of one process with short waits count as one wait, if less than 10 s lie between
+ * them.
  *
  * A turn occupies no thread. Any thread may end it, with ingot_turn_finish or ingot_turn_abandon. While a thread waits
  * here, it must hold no lock that the maker needs. After fork, the parent's turns do not belong to the child.
@@ -129,8 +130,8 @@ INGOT_API ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_a
 /**
  * Sets when a turn passes on to another maker if it has not ended by then. The artifact may still be finished later.
  *
- * @param deadline_ms  From now on. 0: the same time as a caller waits for a stopped maker (ingot_artifact_begin), which
- *                     is also the initial value.
+ * @param deadline_ms  From now on. 0: the time for which a caller waits for a process that works
+ *                     (ingot_artifact_begin), which is also the initial value.
  */
 INGOT_API void ingot_turn_set_deadline(ingot_turn_t turn, uint64_t deadline_ms);
 

@@ -4,6 +4,8 @@
  */
 #include <csignal>
 
+#include <ingot/artifact.h>
+
 #include "cli/recipes.h"
 #include "support/opencl_driver_copy.h"
 
@@ -49,6 +51,21 @@ int run_application(const std::string &root, const char *name_space, const std::
     }
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
     return built;
+}
+
+/* Stores an artifact, which is nothing that could be rebuilt. */
+void add_artifact(const std::string &root, const char *name_space)
+{
+    ingot_artifact_key_t key = INGOT_ARTIFACT_KEY_INIT;
+    key.kind = "triton";
+    uint8_t id[100];
+    size_t id_size = sizeof(id);
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_key_get_id(&key, &id_size, id));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_pack(id_size, id, nullptr, 1, "x", &blob));
+    const store_fixture::Store store = open_keeping_store(root, name_space, 0);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(store.get(), id_size, id, blob.size, blob.bytes));
+    blob.release(&blob);
 }
 
 class CliStale : public RecipeTest
@@ -157,6 +174,7 @@ TEST_F(CliStale, RebuildsEachNamespaceAndSaysWhatItCannotRebuild)
     ASSERT_EQ(1, run_here({numbered_text(4)}, nullptr));
     ASSERT_EQ(1, run_here({numbered_text(5)}, "none", 0));
     ASSERT_EQ(1, run_here({numbered_text(6)}, "two", 0));
+    add_artifact(root().string(), "two");
     upgrade();
     EXPECT_EQ("2 rebuilt, 0 up to date, 1 entries without a recipe", summary({"--namespace", "two"}));
     const std::string parse = "import json,sys; j = json.load(sys.stdin); print([j[k] for k in ('built', 'present', "
