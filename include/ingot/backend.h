@@ -246,6 +246,9 @@ typedef struct ingot_text_rules {
     const char *const *late_directories;
     /** NULL-terminated: environment variables whose values the compiler reads as more options. NULL: none. */
     const char *const *option_variables;
+    /** Not 0: an asm statement can read files when the compiler assembles it. Ingot then lets the compiler refuse the
+     *  keyword by `#pragma GCC poison`, and builds natively what needs it. */
+    int assembler_reads_files;
 } ingot_text_rules_t;
 
 /**

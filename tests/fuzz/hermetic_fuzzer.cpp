@@ -1,7 +1,8 @@
 /*
  * hermetic_fuzzer.cpp - resolves the includes of any source, with any options and any embedded header.
  *
- * The resolution must end, must give either a result or a reason, and must give the same again for the same input. The
+ * The resolution must end, must give either a result or a reason, and must give the same again for the same input. It
+ * must not look at more bytes than is proportional to the size of the texts, which holds on a busy machine, too. The
  * resulting text must include nothing, according to a check that shares no code with the library. The input has three
  * parts, separated by 0xff: source, options, header. The header is embedded as "inc.h" and can include itself.
  */
@@ -128,6 +129,10 @@ bool has_including_directive(const std::string &text, bool cplusplus)
 
 /* ---- the resolution ---- */
 
+/* Limit of the bytes that scans look at. A scan reads most bytes two or three times. */
+constexpr size_t kStepsPerByte = 24;
+constexpr size_t kMoreSteps = 16384;
+
 struct Outcome {
     std::string files;
     std::string reason;
@@ -149,6 +154,7 @@ Outcome resolve(const ingot_allocator_t *allocator, const hermetic_input &input,
     outcome.files.assign(reinterpret_cast<const char *>(hermetic.files.bytes), hermetic.files.size);
     outcome.reason = hermetic.reason != nullptr ? hermetic.reason : "";
     outcome.gap = hermetic.gap != nullptr ? hermetic.gap : "";
+    require(hermetic.scan_steps <= kStepsPerByte * (input.sources[0].size + input.headers[0].size) + kMoreSteps);
     if (want_texts && outcome.reason.empty())
         outcome.text.assign(reinterpret_cast<const char *>(hermetic.texts.bytes), hermetic.ends[0]);
     hermetic_fini(&hermetic);

@@ -268,6 +268,20 @@ ingot_status_t context_get_identity(struct ingot_context *context, uint32_t devi
     return INGOT_SUCCESS;
 }
 
+const char *context_compiler_change(struct ingot_context *context, size_t device_count, const uint32_t *devices)
+{
+    const char *change = text_rules_are_current(&context->text_rules, &context->allocator)
+                             ? NULL
+                             : "a variable with the compiler's options has changed since the context read it";
+    for (size_t i = 0; change == NULL && i < device_count; ++i) {
+        const struct device_identity *identity =
+            atomic_load_explicit(&context->identities[devices[i]], memory_order_acquire);
+        if (identity != NULL)
+            change = device_identity_change(identity, &context->allocator);
+    }
+    return change;
+}
+
 bool context_make_room(struct ingot_context *context, ingot_status_t status)
 {
     return status == INGOT_OUT_OF_MEMORY && memory_cache_make_room(context->programs);

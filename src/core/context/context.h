@@ -68,6 +68,10 @@ void context_unreference(struct ingot_context *context);
 ingot_status_t context_get_identity(struct ingot_context *context, uint32_t device,
                                     const struct device_identity **identity);
 
+/* Returns what the compiler reads for each build and has changed since the context read it: environment variables, or
+ * files of the compiler. Returns a clause (a static string), or NULL if nothing has changed. */
+const char *context_compiler_change(struct ingot_context *context, size_t device_count, const uint32_t *devices);
+
 /* Converts a capacity to limits. Returns INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
 ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
 

@@ -26,8 +26,9 @@ static bool contains(size_t size, const char *text, const char *part)
 
 bool hermetic_concerns(size_t size, const char *text)
 {
-    static const char *const parts[] = {"%:",       "??",      "DATE__", "TIME__", "TIMESTAMP__", "LEVEL__", "FILE",
-                                        "location", "include", "import", "embed",  "assert",      "incbin",  "ragma"};
+    static const char *const parts[] = {"%:",      "??",     "DATE__",   "TIME__",  "TIMESTAMP__",
+                                        "LEVEL__", "FILE",   "location", "include", "import",
+                                        "embed",   "assert", "asm",      "incbin",  "ragma"};
     if (size == 0)
         return false;
     /* A backslash may hide any of the other characters by joining lines. */
@@ -568,7 +569,9 @@ static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermet
     graph.expansion_steps = hermetic->expansion_steps;
     if (!graph.arena.failed)
         grow(&graph);
+    graph_check_composed_names(&graph);
     hermetic->expansion_steps = graph.expansion_steps;
+    hermetic->scan_steps += graph.scan_steps;
     if (graph.record != NULL)
         include_record_end(&graph);
     const ingot_status_t status = conclude(hermetic, &graph, want_texts);

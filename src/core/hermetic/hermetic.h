@@ -27,6 +27,7 @@ struct hermetic {
     size_t end_count;          /* number of sources of all inputs */
     size_t source_count;       /* number of sources resolved so far */
     size_t expansion_steps;    /* steps that the inputs resolved so far took; see macro_body.h */
+    size_t scan_steps;         /* number of bytes that the scans of their texts looked at */
     bool must_look;            /* set by the caller to true if included files may affect the result */
     struct include_record *record; /* set by the caller to record what the includes lead to, or NULL */
     struct include_replay *replay; /* set by the caller to take the results from a record instead of from files, or

@@ -22,6 +22,7 @@ enum { MAX_INLINE_DEPTH = 150, MAX_NESTED_MARKERS = 20, MAX_REPLACED = 200000 };
 
 /* What the shape says about an event. Values above SHAPE_TEXT are SHAPE_TEXT plus the number of an included text. */
 enum { SHAPE_GAP, SHAPE_ASSUMED, SHAPE_ABSENT, SHAPE_PRESENT, SHAPE_MARK, SHAPE_END, SHAPE_TEXT };
+enum { SHAPE_NO_ASM = SHAPE_TEXT }; /* texts are numbered from 1 */
 
 struct assumption {
     struct assumption *next;
@@ -385,6 +386,13 @@ void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     if (source->size >= 3 && memcmp(source->bytes, byte_order_mark, 3) == 0)
         put(walk, 3, byte_order_mark);
+    if (walk->graph->refuses_asm) {
+        ++walk->replaced;
+        put_shape(walk, SHAPE_NO_ASM);
+        put_text(walk, "#pragma GCC poison asm __asm __asm__\n");
+        put_line(walk, 1);
+        put_text(walk, "\n");
+    }
     visit(walk, source);
     walk_text(walk, source);
     forget_until(walk, NULL); /* the next source is compiled separately, so no assumption holds there */

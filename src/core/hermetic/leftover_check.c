@@ -5,6 +5,10 @@
  * It examines every # or %: that is not part of an event (source_graph.h), even in code, comments and literals. If the
  * next word, after any comments, blanks and non-ASCII bytes, is include, import or embed, then a small, separate reader
  * must confirm that the place is in a comment or a literal.
+ *
+ * The time is proportional to the size of the text. Texts are possible for which this would take more steps, because
+ * each # is followed by a different sequence of comments. The check counts its steps, and does not confirm a text that
+ * takes too many.
  */
 #include "core/hermetic/source_graph.h"
 
@@ -26,55 +30,109 @@ static bool is_including_word(const char *at, const char *end)
     return begins_with(at, end, "include") || begins_with(at, end, "import") || begins_with(at, end, "embed");
 }
 
+/* Limit of the work: steps per byte, and steps in addition. A step is a byte that is looked at. */
+enum { STEPS_PER_BYTE = 16, MORE_STEPS = 4096 };
+
+/* A part of the text without comments, from which the next word or quote was found. */
+struct known_word {
+    const char *from;
+    const char *to;
+    const char *word;
+};
+
 /* What is kept from one call to the next, so that all calls together read the text only once. */
 struct look {
     const struct clean_text *clean;
     const char *end;
     bool raw_strings;
-    const char *close; /* the next end of a comment, or the end of the text */
-    const char *at;    /* comments and literals that begin before this place have been read */
+    const char *close;        /* the end of a comment that next_word found, or the end of the text */
+    const char *at;           /* comments and literals that begin before this place have been read */
+    const char *hidden_close; /* like `close`, for comments before `at` */
     const char *hidden_end;
+    struct known_word first; /* the first part of the last search for a word, and its last part */
+    struct known_word last;
+    size_t steps;
+    size_t max_steps;
 };
 
-static const char *comment_end(struct look *look, const char *at)
+static bool is_out_of_steps(struct look *look, size_t steps)
 {
-    if (look->close < at) {
-        const char *close = memmem(at, (size_t)(look->end - at), "*/", 2);
-        look->close = close != NULL ? close : look->end;
+    look->steps += steps;
+    return look->steps > look->max_steps;
+}
+
+/* Returns the end of the comment whose text begins at `at`. *close is the end of a comment that was found before, which
+ * is the next one for all places after the one for which it was found. */
+static const char *comment_end(struct look *look, const char **close, const char *at)
+{
+    if (*close < at) {
+        const char *found = memmem(at, (size_t)(look->end - at), "*/", 2);
+        *close = found != NULL ? found : look->end;
+        look->steps += (size_t)(*close - at);
     }
-    return look->close < look->end ? look->close + 2 : look->end;
+    return *close < look->end ? *close + 2 : look->end;
+}
+
+/* Returns the known part in which the place is, or NULL. */
+static const struct known_word *find_known(const struct look *look, const char *at)
+{
+    if (look->first.from <= at && at < look->first.to)
+        return &look->first;
+    return look->last.from <= at && at < look->last.to ? &look->last : NULL;
 }
 
 /* Returns the next word or quote on the line, or the line's end. Skips comments and everything else. */
 static const char *next_word(struct look *look, const char *at)
 {
-    while (at < look->end && !is_word(*at) && *at != '"' && *at != '\n')
-        at = begins_with(at, look->end, "/*") ? comment_end(look, at + 2) : at + 1;
-    return at;
+    const char *from = at;
+    const char *first_end = NULL; /* the end of the part before the first comment */
+    const char *last_from = at;   /* the beginning of the part after the last comment */
+    const struct known_word *known = NULL;
+    while (at < look->end && !is_word(*at) && *at != '"' && *at != '\n') {
+        known = find_known(look, at);
+        if (known != NULL || is_out_of_steps(look, 1))
+            break;
+        if (begins_with(at, look->end, "/*")) {
+            first_end = first_end != NULL ? first_end : at;
+            at = last_from = comment_end(look, &look->close, at + 2);
+        } else {
+            ++at;
+        }
+    }
+    const char *word = known != NULL ? known->word : at;
+    const char *part_end = known != NULL ? known->to : at;
+    if (known != &look->first)
+        look->last = (struct known_word){last_from, part_end, word};
+    look->first = (struct known_word){from, first_end != NULL ? first_end : part_end, word};
+    return word;
 }
 
 /* Returns the end of the literal that begins with the quote at `at`, or NULL if its line ends first. */
-static const char *literal_end(const char *at, const char *end)
+static const char *literal_end(struct look *look, const char *at)
 {
     const char quote = *at;
-    for (++at; at < end && *at != '\n'; ++at) {
+    for (++at; at < look->end && *at != '\n' && !is_out_of_steps(look, 1); ++at) {
         if (*at == quote)
             return at + 1;
-        at += *at == '\\' && at + 1 < end && at[1] != '\n' ? 1 : 0;
+        at += *at == '\\' && at + 1 < look->end && at[1] != '\n' ? 1 : 0;
     }
     return NULL;
 }
 
-static const char *raw_string_end(const char *quote, const char *end)
+static const char *raw_string_end(struct look *look, const char *quote)
 {
-    const char *open = memchr(quote, '(', (size_t)(end - quote));
-    if (open == NULL || open - quote > 17)
+    const char *end = look->end;
+    const char *open = memchr(quote, '(', end - quote > 18 ? 18 : (size_t)(end - quote));
+    if (open == NULL)
         return NULL;
     const size_t length = (size_t)(open - quote) - 1;
     for (const char *p = open; (p = memchr(p, ')', (size_t)(end - p))) != NULL; ++p) {
-        if ((size_t)(end - p) >= length + 2 && memcmp(p + 1, quote + 1, length) == 0 && p[1 + length] == '"')
+        if ((size_t)(end - p) >= length + 2 && memcmp(p + 1, quote + 1, length) == 0 && p[1 + length] == '"') {
+            look->steps += (size_t)(p - open);
             return p + length + 2;
+        }
     }
+    look->steps += (size_t)(end - open);
     return NULL;
 }
 
@@ -87,19 +145,19 @@ static const char *end_of_hidden(struct look *look, const char *at)
         return line_end != NULL ? line_end : look->end;
     }
     if (begins_with(at, look->end, "/*"))
-        return comment_end(look, at + 2);
+        return comment_end(look, &look->hidden_close, at + 2);
     if (*at == '"' && look->raw_strings && !is_first && at[-1] == 'R')
-        return raw_string_end(at, look->end);
+        return raw_string_end(look, at);
     /* in C++, a quote in a number separates digits */
     if (*at == '"' || (*at == '\'' && !(look->raw_strings && !is_first && is_word(at[-1]))))
-        return literal_end(at, look->end);
+        return literal_end(look, at);
     return NULL;
 }
 
 /* True if the place is in a comment or a literal. Places must be passed in ascending order. */
 static bool is_hidden(struct look *look, const char *place)
 {
-    while (look->at <= place) {
+    while (look->at <= place && !is_out_of_steps(look, 1)) {
         const char *behind = end_of_hidden(look, look->at);
         look->hidden_end = behind != NULL ? behind : look->hidden_end;
         look->at = behind != NULL && behind > look->at ? behind : look->at + 1;
@@ -109,9 +167,10 @@ static bool is_hidden(struct look *look, const char *place)
 
 static void look_init(struct look *look, const struct clean_text *clean, bool raw_strings)
 {
-    *look = (struct look){clean, clean->start + clean->size, raw_strings, clean->start, clean->start, clean->start};
-    if (clean->size != 0)
-        (void)comment_end(look, clean->start + 1);
+    *look = (struct look){.clean = clean, .end = clean->start + clean->size, .raw_strings = raw_strings};
+    look->close = look->at = look->hidden_close = look->hidden_end = clean->start;
+    look->first = look->last = (struct known_word){clean->start, clean->start, clean->start};
+    look->max_steps = STEPS_PER_BYTE * clean->size + MORE_STEPS;
 }
 
 static bool looks_like_directive(struct look *look, const char *at)
@@ -121,8 +180,9 @@ static bool looks_like_directive(struct look *look, const char *at)
 }
 
 /* True if the text may have an `import <x.h>;`, which C++ accepts on any line. Sets *at to its place. */
-static bool has_import_keyword(const struct clean_text *clean, const char **at)
+static bool has_import_keyword(struct text_scan *text, const char **at)
 {
+    const struct clean_text *clean = &text->clean;
     struct look look;
     const char *end = clean->start + clean->size;
     look_init(&look, clean, true);
@@ -133,6 +193,7 @@ static bool has_import_keyword(const struct clean_text *clean, const char **at)
             return true;
         }
     }
+    text->steps += look.steps;
     return false;
 }
 
@@ -153,7 +214,7 @@ static const char *next_hash(const char *at, const char *end, const char **hash,
     return *hash < *percent ? *hash : *percent;
 }
 
-bool leftover_check(const struct source_graph *graph, const struct text_scan *text, const char **at)
+bool leftover_check(const struct source_graph *graph, struct text_scan *text, const char **at)
 {
     const char *start = text->clean.start;
     const char *end = start + text->clean.size;
@@ -170,11 +231,13 @@ bool leftover_check(const struct source_graph *graph, const struct text_scan *te
             p = start + event->end;
             continue;
         }
-        if (looks_like_directive(&look, p) && !is_hidden(&look, p)) {
+        const bool may_be_one = looks_like_directive(&look, p) && !is_hidden(&look, p);
+        if (may_be_one || is_out_of_steps(&look, 1)) {
             *at = p;
             return true;
         }
         ++p;
     }
-    return graph->brings_assert && has_import_keyword(&text->clean, at);
+    text->steps += look.steps;
+    return graph->brings_assert && has_import_keyword(text, at);
 }

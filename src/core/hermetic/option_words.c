@@ -282,11 +282,21 @@ bool option_has_assert(const struct option *option)
     return option->kind == OPTION_DEFINE && memmem(option->value, option->value_size, "assert", 6) != NULL;
 }
 
+/* True if the definition of an option may contain a special name (special_names.c), assert, asm or ##. */
+static bool may_compose_name(const struct option *option)
+{
+    static const char *const parts[] = {"__", "#", "%:", "?\?", "assert", "asm", "ragma"};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
+        if (memmem(option->value, option->value_size, parts[i], strlen(parts[i])) != NULL)
+            return true;
+    }
+    return false;
+}
+
 static void survey_option(struct option_survey *survey, const struct option *option)
 {
     survey->has_directory = survey->has_directory || option->kind == OPTION_DIRECTORY;
-    if (option->kind == OPTION_DEFINE &&
-        (option->has_quotes || memmem(option->value, option->value_size, "__", 2) != NULL || option_has_assert(option)))
+    if (option->kind == OPTION_DEFINE && (option->has_quotes || may_compose_name(option)))
         survey->defines_special_name = true;
     survey->keeps_names = survey->keeps_names || option_keeps_names(option);
     if (option->kind == OPTION_UNKNOWN && survey->unknown.kind != OPTION_UNKNOWN)

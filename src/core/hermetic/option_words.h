@@ -45,7 +45,7 @@ bool option_next(struct option_reader *reader, struct option *option);
 /* What the options of a program contain, whatever its sources are. */
 struct option_survey {
     bool has_directory;
-    bool defines_special_name; /* true if a definition may contain a name such as __TIME__ or __FILE__ */
+    bool defines_special_name; /* true if a definition may contain a name such as __TIME__, or ## */
     bool keeps_names;          /* true if an option asks for debug information, so that the result contains names of
                                 * files */
     struct option unknown;     /* the first option of kind OPTION_UNKNOWN, if any */

@@ -70,14 +70,23 @@ struct text_scan {
     size_t event_count;
     struct scanned_macro *first_macro;
     struct scanned_macro **last_macro;
-    bool names_matter;   /* like source_graph.names_matter */
-    bool hides_macros;   /* true if the text has #pragma push_macro */
+    bool names_matter; /* like source_graph.names_matter, and so are has_paste and has_beginning */
+    bool hides_macros; /* true if the text has #pragma push_macro */
+    bool has_paste;
+    bool has_beginning;
+    size_t steps;        /* number of bytes that the scan looked at; a byte may count several times */
     const char *problem; /* this field and the following ones, up to has_once, are as in struct graph_text */
     const char *problem_clause;
     size_t problem_line;
     const char *guard;
     size_t guard_size;
     bool has_once;
+};
+
+/* The definition in a -D option, with or without its quotes. */
+struct definition {
+    const struct definition *next;
+    struct clean_text text;
 };
 
 struct graph_text {
@@ -119,6 +128,7 @@ struct source_graph {
     struct macro_table macros;
     const struct directory *directories; /* the directories of -I, in order */
     const struct directory **last_directory;
+    const struct definition *definitions;
     struct graph_text *first;
     struct graph_text *last;
     struct graph_text **headers; /* embedded headers */
@@ -135,7 +145,11 @@ struct source_graph {
     bool names_matter;          /* true if names of files affect the result: through __FILE__, debug information or
                                  * the like */
     bool has_debug_information; /* true if the result contains debug information, which names the current directory */
-    const char *limit;          /* a clause that says why the graph has no result, such as an exceeded limit, or NULL */
+    bool has_paste;             /* true if a text or an option has ## */
+    bool has_beginning; /* true if a text or an option has a name with which a special name begins, such as __TI */
+    bool refuses_asm;   /* true if the compiler must refuse the keyword asm (composed_names.c) */
+    size_t scan_steps;  /* sum of the scans' steps */
+    const char *limit;  /* a clause that says why the graph has no result, such as an exceeded limit, or NULL */
     const char *option_problem; /* a name in an option's definition that prevents an id, or NULL */
     ingot_status_t status;
 };
@@ -181,13 +195,25 @@ enum special name_special(const struct token *token, const char **name);
  * after __TIME__ or before a #define. */
 bool name_is_ascii(const struct token *token);
 extern const char *const name_not_ascii;
-bool name_has_pragma_word(size_t size, const char *text);
+/* True for the proper beginnings of special names. */
+bool name_is_beginning(size_t size, const char *text);
+/* Returns the special name at a position, which counts from 0, or NULL at the end. */
+const char *name_special_at(size_t position, enum special *special);
+/* True if what follows a _Pragma is a plain literal in parentheses, and such a pragma neither includes a file nor hides
+ * a macro. Does not move the scanner. */
+bool pragma_is_harmless(const struct scanner *scanner);
 /* Finds special names in the definition of an option. Returns false and sets *name for a name that prevents an id. */
 bool text_scan_definition(struct source_graph *graph, size_t size, const char *value, const char **name);
 
 /* leftover_check.c: true if, outside of events, comments and literals, there may be a directive that includes a file.
  * Sets *at to its place. Does not use the scanner, so it also finds what the scan missed. */
-bool leftover_check(const struct source_graph *graph, const struct text_scan *text, const char **at);
+bool leftover_check(const struct source_graph *graph, struct text_scan *text, const char **at);
+
+/* composed_names.c: considers names that macros may put together from parts, such as __TI ## ME__. Called when all
+ * texts are known. Sets names_matter and refuses_asm, and the graph's limit if no id can cover such a name. */
+void graph_check_composed_names(struct source_graph *graph);
+/* True for a name that begins an asm statement. */
+bool name_is_asm(const struct token *token);
 
 /* include_search.c: sets the target of an include, or its gap, which is one of the two clauses below, or another clause
  * for a name that is not searched for. */

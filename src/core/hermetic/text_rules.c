@@ -21,7 +21,7 @@ static void put_list(struct bytes_writer *out, const char *const *list)
  * names. */
 static bool digest_rules(struct text_rules *rules, const ingot_allocator_t *allocator)
 {
-    _Static_assert(offsetof(ingot_text_rules_t, option_variables) + sizeof(void *) == sizeof(ingot_text_rules_t),
+    _Static_assert(offsetof(ingot_text_rules_t, assembler_reads_files) + sizeof(void *) == sizeof(ingot_text_rules_t),
                    "a new rule belongs to the digest");
     const ingot_text_rules_t *of_backend = &rules->of_backend;
     struct bytes_writer out;
@@ -29,7 +29,8 @@ static bool digest_rules(struct text_rules *rules, const ingot_allocator_t *allo
     bytes_put_u32(&out, (uint32_t)of_backend->option_quotes);
     bytes_put_u32(&out, (uint32_t)of_backend->current_directory);
     bytes_put_u32(&out, (of_backend->searches_beside_source ? 1u : 0u) | (of_backend->knows_all_directories ? 2u : 0u) |
-                            (of_backend->unnamed_source != NULL ? 4u : 0u));
+                            (of_backend->unnamed_source != NULL ? 4u : 0u) |
+                            (of_backend->assembler_reads_files ? 8u : 0u));
     if (of_backend->unnamed_source != NULL)
         bytes_put_framed(&out, strlen(of_backend->unnamed_source), of_backend->unnamed_source);
     put_list(&out, of_backend->options);
@@ -54,6 +55,31 @@ static bool survey_variables(struct text_rules *rules, const ingot_allocator_t *
     return is_made;
 }
 
+/* Appends the values of the variables, each followed by a blank. */
+static void put_variable_options(struct bytes_writer *options, const char *const *names)
+{
+    for (; names != NULL && *names != NULL; ++names) {
+        const char *value = os_environment_of_others(*names);
+        if (value == NULL)
+            continue;
+        bytes_put_text(options, value);
+        bytes_put_text(options, " ");
+    }
+    bytes_put(options, 1, "");
+}
+
+bool text_rules_are_current(const struct text_rules *rules, const ingot_allocator_t *allocator)
+{
+    struct bytes_writer options;
+    if (rules->of_backend.option_variables == NULL)
+        return true;
+    bytes_writer_init(&options, allocator);
+    put_variable_options(&options, rules->of_backend.option_variables);
+    const bool are_same = !options.failed && strcmp((const char *)options.bytes, rules->variable_options) == 0;
+    bytes_writer_fini(&options);
+    return are_same;
+}
+
 ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t *allocator,
                                const ingot_backend_ops_t *ops, void *state)
 {
@@ -66,15 +92,7 @@ ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t
         rules->of_backend.options = common_options;
 
     bytes_writer_init(&options, allocator);
-    const char *const *name = rules->of_backend.option_variables;
-    for (; name != NULL && *name != NULL; ++name) {
-        const char *value = os_environment_of_others(*name);
-        if (value == NULL)
-            continue;
-        bytes_put_text(&options, value);
-        bytes_put_text(&options, " ");
-    }
-    bytes_put(&options, 1, "");
+    put_variable_options(&options, rules->of_backend.option_variables);
     rules->variable_options = options.failed ? NULL : alloc_text(allocator, (const char *)options.bytes);
     bytes_writer_fini(&options);
     if (rules->variable_options == NULL || !digest_rules(rules, allocator) || !survey_variables(rules, allocator))

@@ -22,6 +22,8 @@ struct text_rules {
 /* Gets the backend's rules and reads the environment variables. Fails only with INGOT_OUT_OF_MEMORY. */
 ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t *allocator,
                                const ingot_backend_ops_t *ops, void *state);
+/* True if the environment variables still have the values that text_rules_init read. */
+bool text_rules_are_current(const struct text_rules *rules, const ingot_allocator_t *allocator);
 void text_rules_fini(struct text_rules *rules, const ingot_allocator_t *allocator);
 
 #endif

@@ -19,8 +19,7 @@ struct scan {
     bool guard_is_open;
     bool guard_is_broken; /* true if the guard has an #else, or if there is other text around it */
     bool guard_has_end;
-    struct token guard; /* the name that the condition in the first directive tests */
-    bool has_pragma_operator;
+    struct token guard;    /* the name that the condition in the first directive tests */
     bool in_condition;     /* true on the line of a condition's directive */
     bool had_line;         /* true after a #line, because the compiler's line number is then unknown */
     const char *directive; /* start of the current directive */
@@ -133,10 +132,14 @@ static void check_name(struct scan *scan, const struct token *token)
 {
     const char *name = NULL;
     check_characters(scan, token);
+    scan->text->has_beginning = scan->text->has_beginning || name_is_beginning(token->size, token->start);
     switch (name_special(token, &name)) {
     case SPECIAL_TIME: set_problem(scan, token->start, name, "which differs from build to build"); break;
     case SPECIAL_FILE: scan->text->names_matter = true; break;
-    case SPECIAL_PRAGMA: scan->has_pragma_operator = true; break;
+    case SPECIAL_PRAGMA:
+        if (!pragma_is_harmless(&scan->scanner))
+            set_problem(scan, token->start, name, "which may include a file or hide a macro");
+        break;
     case SPECIAL_LEVEL: set_problem(scan, token->start, name, "which depends on how texts are included"); break;
     case SPECIAL_HAS_INCLUDE: read_has_include(scan, token); break;
     case SPECIAL_UNFOLLOWED: set_problem(scan, token->start, name, "which is not followed"); break;
@@ -146,13 +149,18 @@ static void check_name(struct scan *scan, const struct token *token)
 
 /* ---- directives ---- */
 
+/* False at the end of the line, and after a problem, because the rest of the text does not matter then. */
+static bool is_in_line(const struct scan *scan, const struct token *token)
+{
+    return token->kind != TOKEN_NEWLINE && token->kind != TOKEN_END && scan->text->problem == NULL;
+}
+
 /* Reads to the end of the line, and returns that place. *is_empty is true if there were only comments. */
 static const char *read_rest(struct scan *scan, bool *is_empty)
 {
     struct token token;
     *is_empty = true;
-    for (scanner_next(&scan->scanner, &token); token.kind != TOKEN_NEWLINE && token.kind != TOKEN_END;
-         scanner_next(&scan->scanner, &token)) {
+    for (scanner_next(&scan->scanner, &token); is_in_line(scan, &token); scanner_next(&scan->scanner, &token)) {
         *is_empty = false;
         if (token.kind == TOKEN_IDENTIFIER)
             check_name(scan, &token);
@@ -166,8 +174,7 @@ static const char *read_tokens(struct scan *scan, const char *from)
 {
     struct token token;
     const char *end = from;
-    for (scanner_next(&scan->scanner, &token); token.kind != TOKEN_NEWLINE && token.kind != TOKEN_END;
-         scanner_next(&scan->scanner, &token)) {
+    for (scanner_next(&scan->scanner, &token); is_in_line(scan, &token); scanner_next(&scan->scanner, &token)) {
         if (token.kind == TOKEN_IDENTIFIER)
             check_name(scan, &token);
         end = token.start + token.size;
@@ -367,11 +374,6 @@ static void read_condition(struct scan *scan, const struct token *name)
     event->gap = scan->had_line ? "ends a branch that begins before a #line" : NULL;
 }
 
-static bool is_on_two_lines(const struct scan *scan, const char *from, const char *to)
-{
-    return text_line(&scan->text->clean, from) != text_line(&scan->text->clean, to);
-}
-
 static void read_directive(struct scan *scan, const struct token *hash)
 {
     struct token name;
@@ -411,7 +413,7 @@ static void read_directive(struct scan *scan, const struct token *hash)
         read_condition(scan, &name);
     if (!scan->in_condition) {
         const char *end = read_rest(scan, &is_empty);
-        if (token_is(&name, "warning") && is_on_two_lines(scan, hash->start, end))
+        if (token_is(&name, "warning") && text_is_on_two_lines(&scan->text->clean, hash->start, end))
             set_problem(scan, hash->start, "a #warning on two lines", "which compilers quote differently");
     }
     scan->in_condition = false;
@@ -464,24 +466,16 @@ static void conclude_guard(struct scan *scan)
 
 static bool text_has(const struct scan *scan, const char *part)
 {
-    return memmem(scan->bytes, scan->size, part, strlen(part)) != NULL;
-}
-
-/* Checks for words with which _Pragma("...") may include a file or hide a macro. Searches the whole text, because the
- * operand may come from a macro. */
-static void check_pragma_operators(struct scan *scan)
-{
-    if (scan->has_pragma_operator && name_has_pragma_word(scan->size, scan->bytes))
-        set_problem(scan, NULL, "_Pragma", "which may include a file or hide a macro");
+    return memmem(scan->text->clean.start, scan->text->clean.size, part, strlen(part)) != NULL;
 }
 
 /* Looks for .incbin and .include. Searches for dots with memchr, because they are rare and memmem would take ten
  * times as long. */
 static void check_assembler(struct scan *scan)
 {
-    const char *end = scan->bytes + scan->size;
+    const char *end = scan->text->clean.start + scan->text->clean.size;
     bool has_include = false;
-    for (const char *p = scan->bytes; (p = memchr(p, '.', (size_t)(end - p))) != NULL; ++p) {
+    for (const char *p = scan->text->clean.start; (p = memchr(p, '.', (size_t)(end - p))) != NULL; ++p) {
         const size_t left = (size_t)(end - p);
         has_include = has_include || (left >= 8 && memcmp(p, ".include", 8) == 0);
         if (left >= 7 && memcmp(p, ".incbin", 7) == 0)
@@ -519,8 +513,9 @@ static void scan_text(struct scan *scan, bool is_source)
     if (scan->graph->brings_assert && text_has(scan, "assert"))
         text->names_matter = true;
     scanner_init(&scan->scanner, &text->clean, text->clean.start, scan->graph->cplusplus);
+    scan->scanner.steps = &text->steps;
     read_all(scan);
-    check_pragma_operators(scan);
+    text->has_paste = scan->scanner.has_paste;
     conclude_guard(scan);
     if (text->problem == NULL && leftover_check(scan->graph, text, &at))
         set_problem(scan, at, "what may be an include directive", "which was not replaced");
@@ -561,6 +556,9 @@ static void take_scan(struct source_graph *graph, struct graph_text *text, const
     }
     graph->macros.are_hidden = graph->macros.are_hidden || scan->hides_macros;
     graph->names_matter = graph->names_matter || scan->names_matter;
+    graph->has_paste = graph->has_paste || scan->has_paste;
+    graph->has_beginning = graph->has_beginning || scan->has_beginning;
+    graph->scan_steps += scan->steps;
     text->clean = scan->clean;
     text->problem = scan->problem;
     text->problem_clause = scan->problem_clause;

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/identity/identity_watch.h"
 #include "util/hex.h"
 
 struct ingot_identity {
     struct bytes_writer fields;
+    struct bytes_writer watched;
     struct ingot_header_memo *memo; /* NULL if there is none */
 };
 
@@ -22,6 +24,11 @@ const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity)
 struct ingot_header_memo *identity_memo(const ingot_identity_t *identity)
 {
     return identity->memo;
+}
+
+struct bytes_writer *identity_watched(ingot_identity_t *identity)
+{
+    return &identity->watched;
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -70,13 +77,16 @@ ingot_status_t device_identity_create(struct device_identity **identity, const i
     struct device_identity *made = NULL;
 
     bytes_writer_init(&fields.fields, allocator);
+    bytes_writer_init(&fields.watched, allocator);
     ingot_status_t status = ops->identify_device(state, device, &fields);
     if (status != INGOT_SUCCESS)
         goto done;
     made = alloc_zeroed(allocator, sizeof(*made));
     if (made != NULL)
         made->bytes = bytes_take(&fields.fields, &made->size);
-    if (made == NULL || made->bytes == NULL) {
+    if (made != NULL && fields.watched.size != 0)
+        made->watched = bytes_take(&fields.watched, &made->watched_size);
+    if (made == NULL || made->bytes == NULL || (made->watched == NULL && fields.watched.failed)) {
         status = error_out_of_memory();
         goto done;
     }
@@ -85,8 +95,14 @@ ingot_status_t device_identity_create(struct device_identity **identity, const i
     made = NULL;
 done:
     device_identity_destroy(made, allocator);
+    bytes_writer_fini(&fields.watched);
     bytes_writer_fini(&fields.fields);
     return status;
+}
+
+const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator)
+{
+    return identity_watch_check(identity->watched_size, identity->watched, allocator);
 }
 
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator)
@@ -94,5 +110,6 @@ void device_identity_destroy(struct device_identity *identity, const ingot_alloc
     if (identity == NULL)
         return;
     alloc_free(allocator, identity->bytes, identity->size);
+    alloc_free(allocator, identity->watched, identity->watched_size);
     alloc_free(allocator, identity, sizeof(*identity));
 }

@@ -16,6 +16,8 @@ struct device_identity {
     size_t size;
     uint8_t *bytes; /* for each field, its name and its value, each preceded by its length */
     uint8_t digest[DIGEST_SIZE];
+    size_t watched_size;
+    uint8_t *watched; /* the files and variables that it was made from (identity_watch.h), or NULL */
 };
 
 /* Makes a device's identity. The memo, which may be NULL, remembers digests of libraries without a build-id. */
@@ -28,6 +30,10 @@ const ingot_allocator_t *identity_allocator(const ingot_identity_t *identity);
 struct ingot_header_memo *identity_memo(const ingot_identity_t *identity);
 /* Sorts texts, so that an identity does not depend on the order in which they were found. */
 void identity_sort(size_t count, const char **texts);
+/* Returns what has changed since the identity was made, as a clause (a static string), or NULL if nothing has. */
+const char *device_identity_change(const struct device_identity *identity, const ingot_allocator_t *allocator);
+/* Returns what identity_watch.h appends to while a backend adds fields. */
+struct bytes_writer *identity_watched(ingot_identity_t *identity);
 void device_identity_destroy(struct device_identity *identity, const ingot_allocator_t *allocator);
 
 #endif

@@ -2,16 +2,16 @@
  * environment_identity.c - adds to an identity the environment variables that affect the code that a compiler
  * generates.
  *
- * The variables are read when a device is identified, once per context. (The driver itself reads some of them only once
- * per process.)
+ * The variables are read when a device is identified, once per context, and compared after each build
+ * (identity_watch.h). (The driver itself reads some of them only once per process.)
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "core/base/alloc.h"
 #include "core/base/error.h"
 #include "core/identity/device_identity.h"
+#include "core/identity/identity_watch.h"
 
 enum { MAX_VARIABLES = 128 };
 
@@ -71,31 +71,32 @@ static ingot_status_t find_variables(const char *const *names, const char **foun
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables)
+ingot_status_t environment_put(struct bytes_writer *text, const char *const *names)
 {
     const char *found[MAX_VARIABLES];
     size_t count = 0;
-    size_t size = 0;
-    size_t at = 0;
+    const ingot_status_t status = find_variables(names, found, &count);
+    for (size_t i = 0; status == INGOT_SUCCESS && i < count; ++i) {
+        if (i != 0)
+            bytes_put_text(text, "\n");
+        bytes_put_text(text, found[i]);
+    }
+    if (status == INGOT_SUCCESS && text->failed)
+        return error_out_of_memory();
+    return status;
+}
 
+ingot_status_t ingot_identity_add_environment(ingot_identity_t *identity, const char *const *variables)
+{
+    struct bytes_writer text;
     if (identity == NULL || variables == NULL)
         return error_null_argument(identity == NULL ? "identity" : "variables");
-    ingot_status_t status = find_variables(variables, found, &count);
-    if (status != INGOT_SUCCESS || count == 0)
-        return status;
-    for (size_t i = 0; i < count; ++i)
-        size += strlen(found[i]) + 1;
-    const ingot_allocator_t *allocator = identity_allocator(identity);
-    char *text = alloc_bytes(allocator, size);
-    if (text == NULL)
-        return error_out_of_memory();
-    for (size_t i = 0; i < count; ++i) {
-        const size_t length = strlen(found[i]);
-        memcpy(text + at, found[i], length);
-        text[at + length] = '\n';
-        at += length + 1;
-    }
-    status = ingot_identity_add(identity, "environment", size - 1, text);
-    alloc_free(allocator, text, size);
+    bytes_writer_init(&text, identity_allocator(identity));
+    ingot_status_t status = environment_put(&text, variables);
+    if (status == INGOT_SUCCESS)
+        identity_watch_environment(identity_watched(identity), variables, text.size, (const char *)text.bytes);
+    if (status == INGOT_SUCCESS && text.size != 0)
+        status = ingot_identity_add(identity, "environment", text.size, text.bytes);
+    bytes_writer_fini(&text);
     return status;
 }

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/os_file.h"
 #include "core/identity/device_identity.h"
+#include "core/identity/identity_watch.h"
 
 enum { MAX_PATHS = 256 };
 
@@ -74,6 +75,7 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
     arena_init(&arena, identity_allocator(identity));
     for (; status == INGOT_SUCCESS && *paths != NULL; ++paths) {
         char *line = NULL;
+        identity_watch_file(identity_watched(identity), *paths);
         if (count == MAX_PATHS)
             status = error_set(INGOT_BACKEND_ERROR, "a compiler has more than %d data files", MAX_PATHS);
         else

@@ -32,9 +32,11 @@ struct program_body {
     uint64_t build_ns;                /* how long compiling took, perhaps before the blob was stored; 0 if unknown */
     _Atomic size_t device_bytes;      /* size of the binaries, estimated until the blob is made; relaxed */
     _Atomic(struct kept_blob *) blob; /* NULL if none is kept; threads take it by an exchange */
-    bool is_from_blob;                /* true if at least one device's binary is from a blob */
-    bool is_native;                   /* true if the program was compiled natively, that is, from the application's own
-                                       * sources and headers, so that it has no id */
+    /* what of the compiler had changed when a blob was requested, a static string; NULL if nothing had */
+    _Atomic(const char *) compiler_change;
+    bool is_from_blob; /* true if at least one device's binary is from a blob */
+    bool is_native;    /* true if the program was compiled natively, that is, from the application's own
+                        * sources and headers, so that it has no id */
     /* sorted, each followed by a NUL; then the log, the source's name, and the reason for a native build */
     char names[];
 };

@@ -30,6 +30,7 @@ struct workshop {
     size_t device_bytes;
     uint64_t build_ns; /* total duration of the compilations here */
     struct hermetic_request hermetic;
+    const char *change; /* what the compiler read and is not what the id covers, or NULL */
     struct arena arena;
     _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* memory for the arena */
 };
@@ -42,6 +43,7 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     shop->context = desc->context;
     shop->device_bytes = 0;
     shop->build_ns = 0;
+    shop->change = NULL;
     bytes_writer_init(&shop->log.writer, allocator);
     bytes_writer_init(&shop->names.writer, allocator);
     bytes_writer_init(&shop->binaries.writer, allocator);
@@ -123,7 +125,20 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
 /* Returns why the program is compiled natively, or NULL if it is compiled from exactly what its id identifies. */
 static const char *native_reason(const struct workshop *shop)
 {
-    return shop->hermetic.refusal != NULL ? shop->hermetic.refusal : shop->desc->not_cacheable;
+    if (shop->hermetic.refusal != NULL)
+        return shop->hermetic.refusal;
+    return shop->desc->not_cacheable != NULL ? shop->desc->not_cacheable : shop->change;
+}
+
+/* Identifies the devices before the first build, because an identity that is made later may not be that of the compiler
+ * that built. A device that cannot be identified only prevents an id. */
+static void identify_devices(const struct workshop *shop)
+{
+    const struct device_identity *identity = NULL;
+    if (shop->context->ops.get_binary == NULL || shop->desc->not_cacheable != NULL)
+        return;
+    for (size_t i = 0; i < shop->desc->device_count; ++i)
+        (void)context_get_identity(shop->context, shop->desc->device_indices[i], &identity);
 }
 
 static ingot_status_t compile(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
@@ -133,6 +148,8 @@ static ingot_status_t compile(struct workshop *shop, size_t device_count, const 
 
     ingot_status_t status = run_compilers(shop, device_count, devices, native);
     shop->build_ns += os_now_ns() - start;
+    if (shop->change == NULL)
+        shop->change = context_compiler_change(context, device_count, devices);
     status = explain_failure(shop, status);
     context_count(status == INGOT_SUCCESS ? &context->counters.builds : &context->counters.build_failures);
     program_emit(shop->desc, INGOT_EVENT_BUILD, status, start, 0,
@@ -310,8 +327,10 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
         status = prepare_texts(&shop);
-    if (status == INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS) {
+        identify_devices(&shop);
         status = build_native(&shop, &parts.native);
+    }
     if (status == INGOT_SUCCESS) {
         status = describe_built(&shop, &parts);
         if (status == INGOT_SUCCESS)

@@ -40,6 +40,7 @@ inline ingot_text_rules_t pocl_rules()
 {
     ingot_text_rules_t rules = careful_rules();
     rules.current_directory = INGOT_CURRENT_FIRST;
+    rules.assembler_reads_files = 1;
     return rules;
 }
 

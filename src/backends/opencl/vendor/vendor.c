@@ -81,6 +81,8 @@ enum opencl_vendor opencl_vendor_of(const char *platform_name)
 
 void opencl_vendor_get_text_rules(enum opencl_vendor vendor, ingot_text_rules_t *rules)
 {
+    /* Intel's and NVIDIA's assemblers have no directive that reads a file. */
+    rules->assembler_reads_files = vendor == OPENCL_POCL || vendor == OPENCL_OTHER;
     if (vendor == OPENCL_POCL) {
         rules->current_directory = INGOT_CURRENT_FIRST;
         rules->option_variables = pocl_variables;

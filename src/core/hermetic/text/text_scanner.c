@@ -168,7 +168,8 @@ size_t text_line(const struct clean_text *clean, const char *at)
     return line;
 }
 
-size_t text_raw_offset(const struct clean_text *clean, size_t offset)
+/* Returns the number of splices at or before an offset in `start`. */
+static size_t splices_until(const struct clean_text *clean, size_t offset)
 {
     size_t low = 0;
     size_t high = clean->splice_count;
@@ -179,7 +180,19 @@ size_t text_raw_offset(const struct clean_text *clean, size_t offset)
         else
             high = middle;
     }
-    return low == 0 ? offset : clean->resumes[low - 1] + (offset - clean->splices[low - 1]);
+    return low;
+}
+
+bool text_is_on_two_lines(const struct clean_text *clean, const char *from, const char *to)
+{
+    return memchr(from, '\n', (size_t)(to - from)) != NULL ||
+           splices_until(clean, (size_t)(from - clean->start)) != splices_until(clean, (size_t)(to - clean->start));
+}
+
+size_t text_raw_offset(const struct clean_text *clean, size_t offset)
+{
+    const size_t count = splices_until(clean, offset);
+    return count == 0 ? offset : clean->resumes[count - 1] + (offset - clean->splices[count - 1]);
 }
 
 /* ---- tokens ---- */
@@ -287,6 +300,12 @@ static char peek(const struct scanner *scanner, size_t ahead)
     return (size_t)(scanner->end - scanner->at) > ahead ? scanner->at[ahead] : 0;
 }
 
+static void count_steps(const struct scanner *scanner, const char *from, const char *to)
+{
+    if (scanner->steps != NULL)
+        *scanner->steps += (size_t)(to - from);
+}
+
 static bool has_comment_begin(const char *from, const char *to)
 {
     for (; from + 1 < to; ++from) {
@@ -337,6 +356,7 @@ static enum token_kind scan_literal(struct scanner *scanner)
         scanner->at = p + 1;
         return quote == '"' ? TOKEN_STRING : TOKEN_CHARACTER;
     }
+    count_steps(scanner, scanner->at, p);
     if (has_comment_begin(scanner->at, p))
         scanner->problem = "a comment after a quote that is not closed";
     *open = (struct open_quotes){scanner->at, p};
@@ -344,14 +364,12 @@ static enum token_kind scan_literal(struct scanner *scanner)
     return TOKEN_OTHER;
 }
 
+/* True if lines were joined between two places, or at one of them. */
 static bool has_splice(const struct clean_text *text, const char *from, const char *to)
 {
-    for (size_t i = 0; i < text->splice_count; ++i) {
-        const char *splice = text->start + text->splices[i];
-        if (splice >= from && splice <= to)
-            return true;
-    }
-    return false;
+    const size_t first = (size_t)(from - text->start);
+    const size_t before = first != 0 ? splices_until(text, first - 1) : 0;
+    return splices_until(text, (size_t)(to - text->start)) != before;
 }
 
 /* Reads a raw string, which begins like R"delimiter( and ends when the delimiter is repeated. The scanner is at the
@@ -426,11 +444,13 @@ static enum token_kind scan_punctuator(struct scanner *scanner)
     if (*scanner->at == '#') {
         const bool twice = peek(scanner, 1) == '#';
         scanner->at += twice ? 2 : 1;
+        scanner->has_paste = scanner->has_paste || twice;
         return twice ? TOKEN_HASH_HASH : TOKEN_HASH;
     }
     if (*scanner->at == '%' && peek(scanner, 1) == ':') {
         const bool twice = peek(scanner, 2) == '%' && peek(scanner, 3) == ':';
         scanner->at += twice ? 4 : 2;
+        scanner->has_paste = scanner->has_paste || twice;
         return twice ? TOKEN_HASH_HASH : TOKEN_HASH;
     }
     ++scanner->at;
@@ -456,6 +476,7 @@ static enum token_kind scan_one(struct scanner *scanner)
 
 void scanner_next(struct scanner *scanner, struct token *token)
 {
+    const char *from = scanner->at;
     token->space_before = scanner_skip_space(scanner);
     token->start = scanner->at;
     token->kind = TOKEN_END;
@@ -464,6 +485,7 @@ void scanner_next(struct scanner *scanner, struct token *token)
         return;
     token->kind = scan_one(scanner);
     token->size = (size_t)(scanner->at - token->start);
+    count_steps(scanner, from, scanner->at);
     if (scanner->problem != NULL) {
         scanner->at = token->start;
         token->kind = TOKEN_END;
@@ -471,10 +493,12 @@ void scanner_next(struct scanner *scanner, struct token *token)
 }
 
 /* True if the name at this underscore can be skipped: it does not begin with two underscores, or with "_P" like
- * _Pragma. */
-static bool is_plain_underscore(const char *p, const char *end)
+ * _Pragma, and it is not a single underscore, from which ## may make such a name. */
+static bool is_plain_underscore(const char *line, const char *p, const char *end)
 {
-    return *p == '_' && (p + 1 == end || (p[1] != '_' && p[1] != 'P'));
+    if (*p != '_' || (p + 1 != end && (p[1] == '_' || p[1] == 'P')))
+        return false;
+    return (p + 1 != end && in_name(p[1])) || (p != line && in_name(p[-1]));
 }
 
 void scanner_skip_plain_lines(struct scanner *scanner)
@@ -482,7 +506,7 @@ void scanner_skip_plain_lines(struct scanner *scanner)
     const char *line = scanner->at;
     const char *p = line;
     while (p < scanner->end) {
-        if (!(classes[(unsigned char)*p] & TELLING) || is_plain_underscore(p, scanner->end))
+        if (!(classes[(unsigned char)*p] & TELLING) || is_plain_underscore(line, p, scanner->end))
             ++p;
         else if (*p == '\n')
             line = ++p;

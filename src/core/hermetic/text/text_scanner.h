@@ -54,6 +54,8 @@ struct scanner {
     struct open_quotes open_double;
     bool is_in_comment;  /* true if the text ended in a comment */
     bool cplusplus;      /* true if the language certainly has raw strings and digit separators */
+    bool has_paste;      /* true if a ## or %:%: was read */
+    size_t *steps;       /* counts the bytes that were looked at, also by copies of the scanner; or NULL */
     const char *problem; /* what stopped the scan at `at`; NULL if nothing did */
 };
 
@@ -61,14 +63,16 @@ struct scanner {
  * string) whose line number it stores in *line. */
 const char *text_clean(struct arena *arena, struct clean_text *clean, size_t size, const char *bytes, size_t *line);
 size_t text_line(const struct clean_text *clean, const char *at);
+/* True if two places, of which `to` is not the earlier one, are on different lines of the original text. */
+bool text_is_on_two_lines(const struct clean_text *clean, const char *from, const char *to);
 /* Converts an offset in `start` to one in `raw`. If there is a splice at the offset, returns the offset after it. */
 size_t text_raw_offset(const struct clean_text *clean, size_t offset);
 
 void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus);
 /* Reads the next token. Its kind is TOKEN_END at the end of the text and after a problem. */
 void scanner_next(struct scanner *scanner, struct token *token);
-/* Skips whole lines without directives, comments, literals or names that begin with "__" or "_P". Called only at the
- * beginning of a line. */
+/* Skips whole lines without directives, comments, literals, names that begin with "__" or "_P", and the name "_".
+ * Called only at the beginning of a line. */
 void scanner_skip_plain_lines(struct scanner *scanner);
 /* Skips white space and comments on the line. True if there were any. */
 bool scanner_skip_space(struct scanner *scanner);
