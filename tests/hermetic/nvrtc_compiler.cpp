@@ -1,6 +1,6 @@
 /*
  * nvrtc_compiler.cpp - builds programs with CUDA's compiler, directly and through Ingot, without a driver. A small
- * backend uses the CUDA backend's text rules and its functions for compilation, and loads nothing.
+ * backend uses the CUDA backend's text rules and its functions for compilation.
  */
 #include <cstring>
 #include <stdexcept>
@@ -81,9 +81,16 @@ ingot_status_t get_binary(void *, void *program, uint32_t, ingot_sink_t *binary)
     const cuda_bytes &bytes = static_cast<Cubin *>(program)->bytes;
     return ingot_sink_write(binary, bytes.size, bytes.bytes);
 }
-ingot_status_t load(void *, const ingot_build_request_t *, size_t, const uint32_t *, const ingot_binary_t *, void **)
+ingot_status_t load(void *state, const ingot_build_request_t *, size_t, const uint32_t *,
+                    const ingot_binary_t *binaries, void **program)
 {
-    return INGOT_BLOB_REJECTED;
+    Cubin cubin;
+    const ingot_status_t status = cuda_bytes_init(&cubin.bytes, &target_of(state)->target.allocator, binaries[0].size);
+    if (status != INGOT_SUCCESS)
+        return status;
+    std::memcpy(cubin.bytes.bytes, binaries[0].bytes, binaries[0].size);
+    *program = new Cubin(cubin);
+    return INGOT_SUCCESS;
 }
 void destroy(void *) {}
 

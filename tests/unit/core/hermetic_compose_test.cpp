@@ -1,6 +1,6 @@
 /*
- * hermetic_compose_test.cpp - tests that no spelling of a special name, of _Pragma or of asm is missed, and that scanning
- * any text takes a number of steps that is proportional to its size.
+ * hermetic_compose_test.cpp - tests that no spelling of a special name, of _Pragma or of asm is missed, and that
+ * scanning any text takes a number of steps that is proportional to its size.
  */
 #include "unit/core/hermetic_fixture.h"
 
@@ -92,7 +92,9 @@ TEST_F(HermeticCompose, RefusesPragmaOperatorsWithoutAPlainLiteral)
           "#define P _Pragma\nP(\"once\")"})
         EXPECT_TRUE(has(resolve(text).reason, "which may include a file or hide a macro")) << text;
     EXPECT_NE("", resolve("_Pragma(R\"(once)\")", "", {}, INGOT_SOURCE_CUDA_CPP).reason);
-    EXPECT_EQ("", resolve("_Pragma(\"unroll\") _Pragma(\"message \\\"a\\\\b\\\"\")\n#define U _Pragma ( \"unroll\" )").reason);
+    EXPECT_EQ(
+        "",
+        resolve("_Pragma(\"unroll\") _Pragma(\"message \\\"a\\\\b\\\"\")\n#define U _Pragma ( \"unroll\" )").reason);
     EXPECT_EQ("", resolve("#pragma once\n_Pragma(\"unroll\")\n").reason);
     EXPECT_NE("", resolve("P(\"once\")", "-DP=_Pragma").reason);
     EXPECT_NE("", resolve(nvrtc_rules(), "int x;", "'-DP=_Pragma(\"once\")'").reason);
@@ -103,8 +105,9 @@ TEST_F(HermeticCompose, RefusesPragmaOperatorsWithoutAPlainLiteral)
 TEST_F(HermeticCompose, LetsTheCompilerRefuseAsm)
 {
     const std::string first_line = "#pragma GCC poison asm __asm __asm__\n#line 1\n";
-    for (const char *text : {"__asm__(\".\\151ncbin \\\"x\\\"\");", "asm(\"\");", "#define A(a, b) a##b\nA(as, m)(\"\");",
-                             "#define A a%:%:m\n", "__a\\\nsm__(\"\");", "// asm\n"}) {
+    for (const char *text :
+         {"__asm__(\".\\151ncbin \\\"x\\\"\");", "asm(\"\");", "#define A(a, b) a##b\nA(as, m)(\"\");",
+          "#define A a%:%:m\n", "__a\\\nsm__(\"\");", "// asm\n"}) {
         const Result result = resolve(pocl_rules(), text);
         ASSERT_EQ("", result.reason) << text;
         EXPECT_EQ(first_line + text, result.texts[0]);
@@ -114,7 +117,8 @@ TEST_F(HermeticCompose, LetsTheCompilerRefuseAsm)
     write("x.h", "asm(\"\");\n");
     EXPECT_EQ(0u, resolve(pocl_rules(), "#include \"x.h\"\n").texts[0].find(first_line));
     EXPECT_EQ(0u, resolve(pocl_rules(), "Q(\"\")", "-DQ=as##m").texts[0].find(first_line));
-    for (const char *options : {"-DQ=__asm__", "-DQ=asm", "-DQ=__asm", "-Dasm=x", "-D Q=asm", "-DQ=\"__a\"\"sm\"", "-DQ=a\\sm"})
+    for (const char *options :
+         {"-DQ=__asm__", "-DQ=asm", "-DQ=__asm", "-Dasm=x", "-D Q=asm", "-DQ=\"__a\"\"sm\"", "-DQ=a\\sm"})
         EXPECT_EQ("the options have asm, which no id can cover", resolve(pocl_rules(), "Q(\"\")", options).reason)
             << options;
     EXPECT_EQ("", resolve(pocl_rules(), "int x;", "-DQ=plasma").reason);
@@ -147,16 +151,47 @@ size_t steps_of(const std::string &source, ingot_source_kind_t kind)
 /* Each of these texts, or one like it, is a case for a loop over the rest of the text at each of its parts. */
 TEST_F(HermeticCompose, ScansAnyTextInProportionToItsSize)
 {
-    const Strings parts = {"#",      "# ",      "#\n",           "%:",        "#/*",          "#/**/",   "#*/",
-                           "/*#*/",  "#\"",     "#\\\"",         "#'",        "#\\'",         "/**/",    "#/",
-                           "\\\n",   "#\\\n",   "#warning x\n",  "#line 1\n", "#pragma x\n",  "\"\\\"",  "import ",
-                           "R\"(",   "R\"(x)", "#include/**/x ", "##",        "__has_include", "_Pragma", "*/#/*",
-                           "#if 1\n", "x\\\n", "R\"x()x\" \\\n",  "_ ",        "#/*/",         "include#", "defined("};
+    const Strings parts = {"#",
+                           "# ",
+                           "#\n",
+                           "%:",
+                           "#/*",
+                           "#/**/",
+                           "#*/",
+                           "/*#*/",
+                           "#\"",
+                           "#\\\"",
+                           "#'",
+                           "#\\'",
+                           "/**/",
+                           "#/",
+                           "\\\n",
+                           "#\\\n",
+                           "#warning x\n",
+                           "#line 1\n",
+                           "#pragma x\n",
+                           "\"\\\"",
+                           "import ",
+                           "R\"(",
+                           "R\"(x)",
+                           "#include/**/x ",
+                           "##",
+                           "__has_include",
+                           "_Pragma",
+                           "*/#/*",
+                           "#if 1\n",
+                           "x\\\n",
+                           "R\"x()x\" \\\n",
+                           "_ ",
+                           "#/*/",
+                           "include#",
+                           "defined("};
     constexpr size_t kSize = 64 * 1024;
     for (const std::string &part : parts) {
         const std::string run = repeated(part, kSize);
-        for (const std::string &text : {run, "/*" + run + "*/", "// " + run, "\"" + run, "#define A " + run, "#if " + run,
-                                        "/*" + run + "*/ # /* */ include", run + "/*x*/ include", "#" + run + "\n#x"})
+        for (const std::string &text :
+             {run, "/*" + run + "*/", "// " + run, "\"" + run, "#define A " + run, "#if " + run,
+              "/*" + run + "*/ # /* */ include", run + "/*x*/ include", "#" + run + "\n#x"})
             for (const auto kind : {INGOT_SOURCE_OPENCL_C, INGOT_SOURCE_CUDA_CPP})
                 EXPECT_GE(24 * text.size(), steps_of(text, kind)) << text.substr(0, 20) << " of " << part;
     }
@@ -165,8 +200,9 @@ TEST_F(HermeticCompose, ScansAnyTextInProportionToItsSize)
 /* A comment of 64 KiB of # is an ordinary banner, so its text must be accepted. */
 TEST_F(HermeticCompose, AcceptsBanners)
 {
-    for (const std::string &text : {"/*" + repeated("#", 65536) + "*/\n", "/* # /" + repeated(" #", 65536) + " /* */ x\n",
-                                    repeated("// ####\n", 65536), repeated("/* #### */ ", 65536), repeated("#warning x\n", 65536)})
+    for (const std::string &text :
+         {"/*" + repeated("#", 65536) + "*/\n", "/* # /" + repeated(" #", 65536) + " /* */ x\n",
+          repeated("// ####\n", 65536), repeated("/* #### */ ", 65536), repeated("#warning x\n", 65536)})
         EXPECT_EQ("", resolve(text).reason) << text.substr(0, 40);
 }
 
