@@ -332,8 +332,9 @@ INGOT_API ingot_status_t ingot_program_desc_get_cache_blob_id(const_ingot_progra
  * @param[in,out] size        In: capacity of @p cache_blob in bytes. Out: the blob's size in bytes.
  * @param[out]    cache_blob  The destination, or NULL to query the size.
  * @retval INGOT_BUFFER_TOO_SMALL  @p size is set, @p cache_blob is unchanged.
- * @retval INGOT_NOT_CACHEABLE     The program is not cacheable (ingot_program_desc_is_cacheable), or was compiled with
- *                                 files that its compiler found by itself.
+ * @retval INGOT_NOT_CACHEABLE     The program is not cacheable (ingot_program_desc_is_cacheable), was compiled with
+ * files that its compiler found by itself, or a file or environment variable of the compiler has changed since the
+ * context identified the device.
  * @retval INGOT_UNIMPLEMENTED     The driver does not provide binaries.
  * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */

@@ -145,7 +145,8 @@ TEST_F(Stale, ComposedQuestionsForFilesAreAskedAgain)
     for (const auto &[source, options] : cases) {
         fs::remove("inc/there.h");
         fs::create_directories("inc");
-        expect_fresh(source, options, [] { write("inc/there.h", "\n"); }, options);
+        expect_fresh(
+            source, options, [] { write("inc/there.h", "\n"); }, options);
     }
 }
 
@@ -154,8 +155,10 @@ TEST_F(Stale, ComposedFileNamesCount)
     write("a/named.h", "#define NAME CAT(__FI, LE__)\n#define SIZE sizeof(NAME)\n" + kernel_with("SIZE"));
     write("longer/named.h", read("a/named.h"));
     for (const char *paste : {"#define CAT(a, b) a##b\n", "#define CAT(a, b) a%:%:b\n"})
-        expect_fresh(std::string(paste) + "#include <named.h>\n", "-Ia", [] {}, "-Ilonger");
-    expect_fresh("#include <named.h>\n", "-Ia -DCAT(a,b)=a##b", [] {}, "-Ilonger -DCAT(a,b)=a##b");
+        expect_fresh(
+            std::string(paste) + "#include <named.h>\n", "-Ia", [] {}, "-Ilonger");
+    expect_fresh(
+        "#include <named.h>\n", "-Ia -DCAT(a,b)=a##b", [] {}, "-Ilonger -DCAT(a,b)=a##b");
 }
 
 /* Such a pragma makes the compiler include a header once, and would have no effect in a text without includes. */
@@ -202,7 +205,8 @@ TEST_F(Stale, AssemblersFilesAreReadAgain)
     };
     for (const auto &[source, options] : cases) {
         write(file, "one");
-        expect_fresh(kernel + source, options, [&] { write(file, "another one"); }, options);
+        expect_fresh(
+            kernel + source, options, [&] { write(file, "another one"); }, options);
     }
 }
 

@@ -6,8 +6,9 @@
  * they do compose it is not determined: the parts may be anywhere.
  *
  * An asm statement lets an assembler read files, whose names may be composed or escaped. Most texts with asm do not use
- * it, so the compiler checks that: inline_walk.c writes a #pragma GCC poison, which makes the build fail if the compiler
- * reaches the keyword, even if it is composed. Definitions of options precede the pragma, so these must not have it.
+ * it, so the compiler checks that: inline_walk.c writes a #pragma GCC poison, which makes the build fail if the
+ * compiler reaches the keyword, even if it is composed. Definitions of options precede the pragma, so these must not
+ * have it.
  */
 #include "core/hermetic/source_graph.h"
 

@@ -13,7 +13,8 @@
 enum watched { WATCHED_FILE, WATCHED_ENVIRONMENT };
 
 static const char file_changed[] = "a file of the compiler has changed since the context identified it";
-static const char environment_changed[] = "an environment variable of the compiler has changed since the context read it";
+static const char environment_changed[] =
+    "an environment variable of the compiler has changed since the context read it";
 
 static void put_state(struct bytes_writer *out, const char *path)
 {
