@@ -42,7 +42,9 @@ typedef struct ingot_remote_info {
      *
      * - `credentials`: a file. Its first line is the password for Redis. For HTTP it is `USER:PASSWORD`, or the
      *   password alone if the URL has a user, or a token (`bearer`). For S3 it is `ACCESS_KEY:SECRET_KEY`. The file
-     *   must belong to this user or root, and no other user may access it. A URL must not contain a password.
+     *   must belong to this user or root, and nobody else may write it. If a group can read it, or everybody can read
+     * it and nobody can write it, as orchestrators mount secrets, an event reports that; other files that everybody can
+     *   read are refused. Its first line has no control characters. A URL must not contain a password.
      * - `auth`: how HTTP uses the credentials: `password` (default), `bearer` or `s3`
      * - `ca`: a file with the certificates of the authorities to trust instead of the system's (PEM)
      * - `cert`, `key`: files with this client's certificate and private key (PEM). The key is checked like credentials.

@@ -82,6 +82,7 @@ struct transport_ops {
 struct transport {
     const struct transport_ops *ops;
     void *self;
+    bool has_shared_secret; /* other users of this machine can read its credentials or its private key */
 };
 
 #endif

@@ -14,6 +14,7 @@
 #include "remote/http/exchange.h"
 #include "remote/http/target.h"
 #include "remote/net/tls.h"
+#include "remote/settings/secret_file.h"
 
 #define MOST_IDLE 16u
 
@@ -201,7 +202,11 @@ ingot_status_t http_open(struct transport *transport, const struct url *url, con
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     const ingot_status_t status = make(http, url, name_space);
     if (status == INGOT_SUCCESS)
-        *transport = (struct transport){.ops = &ops, .self = http};
+        *transport = (struct transport){
+            .ops = &ops,
+            .self = http,
+            .has_shared_secret = secret_file_is_shared(url->credentials) || secret_file_is_shared(url->key),
+        };
     else
         free(http);
     return status;

@@ -50,6 +50,14 @@ static bool begins_with(const char *text, const char *word)
 enum outcome redis_explain_error(struct request *request, const redisReply *reply)
 {
     static const char *const refusals[] = {"NOAUTH", "WRONGPASS", "NOPERM", "READONLY", "MISCONF", "OOM"};
+    static const char *const of_clusters[] = {"MOVED ", "ASK ", "CLUSTERDOWN", "CROSSSLOT"};
+    for (size_t i = 0; i < sizeof(of_clusters) / sizeof(of_clusters[0]); ++i)
+        if (begins_with(reply->str, of_clusters[i]))
+            return request_fail(
+                request, OUTCOME_REFUSED,
+                "the server is part of a Redis Cluster, which is not supported, because it has only some "
+                "of the objects; name a server or a proxy that has all: %.100s",
+                reply->str);
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); ++i)
         if (begins_with(reply->str, refusals[i]))
             return request_fail(request, OUTCOME_REFUSED, "the server refuses: %.200s", reply->str);
@@ -330,6 +338,10 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
         wipe(redis);
         return status;
     }
-    *transport = (struct transport){.ops = &ops, .self = redis};
+    *transport = (struct transport){
+        .ops = &ops,
+        .self = redis,
+        .has_shared_secret = secret_file_is_shared(url->credentials) || secret_file_is_shared(url->key),
+    };
     return INGOT_SUCCESS;
 }

@@ -11,6 +11,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define WRITABLE 0222u
+#define WRITABLE_BY_OTHERS 0022u
+#define READABLE_BY_OTHERS 0044u
+#define READABLE_BY_ALL 0004u
+
+/* Others must not be able to write the file. An orchestrator mounts secrets for a group, or for all users of a
+ * container, and such a file cannot be given another mode, so others may read it if it belongs to a group, or if nobody
+ * may write it. Otherwise, a file that all users can read is an oversight. */
+static bool is_mode_accepted(mode_t mode)
+{
+    return (mode & WRITABLE_BY_OTHERS) == 0 && ((mode & READABLE_BY_ALL) == 0 || (mode & WRITABLE) == 0);
+}
+
 static ingot_status_t check_open(const char *what, const char *path, int fd)
 {
     struct stat found;
@@ -21,7 +34,7 @@ static ingot_status_t check_open(const char *what, const char *path, int fd)
     if (found.st_uid != geteuid() && found.st_uid != 0)
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s: %s belongs to user %ld; change its owner", what, path,
                                       (long)found.st_uid);
-    if ((found.st_mode & 077) != 0)
+    if (!is_mode_accepted(found.st_mode))
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s: %s has mode %04o, so others can access it; run chmod 600",
                                       what, path, (unsigned)found.st_mode & 07777);
     return INGOT_SUCCESS;
@@ -50,6 +63,15 @@ ingot_status_t secret_file_check(const char *what, const char *path)
     return status;
 }
 
+/* A control character would end the line of a protocol's header, or is an error of the editor. */
+static bool has_control_character(size_t length, const char *text)
+{
+    for (size_t i = 0; i < length; ++i)
+        if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
+            return true;
+    return false;
+}
+
 static ingot_status_t take_line(const char *what, const char *path, size_t size, char *secret)
 {
     const char *end = memchr(secret, '\n', size);
@@ -59,8 +81,10 @@ static ingot_status_t take_line(const char *what, const char *path, size_t size,
                                       path, SECRET_CAPACITY - 1);
     if (length != 0 && secret[length - 1] == '\r')
         --length;
-    if (length == 0 || memchr(secret, '\0', length) != NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: the first line of %s is empty or not text", what,
+    if (length == 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: the first line of %s is empty", what, path);
+    if (has_control_character(length, secret))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: the first line of %s has a control character", what,
                                       path);
     sodium_memzero(secret + length, SECRET_CAPACITY - length);
     return INGOT_SUCCESS;
@@ -89,6 +113,12 @@ ingot_status_t secret_file_read(const char *what, const char *path, char secret[
     if (status != INGOT_SUCCESS)
         secret_wipe(secret);
     return status;
+}
+
+bool secret_file_is_shared(const char *path)
+{
+    struct stat found;
+    return path[0] != '\0' && stat(path, &found) == 0 && (found.st_mode & READABLE_BY_OTHERS) != 0;
 }
 
 void secret_wipe(char secret[SECRET_CAPACITY])

@@ -21,6 +21,7 @@
 
 #define BLOB_SIZE (64u * 1024u)
 #define ROUND_TRIPS 5
+#define KEYS_OF_CLUSTER 32u
 
 #define ID_CAPACITY 320u
 #define HOST_CAPACITY 256u
@@ -141,6 +142,28 @@ static ingot_status_t check_remove(const struct tier *tier, const char *key, ing
     return end_step(report, tier->transport.ops->remove(tier->transport.self, &request, key), &request);
 }
 
+/* Asks for many objects that the server lacks. A node of a cluster refuses those that other nodes would have. */
+static ingot_status_t check_wholeness(const struct tier *tier, const struct probe_object *probe,
+                                      ingot_remote_report_t *report)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    report->step = INGOT_REMOTE_STEP_CONNECT;
+    for (uint8_t i = 0; i < KEYS_OF_CLUSTER && status == INGOT_SUCCESS && tier->transport.ops->leases != NULL; ++i) {
+        char key[OBJECT_KEY_CAPACITY];
+        struct received object = {.size = 0};
+        struct request request = tier_make_request(tier);
+        uint8_t id[ID_CAPACITY + 1];
+        memcpy(id, probe->id, probe->id_size);
+        id[probe->id_size] = i;
+        object_key_of(tier->name_space, probe->id_size + 1, id, key);
+        const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key, BLOB_SIZE, &object);
+        if (outcome == OUTCOME_DONE)
+            object.release(object.owner);
+        status = end_step(report, outcome, &request);
+    }
+    return status;
+}
+
 static ingot_status_t check_all(const struct tier *tier, const struct probe_object *probe,
                                 ingot_remote_report_t *report)
 {
@@ -148,6 +171,8 @@ static ingot_status_t check_all(const struct tier *tier, const struct probe_obje
     const bool is_written = (tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0;
     object_key_of(tier->name_space, probe->id_size, probe->id, key);
     ingot_status_t status = check_round_trips(tier, report);
+    if (status == INGOT_SUCCESS)
+        status = check_wholeness(tier, probe, report);
     if (status == INGOT_SUCCESS && is_written)
         status = check_write(tier, key, probe, report);
     if (status == INGOT_SUCCESS)

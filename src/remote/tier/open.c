@@ -204,6 +204,9 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
         ingot_storage_release(made);
         return status;
     }
+    if (tier->transport.has_shared_secret)
+        tier_tell(tier, INGOT_SUCCESS, 0,
+                  "other users of this machine can read the remote tier's file with credentials or a private key");
     if (!is_read_only && tier->transport.ops->leases != NULL && (known.flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0)
         (void)ingot_storage_set_leases(made, &leases);       /* cannot fail: the arguments are valid */
     (void)ingot_storage_set_load_many(made, tier_load_many); /* cannot fail either */

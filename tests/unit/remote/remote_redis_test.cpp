@@ -442,3 +442,29 @@ TEST(RemoteRedis, ChecksAServer)
     EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
     EXPECT_EQ(INGOT_REMOTE_STEP_WRITE, report.step) << report.reason;
 }
+
+/* The node has three quarters of the slots. */
+TEST(RemoteRedis, RefusesNodesOfAClusterThatLackObjects)
+{
+    const Redis node({"--cluster-enabled", "yes", "--cluster-require-full-coverage", "no", "--cluster-port",
+                      std::to_string(server_process::free_port())});
+    ASSERT_EQ("OK\n", node.ask({"CLUSTER", "ADDSLOTSRANGE", "0", "12287"}));
+    ASSERT_TRUE(server_process::becomes_true([&] {
+        return node.ask({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos;
+    }));
+    const std::string url = node.url();
+    const ingot_remote_info_t info = info_with([&](auto *remote) { remote->url = url.c_str(); });
+    ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
+    EXPECT_EQ(INGOT_IO_ERROR, ingot_remote_check(&info, &report));
+    EXPECT_EQ(INGOT_REMOTE_STEP_CONNECT, report.step);
+    EXPECT_NE(std::string::npos, std::string(report.reason).find("part of a Redis Cluster")) << report.reason;
+    const Tier tier(url);
+    for (int i = 0; i < 32; ++i)
+        (void)tier.load(bytes_of("id " + std::to_string(i)));
+    EXPECT_EQ(1u, tier.events.count("part of a Redis Cluster")) << tier.events.all();
+    EXPECT_FALSE(tier.stats().is_asking);
+
+    ASSERT_EQ("OK\n", node.ask({"CLUSTER", "ADDSLOTSRANGE", "12288", "16383"}));
+    EXPECT_TRUE(server_process::becomes_true([&] { return ingot_remote_check(&info, &report) == INGOT_SUCCESS; }))
+        << "a node that has all objects: " << report.reason;
+}

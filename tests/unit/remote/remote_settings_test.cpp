@@ -164,20 +164,38 @@ TEST_F(RemoteSettings, ReadsTheFirstLineOfASecret)
     EXPECT_STREQ("hunter4", secret_);
 }
 
-TEST_F(RemoteSettings, RefusesSecretsThatOthersCanAccess)
+TEST_F(RemoteSettings, RefusesSecretsThatOthersCanChangeOrAllCanRead)
 {
-    for (const mode_t mode : {0604, 0640, 0602, 0620, 0666}) {
+    for (const mode_t mode : {0604, 0644, 0602, 0620, 0660, 0666, 0422, 0222}) {
         EXPECT_EQ(INGOT_UNTRUSTED, secret_file_read("it", write("hunter2", mode).c_str(), secret_)) << mode;
         EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("chmod 600"));
         EXPECT_EQ(INGOT_UNTRUSTED, secret_file_check("it", write("hunter2", mode).c_str()));
     }
     EXPECT_EQ(INGOT_SUCCESS, secret_file_check("it", write("hunter2", 0400).c_str()));
+    EXPECT_FALSE(secret_file_is_shared(write("hunter2", 0400).c_str()));
     if (geteuid() == 0) {
         const std::string path = write("hunter2");
         ASSERT_EQ(0, chown(path.c_str(), 12345, 12345));
         EXPECT_EQ(INGOT_UNTRUSTED, secret_file_read("it", path.c_str(), secret_));
     }
     EXPECT_EQ(INGOT_UNTRUSTED, secret_file_read("it", scratch_.path().c_str(), secret_));
+}
+
+/* Orchestrators mount secrets like this. */
+TEST_F(RemoteSettings, ReportsSecretsThatAGroupCanRead)
+{
+    for (const mode_t mode : {0440, 0640, 0444}) {
+        const std::string path = write("hunter2", mode);
+        EXPECT_EQ(INGOT_SUCCESS, secret_file_read("it", path.c_str(), secret_)) << mode;
+        EXPECT_EQ(INGOT_SUCCESS, secret_file_check("it", path.c_str())) << mode;
+        for (const char *scheme : {"redis", "http"}) {
+            const remote_fixture::Tier tier(std::string(scheme) + "://user@host?credentials=" + path);
+            EXPECT_EQ(INGOT_SUCCESS, tier.status()) << ingot_last_error_detail();
+            EXPECT_EQ(1u, tier.events.count("other users of this machine can read")) << mode;
+        }
+    }
+    const remote_fixture::Tier tier("redis://user@host?credentials=" + write("hunter2", 0400));
+    EXPECT_EQ("", tier.events.all());
 }
 
 TEST_F(RemoteSettings, RefusesSecretsThatAreNotText)
@@ -187,6 +205,8 @@ TEST_F(RemoteSettings, RefusesSecretsThatAreNotText)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write("").c_str(), secret_));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write("\nx").c_str(), secret_));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write(std::string("a\0b", 3)).c_str(), secret_));
+    for (const char *text : {"token\rX-Other: header", "token\r\r\n", "tab\tular", "esc\x1b", "del\x7f"})
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write(text).c_str(), secret_)) << text;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, secret_file_read("it", write(std::string(5000, 'x')).c_str(), secret_));
     EXPECT_EQ(INGOT_SUCCESS, secret_file_read("it", write(std::string(4095, 'x')).c_str(), secret_));
 }
