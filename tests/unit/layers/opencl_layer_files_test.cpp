@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -62,30 +63,27 @@ struct Change {
 };
 
 const Change kChanges[] = {
-    {"nothing", [](const Folders &) {}},
     {"another text", [](const Folders &folders) { folders.write("here", kSecond); }},
-    {"a text that does not compile", [](const Folders &folders) { folders.write("here", "#error changed\n"); }},
-    {"no file", [](const Folders &folders) { std::filesystem::remove(folders.header()); }},
     {"another directory", [](const Folders &folders) { folders.enter("there"); }},
+    {"no file", [](const Folders &folders) { std::filesystem::remove(folders.header()); }},
+    {"a text that does not compile", [](const Folders &folders) { folders.write("here", "#error changed\n"); }},
     {"a moved folder",
      [](const Folders &folders) {
          std::filesystem::remove_all(folders.path("here"));
          std::filesystem::rename(folders.path("there"), folders.path("here"));
      }},
 };
+constexpr size_t kFew = 2; /* how many of them suffice for most scenarios */
 
-/* Runs a scenario once for each change, with fresh files each time. */
-void compare_changes(const std::function<void(Session &, const Folders &, const Change &)> &scenario,
-                     size_t device_count = 1)
+/* Runs a scenario for each of the first changes, with fresh files each time. */
+void compare_changes(size_t count, const std::function<void(Session &, const Folders &, const Change &)> &scenario)
 {
-    for (const Change &change : kChanges) {
-        SCOPED_TRACE(change.name);
-        compare(
-            [&](Session &session) {
-                const Folders folders;
-                scenario(session, folders, change);
-            },
-            device_count);
+    for (size_t i = 0; i < count; ++i) {
+        SCOPED_TRACE(kChanges[i].name);
+        compare([&](Session &session) {
+            const Folders folders;
+            scenario(session, folders, kChanges[i]);
+        });
     }
 }
 
@@ -145,7 +143,7 @@ void query_everything(Session &session, cl_program program)
 TEST(LayerFiles, AnswersAboutTheProgramThatWasBuilt)
 {
     for (const char *options : {"-I inc", "-cl-denorms-are-zero  -I inc -cl-kernel-arg-info"})
-        compare_changes([options](Session &session, const Folders &folders, const Change &change) {
+        compare_changes(std::size(kChanges), [options](Session &session, const Folders &folders, const Change &change) {
             cl_program program = session.source(kText);
             session.build(program, options);
             change.make(folders);
@@ -158,7 +156,7 @@ TEST(LayerFiles, AnswersAboutTheProgramThatWasBuilt)
 TEST(LayerFiles, AnswersAboutTheProgramThatWasBuiltWithoutOptions)
 {
     const Folders fixed;
-    compare_changes([&fixed](Session &session, const Folders &, const Change &change) {
+    compare_changes(kFew, [&fixed](Session &session, const Folders &, const Change &change) {
         fixed.write("here", kFirst);
         fixed.write("there", kSecond);
         cl_program program = session.source("#include \"" + fixed.header() + "\"\n" + (strchr(kText, '\n') + 1));
@@ -174,29 +172,28 @@ TEST(LayerFiles, AnswersAboutTheProgramThatWasBuiltWithoutOptions)
 
 TEST(LayerFiles, AnswersAboutTheObjectThatWasCompiled)
 {
-    for (const char *options : {"-I inc  -cl-mad-enable"})
-        compare_changes([options](Session &session, const Folders &folders, const Change &change) {
-            cl_program program = session.source(kText);
-            cl_int error =
-                session.cl.clCompileProgram(program, 0, nullptr, options, 0, nullptr, nullptr, nullptr, nullptr);
-            session.tell("compile", error);
-            change.make(folders);
-            session.query_program(program);
-            cl_program linked =
-                session.cl.clLinkProgram(session.context, 0, nullptr, nullptr, 1, &program, nullptr, nullptr, &error);
-            session.tell("link", error);
-            query_everything(session, linked);
-            session.cl.clReleaseProgram(linked);
-            session.cl.clReleaseProgram(program);
-        });
+    compare_changes(kFew, [](Session &session, const Folders &folders, const Change &change) {
+        cl_program program = session.source(kText);
+        cl_int error = session.cl.clCompileProgram(program, 0, nullptr, "-I inc  -cl-mad-enable", 0, nullptr, nullptr,
+                                                   nullptr, nullptr);
+        session.tell("compile", error);
+        change.make(folders);
+        session.query_program(program);
+        cl_program linked =
+            session.cl.clLinkProgram(session.context, 0, nullptr, nullptr, 1, &program, nullptr, nullptr, &error);
+        session.tell("link", error);
+        query_everything(session, linked);
+        session.cl.clReleaseProgram(linked);
+        session.cl.clReleaseProgram(program);
+    });
 }
 
-/* The driver does the first two of these builds as the application asks. After one that fails, drivers still report
+/* The driver does the first of these builds as the application asks. After one that fails, drivers still report
  * some facts of the build before, which the driver then did not do. */
 TEST(LayerFiles, BuildsAgainFromTheFilesOfThen)
 {
-    for (const char *again : {"-I inc -g", "-I inc -cl-std=CL9.9", "-I inc"})
-        compare_changes([again](Session &session, const Folders &folders, const Change &change) {
+    for (const char *again : {"-I inc -g", "-I inc"})
+        compare_changes(kFew, [again](Session &session, const Folders &folders, const Change &change) {
             cl_program program = session.source(kText);
             session.build(program, "-I inc");
             change.make(folders);
@@ -238,7 +235,8 @@ TEST(LayerFiles, RefusesABuildForSomeDevicesAfterAChange)
 /* If the driver refuses the loaded program, the application gets a kernel of the program that it built. */
 TEST(LayerFiles, ReplacesARefusedProgramByTheOneThatWasBuilt)
 {
-    for (const Change &change : kChanges) {
+    for (size_t i = 0; i < kFew; ++i) {
+        const Change &change = kChanges[i];
         for (const bool is_refused : {false, true}) {
             SCOPED_TRACE(change.name);
             const Folders folders;
