@@ -4,6 +4,7 @@
  * The limits need no lock: they are independent of each other, and each is read again wherever it is needed.
  */
 #include "persist/directory/limits.h"
+#include "persist/directory/layout/root.h"
 
 #include <ingot/backend.h>
 

@@ -14,6 +14,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/layout/account_files.h"
+#include "persist/directory/layout/root.h"
 #include "persist/recipe/recording.h"
 
 #define DEFAULT_BYTES ((uint64_t)64 << 20)

@@ -211,3 +211,13 @@ ingot_status_t root_ready(struct directory *directory)
         return INGOT_SUCCESS;
     return files_lost(directory->path);
 }
+
+ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    *directory = directory_of(storage);
+    if (*directory == NULL)
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");
+    return root_ready(*directory);
+}

@@ -18,4 +18,8 @@ bool root_renew(struct directory *directory);
 /* Makes sure that the root's descriptor is still Ingot's. Must be called before writing below the root. */
 ingot_status_t root_ready(struct directory *directory);
 
+/* Gets the directory store of a storage for a public function. Returns INGOT_INVALID_ARGUMENTS if the storage is NULL,
+ * and INGOT_UNIMPLEMENTED if it is of another kind. Makes sure that its root can be used (root_ready). */
+ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
+
 #endif

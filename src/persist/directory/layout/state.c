@@ -5,23 +5,12 @@
 
 #include <ingot/backend.h>
 
-#include "persist/directory/layout/root.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/storage.h"
 
 struct directory *directory_of(ingot_storage_t storage)
 {
     return storage_self(storage, STORAGE_DIRECTORY);
-}
-
-ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory)
-{
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    *directory = directory_of(storage);
-    if (*directory == NULL)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");
-    return root_ready(*directory);
 }
 
 const char *directory_name_space(const struct directory *directory)

@@ -101,9 +101,6 @@ static inline uint64_t directory_age_ns(const struct directory *directory, uint6
     return then_ns - now_ns > DIRECTORY_CLOCK_SKEW_NS && now_ns > DIRECTORY_UNSET_CLOCK_NS ? UINT64_MAX : 0;
 }
 
-/* Gets the directory store of a storage for a public function. Returns INGOT_INVALID_ARGUMENTS if the storage is NULL,
- * and INGOT_UNIMPLEMENTED if it is of another kind. Makes sure that its root can be used (root_ready). */
-ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory);
 /* Returns the store's namespace, or NULL if it has none. */
 const char *directory_name_space(const struct directory *directory);
 

@@ -15,6 +15,7 @@
 #include "persist/bundle/bundle.h"
 #include "persist/directory/format/entry.h"
 #include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/root.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
 #include "util/error_text.h"

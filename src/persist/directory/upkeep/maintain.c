@@ -5,6 +5,7 @@
 
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/kept_recipe.h"
+#include "persist/directory/layout/root.h"
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/reduce.h"
 #include "persist/storage/storage.h"

@@ -9,6 +9,7 @@
 #include "persist/bundle/bundle.h"
 #include "persist/directory/format/entry.h"
 #include "persist/directory/layout/bucket.h"
+#include "persist/directory/layout/root.h"
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/inspect.h"
 #include "persist/directory/upkeep/reduce.h"
