@@ -57,6 +57,29 @@ static bool read_section(const struct cubin *cubin, size_t index, Elf64_Shdr *se
     return section->sh_type == SHT_NOBITS || is_inside(cubin, section->sh_offset, section->sh_size);
 }
 
+static bool are_segments_inside(const struct cubin *cubin)
+{
+    Elf64_Phdr segment;
+    bool are = cubin->header.e_phnum == 0 ||
+               (cubin->header.e_phentsize == sizeof(segment) &&
+                is_inside(cubin, cubin->header.e_phoff, (uint64_t)cubin->header.e_phnum * sizeof(segment)));
+    for (size_t i = 0; are && i < cubin->header.e_phnum; ++i) {
+        memcpy(&segment, cubin->bytes + cubin->header.e_phoff + i * sizeof(segment), sizeof(segment));
+        are = is_inside(cubin, segment.p_offset, segment.p_filesz);
+    }
+    return are;
+}
+
+bool cuda_cubin_is_whole(size_t size, const uint8_t *bytes)
+{
+    struct cubin cubin;
+    Elf64_Shdr section;
+    bool is_whole = read_header(&cubin, size, bytes) && are_segments_inside(&cubin);
+    for (size_t i = 0; is_whole && i < cubin.header.e_shnum; ++i)
+        is_whole = read_section(&cubin, i, &section);
+    return is_whole;
+}
+
 static bool is_kernel(const Elf64_Sym *symbol)
 {
     return ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&

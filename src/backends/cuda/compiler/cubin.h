@@ -10,6 +10,9 @@
 
 /* True if the bytes are a cubin, which the driver loads without compiling. */
 bool cuda_cubin_is_one(size_t size, const uint8_t *bytes);
+/* True if all tables and sections of a cubin are inside the bytes. The driver is not told the size, and would read
+ * beyond the end. */
+bool cuda_cubin_is_whole(size_t size, const uint8_t *bytes);
 /* True if the cubin must be linked before it can be loaded. */
 bool cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes);
 

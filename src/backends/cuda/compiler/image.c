@@ -77,6 +77,8 @@ ingot_status_t cuda_image_read(struct cuda_image *image, size_t size, const uint
     }
     if (!cuda_cubin_is_one(image->cubin_size, image->cubin))
         return refuse("it holds no machine code for a GPU");
+    if (!cuda_cubin_is_whole(image->cubin_size, image->cubin))
+        return refuse("a part of its machine code is missing");
     return INGOT_SUCCESS;
 }
 
