@@ -55,9 +55,9 @@ public:
     uint32_t equal_device() const override { return 1; }
     std::optional<uint32_t> different_device() const override { return 2; }
     Environment environment_of_another_device() const override { return {{"TINYCC_TEST_LANES", "16"}}; }
-
     /* The other device runs the same code; only its identity differs. */
     Environment environment_of_incompatible_device() const override { return {}; }
+
     ProgramText two_kernels() const override
     {
         return program({"#warning something to say\n" + kernel("twice", "x + x") + kernel("square", "x * x")});
