@@ -8,6 +8,7 @@
  *     bench_startup --json FILE [--only PART]       PART is prewarm, storing, pocl, intel or level_zero
  *     bench_startup --child ready|load SET STORE    makes programs ready or loads them, with OpenCL
  *     bench_startup --child over|whole|whole-driver|ids|reads SET STORE    measures the way from sources to kernels
+ *     bench_startup --child front|whole-front|whole-persist SET STORE      compares the front door with persist
  *     bench_startup --child own-cache SET FOLDER    does the same without Ingot, with the driver's own cache
  *     bench_startup --child modules FOLDER -        builds and loads modules with Level Zero
  *     bench_startup --child record SET STORE        makes and stores programs, and records the requests in a manifest
@@ -18,6 +19,7 @@
  */
 #include "bench/bench_report.h"
 #include "bench/sample.h"
+#include "bench/startup_front.h"
 #include "bench/startup_level_zero.h"
 #include "bench/startup_measure.h"
 #include "bench/startup_prewarm.h"
@@ -96,6 +98,7 @@ public:
             report.add(prefix + set + "_cold_over_warm", cold / warm, "times", bench::Goal::at_least, cold_over_warm);
             measure_ready_over_driver(device, set, store + "-0", report);
             measure_whole_process(device, set, store + "-0", report);
+            measure_front_door(device, set, store + "-0", report);
             measure_own_cache(device, set, store + "-0", quick ? 5 : 3);
             cold_ms += cold;
             warm_ms += warm;
@@ -329,6 +332,23 @@ private:
         report.add(prefix + "identity", identity.median(), "ms");
     }
 
+    /* Compares the front door with persist's own path: in one process, and in whole processes that run alternately. */
+    void measure_front_door(const std::string &device, const std::string &set, const std::string &store,
+                            bench::Report &report)
+    {
+        const std::string prefix = "opencl_" + device + "_" + set + "_front_door_";
+        bench::Sample front, persist;
+        const std::vector<double> times = run_for_numbers(device, "front", set, store);
+        std::printf("  front door, us: %.1f, persist %.1f, ratio %.3f\n", times[0], times[1], times[0] / times[1]);
+        report.add(prefix + "hit_over_persist", times[0] / times[1], "times", bench::Goal::at_most, 1.2);
+        bench::take_turns(
+            11, [&] { return run_for_numbers(device, "whole-front", set, store)[0]; },
+            [&] { return run_for_numbers(device, "whole-persist", set, store)[0]; }, front, persist);
+        const double ratio = summarize_ratios("whole process by the front door over persist's", front, persist);
+        std::printf("  whole process, ms: front door %.2f, persist %.2f\n", front.median(), persist.median());
+        report.add(prefix + "warm_over_persist", ratio, "times", bench::Goal::at_most, 1.05);
+    }
+
     /*
      * Compares Ingot with what users have without it: a new process builds the same sources with the driver's own
      * cache, which a first process filled. That process takes turns with a process whose programs come from the store.
@@ -441,6 +461,9 @@ int measure_as_child(char **arguments)
         {"load", [&] { startup::measure_load(set, store); }},
         {"over", [&] { startup::measure_ready_over_driver(set, store); }},
         {"whole", [&] { startup::measure_whole_process(set, store); }},
+        {"front", [&] { startup::measure_front_over_persist(set, store); }},
+        {"whole-front", [&] { startup::measure_whole_process_of_front(set, store); }},
+        {"whole-persist", [&] { startup::measure_whole_process_of_persist(set, store); }},
         {"whole-driver", [&] { startup::measure_whole_process_of_driver(set, store); }},
         {"ids", [&] { startup::measure_ids(set, store); }},
         {"reads", [&] { startup::measure_reads(set); }},

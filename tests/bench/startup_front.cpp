@@ -1,0 +1,111 @@
+/*
+ * startup_front.cpp - compares the front door with persist's own path; see startup_front.h.
+ */
+#include "bench/startup_front.h"
+
+#include "bench/sample.h"
+#include "bench/startup_setup.h"
+
+#include <ingot/opencl.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+namespace startup
+{
+
+namespace
+{
+
+using bench::Clock;
+using bench::microseconds_since;
+
+/* Creates all kernels of a program with the driver, and releases them. */
+void make_kernels(cl_program program)
+{
+    cl_uint count = 0;
+    require_cl(clCreateKernelsInProgram(program, 0, nullptr, &count), "clCreateKernelsInProgram");
+    std::vector<cl_kernel> kernels(count);
+    require_cl(clCreateKernelsInProgram(program, count, kernels.data(), nullptr), "clCreateKernelsInProgram");
+    for (const cl_kernel kernel : kernels)
+        clReleaseKernel(kernel);
+}
+
+void make_by_front(const NativeSetup &setup, const ingot::cache &cache, const ProgramFile &file)
+{
+    std::ifstream stream(file.path, std::ios::binary);
+    const std::string source{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    cl_program program = ingot::opencl_build(cache, setup.native, {setup.device}, source, file.options, &origin);
+    require(origin == INGOT_ORIGIN_STORAGE, file.name + " did not come from the store");
+    make_kernels(program);
+    clReleaseProgram(program);
+}
+
+void make_by_persist(const Setup &setup, const ProgramFile &file)
+{
+    ingot_program_t program = nullptr;
+    cl_program native = nullptr;
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    ingot_program_desc_t desc = describe(setup, file, INGOT_PROGRAM_NO_MEMORY_CACHE);
+    require_ingot(ingot_persist_program_create(&program, desc, setup.store, &origin), file.name);
+    require(origin == INGOT_ORIGIN_STORAGE, file.name + " did not come from the store");
+    require_ingot(ingot_opencl_program_get_native(program, &native), file.name);
+    make_kernels(native);
+    ingot_program_release(program);
+    ingot_program_desc_release(desc);
+}
+
+double all_by_front(const NativeSetup &setup, const ingot::cache &cache, const std::vector<ProgramFile> &files)
+{
+    const Clock::time_point start = Clock::now();
+    for (const ProgramFile &file : files)
+        make_by_front(setup, cache, file);
+    return microseconds_since(start);
+}
+
+double all_by_persist(const Setup &setup, const std::vector<ProgramFile> &files)
+{
+    const Clock::time_point start = Clock::now();
+    for (const ProgramFile &file : files)
+        make_by_persist(setup, file);
+    return microseconds_since(start);
+}
+
+} // namespace
+
+void measure_front_over_persist(const std::string &set, const std::string &store)
+{
+    const Setup setup(store);
+    const ingot::cache cache = ingot::cache::open(store);
+    const std::vector<ProgramFile> files = list_programs(set, is_cpu(setup.device));
+    bench::Sample front, persist;
+    for (const ProgramFile &file : files)
+        make_by_front(setup, cache, file);
+    const double once = all_by_persist(setup, files);
+    bench::take_turns(
+        std::clamp(static_cast<int>(1e6 / once), 7, 301), [&] { return all_by_front(setup, cache, files); },
+        [&] { return all_by_persist(setup, files); }, front, persist);
+    std::printf("front\t%.3f\t%.3f\n", front.median(), persist.median());
+}
+
+void measure_whole_process_of_front(const std::string &set, const std::string &store)
+{
+    const Clock::time_point start = Clock::now();
+    const NativeSetup setup;
+    const ingot::cache cache = ingot::cache::open(store);
+    (void)all_by_front(setup, cache, list_programs(set, is_cpu(setup.device)));
+    std::printf("whole\t%.4f\n", microseconds_since(start) / 1000);
+}
+
+void measure_whole_process_of_persist(const std::string &set, const std::string &store)
+{
+    const Clock::time_point start = Clock::now();
+    const Setup setup(store);
+    (void)all_by_persist(setup, list_programs(set, is_cpu(setup.device)));
+    std::printf("whole\t%.4f\n", microseconds_since(start) / 1000);
+}
+
+} // namespace startup
