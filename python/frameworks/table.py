@@ -1,7 +1,8 @@
 """Makes the table of doc/python.md: table.py [--trials N] [--processes N] [--tool FILE] [FRAMEWORK...]
 
-Processes start together, on empty caches. Each row is a framework, each column a way to cache: the framework's own cache
-in one directory or in one for each process; Ingot in one store, or in one for each process and a Redis that they share.
+Processes start together, on empty caches. Each row is a framework, each column a way to cache: the framework's own
+cache in one directory or in one for each process; Ingot in one store, or in one for each process and a Redis that they
+share.
 A cell has the compilations of all processes, and the slowest process in seconds (medians of the trials).
 """
 

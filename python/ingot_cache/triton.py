@@ -22,6 +22,10 @@ from ._key import Key
 
 KIND = "triton"
 
+# What an artifact is: one file, or all files of a kernel. It is the name of a field of the key.
+FILE = "file"
+GROUP = "group"
+
 
 @functools.cache
 def _toolchain() -> dict[str, str]:
@@ -40,8 +44,8 @@ def _device() -> str:
     return repr(sorted(properties.items()))
 
 
-def _key(key: str, name: str) -> Key:
-    fields = {"key": key, "file": name, **_toolchain()}
+def _key(key: str, name: str, kind: str) -> Key:
+    fields = {"key": key, kind: name, **_toolchain()}
     if name.endswith(".so"):
         fields["host"] = _plug.host()
     elif name.endswith(".autotune.json"):
@@ -55,27 +59,27 @@ class CacheManager(FileCacheManager):  # type: ignore[misc]
     def __init__(self, key: str, override: bool = False, dump: bool = False) -> None:
         super().__init__(key, override=override, dump=dump)
         self._is_plain = override or dump
-        self._turns: dict[str, Turn] = {}
+        self._turns: dict[tuple[str, str], Turn] = {}
         self._data: dict[str, bytes] = {}
 
     def get_file(self, filename: str) -> str | None:
         if self._is_plain or filename in self._data:
             return _none_or_str(super().get_file(filename))
-        files = self._find(filename)
+        files = self._find(filename, FILE)
         return files.get(filename) if files else None
 
     def get_group(self, filename: str) -> dict[str, str] | None:
         if self._is_plain:
             group: dict[str, str] | None = super().get_group(filename)
             return group
-        return self._find(filename)
+        return self._find(filename, GROUP)
 
     def put(self, data: Any, filename: str, binary: bool = True) -> str:
         path = str(super().put(data, filename, binary=binary))
         if not self._is_plain:
             self._data[filename] = data if isinstance(data, bytes) else str(data).encode()
-            if filename in self._turns:  # asked for by get_file, so it is not a part of a group
-                self._store(filename, {filename: self._data[filename]})
+            if (filename, FILE) in self._turns:  # asked for by get_file, so it is not a part of a group
+                self._store(filename, FILE, {filename: self._data[filename]})
         return path
 
     def put_group(self, filename: str, group: Mapping[str, str]) -> Any:
@@ -83,31 +87,29 @@ class CacheManager(FileCacheManager):  # type: ignore[misc]
             return super().put_group(filename, group)
         parts = self._collect(group)
         if parts is not None:
-            self._store(filename, parts)
+            self._store(filename, GROUP, parts)
         self._data.clear()
         return self._make_path(filename)
 
     def __del__(self) -> None:
-        for name, turn in getattr(self, "_turns", {}).items():
-            _flights.drop(_key(self.key, name), turn)
+        for (name, kind), turn in getattr(self, "_turns", {}).items():
+            _flights.drop(_key(self.key, name, kind), turn)
 
     @_plug.guarded
-    def _find(self, name: str) -> dict[str, str] | None:
+    def _find(self, name: str, kind: str) -> dict[str, str] | None:
         """Returns the paths of an artifact's files, or None: then the turn to make it has begun."""
         if name.endswith(".so") and not _plug.may_load_code("Triton's C modules"):
             return None
-        turn = _flights.get(_key(self.key, name))
+        turn = _flights.get(_key(self.key, name, kind))
         if turn.parts is None:
-            self._turns[name] = turn
+            self._turns[name, kind] = turn
             return None
         return {part: self._extract(part, data) for part, data in turn.parts.items()}
 
     @_plug.guarded
-    def _store(self, name: str, parts: Mapping[str, bytes]) -> None:
-        if name.endswith(".so") and name not in self._turns:
-            return
-        self._turns.pop(name, None)
-        _flights.put(_key(self.key, name), parts, label=name)
+    def _store(self, name: str, kind: str, parts: Mapping[str, bytes]) -> None:
+        self._turns.pop((name, kind), None)
+        _flights.put(_key(self.key, name, kind), parts, label=name)
 
     def _collect(self, group: Mapping[str, str]) -> dict[str, bytes] | None:
         parts = {}

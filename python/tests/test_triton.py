@@ -13,7 +13,7 @@ from conftest import Spawn
 from triton import knobs
 from triton.runtime.cache import FileCacheManager
 
-from ingot_cache import Cache, _plug
+from ingot_cache import Busy, Cache, _plug
 from ingot_cache import triton as plug
 
 
@@ -94,6 +94,17 @@ def test_tuning_and_modules_are_single_files(cache: Cache, tmp_path: Path, event
     assert Path(path).read_text() == "{}"
 
 
+def test_a_group_is_stored_when_it_is_whole(cache: Cache, events: list[bool]) -> None:
+    """The group has the name of one of its files, and is not there before put_group."""
+    maker = plug.CacheManager("KEY")
+    assert maker.get_group("add.json") is None
+    group = {name: maker.put(name, name, binary=False) for name in ("add.ptx", "add.json")}
+    with pytest.raises(Busy):
+        cache.begin(plug._key("KEY", "add.json", plug.GROUP), wait=0)
+    maker.put_group("add.json", group)
+    assert plug.CacheManager("KEY").get_group("add.json") == group
+
+
 def test_overrides_and_dumps_are_triton_s_own(cache: Cache, tmp_path: Path, events: list[bool]) -> None:
     dump = plug.CacheManager("KEY", dump=True)
     dump.put("text", "file.ttir", binary=False)
@@ -102,7 +113,7 @@ def test_overrides_and_dumps_are_triton_s_own(cache: Cache, tmp_path: Path, even
 
 
 def test_a_name_with_a_folder_is_refused(cache: Cache, events: list[bool], tmp_path: Path) -> None:
-    cache.put(plug._key("KEY", "evil.json"), {"../../evil": b"x"})
+    cache.put(plug._key("KEY", "evil.json", plug.GROUP), {"../../evil": b"x"})
     with pytest.warns(_plug.PlugWarning, match="not the name of a file"):
         assert plug.CacheManager("KEY").get_group("evil.json") is None
     assert not (tmp_path / "evil").exists()
