@@ -473,7 +473,7 @@ ingot_status_t ask_file(std::string path, const ingot_allocator_t *allocator)
     device_identity *identity = nullptr;
     ingot_allocator_t table;
     EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, allocator));
-    const ingot_status_t status = device_identity_create(&identity, &table, &ops, path.data(), 0);
+    const ingot_status_t status = device_identity_create(&identity, &table, nullptr, &ops, path.data(), 0);
     if (status == INGOT_SUCCESS)
         device_identity_destroy(identity, &table);
     return status;
