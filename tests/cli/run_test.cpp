@@ -56,6 +56,13 @@ TEST_F(CliRun, PutsTheLayerInFrontOfOthers)
         EXPECT_EQ(list, variable("OPENCL_LAYERS", {}, {{"OPENCL_LAYERS", list}}));
 }
 
+TEST_F(CliRun, AsksForAllPythonFrameworksUnlessTheEnvironmentDoes)
+{
+    EXPECT_EQ("all", variable("INGOT_PYTHON", {}));
+    EXPECT_EQ("jax", variable("INGOT_PYTHON", {}, {{"INGOT_PYTHON", "jax"}}));
+    EXPECT_EQ("", variable("INGOT_PYTHON", {}, {{"INGOT_PYTHON", ""}}));
+}
+
 TEST_F(CliRun, SetsWhatItsOptionsSay)
 {
     EXPECT_EQ(root().string(), variable("INGOT_PERSIST_DIR", {}));
