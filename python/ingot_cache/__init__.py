@@ -8,9 +8,11 @@
 doc/python.md describes the plugs for frameworks.
 """
 
-from ._cache import BUILD, STORAGE, Cache, Turn
-from ._errors import Busy, IngotError, InvalidArguments, LibraryMissing, NoSpace, ReadOnly, StoreError, Untrusted
-from ._key import Key
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._cache import BUILD, STORAGE, Cache, Turn
+    from ._errors import Busy, IngotError, InvalidArguments, LibraryMissing, NoSpace, ReadOnly, StoreError, Untrusted
+    from ._key import Key
 
 __version__ = "0.2.0"
 
@@ -29,3 +31,17 @@ __all__ = [
     "Turn",
     "Untrusted",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Imports the classes at their first use, because each interpreter that INGOT_PYTHON concerns imports this file."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _cache, _errors, _key
+
+    for module in (_cache, _errors, _key):
+        if hasattr(module, name):
+            value: object = getattr(module, name)
+            globals()[name] = value
+            return value
+    raise AttributeError(name)

@@ -324,8 +324,8 @@ def test_an_interrupt_ends_a_wait(cache: Cache, spawn: Spawn) -> None:
         """
         import ingot_cache
         cache = ingot_cache.Cache()
-        print("waiting", flush=True)
         try:
+            print("waiting", flush=True)
             cache.begin("key")
         except KeyboardInterrupt:
             print("interrupted", flush=True)
