@@ -9,6 +9,7 @@ A cell has the compilations of all processes, and the slowest process in seconds
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -82,7 +83,8 @@ def run(framework: str, mode: str, processes: int, tool: str, server: dict[str, 
             order.flush()
         results = [json.loads(output.readline()) for _, output in pipes if output]
         for child in children:
-            child.communicate("end\n")
+            with contextlib.suppress(BrokenPipeError):
+                child.communicate("end\n")
         if results[0]["compiled"] < 0:
             compiled = layer_builds(folder) if mode.startswith("Ingot") else processes * results[0]["keys"]
         else:

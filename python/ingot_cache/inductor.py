@@ -22,7 +22,7 @@ from . import _plug
 from ._key import Key
 
 KIND = "inductor"
-KIND_CPP = "inductor-c++"
+KIND_CPP = "inductor-cpp"
 REMOTE_CACHES = (
     "RemoteFxGraphCache",
     "RemoteAOTAutogradCache",
@@ -97,14 +97,16 @@ def _install_graphs() -> None:
 
 
 def _turn_on() -> None:
-    """Turns the remote caches on where neither the environment nor the application has chosen."""
+    """Turns the remote caches on where neither the environment nor the application has chosen.
+
+    Except for the bundles of autotuning results: without a GPU, torch fails if they are on.
+    """
     from torch._functorch import config as autograd
     from torch._inductor import config as inductor
 
     for config, name in (
         (inductor, "fx_graph_remote_cache"),
         (inductor, "autotune_remote_cache"),
-        (inductor, "bundled_autotune_remote_cache"),
         (autograd, "enable_remote_autograd_cache"),
     ):
         if getattr(config, name, False) is None:

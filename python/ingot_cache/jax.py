@@ -106,10 +106,13 @@ def install() -> None:
 
 
 def _configure(jax: Any) -> None:
-    """JAX has no cache without a directory, and puts nothing that took less than a second."""
+    """JAX has no cache without a directory, and puts nothing that took less than a second.
+
+    XLA's own caches lie in the directory, and its path is then a part of JAX's key, so they are off.
+    """
     if not jax.config.jax_compilation_cache_dir:
         jax.config.update("jax_compilation_cache_dir", os.path.expanduser("~/.cache/ingot-jax"))
-        # XLA would write its own caches into the directory.
+    if "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES" not in os.environ:
         jax.config.update("jax_persistent_cache_enable_xla_caches", "none")
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)

@@ -29,6 +29,14 @@ def test_programs_come_from_the_store(spawn: Spawn, tmp_path: Path) -> None:
     assert first == second
 
 
+def test_jax_s_own_directory_does_not_matter(spawn: Spawn, tmp_path: Path) -> None:
+    for misses in (True, False):
+        output, _ = spawn(
+            COMPILE, INGOT_PYTHON="jax", JAX_COMPILATION_CACHE_DIR=str(tmp_path / str(misses))
+        ).communicate("go\n")
+        assert output.startswith("0 ") != misses
+
+
 def test_one_process_compiles_a_program(spawn: Spawn) -> None:
     alone, _ = spawn(COMPILE, INGOT_PYTHON="jax", INGOT_PERSIST_NAMESPACE="alone").communicate("go\n")
     processes = [spawn(COMPILE, INGOT_PYTHON="all") for _ in range(4)]
