@@ -9,7 +9,6 @@ A cell has the compilations of all processes, and the slowest process in seconds
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import shutil
@@ -52,6 +51,7 @@ def environment(framework: str, mode: str, folder: Path, number: int, server: di
         kept["INGOT_CACHE_LIBRARY"] = os.environ.get("INGOT_CACHE_LIBRARY", "")
         if framework == "pyopencl":
             kept.update({"INGOT_LAYER_STATS": str(mine / "stats"), "PYOPENCL_NO_CACHE": "1"})
+            kept["INGOT_PERSIST_STORE_MODE"] = "now"  # otherwise, PoCL's programs are stored when a process ends
     return kept
 
 
@@ -83,8 +83,7 @@ def run(framework: str, mode: str, processes: int, tool: str, server: dict[str, 
             order.flush()
         results = [json.loads(output.readline()) for _, output in pipes if output]
         for child in children:
-            with contextlib.suppress(BrokenPipeError):
-                child.communicate("end\n")
+            child.communicate("end\n")
         if results[0]["compiled"] < 0:
             compiled = layer_builds(folder) if mode.startswith("Ingot") else processes * results[0]["keys"]
         else:

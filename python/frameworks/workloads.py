@@ -155,5 +155,4 @@ if __name__ == "__main__":
     seconds = time.perf_counter() - begun
     digest = hashlib.sha256(b"".join(outputs)).hexdigest()
     print(json.dumps({"keys": keys, "compiled": compiled, "seconds": seconds, "digest": digest}), flush=True)
-    if sys.argv[1] != "pyopencl":  # PoCL's programs are stored when the process ends
-        sys.stdin.readline()  # the process does not end before all others have compiled
+    sys.stdin.readline()  # the process does not end before all others have compiled
