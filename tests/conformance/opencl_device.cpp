@@ -123,7 +123,8 @@ public:
     }
 
     std::string harmless_option() const override { return "-cl-no-signed-zeros"; }
-    bool refuses_wrong_binaries() const override { return !platform_.is_pocl(); } /* PoCL ends the process */
+    /* PoCL and NVIDIA's driver end the process. */
+    bool refuses_wrong_binaries() const override { return !platform_.is_pocl() && !platform_.is_nvidia(); }
     bool takes_link_options() const override { return !platform_.is_pocl(); } /* PoCL takes them only for libraries */
 
     bool takes_spec_constants() const override { return platform_.is_intel(); }

@@ -1,9 +1,11 @@
 /*
  * composed_names.c - considers special names that macros may put together from parts; see source_graph.h.
  *
- * Only ## makes a name from parts. Each part is a name in a text or in an option, because special names have no digits.
- * So if the texts and options lack ##, or lack the parts of a special name, macros cannot compose that name. Whether
- * they do compose it is not determined: the parts may be anywhere.
+ * Only ## makes a name from parts. Each part is a name, because special names have no digits. It stands in a definition
+ * of a text or an option, or in the arguments of a macro that uses ##, itself or through others. If these lack the
+ * parts of a special name, macros cannot compose that name. Whether they do compose it is not determined. A call that
+ * does not end in its text, or a macro with ## that is passed by its name, makes every name of all texts a possible
+ * part.
  *
  * An asm statement lets an assembler read files, whose names may be composed or escaped. Most texts with asm do not use
  * it, so the compiler checks that: inline_walk.c writes a #pragma GCC poison, which makes the build fail if the
@@ -14,7 +16,7 @@
 
 #include <string.h>
 
-enum { MAX_NAME = 32 };
+enum { MAX_NAME = 32, MAX_NAMES = 24 };
 
 /* Names that compilers may predefine macros for, so that a text need not contain them: the ends of numbers. */
 static const char *const predefined_parts[] = {"L", "U", "UL", "LL", "ULL"};
@@ -46,15 +48,152 @@ static bool is_composable(const struct composition *composition)
     return (reached >> composition->size & 1) != 0;
 }
 
-static void note_names(struct composition *composition, const struct clean_text *text, bool cplusplus)
-{
+/* ---- which names may be parts ---- */
+
+/* The macros that use ##, and those whose definitions name one of these. A caller can give some of them arguments:
+ * those that have parameters, and those that may expand to the name of one that has. */
+struct pasters {
+    struct macro_table names;
+    struct macro_table callable;
+    size_t count; /* of names in both tables */
+    bool is_lost; /* true if calls cannot be followed, so every name may be a part */
+};
+
+/* What to do with the names of a text. */
+struct part_search {
+    struct pasters *pasters;
+    struct composition *compositions; /* NULL: only look for pasters */
+    size_t composition_count;
     struct scanner scanner;
-    struct token token;
-    scanner_init(&scanner, text, text->start, cplusplus);
-    for (scanner_next(&scanner, &token); token.kind != TOKEN_END; scanner_next(&scanner, &token)) {
-        if (token.kind == TOKEN_IDENTIFIER)
-            note_part(composition, token.size, token.start);
+};
+
+static void note_name(const struct part_search *search, const struct token *token)
+{
+    for (size_t i = 0; token->kind == TOKEN_IDENTIFIER && i < search->composition_count; ++i)
+        note_part(&search->compositions[i], token->size, token->start);
+}
+
+static bool has_name(const struct macro_table *table, const struct token *token)
+{
+    return token->kind == TOKEN_IDENTIFIER && macro_table_find(table, token->size, token->start) != NULL;
+}
+
+static void add_name(struct pasters *pasters, struct macro_table *table, const struct token *name)
+{
+    if (name->kind != TOKEN_IDENTIFIER || has_name(table, name))
+        return;
+    macro_table_define(table, macro_name_of(name->size, name->start), 0, "");
+    ++pasters->count;
+}
+
+/* Reads a definition, up to the end of the line. All names in it may be parts. `token` is the macro's name. */
+static void read_definition(struct part_search *search, struct token *token)
+{
+    struct pasters *pasters = search->pasters;
+    const struct token name = *token;
+    struct token before = *token;
+    size_t depth = 0;
+    bool pastes = false;
+    bool is_callable = false;
+    note_name(search, token);
+    scanner_next(&search->scanner, token);
+    is_callable = token_is(token, "(") && !token->space_before;
+    for (; token->kind != TOKEN_END && token->kind != TOKEN_NEWLINE; scanner_next(&search->scanner, token)) {
+        note_name(search, token);
+        pastes = pastes || token->kind == TOKEN_HASH_HASH || has_name(&pasters->names, token);
+        is_callable = is_callable ||
+                      (before.start != name.start && has_name(&pasters->callable, &before) && !token_is(token, "("));
+        depth += token_is(token, "(");
+        pasters->is_lost = pasters->is_lost || (depth == 0 && token_is(token, ")"));
+        depth -= depth != 0 && token_is(token, ")");
+        before = *token;
     }
+    is_callable = is_callable || (before.start != name.start && has_name(&pasters->callable, &before));
+    pasters->is_lost = pasters->is_lost || depth != 0; /* a call may get its parentheses from this macro */
+    if (pastes)
+        add_name(pasters, &pasters->names, &name);
+    if (pastes && is_callable)
+        add_name(pasters, &pasters->callable, &name);
+}
+
+/* Reads the name of a paster, and its arguments if it has any. All names in these may be parts. If they do not end in
+ * this text, or if a paster that needs arguments has none here, any name may be one. */
+static void read_call(struct part_search *search, struct token *token)
+{
+    const bool needs_arguments = has_name(&search->pasters->callable, token);
+    size_t depth = 0;
+    do {
+        scanner_next(&search->scanner, token);
+    } while (token->kind == TOKEN_NEWLINE && needs_arguments);
+    if (!needs_arguments)
+        return;
+    const bool is_call = token_is(token, "(");
+    while (is_call && token->kind != TOKEN_END) {
+        note_name(search, token);
+        depth += token_is(token, "(");
+        depth -= token_is(token, ")");
+        scanner_next(&search->scanner, token);
+        if (depth == 0)
+            return;
+    }
+    search->pasters->is_lost = true;
+}
+
+static void skip_line(struct part_search *search, struct token *token)
+{
+    while (token->kind != TOKEN_END && token->kind != TOKEN_NEWLINE)
+        scanner_next(&search->scanner, token);
+}
+
+/* Reads the # of a directive and what follows it, up to the tokens that are read like those of any line. */
+static void read_directive(struct part_search *search, struct token *token)
+{
+    scanner_next(&search->scanner, token);
+    if (token_is(token, "define")) {
+        scanner_next(&search->scanner, token);
+        read_definition(search, token);
+    } else if (token_is(token, "undef") || token_is(token, "ifdef") || token_is(token, "ifndef")) {
+        skip_line(search, token);
+    }
+}
+
+/* Reads the operand of `defined`, which calls nothing. */
+static void read_defined(struct part_search *search, struct token *token)
+{
+    scanner_next(&search->scanner, token);
+    if (token_is(token, "("))
+        scanner_next(&search->scanner, token);
+    if (token->kind == TOKEN_IDENTIFIER)
+        scanner_next(&search->scanner, token);
+}
+
+static void search_text(struct part_search *search, const struct clean_text *text, bool cplusplus)
+{
+    struct token token;
+    bool is_line_start = true;
+    scanner_init(&search->scanner, text, text->start, cplusplus);
+    scanner_next(&search->scanner, &token);
+    while (token.kind != TOKEN_END) {
+        const bool was_line_start = is_line_start;
+        is_line_start = token.kind == TOKEN_NEWLINE;
+        if (was_line_start && token.kind == TOKEN_HASH)
+            read_directive(search, &token);
+        else if (token_is(&token, "defined"))
+            read_defined(search, &token);
+        else if (search->compositions != NULL && has_name(&search->pasters->names, &token))
+            read_call(search, &token);
+        else
+            scanner_next(&search->scanner, &token);
+    }
+}
+
+/* Notes every name of a text. */
+static void note_all(struct part_search *search, const struct clean_text *text, bool cplusplus)
+{
+    struct token token;
+    scanner_init(&search->scanner, text, text->start, cplusplus);
+    for (scanner_next(&search->scanner, &token); token.kind != TOKEN_END; scanner_next(&search->scanner, &token))
+        note_name(search, &token);
 }
 
 /* True for a text that the compiler gets. Others are gaps, or prevent an id. */
@@ -63,18 +202,44 @@ static bool is_written(const struct graph_text *text)
     return !text->absent && text->problem == NULL;
 }
 
-static bool may_compose(const struct source_graph *graph, const char *name)
+static void search_all(const struct source_graph *graph, struct part_search *search)
 {
-    struct composition composition = {.name = name, .size = strlen(name)};
-    for (size_t i = 0; i < sizeof(predefined_parts) / sizeof(predefined_parts[0]); ++i)
-        note_part(&composition, strlen(predefined_parts[i]), predefined_parts[i]);
+    struct token token;
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next) {
-        if (is_written(text))
-            note_names(&composition, &text->clean, graph->cplusplus);
+        if (is_written(text) && search->pasters->is_lost)
+            note_all(search, &text->clean, graph->cplusplus);
+        else if (is_written(text))
+            search_text(search, &text->clean, graph->cplusplus);
     }
-    for (const struct definition *definition = graph->definitions; definition != NULL; definition = definition->next)
-        note_names(&composition, &definition->text, false);
-    return is_composable(&composition);
+    for (const struct definition *definition = graph->definitions; definition != NULL; definition = definition->next) {
+        scanner_init(&search->scanner, &definition->text, definition->text.start, false);
+        scanner_next(&search->scanner, &token);
+        read_definition(search, &token);
+    }
+}
+
+/* Finds which of the names macros may compose. A part is a name in a definition, or in the arguments of a macro that
+ * uses ## itself or through others. */
+static void find_compositions(struct source_graph *graph, size_t count, struct composition *compositions)
+{
+    struct pasters pasters = {.count = 0};
+    struct part_search search = {.pasters = &pasters};
+    size_t before;
+    macro_table_init(&pasters.names, &graph->scratch);
+    macro_table_init(&pasters.callable, &graph->scratch);
+    do { /* a definition may name a paster that is defined later */
+        before = pasters.count;
+        search_all(graph, &search);
+    } while (pasters.count != before);
+    search.compositions = compositions;
+    search.composition_count = count;
+    for (size_t i = 0; i < count; ++i) {
+        for (size_t j = 0; j < sizeof(predefined_parts) / sizeof(predefined_parts[0]); ++j)
+            note_part(&compositions[i], strlen(predefined_parts[j]), predefined_parts[j]);
+    }
+    search_all(graph, &search);
+    if (pasters.is_lost || graph->scratch.failed)
+        search_all(graph, &search);
 }
 
 static void set_limit(struct source_graph *graph, const char *name)
@@ -88,18 +253,41 @@ static void set_limit(struct source_graph *graph, const char *name)
     graph->limit = text;
 }
 
+/* True for a name that compilers know only in Microsoft's mode, whose options make a program native. Its parts are in
+ * CUDA's own headers. */
+static bool is_of_microsoft(const char *name)
+{
+    return strcmp(name, "__pragma") == 0;
+}
+
 static void check_special_names(struct source_graph *graph)
 {
-    enum special special = NOT_SPECIAL;
+    struct composition compositions[MAX_NAMES];
+    enum special kinds[MAX_NAMES];
+    size_t count = 0;
     const char *name;
-    for (size_t i = 0; (name = name_special_at(i, &special)) != NULL && graph->limit == NULL; ++i) {
-        if ((special == SPECIAL_FILE && graph->names_matter) || !may_compose(graph, name))
+    for (size_t i = 0; count < MAX_NAMES && (name = name_special_at(i, &kinds[count])) != NULL; ++i) {
+        if (is_of_microsoft(name))
             continue;
-        if (special == SPECIAL_FILE)
+        compositions[count++] = (struct composition){.name = name, .size = strlen(name)};
+    }
+    find_compositions(graph, count, compositions);
+    for (size_t i = 0; i < count && graph->limit == NULL; ++i) {
+        if (!is_composable(&compositions[i]))
+            continue;
+        if (kinds[i] == SPECIAL_FILE)
             graph->names_matter = true;
         else
-            set_limit(graph, name);
+            set_limit(graph, compositions[i].name);
     }
+}
+
+/* True if macros may compose `assert`, whose message contains the name of the file. */
+static bool may_compose_assert(struct source_graph *graph)
+{
+    struct composition composition = {.name = "assert", .size = strlen("assert")};
+    find_compositions(graph, 1, &composition);
+    return is_composable(&composition);
 }
 
 static bool has_asm(const struct source_graph *graph)
@@ -118,7 +306,7 @@ void graph_check_composed_names(struct source_graph *graph)
     graph->refuses_asm = graph->input->rules->assembler_reads_files && (graph->has_paste || has_asm(graph));
     if (!graph->has_paste)
         return;
-    if (graph->brings_assert && !graph->names_matter && may_compose(graph, "assert"))
+    if (graph->brings_assert && !graph->names_matter && may_compose_assert(graph))
         graph->names_matter = true;
     if (graph->has_beginning)
         check_special_names(graph);

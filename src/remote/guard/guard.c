@@ -96,6 +96,9 @@ bool guard_end_probe(struct guard *guard, enum guard_side side, bool has_succeed
 {
     (void)pthread_mutex_lock(&guard->lock);
     const bool is_closed = breaker_end_probe(&guard->breakers[side], has_succeeded, now_ns);
+    struct breaker *uploads = &guard->breakers[GUARD_UPLOADS];
+    if (is_closed && side == GUARD_LOADS && uploads->state == BREAKER_OPEN)
+        uploads->probe_at_ns = now_ns;
     (void)pthread_mutex_unlock(&guard->lock);
     return is_closed;
 }

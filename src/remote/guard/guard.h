@@ -64,6 +64,7 @@ void guard_lose(struct guard *guard, uint64_t began_ns, uint64_t now_ns);
  * result opened the breaker. */
 bool guard_note(struct guard *guard, enum guard_side side, enum breaker_finding finding, uint64_t now_ns);
 bool guard_begin_probe(struct guard *guard, enum guard_side side, uint64_t now_ns);
+/* Returns true if the probe closed the breaker. If a server answers loads again, an upload is due, too. */
 bool guard_end_probe(struct guard *guard, enum guard_side side, bool has_succeeded, uint64_t now_ns);
 
 /* Returns how often the loads' breaker opened. Takes no lock. */

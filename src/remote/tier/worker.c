@@ -178,12 +178,19 @@ void worker_ensure(struct tier *tier)
                   "the remote tier's thread could not be started, so nothing is uploaded");
 }
 
+/* True if the server takes uploads, or if the thread is about to find out. */
+static bool may_upload_soon(struct tier *tier)
+{
+    const struct guard_state state = guard_get_state(&tier->guard);
+    const uint64_t trial_at_ns = state.probe_at_ns[GUARD_UPLOADS];
+    return state.is_closed[GUARD_UPLOADS] || trial_at_ns == CLOCK_NEVER || trial_at_ns <= clock_now_ns();
+}
+
 bool worker_wait(struct tier *tier, uint64_t moment_ns)
 {
     (void)pthread_mutex_lock(&tier->queue.lock);
     const uint64_t number = tier->queue.last_number;
-    while (upload_queue_has_up_to(&tier->queue, number) && clock_now_ns() < moment_ns &&
-           guard_get_state(&tier->guard).is_closed[GUARD_UPLOADS])
+    while (upload_queue_has_up_to(&tier->queue, number) && clock_now_ns() < moment_ns && may_upload_soon(tier))
         upload_queue_wait(&tier->queue, moment_ns);
     const bool is_done = !upload_queue_has_up_to(&tier->queue, number);
     (void)pthread_mutex_unlock(&tier->queue.lock);

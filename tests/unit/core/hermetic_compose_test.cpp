@@ -62,6 +62,35 @@ TEST_F(HermeticCompose, AcceptsTextsThatLackAPart)
     EXPECT_EQ("", resolve("__TI ME__ __has_ include").reason) << "without ##";
 }
 
+/* A name outside definitions and outside the arguments of macros with ## cannot become a part. CUDA's own headers have
+ * all letters of __has_include as names of parameters and variables. */
+TEST_F(HermeticCompose, AcceptsPartsThatCannotReachAPaste)
+{
+    const std::string paste = kPaste;
+    for (const char *text : {"int __TI, ME__; CAT(a, b)", "f(__TI, ME__) CAT(a, (b))", "CAT(a,\nb) __TI ME__",
+                             "#ifdef CAT\n__TI ME__\n#endif", "#if defined(CAT) || defined CAT\n__TI ME__\n#endif",
+                             "#undef CAT\n__TI ME__", "#define GLOBAL CAT(a, b)\nGLOBAL __TI(ME__);"})
+        EXPECT_EQ("", resolve(paste + text + "\n").reason) << text;
+}
+
+TEST_F(HermeticCompose, FollowsCallsByOtherNamesAndWithHiddenParentheses)
+{
+    const std::string time = reason_of("__TIME__");
+    const std::string paste = kPaste;
+    for (const char *text : {"#define JOIN(a, b) CAT(a, b)\nJOIN(__TI, ME__)", "#define ALIAS CAT\nALIAS(__TI, ME__)",
+                             "#define APPLY(f, a, b) f(a, b)\nAPPLY(CAT, __TI, ME__)",
+                             "#define APPLY(f, a, b) f(a, b)\n#define ALIAS CAT\nAPPLY(ALIAS, __TI, ME__)",
+                             "#define OPEN (\n#define EXPAND(x) x\nEXPAND(CAT OPEN __TI, ME__))",
+                             "#define EMPTY\n#define EXPAND(x) x\nEXPAND(CAT EMPTY (__TI, ME__))",
+                             "CAT(__TI,\n#if 1\nME__)\n#endif", "CAT\n\n(__TI, ME__)", "CAT((x), CAT(__TI, ME__))",
+                             "#define LATE(a) EARLY(a)\n#define EARLY(a) a##ME__\nLATE(__TI)"})
+        EXPECT_EQ(time, resolve(paste + text + "\n").reason) << text;
+    write("first.h", "CAT(__TI,");
+    EXPECT_EQ(time, resolve(paste + "#include \"first.h\"\nME__)\n").reason);
+    EXPECT_EQ(time, resolve("ALIAS(__TI, ME__)", "-DALIAS=CAT -DCAT(a,b)=a##b").reason);
+    EXPECT_EQ(time, resolve(paste + "#define EXPAND(x) x\nEXPAND(CAT OPEN __TI, ME__))", "-DOPEN=(").reason);
+}
+
 /* A composed __FILE__ is treated like one that is written as such. */
 TEST_F(HermeticCompose, TakesPathsInForAComposedFileName)
 {
