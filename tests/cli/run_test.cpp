@@ -202,7 +202,7 @@ TEST_F(CliRun, AddsUpWhatAllProcessesDid)
     const Result result = run_with({"--stats", "/bin/sh", "-c", process + process + other});
     EXPECT_EQ(0, result.code);
     EXPECT_EQ("done\n"
-              "ingot run: 44 OpenCL programs in 2 processes\n"
+              "ingot run: 44 programs in 2 processes\n"
               "  loaded          2, which saved 3.0 s\n"
               "  compiled        2, which took 40.0 ms\n"
               "  passed through  6, of which 2 failed\n"

@@ -1,7 +1,7 @@
 /*
- * run.c - `ingot run`: executes a command whose OpenCL programs are cached.
+ * run.c - `ingot run`: executes a command whose OpenCL programs and Level Zero modules are cached.
  *
- * The command gets the OpenCL layer and its settings through environment variables, so its children get them, too.
+ * The command gets the layers and their settings through environment variables, so its children get them, too.
  */
 #include <argp.h>
 #include <ingot/backend.h>
@@ -123,6 +123,19 @@ static bool set_layer(void)
     return true;
 }
 
+/* Makes the Level Zero loader take the layer as its driver, with the drivers for other devices that it knows itself. A
+ * user's own list is left alone. */
+static void set_level_zero(void)
+{
+    const char *drivers = getenv(RUN_LAYER_DRIVERS);
+    char *layer = drivers == NULL || drivers[0] == '\0' ? run_layer_find_level_zero() : NULL;
+    if (layer == NULL)
+        return;
+    layer = text_append(layer, ",", "libze_intel_vpu.so.1,libze_intel_npu.so.1");
+    set(RUN_LAYER_DRIVERS, layer);
+    free(layer);
+}
+
 static void set_variables(const struct running *running)
 {
     if (running->directory != NULL)
@@ -137,6 +150,7 @@ static void set_variables(const struct running *running)
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)
         set("INGOT_TRACE", "1");
+    set_level_zero();
     if (getenv(PYTHON) == NULL)
         set(PYTHON, "all");
 }

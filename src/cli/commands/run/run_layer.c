@@ -1,5 +1,5 @@
 /*
- * run_layer.c - finds the OpenCL layer's library; see run_layer.h.
+ * run_layer.c - finds the libraries of the layers; see run_layer.h.
  */
 #include "cli/commands/run/run_layer.h"
 
@@ -14,10 +14,11 @@
 #include "cli/base/text.h"
 
 #define LAYER_NAME "libIngotOpenCLLayer.so"
+#define LEVEL_ZERO_NAME "libIngotLevelZeroLayer.so"
 
-/* Where the layer may be. The first two are relative to the tool's directory: in an installation, and in the build
- * tree. The last one is the configured library directory, for a tool that was copied elsewhere. */
-static const char *const places[] = {INGOT_LIB_FROM_BIN, "../layers/opencl", INGOT_FULL_LIBDIR};
+/* Where the layers may be. All but the last one are relative to the tool's directory: in an installation, and in the
+ * build tree. The last one is the configured library directory, for a tool that was copied elsewhere. */
+static const char *const places[] = {INGOT_LIB_FROM_BIN, "../layers/opencl", "../layers/level_zero", INGOT_FULL_LIBDIR};
 
 enum { PLACE_COUNT = sizeof(places) / sizeof(places[0]) };
 
@@ -39,12 +40,12 @@ static char *find_own_directory(void)
     return memory_copy_text(path);
 }
 
-static char *find_beside(const char *directory)
+static char *find_beside(const char *directory, const char *name)
 {
     for (size_t i = 0; i < PLACE_COUNT; ++i) {
         char *beside = places[i][0] == '/' ? memory_copy_text(places[i])
                                            : text_append(memory_copy_text(directory), "/", places[i]);
-        beside = text_append(beside, "/", LAYER_NAME);
+        beside = text_append(beside, "/", name);
         char *found = realpath(beside, NULL);
         free(beside);
         if (found != NULL)
@@ -58,7 +59,7 @@ char *run_layer_find(void)
     const char *named = getenv("INGOT_LAYER_PATH");
     const bool is_named = named != NULL && named[0] != '\0';
     char *directory = find_own_directory();
-    char *layer = is_named ? run_layer_absolute(named) : find_beside(directory);
+    char *layer = is_named ? run_layer_absolute(named) : find_beside(directory, LAYER_NAME);
     if (layer != NULL && (access(layer, R_OK) != 0 || strchr(layer, ':') != NULL)) {
         (void)fprintf(stderr, "ingot: the OpenCL layer %s %s\n", layer,
                       strchr(layer, ':') != NULL ? "has a colon in its path, which OPENCL_LAYERS does not allow"
@@ -73,4 +74,18 @@ char *run_layer_find(void)
     }
     free(directory);
     return layer;
+}
+
+char *run_layer_find_level_zero(void)
+{
+    char *directory = find_own_directory();
+    char *layer = find_beside(directory, LEVEL_ZERO_NAME);
+    free(directory);
+    if (layer == NULL || strchr(layer, ',') == NULL)
+        return layer;
+    (void)fprintf(
+        stderr, "ingot: the Level Zero layer %s has a comma in its path, which " RUN_LAYER_DRIVERS " does not allow\n",
+        layer);
+    free(layer);
+    return NULL;
 }
