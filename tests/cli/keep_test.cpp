@@ -40,14 +40,18 @@ TEST_F(CliKeep, FindsAndRepairsDamage)
     EXPECT_EQ(0, run({"recount", "--dry-run"}).code);
 }
 
-TEST_F(CliKeep, LeavesOtherVersionsAloneAndTellsOfWhatOthersMayWrite)
+TEST_F(CliKeep, TellsOfWhatOthersMayWriteAndRepairsIt)
 {
     add_plain(2);
     const fs::path entry = root() / names()[0];
     fs::permissions(entry / "kernel.bin", fs::perms::others_write, fs::perm_options::add);
-    EXPECT_EQ(1, run({"verify", "--repair"}).code);
-    EXPECT_EQ("[0, 1]", json("verify", "[j[\"bad\"], j[\"left_alone\"]]"));
+    const Result result = run({"verify"});
+    EXPECT_EQ(1, result.code);
+    EXPECT_NE(std::string::npos, result.output.find("INGOT_UNTRUSTED")) << result.output;
     EXPECT_EQ(2u, names().size());
+    EXPECT_EQ(1, run({"verify", "--repair"}).code);
+    EXPECT_EQ("[0, 0]", json("verify", "[j[\"bad\"], j[\"left_alone\"]]"));
+    EXPECT_EQ(1u, names().size());
 }
 
 TEST_F(CliKeep, EvictsToLimits)
