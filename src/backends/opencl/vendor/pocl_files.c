@@ -160,8 +160,11 @@ static ingot_status_t add_files(struct file_list *list, const char *library, con
         /* PoCL was built for one processor, and the file's name does not contain a variant. */
         status = add_directory(list, data, ".bc");
     directory_of(library, data);
-    const int length = snprintf(directory, sizeof(directory), "%s/pocl", data);
-    if (status == INGOT_SUCCESS && length < (int)sizeof(directory) && access(directory, R_OK) == 0)
+    if (strlen(data) + strlen("/pocl") >= sizeof(directory))
+        return status;
+    memcpy(directory, data, strlen(data) + 1);
+    (void)strcat(directory, "/pocl");
+    if (status == INGOT_SUCCESS && access(directory, R_OK) == 0)
         status = add_directory(list, directory, ".so"); /* a library for each kind of device */
     return status;
 }

@@ -86,8 +86,8 @@ static void print(const uint64_t counts[COUNT_COUNT])
         (void)fputs("ingot run: no process built OpenCL programs through the layer\n", stderr);
         return;
     }
-    (void)fprintf(stderr, "ingot run: %" PRIu64 " programs in %" PRIu64 " process%s\n", counts[PROGRAMS],
-                  process_count, process_count != 1 ? "es" : "");
+    (void)fprintf(stderr, "ingot run: %" PRIu64 " programs in %" PRIu64 " process%s\n", counts[PROGRAMS], process_count,
+                  process_count != 1 ? "es" : "");
     print_timed("loaded", counts[HITS], "saved", counts[SAVED_NS]);
     print_timed("compiled", counts[BUILDS], "took", counts[BUILD_NS]);
     (void)fprintf(stderr, "  %-15s %" PRIu64 ", of which %" PRIu64 " failed\n", "passed through", counts[PASSED],
