@@ -55,11 +55,11 @@ std::string without_messages_of_others(const std::string &line)
     /* Intel's compiler names a source by a number that it counts up at each build of the process. */
     static const std::regex includers("In file included from \\d+:");
     static const std::regex sizes("size \\d+( wrote \\d+)?");
-    std::string rest = line;
-    if (line.find(failed_link) != std::string::npos)
-        rest = std::regex_replace(rest, messages, "");
-    rest = std::regex_replace(rest, includers, "In file included from N:");
-    return rest == line ? line : std::regex_replace(rest, sizes, "size N");
+    const bool is_failed_link = line.find(failed_link) != std::string::npos;
+    if (!is_failed_link && !std::regex_search(line, includers))
+        return line;
+    const std::string own = is_failed_link ? std::regex_replace(line, messages, "") : line;
+    return std::regex_replace(std::regex_replace(own, includers, "In file included from N:"), sizes, "size N");
 }
 
 std::vector<std::string> compared_lines(const Block &block)
