@@ -4,6 +4,7 @@
 #include "layer/comparison.h"
 
 #include <regex>
+#include <set>
 
 #include "layer/transcript.h"
 
@@ -53,21 +54,39 @@ std::string without_messages_of_others(const std::string &line)
                                      "|(<unknown>|\\(temporary\\)):\\d+:\\d+: [^<]*?"
                                      "(?=<unknown>|\\(temporary\\)|ignoring |Device )");
     /* Intel's compiler names a source by a number that it counts up at each build of the process. */
-    static const std::regex includers("In file included from \\d+:");
+    static const std::regex includers("\\d+(?=:\\d+:\\d+: (?:fatal error|error|warning|note))|from \\d+(?=:)");
     static const std::regex sizes("size \\d+( wrote \\d+)?");
     const bool is_failed_link = line.find(failed_link) != std::string::npos;
     if (!is_failed_link && !std::regex_search(line, includers))
         return line;
     const std::string own = is_failed_link ? std::regex_replace(line, messages, "") : line;
-    return std::regex_replace(std::regex_replace(own, includers, "In file included from N:"), sizes, "size N");
+    return std::regex_replace(std::regex_replace(own, includers, "N"), sizes, "size N");
+}
+
+/* Returns the name of a program that the line makes from a binary, or "". */
+std::string copy_made_in(const std::string &line)
+{
+    const size_t made = line.find(" = clCreateProgramWithBinary of ");
+    return made != std::string::npos ? line.substr(0, made) : "";
+}
+
+/* By design, the options in the binary of a program with included files lack -I, and so do those of its copies. */
+bool is_options_of(const std::set<std::string> &copies, const std::string &line)
+{
+    const size_t on = line.find(" on D");
+    return on != std::string::npos && line.find(" CL_PROGRAM_BUILD_OPTIONS") != std::string::npos &&
+           copies.count(line.substr(0, on)) != 0;
 }
 
 std::vector<std::string> compared_lines(const Block &block)
 {
     std::vector<std::string> result;
-    for (const std::string &line : block.lines)
-        if (!is_by_design(line))
+    std::set<std::string> copies;
+    for (const std::string &line : block.lines) {
+        copies.insert(copy_made_in(line));
+        if (!is_by_design(line) && !is_options_of(copies, line))
             result.push_back(without_messages_of_others(line));
+    }
     return result;
 }
 
