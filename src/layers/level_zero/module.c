@@ -58,17 +58,24 @@ static ze_result_t ZE_APICALL create(ze_context_handle_t context, ze_device_hand
 {
     const ze_pfnModuleCreate_t native = atomic_load(&native_create);
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    ze_module_build_log_handle_t made = NULL;
     (void)pthread_once(&once, open_cache);
     if (cache == NULL || context == NULL || device == NULL || desc == NULL || module == NULL ||
         desc->format != ZE_MODULE_FORMAT_IL_SPIRV)
         return native(context, device, desc, module, log);
-    const ingot_status_t status = ingot_cache_level_zero_create(cache, context, device, desc, module, log, &origin);
-    if (status == INGOT_SUCCESS) {
+    const ingot_status_t status =
+        ingot_cache_level_zero_create(cache, context, device, desc, module, log != NULL ? &made : NULL, &origin);
+    const ze_result_t result = status != INGOT_SUCCESS ? (ze_result_t)ingot_last_error_code() : ZE_RESULT_SUCCESS;
+    if (status == INGOT_SUCCESS)
         count(origin);
-        return ZE_RESULT_SUCCESS;
+    if (status != INGOT_SUCCESS && result == ZE_RESULT_SUCCESS) { /* Ingot refused it, not the driver */
+        if (made != NULL)
+            (void)zeModuleBuildLogDestroy(made);
+        return native(context, device, desc, module, log);
     }
-    const ze_result_t result = (ze_result_t)ingot_last_error_code();
-    return result != ZE_RESULT_SUCCESS ? result : native(context, device, desc, module, log);
+    if (log != NULL)
+        *log = made;
+    return result;
 }
 
 __attribute__((visibility("default"))) ze_result_t ZE_APICALL zeGetModuleProcAddrTable(ze_api_version_t version,
