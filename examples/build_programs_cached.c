@@ -57,7 +57,7 @@ static cl_program build(const char *text)
 {
     cl_program program = NULL;
     const int error =
-        ingot_cache_opencl_build(cache, context, 1, &device, text, 0, "-cl-fast-relaxed-math", &program, NULL);
+        (int)ingot_cache_opencl_build(cache, context, 1, &device, text, 0, "-cl-fast-relaxed-math", &program, NULL);
     if (program == NULL)
         return NULL;
     if (error == CL_SUCCESS)
