@@ -233,7 +233,7 @@ TEST(Blob, IsRefusedByAnotherDriver)
 TEST(Blob, WithABinaryThatIsNoneIsRefused)
 {
     if (!device().refuses_wrong_binaries())
-        return;
+        GTEST_SKIP() << "this driver ends the process at a binary that is none";
     const Bytes sound = binary_of(sound_blob());
     const Bytes half(sound.begin(), sound.begin() + static_cast<std::ptrdiff_t>(sound.size() / 2));
     EXPECT_EQ("INGOT_SUCCESS", status_in_child(blob_with_binary(sound), {}));
@@ -246,7 +246,7 @@ TEST(Blob, WithTheBinaryOfAnIncompatibleDeviceIsRefused)
 {
     const Environment incompatible = device().environment_of_incompatible_device();
     if (!device().refuses_wrong_binaries() || incompatible.empty())
-        return;
+        GTEST_SKIP() << "this driver ends the process at such a binary, or has no incompatible device";
     const Bytes foreign = binary_of(blob_in_child(incompatible));
     ASSERT_FALSE(binary_of(sound_blob()) == foreign);
     EXPECT_EQ("INGOT_BLOB_REJECTED", status_in_child(blob_with_binary(foreign), {}));
