@@ -190,5 +190,6 @@ int main(int argc, char **argv)
         thread.join();
     for (const std::string &text : texts)
         std::fputs(text.c_str(), stdout);
+    require(zeContextDestroy(context), "zeContextDestroy");
     return 0;
 }
