@@ -5,6 +5,7 @@
 #define INGOT_TESTS_SUPPORT_STRAY_CLOSE_H
 
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,6 +95,57 @@ private:
     Kind kind_;
     std::vector<int> numbers_;
     std::vector<fs::path> paths_;
+};
+
+/* Connections of the application under the numbers of closed descriptors. */
+class Peers
+{
+public:
+    explicit Peers(const std::vector<int> &numbers) : numbers_(numbers)
+    {
+        for (const int number : numbers)
+            close(number);
+        for (const int number : numbers) {
+            int ends[2] = {-1, -1};
+            if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+                continue;
+            /* the other end gets a number that none of the closed descriptors had */
+            others_.push_back(fcntl(ends[1], F_DUPFD_CLOEXEC, 512));
+            const int own = fcntl(ends[0], F_DUPFD_CLOEXEC, 512);
+            close(ends[0]);
+            close(ends[1]);
+            owns_.push_back(own);
+            dup3(own, number, O_CLOEXEC);
+        }
+    }
+    Peers(const Peers &) = delete;
+    Peers &operator=(const Peers &) = delete;
+    ~Peers()
+    {
+        for (const std::vector<int> *all : {&numbers_, &owns_, &others_})
+            for (const int fd : *all)
+                close(fd);
+    }
+
+    /* Returns what is wrong: "" if all connections are open and nothing was sent on them. */
+    std::string damage() const
+    {
+        char byte;
+        for (size_t i = 0; i < numbers_.size(); ++i) {
+            struct stat by_number = {}, own = {};
+            const std::string name = "descriptor " + std::to_string(numbers_[i]);
+            if (fstat(numbers_[i], &by_number) != 0)
+                return name + " was closed";
+            if (fstat(owns_[i], &own) != 0 || by_number.st_ino != own.st_ino)
+                return name + " was replaced";
+            if (recv(others_[i], &byte, 1, MSG_DONTWAIT) >= 0)
+                return name + " was written to";
+        }
+        return "";
+    }
+
+private:
+    std::vector<int> numbers_, owns_, others_;
 };
 
 } // namespace stray_close

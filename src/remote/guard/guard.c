@@ -40,6 +40,15 @@ enum guard_verdict guard_admit(struct guard *guard, struct request *request, uin
     return GUARD_PASS;
 }
 
+uint64_t guard_upload_time_ns(struct guard *guard, uint64_t now_ns)
+{
+    (void)pthread_mutex_lock(&guard->lock);
+    const bool is_open = guard->breakers[GUARD_UPLOADS].state == BREAKER_OPEN;
+    const uint64_t allowance_ns = is_open ? 0 : budget_allowance(&guard->budget, now_ns);
+    (void)pthread_mutex_unlock(&guard->lock);
+    return allowance_ns;
+}
+
 static void count_trip(struct guard *guard, bool is_open)
 {
     if (is_open)

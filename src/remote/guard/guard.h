@@ -50,6 +50,8 @@ enum guard_verdict {
 
 /* Decides whether the application may make a request now, and sets its deadline_ns and trips_before. */
 enum guard_verdict guard_admit(struct guard *guard, struct request *request, uint64_t now_ns);
+/* Returns how long the application may wait for uploads now; 0: not at all. CLOCK_NEVER: without limit. */
+uint64_t guard_upload_time_ns(struct guard *guard, uint64_t now_ns);
 /* Records the result of an admitted request. Its time counts as lost if it took longer than fair_ns. Returns true if
  * the result opened the breaker. */
 bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t fair_ns, uint64_t began_ns,

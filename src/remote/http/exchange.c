@@ -36,6 +36,7 @@ struct http_handle *http_handle_create(void)
     struct http_handle *handle = calloc(1, sizeof(*handle));
     if (handle == NULL)
         return NULL;
+    sockets_init(&handle->sockets);
     handle->multi = curl_multi_init();
     if (handle->multi != NULL) {
         /* how many idle connections libcurl keeps open */
@@ -48,6 +49,10 @@ struct http_handle *http_handle_create(void)
 
 void http_handle_destroy(struct http_handle *handle)
 {
+    if (!sockets_are_own(&handle->sockets)) {
+        sockets_abandon(&handle->sockets);
+        return;
+    }
     for (size_t i = 0; i < HTTP_MOST_PARALLEL; ++i)
         curl_easy_cleanup(handle->easy[i]); /* this and curl_multi_cleanup accept NULL */
     (void)curl_multi_cleanup(handle->multi);
@@ -156,7 +161,8 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     return CURLE_OK;
 }
 
-static CURLcode set_options(struct transfer *transfer, const struct request *request, CURL *easy)
+static CURLcode set_options(struct http_handle *handle, struct transfer *transfer, const struct request *request,
+                            CURL *easy)
 {
     curl_easy_reset(easy); /* keeps the connection */
     SET(CURLOPT_URL, transfer->exchange->address);
@@ -175,7 +181,9 @@ static CURLcode set_options(struct transfer *transfer, const struct request *req
     SET(CURLOPT_READDATA, transfer);
     SET(CURLOPT_SEEKFUNCTION, on_rewind);
     SET(CURLOPT_SEEKDATA, transfer);
-    const CURLcode code = access_apply(transfer->exchange->access, easy);
+    CURLcode code = sockets_apply(&handle->sockets, easy);
+    if (code == CURLE_OK)
+        code = access_apply(transfer->exchange->access, easy);
     return code == CURLE_OK ? set_method(transfer, easy) : code;
 }
 
@@ -236,7 +244,7 @@ static void begin(struct http_handle *handle, size_t number, struct transfer *tr
         end(handle, transfer, request_fail(request, OUTCOME_NO_MEMORY, "no memory for a transfer"));
         return;
     }
-    const CURLcode code = set_options(transfer, request, transfer->easy);
+    const CURLcode code = set_options(handle, transfer, request, transfer->easy);
     if (code != CURLE_OK) {
         end(handle, transfer, explain(transfer, code, request));
         return;

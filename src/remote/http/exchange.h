@@ -6,6 +6,7 @@
 
 #include <curl/curl.h>
 
+#include "remote/curl/sockets.h"
 #include "remote/http/access.h"
 #include "remote/http/answer.h"
 
@@ -15,11 +16,13 @@
 struct http_handle {
     CURLM *multi;
     CURL *easy[HTTP_MOST_PARALLEL]; /* NULL: not needed yet */
+    struct sockets sockets;         /* those of multi */
     struct http_handle *next;       /* the next idle handle in the pool */
 };
 
 /* Returns NULL if out of memory. */
 struct http_handle *http_handle_create(void);
+/* Destroys the handle, or abandons it if the application has closed one of its descriptors. */
 void http_handle_destroy(struct http_handle *handle);
 
 struct exchange {

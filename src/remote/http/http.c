@@ -40,17 +40,19 @@ static struct http_handle *take_idle(struct http *http)
     return handle;
 }
 
+/* Keeps a handle, unless it has no connection: then nothing would show whether its descriptors are still its own. */
 static void give_handle(struct http *http, struct http_handle *handle)
 {
+    const bool is_connected = sockets_count(&handle->sockets) != 0;
     (void)pthread_mutex_lock(&http->lock);
-    const bool has_room = http->idle_count < MOST_IDLE;
-    if (has_room) {
+    const bool is_kept = is_connected && http->idle_count < MOST_IDLE;
+    if (is_kept) {
         handle->next = http->idle;
         http->idle = handle;
         ++http->idle_count;
     }
     (void)pthread_mutex_unlock(&http->lock);
-    if (!has_room)
+    if (!is_kept)
         http_handle_destroy(handle);
 }
 
@@ -58,8 +60,13 @@ static void give_handle(struct http *http, struct http_handle *handle)
 
 static struct http_handle *take_handle(struct http *http)
 {
-    struct http_handle *handle = take_idle(http);
-    return handle != NULL ? handle : http_handle_create();
+    struct http_handle *handle;
+    while ((handle = take_idle(http)) != NULL) {
+        if (sockets_are_own(&handle->sockets))
+            return handle;
+        http_handle_destroy(handle);
+    }
+    return http_handle_create();
 }
 
 static enum outcome perform(struct http *http, struct request *request, const char *key, struct exchange *exchange)

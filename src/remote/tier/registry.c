@@ -28,11 +28,9 @@ static unsigned handler_count;
 void tier_finish(struct tier *tier)
 {
     const uint64_t now_ns = clock_now_ns();
-    struct request request = tier_make_request(tier);
-    if (guard_admit(&tier->guard, &request, now_ns) == GUARD_PASS) {
-        const uint64_t limit_ns = now_ns + tier->exit_time_ns;
-        (void)worker_wait(tier, limit_ns < request.deadline_ns ? limit_ns : request.deadline_ns);
-    }
+    const uint64_t time_ns = guard_upload_time_ns(&tier->guard, now_ns);
+    if (time_ns != 0)
+        (void)worker_wait(tier, now_ns + (time_ns < tier->exit_time_ns ? time_ns : tier->exit_time_ns));
     worker_finish(tier);
     lease_keeper_finish(tier);
 }

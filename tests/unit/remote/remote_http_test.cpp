@@ -16,6 +16,7 @@
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
 #include "support/server_process.h"
+#include "support/stray_close.h"
 
 using namespace remote_fixture;
 using server_process::Nginx;
@@ -118,6 +119,34 @@ TEST_F(RemoteHttp, KeepsItsConnectionAlive)
         EXPECT_EQ(INGOT_NOT_FOUND, tier.load(bytes_of("id " + std::to_string(i))));
     EXPECT_EQ(10u, tier.stats().misses);
     EXPECT_EQ(1u, server.connection_count());
+}
+
+/* An application closes all descriptors that it did not open, and opens files and connections of its own. */
+TEST_F(RemoteHttp, UsesAndClosesNothingThatGotTheDescriptorOfAConnection)
+{
+    const std::string openssl = server_process::find_program("openssl");
+    ASSERT_EQ(0, run({openssl, "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                      "-days", "2", "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout",
+                      at("key.pem"), "-out", at("cert.pem")},
+                     at("log")));
+    const Nginx plain;
+    const Nginx encrypted("ssl_certificate " + at("cert.pem") + "; ssl_certificate_key " + at("key.pem") + ";", " ssl");
+    for (const std::string &url : {plain.url(), encrypted.url("?ca=" + at("cert.pem"), "https")}) {
+        const std::set<int> before = stray_close::open_descriptors();
+        auto tier = std::make_unique<Tier>(url);
+        ASSERT_EQ(INGOT_SUCCESS, tier->put(kId, kBlob));
+        ASSERT_EQ(INGOT_SUCCESS, tier->flush()) << tier->events.all();
+        const auto replace_all = [&](const std::function<void()> &then) {
+            EXPECT_EQ(INGOT_SUCCESS, tier->load(kId)) << ingot_last_error_detail();
+            const std::vector<int> kept = stray_close::opened_since(before);
+            ASSERT_FALSE(kept.empty());
+            stray_close::Peers peers(kept);
+            then();
+            EXPECT_EQ("", peers.damage()) << url;
+        };
+        replace_all([&] { EXPECT_EQ(INGOT_SUCCESS, tier->load(kId)) << ingot_last_error_detail(); });
+        replace_all([&] { tier.reset(); });
+    }
 }
 
 /* libcurl asks S3 whether it may send a large object. If the server does not answer, the object must be sent before the

@@ -101,6 +101,24 @@ TEST(RemoteRefusal, OfUploadsByAClientThatMayOnlyReadDoesNotStopLoads)
     expect_all_loads("redis://reader@127.0.0.1:" + std::to_string(redis.port()) + "?credentials=" + password, "NOPERM");
 }
 
+TEST(RemoteRefusal, OfLoadsDoesNotStopUploadsInExit)
+{
+    const ScratchDirectory scratch;
+    const Redis redis;
+    const std::string password = scratch.path() / "password";
+    EXPECT_EQ("OK\n", redis.ask({"ACL", "SETUSER", "writer", "on", ">word", "~ingot:*", "+set", "+ping", "+select"}));
+    std::ofstream(password) << "word\n";
+    ASSERT_EQ(0, chmod(password.c_str(), 0600));
+    Tier tier("redis://writer@127.0.0.1:" + std::to_string(redis.port()) + "?credentials=" + password);
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
+    EXPECT_FALSE(tier.stats().is_asking);
+    const Bytes large = random_bytes(1, 2 << 20); /* so that most uploads still wait when the tier is closed */
+    for (int i = 0; i < kPrograms; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, tier.put(program_id(i), large));
+    tier.close();
+    EXPECT_EQ(std::to_string(kPrograms) + "\n", redis.ask({"DBSIZE"})) << tier.events.all();
+}
+
 TEST(RemoteRefusal, OfUploadsByAFullRedisDoesNotStopLoads)
 {
     const Redis redis;
