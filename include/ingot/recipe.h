@@ -102,28 +102,25 @@ typedef struct ingot_recipe_text {
 typedef enum ingot_recipe_kind {
     /** Built from sources by one of the backends: ingot_recipe_desc_create describes it. */
     INGOT_RECIPE_PROGRAM = 1,
-    /** Compiled by clCompileProgram under the OpenCL layer; linked programs refer to it. */
-    INGOT_RECIPE_OBJECT = 2,
-    INGOT_RECIPE_LINK = 3,      /**< Linked by clLinkProgram under the OpenCL layer, from objects of the recipe. */
     INGOT_RECIPE_UNRECORDED = 4 /**< Requested, but cannot be built from a recipe; the field reason says why. */
 } ingot_recipe_kind_t;
-/** Returns "program", "object", "link" or "unrecorded"; "unknown kind" for any other value. Never returns NULL. */
+/** Returns "program" or "unrecorded"; "unknown kind" for any other value. Never returns NULL. */
 INGOT_API const char *ingot_recipe_kind_name(ingot_recipe_kind_t kind);
 
 /** A recorded program. Its pointers are valid as long as the recipe, and never NULL unless a count beside them is 0. */
 typedef struct ingot_recipe_program {
     size_t struct_size;
     ingot_recipe_kind_t kind;
-    /** INGOT_SUCCESS; INGOT_NOT_CACHEABLE for INGOT_RECIPE_UNRECORDED; INGOT_NOT_FOUND if the recipe lacks a text or
-     *  an object of the program; INGOT_NO_SPACE if its texts together exceed 256 MiB, each counted as often as the
-     *  program names it. Texts are verified only when they are read. */
+    /** INGOT_SUCCESS; INGOT_NOT_CACHEABLE for INGOT_RECIPE_UNRECORDED; INGOT_NOT_FOUND if the recipe lacks a text of
+     *  the program; INGOT_NO_SPACE if its texts together exceed 256 MiB, each counted as often as the program names
+     *  it. Texts are verified only when they are read. */
     ingot_status_t status;
-    const char *reason;    /**< "" with INGOT_SUCCESS. */
-    const uint8_t *key;    /**< INGOT_RECIPE_KEY_SIZE bytes. Equal programs have equal keys in all recipes. */
-    const char *backend;   /**< "opencl" (also of objects and linked programs), "level_zero", "cuda" or a custom one. */
-    const char *name;      /**< The name of the first source, without directories; "" if the source has none. */
-    const char *group;     /**< The group of the first request; "" if it had none. */
-    const char *built_for; /**< The device and driver of the first request, for display; "" if unknown. */
+    const char *reason;     /**< "" with INGOT_SUCCESS. */
+    const uint8_t *key;     /**< INGOT_RECIPE_KEY_SIZE bytes. Equal programs have equal keys in all recipes. */
+    const char *backend;    /**< "opencl", "level_zero", "cuda" or a custom one. */
+    const char *name;       /**< The name of the first source, without directories; "" if the source has none. */
+    const char *group;      /**< The group of the first request; "" if it had none. */
+    const char *built_for;  /**< The device and driver of the first request, for display; "" if unknown. */
     uint64_t build_time_ns; /**< The compile time on that device; 0: unknown. */
     const ingot_recipe_text_t *sources;
     size_t source_count;
@@ -134,21 +131,17 @@ typedef struct ingot_recipe_program {
     size_t file_count;
     const char *compile_options; /**< Without INGOT_COMPILE_OPTIONS of the environment. */
     const char *link_options;    /**< Without INGOT_LINK_OPTIONS of the environment. */
-    /** 0: clCompileProgram or clLinkProgram got NULL for the options. PoCL distinguishes NULL from "". */
-    int has_options;
     const ingot_spec_constant_t *spec_constants;
     size_t spec_constant_count;
     const char *const *name_expressions;
     size_t name_expression_count;
-    const size_t *objects; /**< For INGOT_RECIPE_LINK: the indices of its objects, in order. */
-    size_t object_count;
     const char *const *kernels; /**< The kernels that were requested, each once, in the order of the first requests. */
     size_t kernel_count;
 } ingot_recipe_program_t;
 #define INGOT_RECIPE_PROGRAM_INIT                                                                                      \
     {                                                                                                                  \
         sizeof(ingot_recipe_program_t), INGOT_RECIPE_PROGRAM, INGOT_SUCCESS, "", NULL, "", "", "", "", 0, NULL, 0,     \
-            NULL, 0, NULL, 0, "", "", 0, NULL, 0, NULL, 0, NULL, 0, NULL, 0                                            \
+            NULL, 0, NULL, 0, "", "", NULL, 0, NULL, 0, NULL, 0                                                        \
     }
 
 /**
@@ -186,17 +179,14 @@ INGOT_API ingot_status_t ingot_recipe_get_text(ingot_recipe_t recipe, size_t tex
  * Creates a descriptor of a program of the recipe. In a context with the same environment, its id is the one that the
  * application's own descriptor has for the same devices.
  *
- * @param[in] index           A program of kind INGOT_RECIPE_PROGRAM; in the OpenCL layer, also one of kind
- *                            INGOT_RECIPE_OBJECT.
- * @param[in] context         Its backend must have the name that the program states, or, for an object, be the OpenCL
- *                            layer's backend.
+ * @param[in] index           A program of kind INGOT_RECIPE_PROGRAM.
+ * @param[in] context         Its backend must have the name that the program states.
  * @param[in] device_count    0: all devices of the context.
  * @param[in] device_indices  As in ingot_program_info_t.
  * @retval INGOT_NOT_CACHEABLE  The program cannot be built from the recipe; the detail says why.
  * @retval INGOT_NOT_FOUND, INGOT_NO_SPACE  As in the program's status.
  * @retval INGOT_BLOB_CORRUPT   A text is damaged, or the included files are not those of the sources.
  * @retval INGOT_INVALID_ARGUMENTS  Also if the backend has another name or does not build such sources.
- * @retval INGOT_UNIMPLEMENTED  An object or a linked program: the OpenCL layer builds them.
  * @return Otherwise as ingot_source_create, ingot_program_desc_create and ingot_recipe_get_text.
  * @par Threads  Any number at once.
  */
@@ -272,23 +262,10 @@ INGOT_API ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t wr
                                                         const char *name);
 
 /**
- * Adds a program that clLinkProgram made from objects, and its objects. For the OpenCL layer.
+ * Copies a program of another file, with its texts, its ids and its kernels. If the file already has the program,
+ * only ids and kernels that it lacks are copied, even if the program of the other file is damaged.
  *
- * @param[in] link     The linked program's descriptor, which provides its devices.
- * @param[in] options  The options of the call to clLinkProgram; NULL: none.
- * @param[in] objects  The objects' descriptors, in order.
- * @param[in] program  As in ingot_recipe_writer_add, with the same statuses.
- */
-INGOT_API ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writer, const_ingot_program_desc_t link,
-                                                      const char *options, size_t object_count,
-                                                      const const_ingot_program_desc_t *objects,
-                                                      const_ingot_program_t program);
-
-/**
- * Copies a program of another file, with its texts, its objects, its ids and its kernels. If the file already has the
- * program, only ids and kernels that it lacks are copied, even if the program of the other file is damaged.
- *
- * @retval INGOT_NOT_FOUND, INGOT_BLOB_CORRUPT  A text or an object of the program is missing or damaged.
+ * @retval INGOT_NOT_FOUND, INGOT_BLOB_CORRUPT  A text of the program is missing or damaged.
  * @return Otherwise as ingot_recipe_writer_add.
  */
 INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index);
@@ -346,13 +323,6 @@ INGOT_API ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage
  */
 INGOT_API ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
                                                       const_ingot_program_t program);
-
-/** Records a program that clLinkProgram made from objects, as ingot_persist_record_program does, with the arguments of
- *  ingot_recipe_writer_add_link. For the OpenCL layer. @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_persist_record_link(ingot_storage_t storage, const_ingot_program_desc_t link,
-                                                   const char *options, size_t object_count,
-                                                   const const_ingot_program_desc_t *objects,
-                                                   const_ingot_program_t program);
 
 /** Records that a kernel was requested from a recorded program. ingot_persist_kernel_create does this by itself.
  *  Does nothing if the storage does not record, or if the name is empty or longer than 4096 bytes.

@@ -66,9 +66,6 @@ bool read_program(ingot_recipe_t recipe, size_t index, ingot_recipe_writer_t wri
     for (size_t i = 0; i < program.kernel_count; ++i)
         if (program.kernels[i][0] == '\0' || std::strlen(program.kernels[i]) > 4096)
             abort();
-    for (size_t i = 0; i < program.object_count; ++i)
-        if (program.status == INGOT_SUCCESS && program.objects[i] >= index)
-            abort();
     if (ingot_recipe_desc_create(&desc, recipe, index, reference_context(), 0, nullptr) == INGOT_SUCCESS)
         ingot_program_desc_release(desc);
     const ingot_status_t copied = ingot_recipe_writer_copy(writer, recipe, index);

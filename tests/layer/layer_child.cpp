@@ -13,7 +13,6 @@
  *   fork     forks before its first call, and parent and child do as plain
  *   forked   does as plain; forks; the child ends by exit(), and the parent does as plain once more
  *   linked   compiles and links a few programs, and launches them
- *   rebuilt  does as linked, and builds each linked program again when it has run
  *   exec     does as plain and then starts itself as plain, with the environment as the loader left it
  */
 #include <CL/cl.h>
@@ -181,22 +180,14 @@ void plain()
     once.release();
 }
 
-void link_some(bool are_rebuilt)
+void link_some()
 {
     Device device;
     size_t right = 0;
     for (size_t i = 0; i < kFew; ++i) {
         Made made = Made::link(device, i);
         right += is_right(device, made, i);
-        clRetainProgram(made.program);
         made.release();
-        if (are_rebuilt) { /* some drivers refuse to build a linked program */
-            cl_int error = clBuildProgram(made.program, 0, nullptr, "-cl-opt-disable", nullptr, nullptr);
-            const cl_kernel late = clCreateKernel(made.program, "late", &error);
-            if (late != nullptr)
-                clReleaseKernel(late);
-        }
-        clReleaseProgram(made.program);
     }
     std::printf("%zu right\n", right);
     require(right == kFew, "a result is wrong");
@@ -339,8 +330,8 @@ int main(int count, char **arguments)
         fork_first();
     else if (mode == "forked")
         fork_later();
-    else if (mode == "linked" || mode == "rebuilt")
-        link_some(mode == "rebuilt");
+    else if (mode == "linked")
+        link_some();
     else if (mode == "exec")
         execute(arguments[0], arguments[2]);
     else

@@ -92,11 +92,6 @@ void report_leave_out(struct report *report, const ingot_recipe_program_t *facts
         if (report->is_stale)
             return;
         tell_problem(report, facts, NULL, "without_device", "not built", "this machine has no device for its backend");
-    } else if (facts->status == INGOT_SUCCESS) {
-        ++report->job_count;
-        ++report->counts[OUTCOME_FAILED];
-        tell_problem(report, facts, NULL, outcome_names[OUTCOME_FAILED], "not built",
-                     "linked programs need the OpenCL layer, and a namespace or a bundle");
     } else {
         ++report->unrecorded_count;
         tell_problem(report, facts, NULL, "not_recordable", "cannot be built from a recipe", facts->reason);

@@ -31,7 +31,6 @@ struct slot {
     enum slot_state state;
     const struct task *task; /* NULL: none. Already set while a new worker starts that will try the task again */
     bool is_again;
-    bool is_layered;     /* the process has the OpenCL layer */
     uint32_t done_count; /* tasks that this process has done */
     uint64_t since_ns;   /* when the process was started, or got its task */
 };
@@ -73,20 +72,9 @@ static void tell(const struct schedule *schedule, const struct task *task, const
 
 /* ---- the workers -------------------------------------------------------------------------------------------- */
 
-/* Returns the task that the slot has or would get next, or NULL. */
-static const struct task *next_of(const struct schedule *schedule, size_t i)
-{
-    if (schedule->slots[i].task != NULL)
-        return schedule->slots[i].task;
-    return schedule->next_task < schedule->tasks.count ? &schedule->tasks.items[schedule->next_task] : NULL;
-}
-
 static void start(struct schedule *schedule, size_t i)
 {
-    const struct task *next = next_of(schedule, i);
     struct worker_setup setup = *schedule->setup; /* the child gets a copy */
-    setup.is_layered = next != NULL && next->is_layered;
-    schedule->slots[i].is_layered = setup.is_layered;
     if (!process_start(&schedule->processes[i], schedule->limits->job_count, schedule->processes, worker_run, &setup)) {
         char sentence[128];
         (void)snprintf(sentence, sizeof(sentence), "no worker process: %s", strerror(errno));
@@ -101,12 +89,6 @@ static void start(struct schedule *schedule, size_t i)
 static void give(struct schedule *schedule, size_t i)
 {
     struct slot *slot = &schedule->slots[i];
-    const struct task *next = next_of(schedule, i);
-    if (next != NULL && next->is_layered != slot->is_layered) { /* the task needs a worker of the other sort */
-        process_end(&schedule->processes[i], 0, NULL);
-        slot->state = SLOT_EMPTY;
-        return;
-    }
     if (slot->task == NULL && schedule->next_task < schedule->tasks.count) {
         slot->task = &schedule->tasks.items[schedule->next_task++];
         slot->is_again = false;
@@ -184,8 +166,7 @@ static void make_tasks(struct schedule *schedule)
     bool *is_chosen = memory_get(schedule->device_count * sizeof(bool));
     memset(is_chosen, 0, schedule->device_count * sizeof(bool));
     if (calls->choose(schedule->device_count, schedule->devices, is_chosen, calls->user)) {
-        tasks_make(&schedule->tasks, schedule->setup->plan, schedule->device_count, schedule->devices, is_chosen,
-                   schedule->setup->layer != NULL);
+        tasks_make(&schedule->tasks, schedule->setup->plan, schedule->device_count, schedule->devices, is_chosen);
         calls->begin(schedule->tasks.count, schedule->tasks.cost_ns, calls->user);
     } else {
         schedule->code = EXIT_FAILED;

@@ -8,10 +8,9 @@
 
 #include "cli/base/memory.h"
 
-bool tasks_can_build(const ingot_recipe_program_t *program, bool has_layer)
+bool tasks_can_build(const ingot_recipe_program_t *program)
 {
-    return program->status == INGOT_SUCCESS &&
-           (program->kind == INGOT_RECIPE_PROGRAM || (program->kind == INGOT_RECIPE_LINK && has_layer));
+    return program->status == INGOT_SUCCESS && program->kind == INGOT_RECIPE_PROGRAM;
 }
 
 static bool is_of_backend(const char *device, const char *backend)
@@ -62,8 +61,6 @@ static int compare(const void *a, const void *b)
 {
     const struct task *left = a;
     const struct task *right = b;
-    if (left->is_layered != right->is_layered)
-        return right->is_layered ? -1 : 1;
     if (left->rank != right->rank)
         return left->rank < right->rank ? -1 : 1;
     if (left->program != right->program) /* in the plan, the most expensive come first */
@@ -72,18 +69,16 @@ static int compare(const void *a, const void *b)
 }
 
 void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_count, char *const *devices,
-                const bool *is_chosen, bool has_layer)
+                const bool *is_chosen)
 {
     for (size_t i = 0; i < device_count; ++i) {
         const uint32_t rank = rank_of(i, devices, is_chosen);
         for (size_t j = 0; j < plan->program_count; ++j) {
             const ingot_recipe_program_t *facts = &plan->programs[j].facts;
-            if (!is_chosen[i] || !tasks_can_build(facts, has_layer) ||
-                !tasks_is_for(&plan->programs[j], i, device_count, devices))
+            if (!is_chosen[i] || !tasks_can_build(facts) || !tasks_is_for(&plan->programs[j], i, device_count, devices))
                 continue;
             tasks->items = memory_grow(tasks->items, tasks->count, sizeof(*tasks->items));
-            tasks->items[tasks->count++] =
-                (struct task){(uint32_t)j, (uint32_t)i, rank, facts->kind == INGOT_RECIPE_LINK};
+            tasks->items[tasks->count++] = (struct task){(uint32_t)j, (uint32_t)i, rank};
             tasks->cost_ns += facts->build_time_ns;
         }
     }

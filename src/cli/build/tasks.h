@@ -11,8 +11,7 @@
 struct task {
     uint32_t program; /* index in the plan */
     uint32_t device;
-    uint32_t rank;   /* how many chosen devices with the same text come before this one */
-    bool is_layered; /* a linked program, which a worker with the OpenCL layer builds */
+    uint32_t rank; /* how many chosen devices with the same text come before this one */
 };
 
 struct tasks {
@@ -21,14 +20,13 @@ struct tasks {
     uint64_t cost_ns; /* how long compiling all of them took when they were recorded */
 };
 
-/* True if a program can be built, with or without the OpenCL layer. */
-bool tasks_can_build(const ingot_recipe_program_t *program, bool has_layer);
+/* True if a program can be built. */
+bool tasks_can_build(const ingot_recipe_program_t *program);
 /* Makes a task for each program that can be built and each chosen device that it should be built for. The most
- * expensive tasks come first, and those of linked programs last. If two devices have the same text, all tasks of the
- * second one follow those of the first: both devices probably give the same ids, so the store then already has the
- * programs. */
+ * expensive tasks come first. If two devices have the same text, all tasks of the second one follow those of the first:
+ * both devices probably give the same ids, so the store then already has the programs. */
 void tasks_make(struct tasks *tasks, const struct plan *plan, size_t device_count, char *const *devices,
-                const bool *is_chosen, bool has_layer);
+                const bool *is_chosen);
 void tasks_free(struct tasks *tasks);
 
 /* True if the program should be built for `devices[device]`, provided that it can be built. If a device that it was

@@ -11,12 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/build/device/backends.h"
-#if INGOT_WITH_OPENCL
-#include "cli/build/link.h"
-#endif
 #include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
+#include "cli/build/device/backends.h"
 #include "cli/build/message.h"
 #include "cli/store/store.h"
 
@@ -136,17 +133,6 @@ static void build(struct worker *worker, struct message *result)
     ingot_program_desc_release(desc);
 }
 
-static void build_any(struct worker *worker, struct message *result)
-{
-#if INGOT_WITH_OPENCL
-    if (worker->setup->is_layered) {
-        link_build(&worker->setup->plan->programs[result->program], &worker->devices.items[result->device], result);
-        return;
-    }
-#endif
-    build(worker, result);
-}
-
 static bool open_store(struct worker *worker)
 {
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
@@ -187,18 +173,14 @@ static bool send_devices(const struct worker *worker, int socket)
     return message_send(socket, &message);
 }
 
-/* Turns off the OpenCL layer, which would cache the programs a second time, unless this worker needs it. Also turns off
- * recording unless the store keeps recipes, because the programs come from a recipe. */
+/* Turns off the OpenCL layer, which would cache the programs a second time. Also turns off recording unless the store
+ * keeps recipes, because the programs come from a recipe. */
 static bool prepare(struct worker *worker)
 {
     const bool keeps_recipes = worker->setup->options->keeps_recipes;
     if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_PERSIST_RECORD") != 0 ||
         setenv("INGOT_PERSIST_RECIPES", keeps_recipes ? "1" : "0", 1) != 0)
         return false;
-#if INGOT_WITH_OPENCL
-    if (worker->setup->is_layered)
-        return link_prepare(worker->setup->layer, worker->setup->options);
-#endif
     return open_store(worker);
 }
 
@@ -215,7 +197,7 @@ void worker_run(int socket, void *user)
             message.device >= worker.devices.count)
             break;
         struct message result = {.kind = MESSAGE_RESULT, .program = message.program, .device = message.device};
-        build_any(&worker, &result);
+        build(&worker, &result);
         is_connected = message_send(socket, &result);
     }
     _exit(EXIT_DONE);

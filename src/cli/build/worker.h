@@ -11,8 +11,6 @@
 struct worker_setup {
     const struct plan *plan;
     const struct common_options *options; /* they name the store, which exists */
-    const char *layer;                    /* the OpenCL layer, for linked programs; NULL: these are not built */
-    bool is_layered;                      /* true if this worker builds only linked programs */
 };
 
 /* A process_body_t whose user is a struct worker_setup. */

@@ -35,8 +35,6 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
 cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                  const char *options, cl_uint header_count, const cl_program *headers,
                                  const char **header_names, program_callback_t notify, void *user);
-
-/* calls/link.c */
 cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, const cl_device_id *devices,
                                   const char *options, cl_uint input_count, const cl_program *inputs,
                                   program_callback_t notify, void *user, cl_int *error);
@@ -62,9 +60,6 @@ cl_int CL_API_CALL layer_get_kernel_info(cl_kernel kernel, cl_kernel_info name, 
                                          size_t *size_ret);
 cl_int CL_API_CALL layer_get_arg_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t capacity,
                                       void *value, size_t *size_ret);
-
-/* calls/recipe.c; see recipe_call_t in util/recipe_call.h */
-void *layer_create_of_recipe(void *context, const char *path, const uint8_t *key, size_t reason_size, char *reason);
 
 /* calls/extensions.c */
 void *CL_API_CALL layer_get_extension_function(const char *name);

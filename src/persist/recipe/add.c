@@ -66,16 +66,15 @@ static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_
     return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 
-/* Adds a program, unless the file has it, and copies its key, unless `key` is NULL. If the program cannot be built from
- * the recipe, sets *is_whole to false, and adds only the reason. */
-static ingot_status_t add_program(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
-                                  const_ingot_program_t program, uint8_t *key, bool *is_whole)
+ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
+                                       const_ingot_program_t program, uint8_t *key)
 {
     struct recipe_draft draft;
     const char *refusal = NULL;
-    *is_whole = true;
+    bool is_there = false;
+    if (writer == NULL || desc == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or desc is NULL");
     struct recipe_remarks remarks = remarks_of(desc, program);
-    bool is_there;
     ingot_status_t status = look_up(writer, &remarks, key, &is_there);
     if (status != INGOT_SUCCESS || is_there)
         return status;
@@ -88,76 +87,7 @@ static ingot_status_t add_program(ingot_recipe_writer_t writer, const_ingot_prog
         status = writer_append(writer, draft.item_count, draft.items);
     if (status == INGOT_SUCCESS && key != NULL)
         memcpy(key, draft.key, sizeof(draft.key));
-    *is_whole = refusal == NULL;
     recipe_draft_fini(&draft);
-    return status;
-}
-
-ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
-                                       const_ingot_program_t program, uint8_t *key)
-{
-    bool is_whole = false;
-    if (writer == NULL || desc == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or desc is NULL");
-    return add_program(writer, desc, program, key, &is_whole);
-}
-
-/* ---- a linked program ---- */
-
-static ingot_status_t add_link(ingot_recipe_writer_t writer, const_ingot_program_desc_t link, const char *options,
-                               size_t object_count, const uint8_t (*keys)[INGOT_RECIPE_KEY_SIZE], bool is_whole,
-                               const_ingot_program_t program)
-{
-    struct recipe_draft draft;
-    struct recipe_remarks remarks = remarks_of(link, program);
-    remarks.name = NULL;
-    recipe_draft_init(&draft, writer_allocator(writer));
-    ingot_status_t status = recipe_draft_link(&draft, options, object_count, keys, is_whole, &remarks);
-    if (status == INGOT_SUCCESS)
-        status = writer_append(writer, draft.item_count, draft.items);
-    recipe_draft_fini(&draft);
-    return status;
-}
-
-/* Adds the objects of a link, and copies their keys. Sets *is_whole to false if one of them cannot be built from the
- * recipe. */
-static ingot_status_t add_objects(ingot_recipe_writer_t writer, size_t count, const const_ingot_program_desc_t *objects,
-                                  uint8_t (*keys)[INGOT_RECIPE_KEY_SIZE], bool *is_whole)
-{
-    ingot_status_t status = INGOT_SUCCESS;
-    *is_whole = true;
-    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
-        bool is_recorded = false;
-        if (objects[i] == NULL)
-            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an object is NULL");
-        status = add_program(writer, objects[i], NULL, keys[i], &is_recorded);
-        *is_whole = *is_whole && is_recorded;
-    }
-    return status;
-}
-
-ingot_status_t ingot_recipe_writer_add_link(ingot_recipe_writer_t writer, const_ingot_program_desc_t link,
-                                            const char *options, size_t object_count,
-                                            const const_ingot_program_desc_t *objects, const_ingot_program_t program)
-{
-    if (writer == NULL || link == NULL || objects == NULL || object_count == 0)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer, link or objects are missing");
-    const struct recipe_remarks remarks = remarks_of(link, NULL);
-    bool is_there;
-    ingot_status_t status = look_up(writer, &remarks, NULL, &is_there);
-    if (status != INGOT_SUCCESS || is_there)
-        return status;
-    const ingot_allocator_t *allocator = writer_allocator(writer);
-    const size_t size = object_count * INGOT_RECIPE_KEY_SIZE;
-    uint8_t(*keys)[INGOT_RECIPE_KEY_SIZE] = memory_allocate(allocator, size);
-    if (keys == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the keys of %zu objects", object_count);
-    bool is_whole = true;
-    status = add_objects(writer, object_count, objects, keys, &is_whole);
-    if (status == INGOT_SUCCESS)
-        status = add_link(writer, link, options, object_count, (const uint8_t(*)[INGOT_RECIPE_KEY_SIZE])keys, is_whole,
-                          program);
-    memory_free(allocator, keys, size);
     return status;
 }
 
@@ -213,7 +143,7 @@ static bool is_damaged(const ingot_recipe_program_t *program)
     return program->status == INGOT_NOT_FOUND || program->status == INGOT_NO_SPACE;
 }
 
-/* Copies one program. If it is a linked program, the writer's file already has its objects. */
+/* Copies one program, without its ids and kernels. */
 static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
                                    const ingot_recipe_program_t *program)
 {
@@ -301,14 +231,8 @@ static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t
 ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index)
 {
     ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-    ingot_recipe_program_t object = INGOT_RECIPE_PROGRAM_INIT;
     if (writer == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer is NULL");
-    ingot_status_t status = ingot_recipe_get_program(recipe, index, &program);
-    for (size_t i = 0; !is_damaged(&program) && i < program.object_count && status == INGOT_SUCCESS; ++i) {
-        status = ingot_recipe_get_program(recipe, program.objects[i], &object);
-        if (status == INGOT_SUCCESS)
-            status = copy_with_ids(writer, recipe, program.objects[i], &object);
-    }
+    const ingot_status_t status = ingot_recipe_get_program(recipe, index, &program);
     return status == INGOT_SUCCESS ? copy_with_ids(writer, recipe, index, &program) : status;
 }

@@ -7,7 +7,6 @@
 
 #include "persist/base/memory.h"
 #include "persist/recipe/containers/arena.h"
-#include "persist/recipe/objects.h"
 #include "persist/recipe/reader.h"
 
 /* The sources and includes from which a descriptor is created. */
@@ -99,30 +98,14 @@ static ingot_status_t gather(struct description *description, size_t index, cons
 static ingot_status_t check(const ingot_recipe_program_t *program, ingot_context_t context)
 {
     const char *backend = ingot_context_get_backend_name(context);
-    const bool is_of_layer = program->kind == INGOT_RECIPE_OBJECT && strcmp(backend, OBJECT_BACKEND) == 0;
     if (program->status != INGOT_SUCCESS)
         return ingot_set_error_detail(program->status, "%s", program->reason);
-    if (program->kind != INGOT_RECIPE_PROGRAM && !is_of_layer)
-        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only the OpenCL layer builds what clCompileProgram and "
-                                                           "clLinkProgram made");
-    if (!is_of_layer && strcmp(program->backend, backend) != 0)
+    if (strcmp(program->backend, backend) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "the program is for the backend %s, but the context has "
                                       "the backend %s",
                                       program->backend, backend);
     return INGOT_SUCCESS;
-}
-
-/* Sets the program's options. If it is an object, marks them as the OpenCL layer does, and keeps the program out of the
- * memory cache, because each of the layer's programs has its own global variables. */
-static void set_options(ingot_program_info_t *info, const ingot_recipe_program_t *program)
-{
-    info->compile_options = program->compile_options;
-    info->link_options = program->link_options;
-    if (program->kind != INGOT_RECIPE_OBJECT)
-        return;
-    info->link_options = program->has_options != 0 ? NULL : OBJECT_WITHOUT_OPTIONS;
-    info->flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
 }
 
 ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe_t recipe, size_t index,
@@ -144,7 +127,8 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
     info.source_count = program.source_count;
     info.headers = description.sources + program.source_count;
     info.header_count = program.header_count;
-    set_options(&info, &program);
+    info.compile_options = program.compile_options;
+    info.link_options = program.link_options;
     info.spec_constants = program.spec_constants;
     info.spec_constant_count = program.spec_constant_count;
     info.device_indices = device_count != 0 ? device_indices : NULL;

@@ -12,10 +12,7 @@
 
 #include "persist/recipe/format/built_for.h"
 #include "persist/recipe/format/fields.h"
-#include "persist/recipe/objects.h"
 #include "util/little_endian.h"
-
-#define LAYER_BACKEND "opencl" /* backend of the OpenCL layer's objects and linked programs in a recipe */
 
 /* The descriptor's data from which the fields are computed. */
 struct parts {
@@ -238,35 +235,20 @@ static void put_includes(struct recipe_draft *draft, const struct parts *parts)
     recipe_end_field(&draft->content, begin);
 }
 
-static const char *backend_of(const struct parts *parts)
-{
-    return ingot_context_get_backend_name(ingot_program_desc_get_context(parts->desc));
-}
-
-static bool is_object(const struct parts *parts)
-{
-    return strcmp(backend_of(parts), OBJECT_BACKEND) == 0;
-}
-
-/* Appends all fields from which the key is computed. An object has no link options of its own; the OpenCL layer uses
- * them to mark an object whose options were NULL. */
+/* Appends all fields from which the key is computed. */
 static void put_fields(struct recipe_draft *draft, const struct parts *parts, ingot_recipe_kind_t kind,
                        const char *reason)
 {
     struct recipe_buffer *content = &draft->content;
-    const char *link_options = parts->info.link_options;
-    const bool has_options = link_options == NULL || strcmp(link_options, OBJECT_WITHOUT_OPTIONS) != 0;
     recipe_put_number(content, FIELD_KIND, (uint32_t)kind);
-    recipe_put_text_field(content, FIELD_BACKEND, is_object(parts) ? LAYER_BACKEND : backend_of(parts));
+    recipe_put_text_field(content, FIELD_BACKEND,
+                          ingot_context_get_backend_name(ingot_program_desc_get_context(parts->desc)));
     put_sources(draft, parts);
     put_headers(draft, parts);
     recipe_put_text_field(content, FIELD_COMPILE_OPTIONS, parts->info.compile_options);
-    if (!is_object(parts))
-        recipe_put_text_field(content, FIELD_LINK_OPTIONS, link_options);
+    recipe_put_text_field(content, FIELD_LINK_OPTIONS, parts->info.link_options);
     put_constants(draft, parts);
     put_includes(draft, parts);
-    if (is_object(parts) && has_options)
-        recipe_put_number(content, FIELD_HAS_OPTIONS, 1);
     recipe_put_text_field(content, FIELD_REASON, reason);
 }
 
@@ -279,23 +261,8 @@ ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_prog
         return status;
     if (draft->includes != NULL)
         (void)ingot_includes_get_info(draft->includes, &parts.includes);
-    put_fields(draft, &parts, is_object(&parts) ? INGOT_RECIPE_OBJECT : INGOT_RECIPE_PROGRAM, NULL);
+    put_fields(draft, &parts, INGOT_RECIPE_PROGRAM, NULL);
     return finish(draft, remarks, true);
-}
-
-ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options, size_t object_count,
-                                 const uint8_t (*objects)[INGOT_RECIPE_KEY_SIZE], bool is_whole,
-                                 const struct recipe_remarks *remarks)
-{
-    recipe_put_number(&draft->content, FIELD_KIND, INGOT_RECIPE_LINK);
-    recipe_put_text_field(&draft->content, FIELD_BACKEND, LAYER_BACKEND);
-    recipe_put_text_field(&draft->content, FIELD_LINK_OPTIONS, options);
-    for (size_t i = 0; i < object_count; ++i)
-        recipe_put_field(&draft->content, FIELD_OBJECT, INGOT_RECIPE_KEY_SIZE, objects[i]);
-    if (options != NULL)
-        recipe_put_number(&draft->content, FIELD_HAS_OPTIONS, 1);
-    /* if the link is not whole, leaves out its id, so that a later request may record the link with all its objects */
-    return finish(draft, remarks, is_whole);
 }
 
 /* Copies a sentence without the directories in it. Leaves out everything from the start of the word with the first

@@ -34,14 +34,9 @@ void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allo
 void recipe_draft_fini(struct recipe_draft *draft);
 
 /* Fills in the items of a program that can be built from the recipe. If the program has includes, the caller must have
- * set draft->includes. Like the next two functions, may return INGOT_OUT_OF_MEMORY. */
+ * set draft->includes. Like the next function, may return INGOT_OUT_OF_MEMORY. */
 ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_program_desc_t desc,
                                     const struct recipe_remarks *remarks);
-/* Fills in the items of a linked program. objects: the keys of its objects. is_whole: false if one of the objects is of
- * the kind INGOT_RECIPE_UNRECORDED. */
-ingot_status_t recipe_draft_link(struct recipe_draft *draft, const char *options, size_t object_count,
-                                 const uint8_t (*objects)[INGOT_RECIPE_KEY_SIZE], bool is_whole,
-                                 const struct recipe_remarks *remarks);
 /* Fills in the items of a program that cannot be built from the recipe. Paths in the reason are shortened to names. */
 ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason,
                                        const struct recipe_remarks *remarks);

@@ -180,24 +180,6 @@ static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *
     }
 }
 
-/* Finds the objects of a linked program. Their records precede the program's record. Returns false if memory runs
- * out. */
-static bool find_objects(struct ingot_recipe *recipe, struct recipe_fields *fields)
-{
-    ingot_recipe_program_t *program = &fields->program;
-    size_t *objects = recipe_arena_take(&recipe->arena, program->object_count, sizeof(*objects));
-    for (size_t i = 0; objects != NULL && i < program->object_count; ++i) {
-        const bool is_there = key_map_find(&recipe->program_numbers, fields->objects[i], &objects[i]);
-        const ingot_recipe_program_t *object = is_there ? &node_at(recipe, objects[i])->fields.program : NULL;
-        if (object == NULL || object->kind != INGOT_RECIPE_OBJECT || object->status != INGOT_SUCCESS) {
-            objects[i] = SIZE_MAX;
-            set_status(program, INGOT_NOT_FOUND, "the recipe lacks an object of the linked program");
-        }
-    }
-    program->objects = objects;
-    return objects != NULL;
-}
-
 /* Decodes a program's record. Returns INGOT_BLOB_CORRUPT if the record must be ignored. */
 static ingot_status_t decode(struct ingot_recipe *recipe, const struct recipe_record *record, struct program_node *node)
 {
@@ -214,7 +196,7 @@ static ingot_status_t decode(struct ingot_recipe *recipe, const struct recipe_re
     if (program->status == INGOT_SUCCESS)
         program->reason = "";
     find_texts(recipe, &node->fields);
-    return find_objects(recipe, &node->fields) ? INGOT_SUCCESS : no_memory(recipe);
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t keep(struct ingot_recipe *recipe, const struct program_node *node)
@@ -524,8 +506,6 @@ const char *ingot_recipe_kind_name(ingot_recipe_kind_t kind)
 {
     switch (kind) {
     case INGOT_RECIPE_PROGRAM: return "program";
-    case INGOT_RECIPE_OBJECT: return "object";
-    case INGOT_RECIPE_LINK: return "link";
     case INGOT_RECIPE_UNRECORDED: return "unrecorded";
     }
     return "unknown kind";

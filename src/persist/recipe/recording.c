@@ -21,10 +21,6 @@
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
 
-/* A descriptor of this backend has only the ids of the objects that are linked. recording_note therefore ignores such
- * descriptors, and the OpenCL layer records its links itself. */
-#define LINK_BACKEND "opencl_link"
-
 struct recording {
     ingot_allocator_t allocator;
     struct process_lock lock;
@@ -73,14 +69,11 @@ static struct recording *active_part(ingot_storage_t storage)
     return recording != NULL && atomic_load_explicit(&recording->is_recording, memory_order_relaxed) ? recording : NULL;
 }
 
-/* An item to record: a program, a linked program with its objects, or a kernel of a recorded program. */
+/* An item to record: a program, or a kernel of a recorded program. */
 struct item {
     const_ingot_program_desc_t desc;
     const_ingot_program_t program;
-    const char *kernel;  /* NULL: not a kernel */
-    const char *options; /* this field and the next two describe a link */
-    const const_ingot_program_desc_t *objects;
-    size_t object_count; /* 0: not a link */
+    const char *kernel; /* NULL: not a kernel */
 };
 
 static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
@@ -90,10 +83,7 @@ static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
         /* if the recipe does not have the program, an event has already reported that */
         return status != INGOT_NOT_FOUND ? status : INGOT_SUCCESS;
     }
-    if (item->object_count == 0)
-        return ingot_recipe_writer_add(writer, item->desc, item->program, NULL);
-    return ingot_recipe_writer_add_link(writer, item->desc, item->options, item->object_count, item->objects,
-                                        item->program);
+    return ingot_recipe_writer_add(writer, item->desc, item->program, NULL);
 }
 
 static bool is_recorded(ingot_storage_t storage)
@@ -130,8 +120,7 @@ static void record(ingot_storage_t storage, const struct item *item)
 void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program)
 {
     const struct item item = {.desc = desc, .program = program};
-    if (is_recorded(storage) &&
-        strcmp(ingot_context_get_backend_name(ingot_program_desc_get_context(desc)), LINK_BACKEND) != 0)
+    if (is_recorded(storage))
         record(storage, &item);
 }
 
@@ -141,18 +130,6 @@ ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot
     if (storage == NULL || desc == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or desc is NULL");
     const struct item item = {.desc = desc, .program = program};
-    if (is_recorded(storage))
-        record(storage, &item);
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t ingot_persist_record_link(ingot_storage_t storage, const_ingot_program_desc_t link, const char *options,
-                                         size_t object_count, const const_ingot_program_desc_t *objects,
-                                         const_ingot_program_t program)
-{
-    if (storage == NULL || link == NULL || objects == NULL || object_count == 0)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, link or objects are missing");
-    const struct item item = {link, program, NULL, options, objects, object_count};
     if (is_recorded(storage))
         record(storage, &item);
     return INGOT_SUCCESS;

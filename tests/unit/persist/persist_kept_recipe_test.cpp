@@ -520,7 +520,6 @@ TEST_F(PersistKeptRecipe, FindsNoIdThatItDoesNotHave)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_find_id(recipe.get(), 0, id, &index));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_find_id(recipe.get(), sizeof(id), id, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record_program(nullptr, nullptr, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record_link(store.get(), nullptr, "", 0, nullptr, nullptr));
     ingot_recipe_t none = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_recipe(nullptr, nullptr, &none));
 }

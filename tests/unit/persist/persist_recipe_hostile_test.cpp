@@ -296,32 +296,6 @@ TEST_F(PersistRecipeHostile, NoBuildFallsBackToTheCompilersSearch)
     }
 }
 
-/* An object of the OpenCL layer must not read the file secret.h of this machine either, whether or not the recipe says
- * that the file does not exist. */
-TEST_F(PersistRecipeHostile, NoObjectReadsAFileOfThisMachine)
-{
-    write_text("secret.h", "#define TWO 2\n");
-    device_.name = "opencl_object";
-    const Context context = device_.make();
-    for (const std::string &name : {path("secret.h").string(), std::string("secret.h")}) {
-        const Bytes source = text("#include \"" + name + "\"\nkernel twice x TWO *\n");
-        for (const Bytes &includes : {Bytes(), field(11, u32(1))}) {
-            const Bytes content = join({field(1, u32(2)), field(2, text("opencl")), source_field(source),
-                                        field(6, text("-I" + scratch_.path().string())), includes, field(13, u32(1))});
-            const Recipe recipe =
-                open_with({record(RECIPE_RECORD_TEXT, source), record(RECIPE_RECORD_PROGRAM, content)});
-            ingot_program_desc_t made = nullptr;
-            const ingot_status_t status = ingot_recipe_desc_create(&made, recipe.get(), 0, context.get(), 0, nullptr);
-            const Desc desc(made);
-            EXPECT_EQ(includes.empty() ? INGOT_BLOB_CORRUPT : INGOT_SUCCESS, status);
-            ingot_program_t program = nullptr;
-            if (status == INGOT_SUCCESS) {
-                EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
-            }
-        }
-    }
-}
-
 /* The search for c.h reads inc/c.h, but the embedded header of the same name is used. */
 TEST_F(PersistRecipeHostile, AFileThatAffectsWhatOthersIncludeIsAReason)
 {

@@ -21,7 +21,6 @@
 #include "cli/build/tasks.h"
 #include "cli/command.h"
 #include "cli/commands/recipe/stale.h"
-#include "cli/commands/run/run_layer.h"
 #include "cli/store/store.h"
 #include "util/environment.h"
 #include "util/quantity.h"
@@ -43,7 +42,6 @@ struct building {
     size_t selector_count;
     bool has_chosen; /* a device was selected, in any namespace */
     struct schedule_limits limits;
-    char *layer;      /* NULL: there is none, or no linked programs need it */
     struct plan plan; /* with --stale, for one namespace at a time */
     struct report report;
 };
@@ -166,8 +164,8 @@ static void leave_out(struct building *building, size_t count, char *const *text
 {
     for (size_t i = 0; i < building->plan.program_count; ++i) {
         const ingot_recipe_program_t *facts = &building->plan.programs[i].facts;
-        const bool is_buildable = tasks_can_build(facts, building->layer != NULL);
-        bool has_device = facts->kind == INGOT_RECIPE_OBJECT; /* an object is built with its linked programs */
+        const bool is_buildable = tasks_can_build(facts);
+        bool has_device = false;
         for (size_t j = 0; j < count && is_buildable; ++j)
             has_device = has_device || (is_chosen[j] && tasks_is_for(&building->plan.programs[i], j, count, texts));
         if (!has_device)
@@ -238,28 +236,13 @@ static int finish_bundle(const struct building *building, uint64_t *entry_count)
     return EXIT_DONE;
 }
 
-/* Finds the layer if there are linked programs. The layer stores only in a namespace, so one must be given. */
-static void find_layer(struct building *building)
-{
-    bool has_links = false;
-    for (size_t i = 0; i < building->plan.program_count; ++i)
-        has_links = has_links || building->plan.programs[i].facts.kind == INGOT_RECIPE_LINK;
-    if (!has_links || building->layer != NULL)
-        return;
-    if (building->bundle == NULL && building->common.name_space == NULL)
-        (void)fputs("ingot: linked programs are not built: --namespace must give the application's name\n", stderr);
-    else
-        building->layer = run_layer_find();
-}
-
 /* Builds the programs of the plan. */
 static int build_plan(struct building *building)
 {
     const struct schedule_calls calls = {choose, begin, take_result, tick, building};
     if (building->plan.program_count == 0)
         return EXIT_DONE;
-    find_layer(building);
-    const struct worker_setup setup = {&building->plan, &building->common, building->layer, false};
+    const struct worker_setup setup = {&building->plan, &building->common};
     return schedule_run(&setup, &building->limits, &calls);
 }
 
@@ -315,8 +298,6 @@ static int build_parts(struct building *building, const struct stale *stale)
     for (size_t i = 0; i < stale->part_count && code == EXIT_DONE; ++i) {
         const struct stale_part *part = &stale->parts[i];
         has_programs = has_programs || part->plan.program_count != 0;
-        free(building->layer); /* looked for again, because a namespace may not need a layer */
-        building->layer = NULL;
         building->plan = part->plan; /* borrowed */
         building->common.name_space = part->name_space[0] != '\0' ? part->name_space : NULL;
         report_name_space(&building->report, part->name_space, part->unrecorded_count, part->unknown_count);
@@ -379,7 +360,6 @@ static int run(int argc, char **argv)
     building.common.keeps_recipes = keeps_recipes(&building);
     const int code = building.is_stale ? build_stale(&building) : build_recipes(&building);
     free(waiting);
-    free(building.layer);
     free(building.paths);
     free(building.selectors);
     return code;

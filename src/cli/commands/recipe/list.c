@@ -141,7 +141,6 @@ static cJSON *details_to_json(const ingot_recipe_program_t *program)
     (void)cJSON_AddItemToObject(json, "spec_constants", constants_to_json(program));
     (void)cJSON_AddItemToObject(json, "name_expressions", expressions);
     (void)cJSON_AddItemToObject(json, "kernels", kernels);
-    json_add_u64(json, "objects", program->object_count);
     return json;
 }
 

@@ -144,8 +144,6 @@ int recipe_merge(const struct recipe_request *request)
 
 static bool is_kept(const struct recipe_request *request, const ingot_recipe_program_t *program)
 {
-    if (program->kind == INGOT_RECIPE_OBJECT)
-        return false; /* an object is copied with the programs that are linked from it */
     if (program->status != INGOT_SUCCESS && !(request->keeps_unrecorded && program->kind == INGOT_RECIPE_UNRECORDED))
         return false;
     if (request->name != NULL && text_contains(program->name, request->name))
@@ -162,7 +160,7 @@ static int rewrite(const struct recipe_request *request, struct copying *copying
         if (is_kept(request, &plan->programs[i].facts))
             code = copy(copying, &plan->programs[i]);
         else
-            copying->dropped_count += plan->programs[i].facts.kind != INGOT_RECIPE_OBJECT;
+            ++copying->dropped_count;
     }
     ingot_recipe_writer_release(copying->writer);
     if (code == EXIT_DONE && rename(new_path, path) != 0) {

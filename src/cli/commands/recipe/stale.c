@@ -123,8 +123,6 @@ static int visit_entry(const ingot_persist_entry_t *entry, void *user)
         return 1;
     }
     struct plan_program *program = &part->plan.programs[index];
-    if (program->facts.kind == INGOT_RECIPE_OBJECT)
-        return 1; /* an object is built with its linked programs */
     if (read_device(&device, program->facts.backend, entry))
         add_device(program, &device);
     else

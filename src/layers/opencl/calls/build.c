@@ -9,7 +9,6 @@
 #include <ingot/backend.h>
 
 #include "layers/common/statistics.h"
-#include "layers/opencl/calls/arguments.h"
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/describe.h"
 #include "layers/opencl/program/trace.h"
@@ -72,33 +71,44 @@ static bool build_cached(struct shadow *shadow, const char *options, cl_int *err
     return status == INGOT_SUCCESS;
 }
 
-static cl_int build_native(struct shadow *shadow, cl_uint device_count, const cl_device_id *devices,
-                           const char *options, program_callback_t notify, void *user)
+#define MAX_DEVICES 64u
+
+enum arguments { ARGUMENTS_WRONG, ARGUMENTS_SOME_DEVICES, ARGUMENTS_ALL_DEVICES };
+
+static bool contains(cl_uint count, const cl_device_id *devices, cl_device_id device)
 {
-    struct native_call call;
-    if (!native_call_begin(&call, shadow, notify, user))
-        return CL_OUT_OF_HOST_MEMORY;
-    return native_call_end(&call, layer_target.clBuildProgram(shadow->native, device_count, devices, options,
-                                                              call.callback.notify, call.callback.user));
+    cl_uint at = 0;
+    while (at < count && devices[at] != device)
+        ++at;
+    return at < count;
 }
 
-/* A program with kernels cannot be built again. Lets the driver itself refuse the build, so that its checks and its
- * callback are the same as without the layer. Returns false if the driver did not refuse. */
-static bool refuse_build(struct shadow *shadow, cl_uint device_count, const cl_device_id *devices, const char *options,
-                         program_callback_t notify, void *user, cl_int *error)
+static enum arguments judge_devices(cl_program native, cl_uint count, const cl_device_id *devices)
 {
-    struct callback_pair callback;
-    const cl_program program = (cl_program)(void *)shadow;
-    struct shadow_use use = shadow_begin_use(program);
-    bool is_refused = true;
-    *error = CL_OUT_OF_HOST_MEMORY;
-    if (callback_pair_init(&callback, program, notify, user)) {
-        *error =
-            layer_target.clBuildProgram(use.native, device_count, devices, options, callback.notify, callback.user);
-        is_refused = native_call_is_refused(shadow, callback.callback, *error);
+    cl_device_id own[MAX_DEVICES];
+    size_t size = 0;
+    if (count == 0)
+        return ARGUMENTS_ALL_DEVICES;
+    if (layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, sizeof(own), own, &size) != CL_SUCCESS)
+        return ARGUMENTS_SOME_DEVICES;
+    const cl_uint own_count = (cl_uint)(size / sizeof(own[0]));
+    for (cl_uint i = 0; i < count; ++i) {
+        if (!contains(own_count, own, devices[i]))
+            return ARGUMENTS_WRONG;
     }
-    shadow_end_use(&use);
-    return is_refused;
+    for (cl_uint i = 0; i < own_count; ++i) {
+        if (!contains(count, devices, own[i]))
+            return ARGUMENTS_SOME_DEVICES;
+    }
+    return count == own_count ? ARGUMENTS_ALL_DEVICES : ARGUMENTS_SOME_DEVICES;
+}
+
+/* Checks the arguments, and whether the build is for all devices of the program. */
+static enum arguments judge(const struct native_call *call, const struct shadow *shadow)
+{
+    if ((call->device_count == 0) != (call->devices == NULL) || (call->notify == NULL && call->user != NULL))
+        return ARGUMENTS_WRONG;
+    return judge_devices(shadow->native, call->device_count, call->devices);
 }
 
 /* Returns the reason why only the driver can do a build that follows the one of the result, or NULL. */
@@ -144,24 +154,19 @@ static bool repeat_build(struct shadow *shadow)
 cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                const char *options, program_callback_t notify, void *user)
 {
+    struct native_call call = {
+        .device_count = device_count, .devices = devices, .options = options, .notify = notify, .user = user};
     struct shadow *shadow = shadow_find(program);
-    if (shadow == NULL)
-        return layer_target.clBuildProgram(program, device_count, devices, options, notify, user);
     cl_int error = CL_SUCCESS;
-    enum arguments arguments = arguments_judge(shadow, device_count, devices, notify, user);
-    if (native_call_is_for_result(shadow, arguments == ARGUMENTS_WRONG)) {
-        if (refuse_build(shadow, device_count, devices, options, notify, user, &error))
-            return error;
-        notify = NULL; /* the driver has the callback from the first attempt, and calls it */
-        user = NULL;
-        arguments = arguments_judge(shadow, device_count, devices, notify, user);
-    }
-    if (!native_call_continue(shadow))
-        return CL_OUT_OF_HOST_MEMORY;
+    if (shadow == NULL)
+        return native_call_make(&call, program);
+    if (native_call_is_refused(&call, shadow, &error))
+        return error;
+    const enum arguments arguments = judge(&call, shadow);
     const char *reason = why_not(shadow, arguments, options);
     if (reason == NULL && build_cached(shadow, options, &error)) {
-        if (error == CL_SUCCESS && notify != NULL)
-            notify(program, user);
+        if (error == CL_SUCCESS && call.notify != NULL)
+            call.notify(program, call.user);
         return error;
     }
     if (reason != NULL)
@@ -170,5 +175,5 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
         trace_passed(shadow->native, INGOT_NOT_CACHEABLE, "a build for some of the devices after a file changed");
         return CL_OUT_OF_RESOURCES;
     }
-    return build_native(shadow, device_count, devices, options, notify, user);
+    return native_call_take_over(&call, shadow);
 }

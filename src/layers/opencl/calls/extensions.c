@@ -8,7 +8,6 @@
 
 #include "layers/opencl/extension_lookup.h"
 #include "layers/opencl/program/shadow.h"
-#include "util/recipe_call.h"
 
 static void *find_for_queue(cl_command_queue queue, const char *name)
 {
@@ -31,7 +30,7 @@ typedef cl_int(CL_API_CALL *write_variable_t)(cl_command_queue, cl_program, cons
 static bool begin_call(struct shadow_use *use, cl_program program, const void *function)
 {
     if (function != NULL)
-        *use = shadow_begin_call(program);
+        *use = shadow_begin_use(program);
     return function != NULL;
 }
 
@@ -127,13 +126,6 @@ static void *replace(void *function, const char *name)
     return function;
 }
 
-/* Returns the layer's own function if it has this name, otherwise NULL. No driver has this function. */
-static void *find_own(const char *name)
-{
-    const recipe_call_t own = layer_create_of_recipe;
-    return name != NULL && strcmp(name, RECIPE_CALL_NAME) == 0 ? *(void *const *)(const void *)&own : NULL;
-}
-
 void *CL_API_CALL layer_get_extension_function(const char *name)
 {
     return replace(layer_target.clGetExtensionFunctionAddress(name), name);
@@ -141,6 +133,5 @@ void *CL_API_CALL layer_get_extension_function(const char *name)
 
 void *CL_API_CALL layer_get_extension_function_for_platform(cl_platform_id platform, const char *name)
 {
-    void *own = find_own(name);
-    return own != NULL ? own : replace(layer_target.clGetExtensionFunctionAddressForPlatform(platform, name), name);
+    return replace(layer_target.clGetExtensionFunctionAddressForPlatform(platform, name), name);
 }

@@ -26,28 +26,16 @@ static cl_program replace_rejected(const struct shadow_use *use)
     return shadow_replace_result(use);
 }
 
-/* Returns the descriptor of the program that a kernel is created from, or NULL if the program is not from Ingot. A
- * linked program that the application has built again no longer matches its descriptor. */
-static const_ingot_program_desc_t desc_of(const struct shadow_use *use)
-{
-    if (use->result != NULL)
-        return use->result->desc;
-    if (use->shadow == NULL || use->shadow->waiting == NULL ||
-        atomic_load_explicit(&piece_of_link(use->shadow->waiting)->is_changed, memory_order_acquire))
-        return NULL;
-    return use->shadow->waiting_desc;
-}
-
 cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, cl_int *error)
 {
-    struct shadow_use use = shadow_begin_call(program);
+    struct shadow_use use = shadow_begin_use(program);
     cl_int code = CL_SUCCESS;
     cl_kernel kernel = layer_target.clCreateKernel(use.native, name, &code);
     const cl_program built = kernel == NULL && is_rejected(&use, code) ? replace_rejected(&use) : NULL;
     if (built != NULL)
         kernel = layer_target.clCreateKernel(built, name, &code);
-    if (kernel != NULL && desc_of(&use) != NULL)
-        recordings_add_kernel(desc_of(&use), name);
+    if (kernel != NULL && use.result != NULL)
+        recordings_add_kernel(use.result->desc, name);
     shadow_end_use(&use);
     if (error != NULL)
         *error = code;
@@ -56,7 +44,7 @@ cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, 
 
 cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
 {
-    struct shadow_use use = shadow_begin_call(program);
+    struct shadow_use use = shadow_begin_use(program);
     cl_uint created = 0;
     cl_uint *made = kernels != NULL ? &created : count;
     cl_int error = layer_target.clCreateKernelsInProgram(use.native, capacity, kernels, made);
@@ -65,8 +53,8 @@ cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl
         error = layer_target.clCreateKernelsInProgram(built, capacity, kernels, made);
     if (error == CL_SUCCESS && kernels != NULL && count != NULL)
         *count = created;
-    if (error == CL_SUCCESS && kernels != NULL && desc_of(&use) != NULL)
-        recordings_add_kernels(desc_of(&use), created, kernels);
+    if (error == CL_SUCCESS && kernels != NULL && use.result != NULL)
+        recordings_add_kernels(use.result->desc, created, kernels);
     shadow_end_use(&use);
     return error;
 }

@@ -50,7 +50,7 @@ cl_int CL_API_CALL layer_set_release_callback(cl_program program, program_callba
 {
     struct callback *callback = NULL;
     struct shadow_use use = shadow_begin_use(program);
-    const cl_program native = use.shadow != NULL && use.shadow->native != NULL ? use.shadow->native : use.native;
+    const cl_program native = use.shadow != NULL ? use.shadow->native : program;
     cl_int error = CL_OUT_OF_HOST_MEMORY;
     if (use.shadow == NULL || notify == NULL) {
         error = layer_target.clSetProgramReleaseCallback(native, notify, user);
@@ -86,7 +86,7 @@ static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const 
  * of Intel's driver depends on how the program was made. */
 static cl_int refuse_constant(cl_program program, cl_uint id, size_t size, const void *value)
 {
-    struct shadow_use use = shadow_begin_call(program);
+    struct shadow_use use = shadow_begin_use(program);
     const cl_program twin = use.result != NULL && use.result->is_loaded ? shadow_use_twin(&use) : NULL;
     const cl_int error =
         layer_target.clSetProgramSpecializationConstant(twin != NULL ? twin : use.native, id, size, value);

@@ -3,7 +3,10 @@
  */
 #include "layers/opencl/calls/native_call.h"
 
+#include <stdlib.h>
+
 #include "layers/common/statistics.h"
+#include "layers/opencl/calls/callbacks.h"
 #include "layers/opencl/program/burial.h"
 
 static bool is_about_arguments(cl_int error)
@@ -18,69 +21,82 @@ static bool ends_without_callback(cl_int error)
     return error != CL_SUCCESS && error != CL_BUILD_PROGRAM_FAILURE && error != CL_COMPILE_PROGRAM_FAILURE;
 }
 
-bool native_call_is_for_result(struct shadow *shadow, bool are_arguments_wrong)
+/* Returns an array of the driver's programs for these headers, or NULL if memory runs out. The caller frees it. */
+static cl_program *map_headers(cl_uint count, const cl_program *headers)
 {
-    return shadow_has_kernels_of_result(shadow) ||
-           (are_arguments_wrong && shadow->recipe != NULL && shadow_has_result(shadow));
+    cl_program *mapped = malloc(count * sizeof(*mapped));
+    for (cl_uint i = 0; i < count && mapped != NULL; ++i)
+        mapped[i] = shadow_find_native(headers[i]);
+    return mapped;
 }
 
-bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl_int error)
+static cl_int compile(const struct native_call *call, cl_program native, program_callback_t notify, void *user)
 {
-    callback_end_call(callback, ends_without_callback(error));
-    if (ends_without_callback(error))
-        return true;
-    result_release(shadow_take_result(shadow)); /* the result no longer matches its id */
-    return false;
+    const bool has_headers = call->header_count > 0 && call->headers != NULL;
+    cl_program *mapped = has_headers ? map_headers(call->header_count, call->headers) : NULL;
+    if (has_headers && mapped == NULL)
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int error =
+        layer_target.clCompileProgram(native, call->device_count, call->devices, call->options, call->header_count,
+                                      has_headers ? mapped : call->headers, call->header_names, notify, user);
+    free(mapped);
+    return error;
 }
 
-/* Marks a linked program that the driver is about to change, so that it is not stored anymore. */
-static void spoil_waiting(struct shadow *shadow)
+static cl_int make(const struct native_call *call, cl_program native, program_callback_t notify, void *user)
 {
-    if (shadow->waiting != NULL)
-        atomic_store_explicit(&piece_of_link(shadow->waiting)->is_changed, true, memory_order_release);
+    return call->is_compilation
+               ? compile(call, native, notify, user)
+               : layer_target.clBuildProgram(native, call->device_count, call->devices, call->options, notify, user);
 }
 
-bool native_call_continue(struct shadow *shadow)
+cl_int native_call_make(const struct native_call *call, cl_program native)
 {
-    struct object *object = shadow_get_object(shadow);
-    bool is_ready = true;
-    if (object != NULL || (shadow->recipe != NULL && !shadow->is_drivers)) {
-        is_ready = shadow_build_native(shadow) || object != NULL;
-        if (is_ready)
-            shadow->is_drivers = true;
-        if (is_ready && shadow->recipe != NULL && !shadow_has_kernels_of_result(shadow))
-            result_release(shadow_take_result(shadow));
-    }
-    spoil_waiting(shadow);
-    object_release(object);
-    return is_ready;
+    return make(call, native, call->notify, call->user);
 }
 
-bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user)
+bool native_call_is_refused(struct native_call *call, struct shadow *shadow, cl_int *error)
 {
-    call->shadow = shadow;
-    if (!callback_pair_init(&call->callback, (cl_program)(void *)shadow, notify, user))
+    struct callback_pair callback;
+    const cl_program program = (cl_program)(void *)shadow;
+    if (!shadow_has_kernels_of_result(shadow))
         return false;
-    shadow_pin(shadow);
-    call->result = shadow_take_result(shadow);
-    statistics_add(STATISTIC_PASSED, 1);
-    return true;
+    *error = CL_OUT_OF_HOST_MEMORY;
+    if (!callback_pair_init(&callback, program, call->notify, call->user))
+        return true;
+    struct shadow_use use = shadow_begin_use(program);
+    *error = make(call, use.native, callback.notify, callback.user);
+    shadow_end_use(&use);
+    const bool is_refused = ends_without_callback(*error);
+    callback_end_call(callback.callback, is_refused);
+    if (!is_refused) {
+        result_release(shadow_take_result(shadow)); /* the result no longer matches its id */
+        call->notify = NULL;
+        call->user = NULL;
+    }
+    return is_refused;
 }
 
-cl_int native_call_end(struct native_call *call, cl_int error)
+cl_int native_call_take_over(const struct native_call *call, struct shadow *shadow)
 {
-    if (error != CL_SUCCESS)
-        statistics_add(STATISTIC_FAILED, 1);
-    callback_end_call(call->callback.callback, ends_without_callback(error));
-    if (call->result != NULL && is_about_arguments(error) && shadow_set_result(call->shadow, call->result))
-        call->result = NULL;
+    struct callback_pair callback;
+    const cl_program program = (cl_program)(void *)shadow;
+    if (!callback_pair_init(&callback, program, call->notify, call->user))
+        return CL_OUT_OF_HOST_MEMORY;
+    shadow_pin(shadow);
+    struct result *before = shadow_take_result(shadow);
+    const cl_int error = make(call, shadow->native, callback.notify, callback.user);
+    statistics_add(STATISTIC_PASSED, 1);
+    statistics_add(STATISTIC_FAILED, error != CL_SUCCESS);
+    callback_end_call(callback.callback, ends_without_callback(error));
+    if (before != NULL && is_about_arguments(error) && shadow_set_result(shadow, before))
+        before = NULL;
     if (!is_about_arguments(error)) {
-        shadow_forget_object(call->shadow);
-        call->shadow->is_drivers = true;
-        call->shadow->is_native_built = false; /* the program is no longer built with the result's options */
+        shadow->is_drivers = true;
+        shadow->is_native_built = false; /* the program is no longer built with the result's options */
     }
-    result_release(call->result);
-    shadow_unpin(call->shadow);
-    burial_try((cl_program)(void *)call->shadow);
+    result_release(before);
+    shadow_unpin(shadow);
+    burial_try(program);
     return error;
 }

@@ -4,31 +4,33 @@
 #ifndef INGOT_LAYERS_OPENCL_CALLS_NATIVE_CALL_H
 #define INGOT_LAYERS_OPENCL_CALLS_NATIVE_CALL_H
 
-#include "layers/opencl/calls/callbacks.h"
 #include "layers/opencl/program/shadow.h"
 
+/* The arguments of a call to clBuildProgram or clCompileProgram. */
 struct native_call {
-    struct shadow *shadow;
-    struct result *result; /* the shadow's result before the call, or NULL */
-    struct callback_pair callback;
+    bool is_compilation;
+    cl_uint device_count;
+    const cl_device_id *devices;
+    const char *options;
+    cl_uint header_count;
+    const cl_program *headers;
+    const char **header_names;
+    program_callback_t notify;
+    void *user;
 };
 
-/* True if the result's native program must refuse a call. This is so if it has kernels, or if the arguments are wrong
- * and it is a linked program that was loaded. */
-bool native_call_is_for_result(struct shadow *shadow, bool are_arguments_wrong);
-/* Must be called after the driver was asked to refuse such a call. Ends the callback. Returns false if the driver did
- * not refuse, because another thread released the last kernel in the meantime. The shadow then has no result anymore,
- * and the caller must repeat the call without a callback. */
-bool native_call_is_refused(struct shadow *shadow, struct callback *callback, cl_int error);
+/* Makes the call with a program of the driver. */
+cl_int native_call_make(const struct native_call *call, cl_program native);
 
-/* Leaves a compiled or linked program to the driver, which first repeats the compilation or link that the application
- * requested. Returns false if a linked program that was loaded could not be linked; the shadow then stays as it is. */
-bool native_call_continue(struct shadow *shadow);
-/* Prepares a call with the shadow's native program, which answers all queries from now on. Returns false if out of
- * memory. */
-bool native_call_begin(struct native_call *call, struct shadow *shadow, program_callback_t notify, void *user);
-/* Must be called after the driver's call has returned. If the driver refused the arguments, restores the previous
- * state. Returns `error`. */
-cl_int native_call_end(struct native_call *call, cl_int error);
+/* A program with kernels cannot be built again. If the shadow's result has kernels, lets the driver itself refuse the
+ * call, so that its checks and its callback are the same as without the layer, and sets *error. Returns false if
+ * nothing was refused. If that was so because another thread has released the last kernel in the meantime, the shadow
+ * has no result anymore, and the caller must repeat the call. The driver then has the callback, so the call has none.
+ */
+bool native_call_is_refused(struct native_call *call, struct shadow *shadow, cl_int *error);
+
+/* Makes the call with the shadow's native program, which answers all queries from now on. If the driver refuses the
+ * arguments, the shadow stays as it was. */
+cl_int native_call_take_over(const struct native_call *call, struct shadow *shadow);
 
 #endif

@@ -23,44 +23,26 @@ static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *
  * application may want more, such as intermediate code, so it gets the binaries of a fresh build. */
 static cl_program with_binaries(const struct shadow_use *use)
 {
-    const bool is_whole = use->result == NULL || !use->result->is_loaded || use->result->is_whole ||
-                          contexts_generate_code_at_launch(use->shadow->context);
+    const bool is_whole =
+        use->result == NULL || !use->result->is_loaded || contexts_generate_code_at_launch(use->shadow->context);
     const cl_program twin = is_whole ? NULL : shadow_use_twin(use);
     return twin != NULL ? twin : use->native;
-}
-
-/* Answers a query with the answer that the driver gave when it linked the program. */
-static cl_int get_fact(const struct result *result, cl_program_info name, size_t capacity, void *value,
-                       size_t *size_ret)
-{
-    const struct piece *piece = piece_of_link(result->program);
-    const struct fact *fact = piece->facts;
-    while (fact < piece->facts + FACT_COUNT && fact->name != name)
-        ++fact;
-    if (fact == piece->facts + FACT_COUNT)
-        return CL_INVALID_VALUE;
-    return fact->error != CL_SUCCESS ? fact->error : layer_answer(fact->size, fact->bytes, capacity, value, size_ret);
 }
 
 static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
                        size_t *size_ret)
 {
-    const bool is_linked = use->result != NULL && use->shadow->recipe != NULL; /* linked, and loaded from the store */
     cl_program asked = NULL;
     switch (name) {
     case CL_PROGRAM_REFERENCE_COUNT: return get_reference_count(use->shadow, capacity, value, size_ret);
     case CL_PROGRAM_SOURCE:
     case CL_PROGRAM_IL:
-        if (is_linked)
-            return get_fact(use->result, name, capacity, value, size_ret);
-        asked = use->shadow->native;
-        break;
     case CL_PROGRAM_CONTEXT:
     case CL_PROGRAM_NUM_DEVICES:
-    case CL_PROGRAM_DEVICES: asked = is_linked ? use->native : use->shadow->native; break;
+    case CL_PROGRAM_DEVICES: asked = use->shadow->native; break;
     case CL_PROGRAM_BINARY_SIZES:
-    case CL_PROGRAM_BINARIES: asked = use->result != NULL ? with_binaries(use) : shadow_use_compiled(use); break;
-    default: asked = shadow_use_compiled(use); break;
+    case CL_PROGRAM_BINARIES: asked = with_binaries(use); break;
+    default: asked = use->native; break;
     }
     return layer_target.clGetProgramInfo(asked, name, capacity, value, size_ret);
 }
@@ -84,7 +66,7 @@ static bool is_building(struct shadow *shadow)
 }
 
 /* True if drivers may report these options with other blanks or words. PoCL drops blanks, replaces words, and adds
- * those of a variable. Intel's driver removes words from compilations and links. */
+ * those of a variable. Intel's driver removes words. */
 static bool may_be_rewritten(const char *options)
 {
     static const char *const words[] = {"-cl-denorms-are-zero", "-cl-uniform-work-group-size",
@@ -125,53 +107,17 @@ static cl_int get_options(const struct shadow_use *use, cl_device_id device, siz
     return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
 }
 
-/* Answers a query about a compiled object. Returns false if the driver must answer. */
-static bool get_of_object(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
-                          size_t capacity, void *value, size_t *size_ret, cl_int *error)
-{
-    const cl_build_status success = CL_BUILD_SUCCESS;
-    const cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
-    const struct object *object = use->object;
-    const char *options = object != NULL && object->options != NULL ? object->options : "";
-    bool is_known = object != NULL && device == use->shadow->context->devices[0] &&
-                    !(name == CL_PROGRAM_BUILD_OPTIONS && may_be_rewritten(options));
-    switch (is_known ? name : 0) {
-    case CL_PROGRAM_BUILD_STATUS: *error = layer_answer(sizeof(success), &success, capacity, value, size_ret); break;
-    case CL_PROGRAM_BINARY_TYPE: *error = layer_answer(sizeof(type), &type, capacity, value, size_ret); break;
-    case CL_PROGRAM_BUILD_OPTIONS:
-        *error = layer_answer(strlen(options) + 1, options, capacity, value, size_ret);
-        break;
-    case CL_PROGRAM_BUILD_LOG:
-        *error = layer_answer(strlen(object->log) + 1, object->log, capacity, value, size_ret);
-        break;
-    default: is_known = false; break;
-    }
-    return is_known;
-}
-
-/* Returns the program that answers for the driver. That of an object was compiled with the options of Ingot's request,
- * so for the application's options, another program is compiled with these. */
-static cl_program get_answering(const struct shadow_use *use, cl_program_build_info name)
-{
-    const cl_program twin =
-        use->object != NULL && name == CL_PROGRAM_BUILD_OPTIONS ? shadow_use_options_twin(use) : NULL;
-    return twin != NULL ? twin : shadow_use_compiled(use);
-}
-
 static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                              size_t capacity, void *value, size_t *size_ret)
 {
     const cl_build_status in_progress = CL_BUILD_IN_PROGRESS;
-    cl_int error = CL_SUCCESS;
     if (name == CL_PROGRAM_BUILD_STATUS && is_building(use->shadow))
         return layer_answer(sizeof(in_progress), &in_progress, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_OPTIONS)
         return get_options(use, device, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
         return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
-    if (get_of_object(use, device, name, capacity, value, size_ret, &error))
-        return error;
-    return layer_target.clGetProgramBuildInfo(get_answering(use, name), device, name, capacity, value, size_ret);
+    return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
 }
 
 cl_int CL_API_CALL layer_get_build_info(cl_program program, cl_device_id device, cl_program_build_info name,

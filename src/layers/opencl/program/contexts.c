@@ -11,7 +11,6 @@
 
 #include "layers/common/settings.h"
 #include "layers/opencl/lock.h"
-#include "layers/opencl/objects/piece.h"
 
 #define REASON_CAPACITY 512u
 
@@ -35,8 +34,6 @@ static void destroy(struct layer_context *context)
 {
     if (context == NULL)
         return;
-    ingot_context_release(context->links);
-    ingot_context_release(context->objects);
     ingot_context_release(context->ingot);
     free(context->devices);
     free(context);
@@ -55,27 +52,12 @@ static bool read_program(struct layer_context *context, cl_program native)
            layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, size, context->devices, NULL) == CL_SUCCESS;
 }
 
-/* True if the environment adds options to programs. Ingot uses these options, but a driver that gets the application's
- * own calls to compile and link does not. */
-static bool has_options_of_environment(void)
-{
-    const char *compile_options = secure_getenv("INGOT_COMPILE_OPTIONS");
-    const char *link_options = secure_getenv("INGOT_LINK_OPTIONS");
-    return (compile_options != NULL && *compile_options != '\0') || (link_options != NULL && *link_options != '\0');
-}
-
 static bool create_ingot(struct layer_context *context)
 {
     if (ingot_opencl_context_create_with(&context->ingot, &layer_target, context->native, context->device_count,
                                          context->devices, NULL) != INGOT_SUCCESS)
         return false;
     (void)ingot_persist_remember_headers(settings_store(), context->ingot);
-    if (context->device_count != 1 || has_options_of_environment())
-        return true;
-    if (piece_create_object_context(&context->objects, context->ingot, context->native, context->devices[0]) ==
-        INGOT_SUCCESS)
-        (void)ingot_persist_remember_headers(settings_store(), context->objects);
-    (void)piece_create_link_context(&context->links, context->ingot, context->native, context->devices[0]);
     return true;
 }
 

@@ -11,8 +11,6 @@
 
 struct layer_context {
     ingot_context_t ingot;
-    ingot_context_t objects; /* for compiled objects; NULL: the driver does all compilations */
-    ingot_context_t links;   /* for linked programs; NULL: the driver does all links */
     cl_context native;
     cl_uint device_count;
     cl_device_id *devices; /* the devices of its programs, in order */

@@ -4,28 +4,14 @@
 #include "layers/opencl/program/recordings.h"
 
 #include <ingot/recipe.h>
-#include <stdlib.h>
 
 #include "layers/common/settings.h"
-#include "layers/opencl/layer.h"
 
 void recordings_add_refused(const_ingot_program_desc_t desc)
 {
     ingot_storage_t store = settings_store();
     if (store != NULL)
         (void)ingot_persist_record_program(store, desc, NULL);
-}
-
-void recordings_add_link(const_ingot_program_desc_t desc, const struct link_call *call, const_ingot_program_t program)
-{
-    ingot_storage_t store = settings_store();
-    const_ingot_program_desc_t *objects = store != NULL ? calloc(call->object_count, sizeof(*objects)) : NULL;
-    if (objects == NULL)
-        return;
-    for (size_t i = 0; i < call->object_count; ++i)
-        objects[i] = call->objects[i]->desc;
-    (void)ingot_persist_record_link(store, desc, call->options, call->object_count, objects, program);
-    free((void *)objects);
 }
 
 void recordings_add_kernel(const_ingot_program_desc_t desc, const char *name)

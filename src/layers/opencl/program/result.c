@@ -12,8 +12,6 @@
 #include <string.h>
 
 #include "layers/common/statistics.h"
-#include "layers/opencl/objects/compiler.h"
-#include "layers/opencl/objects/piece.h"
 #include "layers/opencl/program/repeats.h"
 
 cl_uint result_count_references(cl_program native)
@@ -21,6 +19,20 @@ cl_uint result_count_references(cl_program native)
     cl_uint count = 0;
     (void)layer_target.clGetProgramInfo(native, CL_PROGRAM_REFERENCE_COUNT, sizeof(count), &count, NULL);
     return count;
+}
+
+/* Returns the build log, or NULL on failure. The caller frees it. */
+static char *copy_log(ingot_program_t program)
+{
+    size_t size = 0;
+    if (ingot_program_get_build_log(program, &size, NULL) != INGOT_SUCCESS)
+        return NULL;
+    char *log = malloc(size);
+    if (log != NULL && ingot_program_get_build_log(program, &size, log) != INGOT_SUCCESS) {
+        free(log);
+        log = NULL;
+    }
+    return log;
 }
 
 /* Fails if the program was compiled from other texts than those that its result keeps. */
@@ -49,7 +61,7 @@ static ingot_status_t fill(struct result *result, cl_uint device_count, const ch
     result->is_loaded = device_count > 1 || ingot_program_is_from_cache_blob(result->program) != 0;
     result->has_options = options != NULL;
     result->options = strdup(options != NULL ? options : "");
-    result->log = piece_copy_log(result->program);
+    result->log = copy_log(result->program);
     if (result->options == NULL || result->log == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
     if (device_count > 1 && *result->log != '\0')
@@ -117,8 +129,8 @@ cl_program result_get_twin(struct result *result, cl_context context)
     cl_program twin = atomic_load_explicit(&result->twin, memory_order_acquire);
     if (twin != NULL)
         return twin;
-    return compiler_publish(&result->twin,
-                            kept_request_build(&result->request, result->desc, context, result->has_options));
+    return kept_request_publish(&result->twin,
+                                kept_request_build(&result->request, result->desc, context, result->has_options));
 }
 
 cl_program result_get_options_twin(struct result *result, cl_context context)
@@ -126,36 +138,13 @@ cl_program result_get_options_twin(struct result *result, cl_context context)
     cl_program twin = atomic_load_explicit(&result->options_twin, memory_order_acquire);
     if (twin != NULL)
         return twin;
-    return compiler_publish(&result->options_twin,
-                            compiler_try_options(context, result->has_options ? result->options : NULL, false));
+    return kept_request_publish(&result->options_twin,
+                                kept_request_try_options(context, result->has_options ? result->options : NULL));
 }
 
 bool result_is_unchanged(const struct result *result)
 {
     return !result->has_files || kept_request_check(result->desc) == INGOT_SUCCESS;
-}
-
-struct result *result_create_linked(ingot_program_desc_t desc, ingot_program_t program, cl_program native,
-                                    const char *options)
-{
-    struct result *result = calloc(1, sizeof(*result));
-    if (result == NULL)
-        return NULL;
-    atomic_init(&result->references, 1);
-    result->native = native;
-    result->own_references = result_count_references(native);
-    result->is_loaded = true;
-    result->is_whole = true;
-    result->has_options = options != NULL;
-    result->options = strdup(options != NULL ? options : "");
-    result->log = piece_copy_log(program);
-    if (result->options == NULL || result->log == NULL) {
-        result_release(result);
-        return NULL;
-    }
-    result->desc = desc;
-    result->program = program;
-    return result;
 }
 
 void result_retain(struct result *result)

@@ -12,7 +12,7 @@
 
 #include "layers/opencl/layer.h"
 
-#include "layers/opencl/objects/kept_request.h"
+#include "layers/opencl/program/kept_request.h"
 
 struct result {
     _Atomic unsigned references;
@@ -23,7 +23,6 @@ struct result {
     cl_uint own_references; /* reference count of `native` when it had no kernels */
     bool is_loaded;         /* `native` may have been made from a binary */
     bool is_shared;         /* another thread made the program and has it, too */
-    bool is_whole;          /* its binary is as complete as that of a fresh build */
     uint64_t duration_ns;   /* of the build or load */
     bool has_options;       /* false: the application gave NULL */
     char *options;          /* as the application gave them */
@@ -38,10 +37,6 @@ struct result {
  * which is empty if the program includes no files, unless this fails. On failure, sets the error detail. */
 ingot_status_t result_create(struct result **result, ingot_program_desc_t desc, cl_uint device_count,
                              const char *options, struct kept_request *request);
-/* Returns a result for a linked program that was loaded, or NULL if memory runs out. Takes over the references on
- * success. */
-struct result *result_create_linked(ingot_program_desc_t desc, ingot_program_t program, cl_program native,
-                                    const char *options);
 /* Returns a result whose program is the twin of another result, or NULL. */
 struct result *result_create_of_twin(struct result *result, cl_context context);
 

@@ -13,7 +13,7 @@
 #include "layers/opencl/lock.h"
 #include "util/cancellation.h"
 
-/* The number of shadows whose is_counted is true. Threads hold the lock to write it, but not to read it. */
+/* The number of shadows that have a result. Threads hold the lock to write it, but not to read it. */
 static atomic_size_t result_count;
 
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
@@ -22,7 +22,7 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
     if (shadow == NULL)
         return NULL;
     memcpy(shadow->header, native, sizeof(shadow->header));
-    atomic_init(&shadow->native, native);
+    shadow->native = native;
     shadow->own_references = shadow->first_references = result_count_references(native);
     shadow->kind = kind;
     shadow->references = 1;
@@ -33,66 +33,11 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
     return shadow;
 }
 
-struct shadow *shadow_create_linked(cl_program native, struct result *result, struct recipe *recipe,
-                                    ingot_program_t waiting, ingot_program_desc_t waiting_desc)
-{
-    const cl_program known = native != NULL ? native : result->native;
-    struct shadow *shadow = calloc(1, sizeof(*shadow));
-    if (shadow == NULL)
-        return NULL;
-    memcpy(shadow->header, known, sizeof(shadow->header));
-    atomic_init(&shadow->native, native);
-    shadow->own_references = native != NULL ? result_count_references(native) : 0;
-    shadow->first_references = 1;
-    shadow->context = contexts_acquire(known);
-    shadow->is_drivers = native != NULL;
-    shadow->recipe = recipe;
-    shadow->waiting = waiting;
-    shadow->waiting_desc = waiting_desc;
-    shadow->references = 1;
-    shadow->is_counted = true;
-    shadow->result = result;
-    lock_take();
-    (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
-    handles_add(&shadow->by_shadow, shadow, shadow);
-    handles_add(native != NULL ? &shadow->by_native : &shadow->by_result, known, shadow);
-    lock_release();
-    return shadow;
-}
-
-struct recipe *shadow_create_recipe(const struct link_call *call)
-{
-    struct recipe *recipe = calloc(1, sizeof(*recipe) + call->object_count * sizeof(struct object *));
-    if (recipe == NULL)
-        return NULL;
-    recipe->options = call->options != NULL ? strdup(call->options) : NULL;
-    recipe->object_count = call->object_count;
-    for (size_t i = 0; i < call->object_count; ++i) {
-        recipe->objects[i] = call->objects[i];
-        object_retain(recipe->objects[i]);
-    }
-    if (call->options == NULL || recipe->options != NULL)
-        return recipe;
-    shadow_destroy_recipe(recipe);
-    return NULL;
-}
-
-void shadow_destroy_recipe(struct recipe *recipe)
-{
-    if (recipe == NULL)
-        return;
-    for (size_t i = 0; i < recipe->object_count; ++i)
-        object_release(recipe->objects[i]);
-    free(recipe->options);
-    free(recipe);
-}
-
 /* Requires the lock. */
 static void remove_result(struct shadow *shadow)
 {
-    if (shadow->is_counted)
+    if (shadow->result != NULL)
         (void)atomic_fetch_sub_explicit(&result_count, 1, memory_order_relaxed);
-    shadow->is_counted = false;
     handles_remove(&shadow->by_result);
 }
 
@@ -111,13 +56,8 @@ bool shadow_has_any_result(void)
 void shadow_destroy(struct shadow *shadow)
 {
     result_release(shadow->result);
-    object_release(shadow->object);
-    shadow_destroy_recipe(shadow->recipe);
-    ingot_program_release(shadow->waiting);
-    ingot_program_desc_release(shadow->waiting_desc);
     contexts_release(shadow->context);
-    if (shadow->native != NULL)
-        (void)layer_target.clReleaseProgram(shadow->native);
+    (void)layer_target.clReleaseProgram(shadow->native);
     free(shadow->constants);
     free(shadow);
 }
@@ -191,42 +131,15 @@ bool shadow_set_result(struct shadow *shadow, struct result *result)
     if (is_new) {
         handles_add(&shadow->by_result, result->native, shadow);
         shadow->result = result;
-        shadow->is_counted = true;
         (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
     }
     lock_release();
     return is_new;
 }
 
-struct object *shadow_get_object(struct shadow *shadow)
-{
-    lock_take();
-    struct object *object = shadow->object;
-    if (object != NULL)
-        object_retain(object);
-    lock_release();
-    return object;
-}
-
-void shadow_set_object(struct shadow *shadow, struct object *object)
-{
-    lock_take();
-    shadow->object = object;
-    lock_release();
-}
-
-void shadow_forget_object(struct shadow *shadow)
-{
-    lock_take();
-    struct object *object = shadow->object;
-    shadow->object = NULL;
-    lock_release();
-    object_release(object);
-}
-
 struct shadow_use shadow_begin_use(cl_program program)
 {
-    struct shadow_use use = {NULL, NULL, NULL, program};
+    struct shadow_use use = {NULL, NULL, program};
     lock_take();
     struct shadow *shadow = handles_find(program);
     if ((void *)shadow == (void *)program && shadow != NULL) {
@@ -235,9 +148,6 @@ struct shadow_use shadow_begin_use(cl_program program)
         use.native = use.result != NULL ? use.result->native : shadow->native;
         if (use.result != NULL)
             result_retain(use.result);
-        use.object = shadow->object;
-        if (use.object != NULL)
-            object_retain(use.object);
     }
     lock_release();
     return use;
@@ -246,7 +156,6 @@ struct shadow_use shadow_begin_use(cl_program program)
 void shadow_end_use(struct shadow_use *use)
 {
     result_release(use->result);
-    object_release(use->object);
 }
 
 void shadow_pin(struct shadow *shadow)
@@ -273,8 +182,7 @@ static cl_uint count_uses_of_result(struct shadow *shadow)
 
 cl_uint shadow_count_uses(struct shadow *shadow)
 {
-    const cl_program native = shadow->native;
-    const cl_uint count = native != NULL ? result_count_references(native) : 0;
+    const cl_uint count = result_count_references(shadow->native);
     return (count > shadow->own_references ? count - shadow->own_references : 0) + count_uses_of_result(shadow);
 }
 
@@ -283,84 +191,35 @@ bool shadow_has_kernels_of_result(struct shadow *shadow)
     return count_uses_of_result(shadow) > 0;
 }
 
-static bool link_native(struct shadow *shadow)
-{
-    struct link_call call = {.context = shadow->context->native,
-                             .options = shadow->recipe->options,
-                             .object_count = shadow->recipe->object_count,
-                             .objects = shadow->recipe->objects};
-    const bool is_linked = link_call_make(&call) == INGOT_SUCCESS && call.error == CL_SUCCESS && call.native != NULL;
-    if (!is_linked && call.native != NULL) /* Intel's driver returns a program together with an error */
-        (void)layer_target.clReleaseProgram(call.native);
-    if (!is_linked)
-        return false;
-    shadow->own_references = result_count_references(call.native);
-    lock_take();
-    shadow->native = call.native;
-    handles_add(&shadow->by_native, call.native, shadow);
-    lock_release();
-    return true;
-}
-
-/* Requires that this thread has begun work on the shadow. */
-static bool build_native(struct shadow *shadow, const struct result *result)
-{
-    if (shadow->recipe != NULL)
-        return shadow->native != NULL || (shadow->context != NULL && link_native(shadow));
-    if (result != NULL)
-        return result_is_unchanged(result) &&
-               layer_target.clBuildProgram(shadow->native, 0, NULL, result->has_options ? result->options : NULL, NULL,
-                                           NULL) == CL_SUCCESS;
-    struct object *object = shadow_get_object(shadow);
-    const bool is_built = object != NULL && object_compile_native(object, shadow->native) == CL_SUCCESS;
-    object_release(object);
-    return is_built;
-}
-
 bool shadow_build_native(struct shadow *shadow)
 {
     shadow_begin_work(shadow, false);
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
+    const struct result *result = use.result;
     if (!shadow->is_native_built)
-        shadow->is_native_built = build_native(shadow, use.result);
+        shadow->is_native_built =
+            result != NULL && result_is_unchanged(result) &&
+            layer_target.clBuildProgram(shadow->native, 0, NULL, result->has_options ? result->options : NULL, NULL,
+                                        NULL) == CL_SUCCESS;
     shadow_end_use(&use);
     const bool is_built = shadow->is_native_built;
     shadow_end_work(shadow);
     return is_built;
 }
 
-cl_program shadow_use_compiled(const struct shadow_use *use)
-{
-    if (use->object == NULL)
-        return use->native;
-    const cl_program compiled = object_get_native(use->object);
-    return compiled != NULL ? compiled : use->native;
-}
-
 cl_program shadow_use_twin(const struct shadow_use *use)
 {
-    struct shadow *shadow = use->shadow;
-    if (use->result == NULL)
-        return NULL;
-    if (shadow->recipe != NULL) /* its objects keep their texts */
-        return shadow_build_native(shadow) ? shadow->native : NULL;
-    return result_get_twin(use->result, shadow->context->native);
+    return use->result != NULL ? result_get_twin(use->result, use->shadow->context->native) : NULL;
 }
 
 cl_program shadow_use_options_twin(const struct shadow_use *use)
 {
-    if (use->object != NULL)
-        return object_get_options_twin(use->object);
-    if (use->result != NULL && use->shadow->recipe == NULL)
-        return result_get_options_twin(use->result, use->shadow->context->native);
-    return shadow_use_twin(use);
+    return use->result != NULL ? result_get_options_twin(use->result, use->shadow->context->native) : NULL;
 }
 
 cl_program shadow_replace_result(const struct shadow_use *use)
 {
     struct shadow *shadow = use->shadow;
-    if (shadow->recipe != NULL)
-        return shadow_use_twin(use);
     struct result *twin = result_create_of_twin(use->result, shadow->context->native);
     if (twin == NULL)
         return NULL;
@@ -374,11 +233,4 @@ cl_program shadow_replace_result(const struct shadow_use *use)
     shadow_end_work(shadow);
     result_release(is_replaced ? before : twin);
     return is_replaced ? twin->native : NULL;
-}
-
-struct shadow_use shadow_begin_call(cl_program program)
-{
-    struct shadow_use use = shadow_begin_use(program);
-    use.native = shadow_use_compiled(&use);
-    return use;
 }

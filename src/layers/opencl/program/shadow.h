@@ -3,14 +3,11 @@
  *
  * The driver made the native program in the application's own call, so the native program answers queries that do
  * not depend on a build: source, context, devices. After a build through Ingot, the shadow has a result, which
- * answers the others. After a compilation, it has an object, which answers some of them. Without a result or an
- * object, the native program answers everything, as if there were no layer. A linked program that was loaded has
- * only a result, until the driver must link it after all.
+ * answers the others. Without a result, the native program answers everything, as if there were no layer.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_SHADOW_H
 
-#include "layers/opencl/objects/link_backend.h"
 #include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/handles.h"
 #include "layers/opencl/program/result.h"
@@ -23,23 +20,13 @@ struct shadow_constant {
     unsigned char value[SHADOW_MAX_CONSTANT];
 };
 
-/* What the driver needs to link a program that was loaded from the store. */
-struct recipe {
-    char *options; /* NULL: the application gave none */
-    size_t object_count;
-    struct object *objects[];
-};
-
 struct shadow {
     const void *header[2]; /* copied from the native program, because loaders expect their functions there */
-    _Atomic cl_program native;
-    cl_uint own_references;            /* reference count of `native` when it was new; usually 1 */
-    cl_uint first_references;          /* the reference count that queries reported when the shadow was new */
-    ingot_source_kind_t kind;          /* 0 for a linked program */
-    bool has_text_after_nul;           /* the driver may not return the whole source; set when the shadow is made */
-    struct recipe *recipe;             /* NULL unless a linked program was loaded */
-    ingot_program_t waiting;           /* a linked program that may have to be stored, or NULL; never changes */
-    ingot_program_desc_t waiting_desc; /* the descriptor of `waiting`, or NULL; never changes */
+    cl_program native;
+    cl_uint own_references;   /* reference count of `native` when it was new; usually 1 */
+    cl_uint first_references; /* the reference count that queries reported when the shadow was new */
+    ingot_source_kind_t kind;
+    bool has_text_after_nul; /* the driver may not return the whole source; set when the shadow is made */
     /* the fields below are for the thread that works on the shadow; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
     _Atomic bool is_native_built;  /* true if `native` was built as the application built the result; set when needed */
@@ -56,8 +43,6 @@ struct shadow {
     struct shadow *next_waiting;
     cl_uint pin_count; /* number of driver calls that need the shadow even if their callbacks release it */
     struct result *result;
-    struct object *object;
-    bool is_counted; /* true if it may be launched and stored, because it has a result or was linked */
     struct handle by_shadow;
     struct handle by_native;
     struct handle by_result;
@@ -65,13 +50,6 @@ struct shadow {
 
 /* Returns a shadow with one reference, or NULL if out of memory. It takes over the reference to the native program. */
 struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind);
-/* Like shadow_create, for a linked program. If the driver linked it, `result` is NULL. If it was loaded, `native` is
- * NULL. Takes over all references on success. `waiting` and its descriptor may be NULL. */
-struct shadow *shadow_create_linked(cl_program native, struct result *result, struct recipe *recipe,
-                                    ingot_program_t waiting, ingot_program_desc_t waiting_desc);
-/* Returns the recipe of a call, or NULL if memory runs out. */
-struct recipe *shadow_create_recipe(const struct link_call *call);
-void shadow_destroy_recipe(struct recipe *recipe);
 /* Removes the shadow from the table of handles. The caller holds the lock. */
 void shadow_forget(struct shadow *shadow);
 /* Destroys a shadow that no thread can reach anymore. */
@@ -95,16 +73,9 @@ struct result *shadow_take_result(struct shadow *shadow);
 /* Sets the result, and takes over the reference to it. Returns false if another shadow has the result's program. */
 bool shadow_set_result(struct shadow *shadow, struct result *result);
 
-/* Returns the object with a reference, or NULL. */
-struct object *shadow_get_object(struct shadow *shadow);
-/* Sets the object of a shadow that has none, and takes over the reference to it. */
-void shadow_set_object(struct shadow *shadow, struct object *object);
-/* Drops the object. */
-void shadow_forget_object(struct shadow *shadow);
-
 /* True if the shadow has a result. */
 bool shadow_has_result(struct shadow *shadow);
-/* True if any shadow has a result or was linked (is_counted). */
+/* True if any shadow has a result. */
 bool shadow_has_any_result(void);
 
 /* Returns how many references and kernels there are in addition to the application's references to the shadow. */
@@ -118,32 +89,26 @@ bool shadow_has_kernels_of_result(struct shadow *shadow);
 void shadow_pin(struct shadow *shadow);
 void shadow_unpin(struct shadow *shadow);
 
-/* Builds, compiles or links the native program as the application did, but at most once. This is done before calls that
- * continue from that state, and for queries that a loaded linked program cannot answer. Returns false on failure, if
- * the application has not built, compiled or linked the program, or if a file that it includes has changed since. */
+/* Builds the native program as the application built the result, but at most once. This is done before calls that
+ * continue from that state. Returns false on failure, if there is no result, or if a file that it includes has changed
+ * since. */
 bool shadow_build_native(struct shadow *shadow);
 
-/* What a call with a program uses. Holds references to the result and the object. */
+/* What a call with a program uses. Holds a reference to the result. */
 struct shadow_use {
     struct shadow *shadow; /* NULL: the program is not a shadow */
     struct result *result; /* NULL: none */
-    struct object *object; /* NULL: none */
     cl_program native;     /* the program of the result or of the shadow, or else the application's own program */
 };
 struct shadow_use shadow_begin_use(cl_program program);
 /* Returns a program that the driver built in this process from what the ids cover, and that answers queries that the
  * result cannot answer. Returns NULL on failure, or if there is no result. It is valid as long as the use. */
 cl_program shadow_use_twin(const struct shadow_use *use);
-/* Returns a program that reports the options of the application's build or compilation as the driver does, or NULL. */
+/* Returns a program that reports the options of the application's build as the driver does, or NULL. */
 cl_program shadow_use_options_twin(const struct shadow_use *use);
 /* Gives the shadow a twin in place of a result that the driver refuses, and returns that program. Returns NULL on
  * failure. */
 cl_program shadow_replace_result(const struct shadow_use *use);
-/* Returns the program that answers queries that an object cannot answer: `native`, or the object's program, which is
- * compiled now if the object was loaded. If that fails, `native` answers that it was not compiled. */
-cl_program shadow_use_compiled(const struct shadow_use *use);
-/* Like shadow_begin_use, but for a call that only a driver's own program can answer. `native` is then that program. */
-struct shadow_use shadow_begin_call(cl_program program);
 void shadow_end_use(struct shadow_use *use);
 
 #endif

@@ -178,7 +178,6 @@ static bool allocate(struct decoding *to)
     to->files = recipe_arena_take(arena, counts[FIELD_FILE], sizeof(*to->files));
     to->constants = recipe_arena_take(arena, counts[FIELD_SPEC_CONSTANT], sizeof(*to->constants));
     to->expressions = recipe_arena_take(arena, counts[FIELD_NAME_EXPRESSION], sizeof(*to->expressions));
-    fields->objects = recipe_arena_take(arena, counts[FIELD_OBJECT], sizeof(*fields->objects));
     fields->program.sources = to->sources;
     fields->program.source_count = counts[FIELD_SOURCE];
     fields->program.headers = to->headers;
@@ -189,7 +188,6 @@ static bool allocate(struct decoding *to)
     fields->program.spec_constant_count = counts[FIELD_SPEC_CONSTANT];
     fields->program.name_expressions = to->expressions;
     fields->program.name_expression_count = counts[FIELD_NAME_EXPRESSION];
-    fields->program.object_count = counts[FIELD_OBJECT];
     return !arena->failed;
 }
 
@@ -275,20 +273,17 @@ static bool read_string(struct decoding *to, const struct recipe_value *value, c
     return *text != NULL;
 }
 
+/* Earlier versions recorded what clCompileProgram (2) and clLinkProgram (3) made under the OpenCL layer. */
 static bool read_kind(struct decoding *to, struct recipe_value *value)
 {
+    ingot_recipe_program_t *program = &to->fields->program;
     uint32_t kind = 0;
     if (!take_u32(value, &kind) || value->size != 0 || kind < INGOT_RECIPE_PROGRAM || kind > INGOT_RECIPE_UNRECORDED)
         return false;
-    to->fields->program.kind = (ingot_recipe_kind_t)kind;
+    program->kind = kind == INGOT_RECIPE_PROGRAM ? INGOT_RECIPE_PROGRAM : INGOT_RECIPE_UNRECORDED;
+    if (kind != INGOT_RECIPE_PROGRAM && kind != INGOT_RECIPE_UNRECORDED)
+        program->reason = "clCompileProgram and clLinkProgram pass through the OpenCL layer";
     return true;
-}
-
-static bool read_has_options(struct decoding *to, struct recipe_value *value)
-{
-    uint32_t has_options = 0;
-    to->fields->program.has_options = 1;
-    return take_u32(value, &has_options) && has_options == 1 && value->size == 0;
 }
 
 static bool read_build_time(struct decoding *to, struct recipe_value *value)
@@ -296,12 +291,6 @@ static bool read_build_time(struct decoding *to, struct recipe_value *value)
     const uint8_t *bytes = take(value, sizeof(uint64_t));
     to->fields->program.build_time_ns = bytes != NULL ? le_get_u64(bytes) : 0;
     return bytes != NULL && value->size == 0;
-}
-
-static bool read_object(struct decoding *to, struct recipe_value *value, size_t number)
-{
-    to->fields->objects[number] = take(value, INGOT_RECIPE_KEY_SIZE);
-    return to->fields->objects[number] != NULL && value->size == 0;
 }
 
 static bool read_field(struct decoding *to, struct recipe_value *value)
@@ -321,8 +310,8 @@ static bool read_field(struct decoding *to, struct recipe_value *value)
     case FIELD_NAME_EXPRESSION: return read_string(to, value, &to->expressions[number]);
     case FIELD_FILE: return read_text(to, value, &to->files[number], reference);
     case FIELD_INCLUDES: return read_includes(to, value);
-    case FIELD_OBJECT: return read_object(to, value, number);
-    case FIELD_HAS_OPTIONS: return read_has_options(to, value);
+    case FIELD_OBJECT:
+    case FIELD_HAS_OPTIONS: return true; /* not needed anymore */
     case FIELD_REASON: return read_string(to, value, &program->reason);
     case FIELD_NAME: return read_string(to, value, &program->name);
     case FIELD_GROUP: return read_string(to, value, &program->group);
@@ -339,9 +328,7 @@ static bool is_complete(const struct recipe_fields *fields)
     if (fields->number_count < program->file_count)
         return false;
     switch (program->kind) {
-    case INGOT_RECIPE_PROGRAM: return program->source_count != 0 && program->object_count == 0;
-    case INGOT_RECIPE_OBJECT: return program->source_count == 1 && program->object_count == 0;
-    case INGOT_RECIPE_LINK: return program->source_count == 0 && program->object_count != 0;
+    case INGOT_RECIPE_PROGRAM: return program->source_count != 0;
     case INGOT_RECIPE_UNRECORDED: return program->reason[0] != '\0';
     }
     return false;

@@ -21,7 +21,7 @@ enum recipe_field {
     FIELD_NAME_EXPRESSION = 9,
     FIELD_FILE = 10,
     FIELD_INCLUDES = 11,
-    FIELD_OBJECT = 12,
+    FIELD_OBJECT = 12, /* this one and the next are only in programs that earlier versions recorded */
     FIELD_HAS_OPTIONS = 13,
     FIELD_REASON = 14,
     FIELD_REMARKS = 64, /* the key is not computed from fields with this tag or a larger one */
@@ -47,14 +47,13 @@ struct recipe_reference {
 
 /* A program's fields, in the memory of the arena with which they were decoded. */
 struct recipe_fields {
-    ingot_recipe_program_t program;      /* without key, status and objects */
+    ingot_recipe_program_t program;      /* without key and status */
     struct recipe_reference *references; /* for the sources, their headers, other headers and files, in this order */
     size_t reference_count;
     uint32_t *numbers; /* as in ingot_includes_info_t */
     size_t number_count;
-    const uint8_t **objects; /* keys of the objects */
-    const char **kernels;    /* set by the reader once it knows all kernels; before that, NULL */
-    size_t key_size;         /* the key is the digest of this many bytes of the content */
+    const char **kernels; /* set by the reader once it knows all kernels; before that, NULL */
+    size_t key_size;      /* the key is the digest of this many bytes of the content */
 };
 
 /* Decodes a record's content, which must live as long as the fields. Returns false if it is malformed or if the
