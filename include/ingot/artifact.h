@@ -122,6 +122,7 @@ INGOT_API ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_
  *                     a turn for which nothing is stored and nobody waits.
  * @retval INGOT_SUCCESS  The artifact was found, or @p turn was set.
  * @retval INGOT_BUSY     Another maker still has the turn.
+ * @retval INGOT_NOT_FOUND  The artifact was not found, and the cache may not make any (INGOT_CACHE_OPEN_FAIL_ON_MISS).
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_key_t *key,
@@ -171,6 +172,7 @@ typedef ingot_status_t (*ingot_artifact_maker_t)(void *user, ingot_artifact_info
  *
  * @param[out] value   The artifact's bytes, as from ingot_artifact_get.
  * @param[out] origin  INGOT_ORIGIN_STORAGE or INGOT_ORIGIN_BUILD. May be NULL.
+ * @retval INGOT_NOT_FOUND  The artifact was not found, and the cache may not make any (INGOT_CACHE_OPEN_FAIL_ON_MISS).
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  * @return Otherwise the status of @p make.
  */

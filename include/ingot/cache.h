@@ -36,7 +36,14 @@ typedef enum ingot_cache_open_flags {
     INGOT_CACHE_OPEN_READ_ONLY = 1, /**< Stores nothing, neither in the directory nor on the server. */
     /** Reads no INGOT_* variable. The default of the directory still follows XDG_CACHE_HOME and HOME. */
     INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT = 2,
-    INGOT_CACHE_OPEN_STRICT = 4 /**< A directory or a server that cannot be used makes ingot_cache_open fail. */
+    INGOT_CACHE_OPEN_STRICT = 4, /**< A directory or a server that cannot be used makes ingot_cache_open fail. */
+    /** Reports each program that is compiled, and each artifact that is made, because the cache has not got it: an
+     * INGOT_EVENT_STORAGE_MISS and a line on standard error, with the reason. As INGOT_ON_MISS=report. */
+    INGOT_CACHE_OPEN_REPORT_MISSES = 8,
+    /** Never compiles: what the cache has not got fails with INGOT_NOT_FOUND, and the detail begins with the reason
+     * that `ingot explain` gives. ingot_artifact_begin and ingot_artifact_get_or_create fail in the same way. This also
+     * applies if the cache has no storage, or to a program that has no id. As INGOT_ON_MISS=fail. */
+    INGOT_CACHE_OPEN_FAIL_ON_MISS = 16
 } ingot_cache_open_flags_t;
 
 /** Cache configuration. In each field, 0 or NULL means what the environment says (doc/environment.md), or else the
@@ -66,8 +73,9 @@ typedef struct ingot_cache_info {
  * Opens a cache. Does not connect to a server; the first request does.
  *
  * If the directory cannot be used, or persistence is off in the environment (INGOT_PERSIST=0), this function succeeds,
- * and the cache compiles every program. If only the server cannot be used, the cache works without it. In both cases
- * ingot_last_error_detail() says why, and so does an INGOT_EVENT_STORAGE_DEGRADED unless persistence was turned off.
+ * and the cache compiles every program (or, with INGOT_CACHE_OPEN_FAIL_ON_MISS, none). If only the server cannot be
+ * used, the cache works without it. In both cases ingot_last_error_detail() says why, and so does an
+ * INGOT_EVENT_STORAGE_DEGRADED unless persistence was turned off.
  *
  * A cache stores each program right after its build, whatever INGOT_PERSIST_STORE_MODE says. So it does not keep native
  * objects of the application alive. Open one cache per process and share it: every thread may use it at

@@ -36,8 +36,11 @@ typedef enum ingot_event_kind {
                                       the program has no blob; reason: what Ingot could not replace or does not know. */
     INGOT_EVENT_ENVIRONMENT = 13, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */
     INGOT_EVENT_PASSED_THROUGH = 14, /**< A layer passed the application's build on to the driver; reason: why. */
-    INGOT_EVENT_NO_ID = 15 /**< The id of a program could not be made, so a storage was neither asked for the program
+    INGOT_EVENT_NO_ID = 15, /**< The id of a program could not be made, so a storage was neither asked for the program
                               nor will it get it; status, reason. */
+    /** A storage whose policy reports misses (ingot_persist_on_miss_t) has not what was requested; reason: how the
+     * nearest entry differs, or why there is no id. */
+    INGOT_EVENT_STORAGE_MISS = 16
 } ingot_event_kind_t;
 
 /** An event. Its pointers are never NULL, and valid only during the callback. */

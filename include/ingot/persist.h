@@ -46,6 +46,18 @@ typedef enum ingot_persist_store_mode {
     INGOT_PERSIST_STORE_BACKGROUND = 3 /**< In the storage's thread, as soon as possible. */
 } ingot_persist_store_mode_t;
 
+/** What a request does that a storage cannot answer, so that a program would be compiled, or an artifact made. */
+typedef enum ingot_persist_on_miss {
+    INGOT_PERSIST_ON_MISS_COMPILE = 0, /**< Compiles it. */
+    /** Compiles it, and reports that: an INGOT_EVENT_STORAGE_MISS, and a line on standard error. */
+    INGOT_PERSIST_ON_MISS_REPORT = 1,
+    /** Fails with INGOT_NOT_FOUND, for a process that must not compile, such as a server that starts from a cache that
+     * was delivered with it. The error sentence begins with the reason that `ingot explain` gives: the nearest entry,
+     * and the field in which it differs. This also applies to a program that has no id or that the storage does not
+     * serve, and to a binary that the driver rejects. */
+    INGOT_PERSIST_ON_MISS_FAIL = 2
+} ingot_persist_on_miss_t;
+
 /** Flags of a directory store. */
 typedef enum ingot_persist_flags {
     INGOT_PERSIST_READ_ONLY = 1,     /**< Never writes, and does not create the directory. */
@@ -107,11 +119,13 @@ typedef struct ingot_persist_info {
     /** The maximum number of compilations that run at the same time on this machine, counting all processes that use
      * the store and have a limit; 0: no limit. See ingot_persist_program_create. */
     uint32_t build_jobs;
+    ingot_persist_on_miss_t on_miss; /**< Also for a chain in which this store is the first tier that has a policy. */
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,   \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL, 0, 0           \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL, 0, 0,          \
+            INGOT_PERSIST_ON_MISS_COMPILE                                                                              \
     }
 
 /**
@@ -202,7 +216,9 @@ INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage,
  * other machines, all of them share the limit.
  *
  * @param[out] origin  May be NULL.
- * Statuses as ingot_program_create.
+ * @retval INGOT_NOT_FOUND  The program would have to be compiled, which the storage's policy forbids
+ *                          (INGOT_PERSIST_ON_MISS_FAIL).
+ * Other statuses as ingot_program_create.
  */
 INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                       ingot_storage_t storage, ingot_origin_t *origin);

@@ -11,7 +11,17 @@ doc/python.md describes the plugs for frameworks.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._cache import BUILD, STORAGE, Cache, Turn
-    from ._errors import Busy, IngotError, InvalidArguments, LibraryMissing, NoSpace, ReadOnly, StoreError, Untrusted
+    from ._errors import (
+        Busy,
+        IngotError,
+        InvalidArguments,
+        LibraryMissing,
+        Miss,
+        NoSpace,
+        ReadOnly,
+        StoreError,
+        Untrusted,
+    )
     from ._key import Key
 
 __version__ = "0.2.0"
@@ -25,6 +35,7 @@ __all__ = [
     "InvalidArguments",
     "Key",
     "LibraryMissing",
+    "Miss",
     "NoSpace",
     "ReadOnly",
     "StoreError",

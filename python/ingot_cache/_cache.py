@@ -30,6 +30,7 @@ STORAGE = "storage"
 BUILD = "build"
 
 _POLICIES = {"none": 0, "verify": 1, "require": 2}
+_ON_MISS = {None: 0, "compile": 0, "report": _library.REPORT_MISSES, "fail": _library.FAIL_ON_MISS}
 _SLICE_MS = 50  # An interrupt ends a wait within this time.
 _LONG_SLICE_MS = 1000  # In other threads than the main one, which gets no interrupts.
 
@@ -168,7 +169,9 @@ class Cache:
     Cache at once. A child that was forked has its own, opened at its first use.
 
     directory: the store's root. namespace: separates what would otherwise share keys. remote: the URL of a server.
-    max_bytes: the store's limit. read_only: never writes. trust: "none", "verify" or "require", what to do about seals,
+    max_bytes: the store's limit. read_only: never writes. on_miss: "report" also writes a line to standard error for
+    each value that has to be made; "fail" raises Miss instead of letting anybody make one (begin, get_or_create), with
+    the reason. None: INGOT_ON_MISS. trust: "none", "verify" or "require", what to do about seals,
     with the files of ``keys``.
     """
 
@@ -180,9 +183,12 @@ class Cache:
         remote: str | None = None,
         max_bytes: int | None = None,
         read_only: bool = False,
+        on_miss: str | None = None,
         trust: str | None = None,
         keys: str | os.PathLike[str] | list[str | os.PathLike[str]] | None = None,
     ) -> None:
+        if on_miss not in _ON_MISS:
+            raise ValueError(f'on_miss is "compile", "report" or "fail", not {on_miss!r}')
         if trust is not None and trust not in _POLICIES:
             raise ValueError(f'trust is "none", "verify" or "require", not {trust!r}')
         if max_bytes is not None and max_bytes < 1:
@@ -192,7 +198,7 @@ class Cache:
         info.name_space = None if namespace is None else namespace.encode()
         info.remote = None if remote is None else remote.encode()
         info.max_bytes = max_bytes or 0
-        info.flags = _library.READ_ONLY if read_only else 0
+        info.flags = (_library.READ_ONLY if read_only else 0) | _ON_MISS[on_miss]
         self._info = info
         self._trust = self._make_trust(trust, keys)
         self._closed = False
@@ -372,6 +378,13 @@ class Cache:
             _library.check(handle.library, handle.library.ingot_persist_get_stats(handle.storage, ctypes.byref(stats)))
         counts.update({f"store_{name}": int(getattr(stats, name)) for name in _library.STATS})
         return counts
+
+    @property
+    def fails_on_miss(self) -> bool:
+        """True if nothing may be made."""
+        return bool(self._info.flags & _library.FAIL_ON_MISS) or (
+            not self._info.flags & _library.REPORT_MISSES and os.environ.get("INGOT_ON_MISS", "").lower() == "fail"
+        )
 
     @property
     def is_usable(self) -> bool:

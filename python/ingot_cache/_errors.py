@@ -22,6 +22,10 @@ class Busy(IngotError, TimeoutError):
     """Another maker still has the turn."""
 
 
+class Miss(IngotError, LookupError):
+    """A value would have to be made, which INGOT_ON_MISS=fail or ``on_miss="fail"`` forbids."""
+
+
 class StoreError(IngotError, OSError):
     """The value was not stored, or not removed."""
 
@@ -47,6 +51,7 @@ class LibraryMissing(IngotError, ImportError):
 
 _CLASSES: dict[int, type[IngotError]] = {
     2: InvalidArguments,
+    NOT_FOUND: Miss,
     15: StoreError,
     16: ReadOnly,
     17: NoSpace,

@@ -17,6 +17,8 @@ VARIABLE = "INGOT_CACHE_LIBRARY"
 NAMES = ("libingot-cache.so", "libingot-cache.so.0", "libingot-cache.so.1")
 
 READ_ONLY = 1  # INGOT_CACHE_OPEN_READ_ONLY
+REPORT_MISSES = 8
+FAIL_ON_MISS = 16
 
 
 class Buffer(Structure):

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, cast
 
 from ._cache import Cache, Turn
+from ._errors import Miss
 from ._key import FieldValue, Key
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -78,13 +79,23 @@ def may_load_code(framework: str) -> bool:
     return True
 
 
+def get(key: Key) -> bytes | None:
+    """Returns a value without a turn, or None: then the framework makes it. Raises Miss if it may not."""
+    value = cache().get(key)
+    if value is None and cache().fails_on_miss:
+        cache().begin(key, wait=0)  # raises Miss with the reason
+    return value
+
+
 def guarded(function: Function) -> Function:
-    """Makes an exception of the cache a miss (None) and a warning."""
+    """Makes an exception of the cache a miss (None) and a warning. Miss goes on to the framework."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             return function(*arguments, **named)
+        except Miss:
+            raise
         except Exception as error:
             tell(f"{type(error).__name__} in {function.__qualname__}: {error}")
             return None

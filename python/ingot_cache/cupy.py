@@ -69,7 +69,7 @@ def _make_class(interface: Any) -> Any:
         @_plug.guarded
         def load(self, name: str) -> bytes | None:
             if not _flights.is_scoped:
-                return _plug.cache().get(_key(name))
+                return _plug.get(_key(name))
             return _flights.get(_key(name)).value
 
         @_plug.guarded

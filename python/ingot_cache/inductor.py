@@ -70,8 +70,9 @@ def _make_backend(base: Any) -> Any:
         @_plug.guarded
         def _get(self, key: str) -> bytes | None:
             # A graph is made and put before compile_fx returns. Other values may be put much later, or never.
-            if _flights.is_scoped and "fx-graph" in key and not _is_distributed():
-                return _flights.get(_key(key)).value
+            if "fx-graph" in key:
+                takes_turns = _flights.is_scoped and not _is_distributed()
+                return _flights.get(_key(key)).value if takes_turns else _plug.get(_key(key))
             return _plug.cache().get(_key(key))
 
         @_plug.guarded

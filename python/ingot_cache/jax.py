@@ -59,7 +59,7 @@ def _make_class(interface: Any) -> Any:
         @_plug.guarded
         def get(self, key: str) -> bytes | None:
             if not _takes_turns():
-                return _plug.cache().get(_key(key))
+                return _plug.get(_key(key))
             return _flights.get(_key(key)).value
 
         @_plug.guarded
@@ -114,6 +114,8 @@ def _configure(jax: Any) -> None:
         jax.config.update("jax_compilation_cache_dir", os.path.expanduser("~/.cache/ingot-jax"))
     if "JAX_PERSISTENT_CACHE_ENABLE_XLA_CACHES" not in os.environ:
         jax.config.update("jax_persistent_cache_enable_xla_caches", "none")
+    if _plug.cache().fails_on_miss:
+        jax.config.update("jax_raise_persistent_cache_errors", True)
     if "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS" not in os.environ:
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 

@@ -14,7 +14,7 @@ import pytest
 from conftest import Spawn
 
 import ingot_cache
-from ingot_cache import BUILD, STORAGE, Busy, Cache, IngotError, InvalidArguments, Key, StoreError
+from ingot_cache import BUILD, STORAGE, Busy, Cache, IngotError, InvalidArguments, Key, Miss, StoreError
 
 
 def test_puts_and_gets_bytes(cache: Cache) -> None:
@@ -364,3 +364,27 @@ def test_version_is_the_project_s() -> None:
         line.split()[-1] for line in header.read_text().splitlines() if line.startswith("#define INGOT_VERSION_")
     ]
     assert ingot_cache.__version__ == ".".join(numbers[:3])
+
+
+def test_makes_nothing_if_a_miss_must_fail(cache: Cache, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.put({"a": 1}, b"value")
+    strict = Cache(on_miss="fail")
+    made: list[int] = []
+    assert strict.get_or_create({"a": 1}, lambda: b"") == (b"value", STORAGE)
+    with pytest.raises(Miss, match=r'^miss: nearest is .*wanted "2", stored "1"') as raised:
+        strict.get_or_create({"a": 2}, lambda: made.append(1) or b"")
+    assert raised.value.status == "INGOT_NOT_FOUND"
+    assert strict.get({"a": 2}) is None and not made
+    assert strict.fails_on_miss and not cache.fails_on_miss
+    monkeypatch.setenv("INGOT_ON_MISS", "fail")
+    with pytest.raises(Miss):
+        Cache().begin({"a": 2})
+    with pytest.raises(ValueError, match="on_miss"):
+        Cache(on_miss="ignore")
+
+
+def test_reports_misses(cache: Cache, capfd: pytest.CaptureFixture[str]) -> None:
+    reporting = Cache(on_miss="report")
+    reporting.get_or_create({"a": 1}, lambda: b"value")
+    reporting.get_or_create({"a": 1}, lambda: b"value")
+    assert capfd.readouterr().err.count("ingot: miss: ") == 1

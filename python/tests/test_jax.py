@@ -93,3 +93,18 @@ def test_tells_when_the_hook_has_changed(spawn: Spawn) -> None:
     """
     output, _ = spawn(program).communicate()
     assert "JAX keeps its own cache" in output
+
+
+def test_compiles_nothing_if_a_miss_must_fail(spawn: Spawn) -> None:
+    filled, _ = spawn(COMPILE, INGOT_PYTHON="jax").communicate("go\n")
+    warm, _ = spawn(COMPILE, INGOT_PYTHON="jax", INGOT_ON_MISS="fail").communicate("go\n")
+    assert warm.split(" ", 2)[2] == filled.split(" ", 2)[2]
+    refused = """
+        import ingot_cache, jax, jax.numpy as jnp
+        try:
+            jax.jit(lambda x: jnp.cos(x).prod() * 17)(jnp.ones((3, 3)))
+        except ingot_cache.Miss as miss:
+            print(miss)
+    """
+    output, _ = spawn(refused, INGOT_PYTHON="jax", INGOT_ON_MISS="fail").communicate("")
+    assert output.startswith("miss: ")

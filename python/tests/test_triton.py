@@ -13,7 +13,7 @@ from conftest import Spawn
 from triton import knobs
 from triton.runtime.cache import FileCacheManager
 
-from ingot_cache import Busy, Cache, _plug
+from ingot_cache import Busy, Cache, Miss, _plug
 from ingot_cache import triton as plug
 
 
@@ -135,3 +135,17 @@ def test_tells_when_the_hook_has_changed(monkeypatch: pytest.MonkeyPatch) -> Non
     _plug._told.clear()
     with pytest.warns(_plug.PlugWarning, match="Triton keeps its own cache"):
         plug.install()
+
+
+def test_compiles_nothing_if_a_miss_must_fail(
+    events: list[bool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernels.compile_add(16)
+    shutil.rmtree(tmp_path / "triton")
+    monkeypatch.setenv("INGOT_ON_MISS", "fail")
+    _plug.set_cache(Cache())
+    kernels.compile_add(16)
+    assert events == [False, True]
+    with pytest.raises(Miss, match=r"^miss: nearest is .*key"):
+        kernels.compile_add(32)
+    assert events == [False, True]

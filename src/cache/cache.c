@@ -96,6 +96,7 @@ static ingot_status_t fill(struct ingot_cache *cache, const ingot_cache_info_t *
     trace_init(&cache->trace, info->on_event, info->on_event_user, settings_variable(info, "INGOT_TRACE"));
     cache->adds_options = settings_variable(info, "INGOT_COMPILE_OPTIONS") != NULL ||
                           settings_variable(info, "INGOT_LINK_OPTIONS") != NULL;
+    cache->on_miss = settings_on_miss(info);
     if ((info->flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) == 0)
         environment_tell_unknown(&cache->trace);
     if (settings_turn_off(info)) {
@@ -137,7 +138,9 @@ ingot_status_t cache_open_over(struct ingot_cache **out, ingot_storage_t storage
     trace_init(&cache->trace, on_event, NULL, settings_variable(&from_environment, "INGOT_TRACE"));
     cache->adds_options = settings_variable(&from_environment, "INGOT_COMPILE_OPTIONS") != NULL ||
                           settings_variable(&from_environment, "INGOT_LINK_OPTIONS") != NULL;
-    (void)ingot_storage_retain(storage);
+    cache->on_miss = settings_on_miss(&from_environment);
+    if (storage != NULL)
+        (void)ingot_storage_retain(storage);
     cache->storage = storage;
     *out = cache;
     return INGOT_SUCCESS;

@@ -7,21 +7,24 @@
 #define INGOT_CACHE_CACHE_H
 
 #include <ingot/cache.h>
+#include <ingot/persist.h>
 #include <stdbool.h>
 
 #include "cache/devices.h"
 #include "core/base/trace.h"
 
 struct ingot_cache {
-    ingot_storage_t storage;        /* the directory store, or a chain of it and the remote tier; NULL: none */
-    ingot_storage_t remote;         /* the remote tier; NULL: none */
-    struct trace trace;             /* the application's callback, and INGOT_TRACE */
-    bool adds_options;              /* true if the environment adds options to all programs */
-    struct ingot_header_memo *memo; /* of all requests; NULL: off */
+    ingot_storage_t storage;         /* the directory store, or a chain of it and the remote tier; NULL: none */
+    ingot_storage_t remote;          /* the remote tier; NULL: none */
+    struct trace trace;              /* the application's callback, and INGOT_TRACE */
+    bool adds_options;               /* true if the environment adds options to all programs */
+    struct ingot_header_memo *memo;  /* of all requests; NULL: off */
+    ingot_persist_on_miss_t on_miss; /* what to do about a program that the cache does not have */
     struct devices devices;
 };
 
-/* Opens a cache over a storage, to which it takes a reference. Events go to the callback, and to INGOT_TRACE. */
+/* Opens a cache over a storage, to which it takes a reference; NULL: none. Events go to the callback, and to
+ * INGOT_TRACE. */
 ingot_status_t cache_open_over(struct ingot_cache **cache, ingot_storage_t storage, ingot_event_callback_t on_event);
 
 /* Returns the storage; NULL if the cache is NULL or compiles everything. */

@@ -84,12 +84,15 @@ static ingot_status_t load(const struct request *request, CUcontext native, CUmo
     if (cache_storage(request->cache) != NULL) {
         const request_device_t device = cuda_device_number(context, 0);
         status = request_program(request, context, &device, &program, origin);
-        if (status != INGOT_SUCCESS && status != INGOT_BUILD_FAILED)
-            request_tell_passed_through(request->cache, status);
     }
     if (program == NULL && status != INGOT_BUILD_FAILED) {
+        const ingot_status_t of_cache = status;
+        status = request_judge_miss(request->cache, of_cache);
+        if (status == INGOT_SUCCESS && cache_storage(request->cache) != NULL)
+            request_tell_passed_through(request->cache, of_cache);
         *origin = INGOT_ORIGIN_BUILD;
-        status = request_build(request, context, &program);
+        if (status == INGOT_SUCCESS)
+            status = request_build(request, context, &program);
     }
     if (status == INGOT_SUCCESS)
         status = cuda_take_module(program, 0, module);

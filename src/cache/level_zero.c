@@ -73,9 +73,10 @@ static ingot_status_t get_or_create(struct ingot_cache *cache, const struct crea
                                     ingot_origin_t *origin)
 {
     ze_module_build_log_handle_t kept = NULL;
+    ingot_status_t status = INGOT_NOT_FOUND;
     if (cache_storage(cache) != NULL) {
         ze_module_build_log_handle_t *const before = loader_level_zero_keep_log(log != NULL ? &kept : NULL);
-        const ingot_status_t status = get_from_cache(cache, creation, module, origin);
+        status = get_from_cache(cache, creation, module, origin);
         (void)loader_level_zero_keep_log(before);
         /* A module that the driver would not survive is refused before the driver sees it, without a log. */
         if (status == INGOT_BUILD_FAILED || (status == INGOT_SUCCESS && (log == NULL || kept != NULL))) {
@@ -85,11 +86,17 @@ static ingot_status_t get_or_create(struct ingot_cache *cache, const struct crea
         }
         if (kept != NULL)
             (void)zeModuleBuildLogDestroy(kept);
-        if (status == INGOT_SUCCESS)
+        if (status == INGOT_SUCCESS) {
             (void)zeModuleDestroy(*module);
-        else
-            request_tell_passed_through(cache, status);
+            *module = NULL;
+            status = ingot_set_error_detail(INGOT_BACKEND_ERROR, "the driver gave no build log");
+        }
     }
+    const ingot_status_t may_create = request_judge_miss(cache, status);
+    if (may_create != INGOT_SUCCESS)
+        return may_create;
+    if (cache_storage(cache) != NULL)
+        request_tell_passed_through(cache, status);
     *origin = INGOT_ORIGIN_BUILD;
     return create_natively(creation, module, log);
 }

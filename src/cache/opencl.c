@@ -153,10 +153,11 @@ static ingot_status_t build_natively(const struct build *build, cl_program *prog
 static ingot_status_t get_or_build(struct ingot_cache *cache, const struct build *build, cl_program *program,
                                    ingot_origin_t *origin)
 {
+    ingot_status_t status = INGOT_NOT_FOUND;
     if (cache_storage(cache) != NULL) {
         cl_program refused = NULL;
         cl_program *const before = loader_opencl_keep_refused(&refused);
-        const ingot_status_t status = get_from_cache(cache, build, program, origin);
+        status = get_from_cache(cache, build, program, origin);
         (void)loader_opencl_keep_refused(before);
         if (status == INGOT_BUILD_FAILED && refused != NULL) {
             *program = refused; /* the detail holds the log */
@@ -166,9 +167,12 @@ static ingot_status_t get_or_build(struct ingot_cache *cache, const struct build
             (void)build->cl->clReleaseProgram(refused);
         if (status == INGOT_SUCCESS)
             return status;
-        if (status != INGOT_BUILD_FAILED)
-            request_tell_passed_through(cache, status);
     }
+    const ingot_status_t may_build = status != INGOT_BUILD_FAILED ? request_judge_miss(cache, status) : INGOT_SUCCESS;
+    if (may_build != INGOT_SUCCESS)
+        return may_build;
+    if (cache_storage(cache) != NULL && status != INGOT_BUILD_FAILED)
+        request_tell_passed_through(cache, status);
     *origin = INGOT_ORIGIN_BUILD;
     return build_natively(build, program);
 }

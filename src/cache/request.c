@@ -5,9 +5,11 @@
 
 #include <ingot/backend.h>
 #include <ingot/persist.h>
+#include <stdio.h>
 
 #include "cache/flight.h"
 #include "core/context/context.h"
+#include "persist/storage/common/miss.h"
 
 static void tell(const ingot_event_t *event, void *user)
 {
@@ -105,6 +107,31 @@ ingot_status_t request_build(const struct request *request, ingot_context_t cont
         status = ingot_program_build(program, desc);
     ingot_program_desc_release(desc);
     return status;
+}
+
+ingot_status_t request_judge_miss(const struct ingot_cache *cache, ingot_status_t status)
+{
+    char reason[512];
+    if (cache == NULL || cache->on_miss == INGOT_PERSIST_ON_MISS_COMPILE)
+        return INGOT_SUCCESS;
+    if (status == INGOT_NOT_FOUND && cache_storage(cache) != NULL)
+        return status; /* the storage has judged and reported it */
+    if (cache_storage(cache) == NULL)
+        (void)snprintf(reason, sizeof(reason), "miss: the cache has no storage");
+    else
+        (void)snprintf(reason, sizeof(reason), "miss: %s", ingot_last_error_detail());
+    const ingot_event_t event = {.struct_size = sizeof(event),
+                                 .kind = INGOT_EVENT_STORAGE_MISS,
+                                 .status = INGOT_NOT_FOUND,
+                                 .group = "",
+                                 .name = "",
+                                 .reason = reason,
+                                 .session = ""};
+    trace_emit(&cache->trace, &event);
+    if (cache->on_miss == INGOT_PERSIST_ON_MISS_FAIL)
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s", reason);
+    miss_print(reason);
+    return INGOT_SUCCESS;
 }
 
 void request_tell_passed_through(const struct ingot_cache *cache, ingot_status_t status)

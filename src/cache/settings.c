@@ -31,7 +31,8 @@ static bool has_flag(const ingot_cache_info_t *info, ingot_cache_open_flags_t fl
 
 ingot_status_t settings_check(const ingot_cache_info_t *info)
 {
-    const uint32_t known = INGOT_CACHE_OPEN_READ_ONLY | INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT | INGOT_CACHE_OPEN_STRICT;
+    const uint32_t known = INGOT_CACHE_OPEN_READ_ONLY | INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT | INGOT_CACHE_OPEN_STRICT |
+                           INGOT_CACHE_OPEN_REPORT_MISSES | INGOT_CACHE_OPEN_FAIL_ON_MISS;
     if ((info->flags & ~known) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.flags has unknown flags: %#x",
                                       (unsigned)info->flags);
@@ -55,6 +56,20 @@ bool settings_turn_off(const ingot_cache_info_t *info)
     const char *value = settings_variable(info, "INGOT_PERSIST");
     uint64_t is_on = 1;
     return value != NULL && environment_parse(ENVIRONMENT_SWITCH, value, &is_on) && is_on == 0;
+}
+
+ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info)
+{
+    static const char *const words[] = {"compile", "report", "fail"}; /* in the order of the enumerators */
+    size_t chosen = INGOT_PERSIST_ON_MISS_COMPILE;
+    const char *value = settings_variable(info, "INGOT_ON_MISS");
+    if (has_flag(info, INGOT_CACHE_OPEN_FAIL_ON_MISS))
+        return INGOT_PERSIST_ON_MISS_FAIL;
+    if (has_flag(info, INGOT_CACHE_OPEN_REPORT_MISSES))
+        return INGOT_PERSIST_ON_MISS_REPORT;
+    if (value != NULL) /* persist reports an invalid value */
+        (void)environment_choose(value, COUNT_OF(words), words, &chosen);
+    return (ingot_persist_on_miss_t)chosen;
 }
 
 /* Looks up a variable for persist. Variables that a field of the info overrides count as unset, except that of the
@@ -99,6 +114,7 @@ ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_sto
     if (info->directory != NULL)
         settings.flags |= (uint32_t)INGOT_PERSIST_MAKE_PARENTS;
     ingot_status_t status = persist_environment_read(&settings, TEXTS_SIZE, texts, look_up, &fields);
+    settings.on_miss = settings_on_miss(info); /* flags override the variable */
     if (status == INGOT_SUCCESS)
         status = ingot_persist_open(storage, &settings);
     free(texts);

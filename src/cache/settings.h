@@ -5,6 +5,7 @@
 #define INGOT_CACHE_SETTINGS_H
 
 #include <ingot/cache.h>
+#include <ingot/persist.h>
 #include <stdbool.h>
 
 /* Checks the fields that do not depend on the environment. */
@@ -12,6 +13,9 @@ ingot_status_t settings_check(const ingot_cache_info_t *info);
 
 /* True if the environment turns persistence off. */
 bool settings_turn_off(const ingot_cache_info_t *info);
+
+/* Returns what to do about a program that the cache does not have. */
+ingot_persist_on_miss_t settings_on_miss(const ingot_cache_info_t *info);
 
 /* Opens the directory store. */
 ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_storage_t *storage);

@@ -16,7 +16,7 @@ _ingot_options() { # prints the options of the command $1
     key) echo "--secret --pair $common" ;;
     sign) echo "--keys $common" ;;
     evict) echo "--max-size --max-entries --max-age --order $common" ;;
-    run) echo "--store --read-only --namespace --trace --record --stats --strict --help --usage" ;;
+    run) echo "--store --read-only --namespace --trace --record --stats --on-miss --strict --help --usage" ;;
     recount) echo "--dry-run $common" ;;
     remote) echo "--read-only $common" ;;
     push) echo "--kind $common" ;;

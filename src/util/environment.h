@@ -58,6 +58,7 @@ static inline const char *const *environment_names(void)
         "INGOT_PERSIST_KEYS",
         "INGOT_PERSIST_BUILD_WAIT",
         "INGOT_BUILD_JOBS",
+        "INGOT_ON_MISS",
         "INGOT_PERSIST_RECIPES",
         "INGOT_PERSIST_RECIPES_MAX_SIZE",
         "INGOT_PERSIST_RECORD",

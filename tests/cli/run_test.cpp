@@ -142,6 +142,8 @@ TEST_F(CliRun, SaysWhatIsMissing)
     EXPECT_EQ(125, run_with({"true"}, {{"INGOT_LAYER_PATH", "/a:b"}}).code);
     EXPECT_EQ(125, run_with({}).code);
     EXPECT_EQ(125, run_with({"--melt", "true"}).code);
+    EXPECT_EQ(125, run_with({"--on-miss", "fial", "true"}).code);
+    EXPECT_EQ(0, run_with({"--on-miss", "fail", "--", "/bin/sh", "-c", "test $INGOT_ON_MISS = fail"}).code);
     const Result no_recipe = run_with({"--record", "/nonexistent/programs.recipe", "true"});
     EXPECT_EQ(125, no_recipe.code);
     EXPECT_NE(std::string::npos, no_recipe.output.find("/nonexistent/programs.recipe cannot be written"))

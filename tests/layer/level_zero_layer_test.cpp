@@ -91,6 +91,28 @@ TEST_F(LevelZeroLayer, ServesSixteenThreads)
     EXPECT_EQ(0u, counts()["builds"]);
 }
 
+/* The client prints results and logs. The modules that it makes from native binaries are not compiled. */
+TEST_F(LevelZeroLayer, RefusesToCompileWithAReasonIfAMissMustFail)
+{
+    const std::string bare = run({"4", "10"}, environment());
+    counts();
+    const std::string reported =
+        run({"4", "10"}, environment({{"INGOT_ON_MISS", "report"}, {"INGOT_PERSIST_READ_ONLY", "1"}}));
+    EXPECT_EQ(0u, reported.find("ingot: miss: ")); /* modules that do not compile are never in a store */
+    EXPECT_EQ(bare, reported.substr(reported.find("\ncreate ") + 1));
+    EXPECT_EQ(0u, counts()["builds"]);
+    const std::string refused =
+        run({"1", "15"}, environment({{"INGOT_ON_MISS", "fail"}, {"INGOT_PERSIST_DIR", path("empty")}}));
+    EXPECT_NE(std::string::npos, refused.find("create 70000004 log 0 \"miss: no entry to compare with")) << refused;
+    EXPECT_EQ(std::string::npos, refused.find("kernels 0 ")) << refused;
+    Counts of_refused = counts();
+    EXPECT_EQ(0u, of_refused["builds"] + of_refused["passed"]);
+    EXPECT_FALSE(std::filesystem::exists(path("empty/0")));
+    const std::string without =
+        run({"1", "15"}, environment({{"INGOT_ON_MISS", "fail"}, {"INGOT_PERSIST_DIR", "/proc/none"}}));
+    EXPECT_NE(std::string::npos, without.find("\"miss: the cache has no storage\"")) << without;
+}
+
 TEST_F(LevelZeroLayer, WorksWithoutAStore)
 {
     const std::string bare = run({"4", "10"}, {});

@@ -8,10 +8,12 @@
 
 #include "cache/artifact/turn.h"
 #include "cache/cache.h"
+#include "cache/request.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/storage/artifact_blob.h"
+#include "persist/storage/common/miss.h"
 
 /* The id of a key. Most ids fit in the bytes here. */
 struct key_id {
@@ -54,6 +56,8 @@ ingot_status_t ingot_artifact_get(ingot_cache_t cache, const ingot_artifact_key_
         status = ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage");
     if (status == INGOT_SUCCESS)
         recorder_note(cache_storage(cache), id.size, id.bytes);
+    else if (status == INGOT_NOT_FOUND && cache_storage(cache) != NULL)
+        (void)storage_judge_miss(cache_storage(cache), NULL, id.size, id.bytes);
     free_id(&id);
     return status;
 }
@@ -82,6 +86,16 @@ ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_artifact_k
     return status;
 }
 
+/* Calls turn_begin, unless the cache has no storage and may not make anything. */
+static ingot_status_t begin(ingot_cache_t cache, const struct key_id *id, uint64_t max_wait_ms, ingot_buffer_t *value,
+                            ingot_turn_t *turn)
+{
+    const ingot_status_t may_make =
+        cache_storage(cache) == NULL ? request_judge_miss(cache, INGOT_NOT_FOUND) : INGOT_SUCCESS;
+    return may_make == INGOT_SUCCESS ? turn_begin(cache_storage(cache), id->size, id->bytes, max_wait_ms, value, turn)
+                                     : may_make;
+}
+
 ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_key_t *key, uint64_t max_wait_ms,
                                     ingot_buffer_t *value, ingot_turn_t *turn)
 {
@@ -92,7 +106,7 @@ ingot_status_t ingot_artifact_begin(ingot_cache_t cache, const ingot_artifact_ke
     *turn = NULL;
     ingot_status_t status = make_id(&id, key);
     if (status == INGOT_SUCCESS)
-        status = turn_begin(cache_storage(cache), id.size, id.bytes, max_wait_ms, value, turn);
+        status = begin(cache, &id, max_wait_ms, value, turn);
     free_id(&id);
     return status;
 }
@@ -150,7 +164,7 @@ ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const ingot_art
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
     ingot_status_t status = make_id(&id, key);
     if (status == INGOT_SUCCESS)
-        status = turn_begin(cache_storage(cache), id.size, id.bytes, INGOT_ARTIFACT_NO_LIMIT, value, &turn);
+        status = begin(cache, &id, INGOT_ARTIFACT_NO_LIMIT, value, &turn);
     if (status == INGOT_SUCCESS && turn != NULL) {
         const struct making making = {cache_storage(cache), &id, make, user};
         status = make_value(&making, turn, value);

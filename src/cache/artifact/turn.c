@@ -16,6 +16,7 @@
 #include "persist/base/memory.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/storage/artifact_blob.h"
+#include "persist/storage/common/miss.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
@@ -107,14 +108,18 @@ static ingot_status_t begin(ingot_storage_t storage, size_t id_size, const uint8
     ingot_status_t status = artifact_blob_load(storage, id_size, id, value, &was_refused);
     if (status != INGOT_NOT_FOUND)
         return status;
+    if (storage_on_miss(storage) == INGOT_PERSIST_ON_MISS_FAIL)
+        return storage_judge_miss(storage, NULL, id_size, id);
     struct ingot_turn *made = make(storage, id_size, id);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a turn");
     status = compete(made, time_after(files_steady_clock_ns(), max_wait_ms), was_refused, value);
-    if (status == INGOT_NOT_FOUND)
+    if (status == INGOT_NOT_FOUND) {
+        (void)storage_judge_miss(storage, NULL, id_size, id);
         *turn = made;
-    else
+    } else {
         destroy(made);
+    }
     return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
 }
 

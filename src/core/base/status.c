@@ -58,6 +58,7 @@ const char *ingot_event_kind_name(ingot_event_kind_t kind)
     case INGOT_EVENT_NATIVE_BUILD: return "native_build";
     case INGOT_EVENT_PASSED_THROUGH: return "passed_through";
     case INGOT_EVENT_NO_ID: return "no_id";
+    case INGOT_EVENT_STORAGE_MISS: return "storage_miss";
     case INGOT_EVENT_ENVIRONMENT: return "environment";
     }
     return "unknown event";

@@ -13,6 +13,7 @@
 #include "cache/cache.h"
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
+#include "layers/level_zero/build_log.h"
 #include "layers/level_zero/driver.h"
 
 static _Atomic(ze_pfnModuleCreate_t) native_create; /* written when the loader asks for the table */
@@ -35,8 +36,13 @@ static void open_cache(void)
         return;
     statistics_init();
     settings_open_store(count_event);
-    if (settings_store() != NULL && cache_open_over(&cache, settings_store(), count_event) != INGOT_SUCCESS)
-        cache = NULL;
+    ingot_cache_t opened = NULL;
+    (void)cache_open_over(&opened, settings_store(), count_event);
+    if (opened != NULL && settings_store() == NULL && opened->on_miss == INGOT_PERSIST_ON_MISS_COMPILE) {
+        ingot_cache_release(opened);
+        opened = NULL;
+    }
+    cache = opened;
 }
 
 /* Counts a module that came from the cache or was compiled for it. */
@@ -65,6 +71,12 @@ static ze_result_t ZE_APICALL create(ze_context_handle_t context, ze_device_hand
         return native(context, device, desc, module, log);
     const ingot_status_t status =
         ingot_cache_level_zero_create(cache, context, device, desc, module, log != NULL ? &made : NULL, &origin);
+    if (status == INGOT_NOT_FOUND) { /* nothing may be compiled */
+        *module = NULL;
+        if (log != NULL)
+            *log = build_log_create(ingot_last_error_detail());
+        return ZE_RESULT_ERROR_MODULE_BUILD_FAILURE;
+    }
     const ze_result_t result = status != INGOT_SUCCESS ? (ze_result_t)ingot_last_error_code() : ZE_RESULT_SUCCESS;
     if (status == INGOT_SUCCESS)
         count(origin);

@@ -2,7 +2,8 @@
  * tables.c - forwards the loader's requests for tables of functions to the driver.
  *
  * The list of tables is made from the installed headers (CMakeLists.txt). The driver fills each table itself, also one
- * of a later version than these headers, so all functions are the driver's own; module.c replaces one of them.
+ * of a later version than these headers, so all functions are the driver's own; module.c and build_log.c
+ * replace some of them.
  */
 #include "layers/level_zero/driver.h"
 

@@ -148,6 +148,8 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's eviction is not a valid value");
     if (!storing_is_mode(info->store_mode))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's store_mode is not a valid value");
+    if (info->on_miss > INGOT_PERSIST_ON_MISS_FAIL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's on_miss is not a valid value");
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has unknown flags");
     if (info->backends != NULL && !serving_is_list(info->backends))

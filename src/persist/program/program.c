@@ -19,6 +19,7 @@
 #include "persist/recipe/recording.h"
 #include "persist/storage/common/costs.h"
 #include "persist/storage/common/events.h"
+#include "persist/storage/common/miss.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/last_work.h"
@@ -96,8 +97,13 @@ static bool has_id(const_ingot_program_desc_t desc, struct request *request)
     return status == INGOT_SUCCESS;
 }
 
+/* Compiles the program, unless the storage's policy forbids that. */
 static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
 {
+    const ingot_status_t may_build =
+        storage_judge_miss(request->storage, request->context, request->id_size, request->has_id ? request->id : NULL);
+    if (may_build != INGOT_SUCCESS)
+        return may_build;
     struct build_permit *permit = build_permit_take(request->storage);
     const uint64_t started_ns = files_steady_clock_ns();
     request->origin = INGOT_ORIGIN_BUILD;

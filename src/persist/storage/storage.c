@@ -44,6 +44,7 @@ static void take_info(struct ingot_storage *storage, const ingot_persist_info_t 
     atomic_init(&storage->settings[STORAGE_STORE_MODE], (uint32_t)info->store_mode);
     atomic_init(&storage->settings[STORAGE_EXIT_TIME_MS], info->exit_time_ms);
     atomic_init(&storage->settings[STORAGE_QUIET_TIME_MS], info->quiet_time_ms);
+    atomic_init(&storage->settings[STORAGE_ON_MISS], (uint32_t)info->on_miss);
     (void)ingot_persist_set_backends(storage, info->backends); /* cannot fail: the caller checked it */
 }
 

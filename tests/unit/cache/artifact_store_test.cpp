@@ -322,3 +322,64 @@ TEST_F(ArtifactStore, MissingArgumentsAreRefused)
     EXPECT_EQ(INGOT_SUCCESS, ingot_turn_finish(turn, nullptr, 0, nullptr));
     EXPECT_EQ("", cache.load(key));
 }
+
+TEST_F(ArtifactStore, MakesNothingIfAMissMustFail)
+{
+    {
+        Cache cache(info_);
+        EXPECT_EQ(INGOT_SUCCESS, cache.put(ArtifactKey("a"), "one"));
+    }
+    ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;
+    info.directory = path_.c_str();
+    info.flags = INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT | INGOT_CACHE_OPEN_FAIL_ON_MISS;
+    ingot_cache_t cache = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache, &info));
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    ingot_turn_t turn = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_begin(cache, ArtifactKey("a").get(), 0, &value, &turn));
+    EXPECT_EQ(nullptr, turn);
+    EXPECT_EQ("one", take(&value));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_artifact_begin(cache, ArtifactKey("b").get(), 0, &value, &turn));
+    EXPECT_EQ(nullptr, turn);
+    const std::string detail = ingot_last_error_detail();
+    EXPECT_EQ(0u, detail.find("miss: nearest is ")) << detail;
+    EXPECT_NE(std::string::npos, detail.find("wanted \"b\", stored \"a\"")) << detail;
+    bool has_made = false;
+    const auto make = [](void *user, ingot_artifact_info_t *, ingot_buffer_t *) -> ingot_status_t {
+        *static_cast<bool *>(user) = true;
+        return INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_NOT_FOUND,
+              ingot_artifact_get_or_create(cache, ArtifactKey("b").get(), make, &has_made, &value, nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_artifact_get(cache, ArtifactKey("b").get(), &value));
+    EXPECT_EQ(detail, ingot_last_error_detail());
+    EXPECT_FALSE(has_made);
+    ingot_cache_release(cache);
+
+    info.directory = "/proc/none"; /* no storage */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache, &info));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_artifact_begin(cache, ArtifactKey("a").get(), 0, &value, &turn));
+    EXPECT_STREQ("miss: the cache has no storage", ingot_last_error_detail());
+    ingot_cache_release(cache);
+}
+
+TEST_F(ArtifactStore, ReportsAMissOnceForEachTurn)
+{
+    ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;
+    info.directory = path_.c_str();
+    info.flags = INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT | INGOT_CACHE_OPEN_REPORT_MISSES;
+    ingot_cache_t cache = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache, &info));
+    ingot_buffer_t value = INGOT_BUFFER_INIT;
+    ingot_turn_t turn = nullptr;
+    ingot_turn_t second = nullptr;
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_artifact_begin(cache, ArtifactKey("a").get(), 0, &value, &turn));
+    for (int i = 0; i < 3; ++i) /* others that wait have not missed */
+        EXPECT_EQ(INGOT_BUSY, ingot_artifact_begin(cache, ArtifactKey("a").get(), 0, &value, &second));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_turn_finish(turn, nullptr, 1, "x"));
+    const std::string lines = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(1, std::count(lines.begin(), lines.end(), '\n')) << lines;
+    EXPECT_EQ(0u, lines.find("ingot: miss: no entry to compare with; wanted: {\"artifact\": ")) << lines;
+    ingot_cache_release(cache);
+}

@@ -161,7 +161,7 @@ TEST_F(CacheOpen, RefusesWrongArguments)
     wrong.struct_size = 0;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cache_open(&cache_, &wrong));
     wrong = info_;
-    wrong.flags = 8;
+    wrong.flags = 1u << 20;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_cache_open(&cache_, &wrong));
     wrong = info_;
     wrong.directory = "";
@@ -237,7 +237,7 @@ TEST_F(CacheOpen, CppMovesAndReports)
     EXPECT_NE(nullptr, cache.get_storage());
     none = std::move(cache);
     EXPECT_NE(nullptr, none.get());
-    info_.flags = 8;
+    info_.flags = 1u << 20;
     EXPECT_THROW(ingot::cache{info_}, ingot::error);
 }
 

@@ -50,14 +50,14 @@ protected:
 
     static cl_device_id device() { return OpenclPlatform::get().devices()[0]; }
 
-    void open(const char *name)
+    void open(const char *name, uint32_t flags = 0)
     {
         const std::string directory = (scratch_.path() / name).string();
         ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;
         info.directory = directory.c_str();
         info.on_event = note;
         info.on_event_user = &events_;
-        info.flags = INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT;
+        info.flags = INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT | flags;
         ingot_cache_release(cache_);
         ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info)) << ingot_last_error_detail();
     }
@@ -115,6 +115,25 @@ TEST_F(CacheOpencl, BuildsOnceAndThenLoads)
     EXPECT_EQ(2u, events_.count(INGOT_EVENT_LOAD));
     ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice, "-DOTHER"));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_);
+}
+
+TEST_F(CacheOpencl, CompilesNothingIfAMissMustFail)
+{
+    ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice)) << ingot_last_error_detail();
+    open("store", INGOT_CACHE_OPEN_FAIL_ON_MISS);
+    const size_t before = events_.count(INGOT_EVENT_BUILD);
+    ASSERT_EQ(INGOT_SUCCESS, build(cache_, twice));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_);
+    EXPECT_EQ(INGOT_NOT_FOUND, build(cache_, twice, "-DOTHER"));
+    const std::string detail = ingot_last_error_detail();
+    EXPECT_EQ(0u, detail.find("miss: nearest is ")) << detail;
+    EXPECT_NE(std::string::npos, detail.find("wanted \"-DOTHER\", stored \"\"")) << detail;
+    EXPECT_EQ(INGOT_NOT_FOUND, build(cache_, "#include \"no such file\"\nkernel void twice() {}"));
+    open("/proc/none", INGOT_CACHE_OPEN_FAIL_ON_MISS);
+    EXPECT_EQ(INGOT_NOT_FOUND, build(cache_, twice));
+    EXPECT_STREQ("miss: the cache has no storage", ingot_last_error_detail());
+    EXPECT_EQ(before, events_.count(INGOT_EVENT_BUILD));
+    EXPECT_EQ(3u, events_.count(INGOT_EVENT_STORAGE_MISS));
 }
 
 TEST_F(CacheOpencl, ANullCacheCallsTheDriver)

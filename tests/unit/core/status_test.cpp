@@ -21,7 +21,7 @@ TEST(Status, HasANameForEveryValue)
 
 TEST(Status, HasANameForEveryEvent)
 {
-    for (int kind = INGOT_EVENT_HIT; kind <= INGOT_EVENT_NO_ID; ++kind)
+    for (int kind = INGOT_EVENT_HIT; kind <= INGOT_EVENT_STORAGE_MISS; ++kind)
         EXPECT_STRNE("unknown event", ingot_event_kind_name(static_cast<ingot_event_kind_t>(kind))) << kind;
     EXPECT_STREQ("unknown event", ingot_event_kind_name(static_cast<ingot_event_kind_t>(1000)));
 }

@@ -158,6 +158,7 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_TRUST", {"yes", "required", "1"}},
         {"INGOT_PERSIST_BUILD_WAIT", {"never", "1.5s"}},
         {"INGOT_BUILD_JOBS", {"all", "-1"}},
+        {"INGOT_ON_MISS", {"1", "error", "fial"}},
         {"INGOT_PERSIST_DURABLE", {"enabled"}}};
     for (const auto &[name, values] : nonsense)
         for (const std::string &value : values) {
@@ -204,6 +205,10 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
     EXPECT_EQ(2000u, outcome.info.exit_time_ms);
     EXPECT_EQ(0u, outcome.info.build_jobs);
     EXPECT_EQ(3u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_BUILD_JOBS", "3"}}).info.build_jobs);
+    EXPECT_EQ(INGOT_PERSIST_ON_MISS_COMPILE, outcome.info.on_miss);
+    EXPECT_EQ(INGOT_PERSIST_ON_MISS_REPORT,
+              read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "Report"}}).info.on_miss);
+    EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "fail"}}).info.on_miss);
     EXPECT_EQ(250u, outcome.info.quiet_time_ms);
     EXPECT_EQ(60000u, outcome.info.lock_timeout_ms);
     outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "0"}, {"INGOT_PERSIST_QUIET_TIME", "0"}});

@@ -30,13 +30,14 @@
 /* Read by the Python package ingot-cache, in every interpreter that has it. Others ignore it, so it breaks nothing. */
 #define PYTHON "INGOT_PYTHON"
 
-enum { KEY_DIR = 256, KEY_STRICT, ROOT_CAPACITY = 16384 };
+enum { KEY_DIR = 256, KEY_STRICT, KEY_ON_MISS, ROOT_CAPACITY = 16384 };
 
 struct running {
     const char *directory; /* if directory, name_space or trace is NULL, the environment decides */
     const char *name_space;
     const char *trace;
     const char *recipe;
+    const char *on_miss;
     bool is_read_only;
     bool has_stats;
     bool is_strict;
@@ -51,9 +52,13 @@ static const struct argp_option run_options[] = {
     {"trace", 't', "FILE", OPTION_ARG_OPTIONAL, "Trace to standard error, or append the trace to FILE", 0},
     {"record", 'R', "FILE", 0, "Append what programs are compiled from to the recipe FILE, for ingot build", 0},
     {"stats", 's', NULL, 0, "Print at the end what was loaded and compiled, and the time saved", 0},
+    {"on-miss", KEY_ON_MISS, "WHAT", 0, "What the store lacks: compile it, report it, too, or fail as a failed build",
+     0},
     {"strict", KEY_STRICT, NULL, 0, "Do not execute the command if the store cannot be opened", 0},
     {NULL, 0, NULL, 0, NULL, 0},
 };
+
+static const char *const on_miss_words[] = {"compile", "report", "fail"};
 
 static error_t parse_option(int key, char *value, struct argp_state *state)
 {
@@ -66,6 +71,11 @@ static error_t parse_option(int key, char *value, struct argp_state *state)
     case 't': running->trace = value != NULL ? value : ""; return 0;
     case 'R': running->recipe = value; return 0;
     case 's': running->has_stats = true; return 0;
+    case KEY_ON_MISS:
+        if (!environment_choose(value, 3, on_miss_words, &(size_t){0}))
+            argp_error(state, "--on-miss: \"%s\" is not compile, report or fail", value);
+        running->on_miss = value;
+        return 0;
     case KEY_STRICT: running->is_strict = true; return 0;
     case ARGP_KEY_ARG: /* the following arguments belong to the command */
         running->command = state->argv + state->next - 1;
@@ -146,6 +156,8 @@ static void set_variables(const struct running *running)
         set("INGOT_PERSIST_NAMESPACE", running->name_space);
     if (running->recipe != NULL)
         set_path(RECORD, running->recipe);
+    if (running->on_miss != NULL)
+        set("INGOT_ON_MISS", running->on_miss);
     if (running->trace != NULL && running->trace[0] != '\0')
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)

@@ -156,6 +156,16 @@ static ingot_status_t read_storing(const struct environment *environment, ingot_
     return status;
 }
 
+static ingot_status_t read_on_miss(const struct environment *environment, ingot_persist_on_miss_t *on_miss)
+{
+    static const char *const words[] = {"compile", "report", "fail"}; /* in the order of the enumerators */
+    size_t chosen = (size_t)*on_miss;
+    const ingot_status_t status =
+        read_choice(environment, "INGOT_ON_MISS", COUNT_OF(words), words, "compile, report or fail", &chosen);
+    *on_miss = (ingot_persist_on_miss_t)chosen;
+    return status;
+}
+
 static ingot_status_t read_trust(const struct environment *environment, ingot_persist_trust_policy_t *policy)
 {
     static const char *const words[] = {"none", "verify", "require"}; /* in the order of the enumerators */
@@ -206,6 +216,8 @@ static ingot_status_t read_policies(const struct environment *environment, ingot
         status = read_age(environment, &info->max_age_seconds);
     if (status == INGOT_SUCCESS)
         status = read_eviction(environment, &info->eviction);
+    if (status == INGOT_SUCCESS)
+        status = read_on_miss(environment, &info->on_miss);
     if (status == INGOT_SUCCESS)
         status = read_trust(environment, &info->trust_policy);
     if (status == INGOT_SUCCESS)

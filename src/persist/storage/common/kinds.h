@@ -46,8 +46,14 @@ struct savings_counts;
 /* Adds counts to those in a store's file. Returns false on failure. */
 typedef bool (*storage_save_counts_t)(void *self, const struct savings_counts *more);
 
-/* The fields of ingot_persist_storing_t, all of which are numbers that are 0 if they are not set. */
-enum storage_setting { STORAGE_STORE_MODE, STORAGE_EXIT_TIME_MS, STORAGE_QUIET_TIME_MS, STORAGE_SETTING_COUNT };
+/* The fields of ingot_persist_storing_t and on_miss, all of which are numbers that are 0 if they are not set. */
+enum storage_setting {
+    STORAGE_STORE_MODE,
+    STORAGE_EXIT_TIME_MS,
+    STORAGE_QUIET_TIME_MS,
+    STORAGE_ON_MISS,
+    STORAGE_SETTING_COUNT
+};
 
 /* When an item should be stored. */
 enum store_queue_when {

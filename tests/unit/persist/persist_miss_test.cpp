@@ -1,0 +1,145 @@
+/*
+ * Tests what a storage does on a miss: compiles, reports or fails, and which reason it gives.
+ */
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/persist_session.h"
+#include "support/trust_fixture.h"
+
+using namespace store_fixture;
+
+namespace
+{
+
+class PersistMiss : public testing::Test
+{
+protected:
+    Store open(ingot_persist_on_miss_t on_miss, const char *backends = nullptr) const
+    {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = path_.c_str();
+        info.on_miss = on_miss;
+        info.backends = backends;
+        return Store(info);
+    }
+
+    /* Requests a program, and returns the status. The event's reason and the line on standard error are kept. */
+    ingot_status_t request(Session &session, ingot_storage_t storage, const Desc &desc)
+    {
+        ingot_program_t program = nullptr;
+        session.on_event = [this](const ingot_event_t &event) {
+            if (event.kind == INGOT_EVENT_STORAGE_MISS)
+                reasons_.emplace_back(event.reason);
+        };
+        testing::internal::CaptureStderr();
+        const ingot_status_t status = ingot_persist_program_create(&program, desc.get(), storage, nullptr);
+        line_ = testing::internal::GetCapturedStderr();
+        if (status == INGOT_NOT_FOUND)
+            detail_ = ingot_last_error_detail();
+        ingot_program_release(program);
+        return status;
+    }
+
+    ScratchDirectory scratch_;
+    std::string path_ = (scratch_.path() / "store").string();
+    std::vector<std::string> reasons_;
+    std::string line_, detail_;
+};
+
+} // namespace
+
+TEST_F(PersistMiss, FailsWithoutCompilingAndNamesTheFieldThatDiffers)
+{
+    Session first;
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, first.create(first.describe(), open(INGOT_PERSIST_ON_MISS_COMPILE)));
+
+    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    Session same;
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, same.create(same.describe(), store));
+    Session other(false, "2"); /* another version of the driver */
+    EXPECT_EQ(INGOT_NOT_FOUND, request(other, store.get(), other.describe()));
+    EXPECT_EQ(0u, detail_.find("miss: nearest is ")) << detail_;
+    EXPECT_NE(std::string::npos, detail_.find("/0: device[0].driver_version: wanted \"2\", stored \"1\"")) << detail_;
+    EXPECT_NE(std::string::npos, detail_.find("wanted: the program with source ")) << detail_;
+    ASSERT_EQ(1u, reasons_.size());
+    EXPECT_EQ(detail_, reasons_[0]);
+    EXPECT_EQ("", line_);
+    EXPECT_EQ(0u, other.seen.count(INGOT_EVENT_BUILD, INGOT_SUCCESS));
+}
+
+TEST_F(PersistMiss, NamesTheNearestOfSeveralEntries)
+{
+    Session session;
+    const Store filling = open(INGOT_PERSIST_ON_MISS_COMPILE);
+    for (int i = 0; i < 5; ++i)
+        session.create(session.describe(numbered_source(i)), filling);
+    Session other(false, "2");
+    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    EXPECT_EQ(INGOT_NOT_FOUND, request(other, store.get(), other.describe(numbered_source(3))));
+    EXPECT_NE(std::string::npos, detail_.find("driver_version")) << detail_;
+    EXPECT_EQ(std::string::npos, detail_.find("stored null")) << detail_;
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe(numbered_source(7))));
+    EXPECT_NE(std::string::npos, detail_.find("source[0]")) << detail_;
+}
+
+TEST_F(PersistMiss, ReportsEachMissOnceAndCompiles)
+{
+    Session session;
+    const Store store = open(INGOT_PERSIST_ON_MISS_REPORT);
+    EXPECT_EQ(INGOT_SUCCESS, request(session, store.get(), session.describe()));
+    EXPECT_EQ(0u, line_.find("ingot: miss: no entry to compare with; wanted: the program with source ")) << line_;
+    EXPECT_EQ(line_.size() - 1, line_.find('\n'));
+    EXPECT_EQ(1u, reasons_.size());
+    Session warm;
+    EXPECT_EQ(INGOT_SUCCESS, request(warm, store.get(), warm.describe()));
+    EXPECT_EQ("", line_);
+    EXPECT_EQ(1u, reasons_.size());
+}
+
+TEST_F(PersistMiss, IsSilentByDefault)
+{
+    Session session;
+    EXPECT_EQ(INGOT_SUCCESS, request(session, open(INGOT_PERSIST_ON_MISS_COMPILE).get(), session.describe()));
+    EXPECT_EQ("", line_);
+    EXPECT_TRUE(reasons_.empty());
+}
+
+TEST_F(PersistMiss, FailsAlsoForWhatTheStorageCannotHave)
+{
+    Session session;
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(INGOT_PERSIST_ON_MISS_FAIL, "opencl").get(), session.describe()));
+    EXPECT_EQ("miss: the storage does not serve programs of this backend", detail_);
+    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store.get(), 0));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe()));
+}
+
+TEST_F(PersistMiss, AppliesToAChainThroughItsFirstTierWithAPolicy)
+{
+    Session session;
+    const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    const std::string other = (scratch_.path() / "other").string();
+    info.path = other.c_str();
+    const Store behind(info);
+    const ingot_storage_t tiers[] = {behind.get(), store.get()};
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, chain, session.describe()));
+    EXPECT_EQ(0u, detail_.find("miss: no entry to compare with")) << detail_;
+    session.create(session.describe(), behind);
+    Session warm;
+    EXPECT_EQ(INGOT_SUCCESS, request(warm, chain, warm.describe()));
+    ingot_storage_release(chain);
+}
+
+TEST_F(PersistMiss, RefusesAWrongPolicy)
+{
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_storage_t storage = nullptr;
+    info.path = path_.c_str();
+    info.on_miss = static_cast<ingot_persist_on_miss_t>(3);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open(&storage, &info));
+}
