@@ -58,8 +58,6 @@ macro(ingot_find_remote_libraries)
     set(ingot_missing_packages "")
     ingot_find_dependency(hiredis hiredis/hiredis.h hiredis libhiredis-dev)
     ingot_find_dependency(curl curl/curl.h curl libcurl4-openssl-dev)
-    ingot_find_dependency(ssl openssl/ssl.h ssl libssl-dev)
-    ingot_find_dependency(crypto openssl/crypto.h crypto libssl-dev)
 endmacro()
 
 set(ingot_missing_packages "")

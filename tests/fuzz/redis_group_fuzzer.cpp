@@ -1,22 +1,18 @@
 /*
  * redis_group_fuzzer.cpp - reads any bytes as the replies of Redis to a group of commands, with the code that reads
- * several replies from one connection, including its socket.
+ * several replies from one connection.
  *
  * Each command must end in the same way whether the bytes come in one piece or in two: with a value, which the bytes
  * must contain; without a value; or with a failure, which ends the group.
  *
  * Input: a byte with the number of commands, then the replies. The server closes the connection after them.
  */
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
 extern "C" {
-#include "remote/base/clock.h"
 #include "remote/redis/connection.h"
 }
 
@@ -36,37 +32,38 @@ struct Result {
     }
 };
 
-redis_connection connect_to(const uint8_t *data, size_t size, int *server)
+/* The bytes of a server, which arrive in two pieces. */
+struct Bytes {
+    const uint8_t *data;
+    size_t size;
+    size_t first;
+};
+
+/* Takes the next reply, and gives the reader more bytes if it needs them. */
+outcome next(redisReader *reader, request *request, Bytes *left, redisReply **reply)
 {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) != 0)
-        abort();
-    *server = ends[0];
-    redis_connection connection = {};
-    connection.stream.socket = ends[1];
-    connection.reader = redisReaderCreate();
-    if (send(*server, data, size, MSG_NOSIGNAL) != static_cast<ssize_t>(size))
-        abort();
-    shutdown(*server, SHUT_WR);
-    return connection;
+    outcome end = redis_reply_take(reader, request, kLimit, reply);
+    while (end == OUTCOME_DONE && *reply == nullptr && left->size != 0) {
+        const size_t size = left->first != 0 && left->first < left->size ? left->first : left->size;
+        end = redis_reply_feed(reader, request, size, reinterpret_cast<const char *>(left->data), SIZE_MAX);
+        *left = {left->data + size, left->size - size, 0};
+        if (end == OUTCOME_DONE)
+            end = redis_reply_take(reader, request, kLimit, reply);
+    }
+    return end == OUTCOME_DONE && *reply == nullptr ? request_fail(request, OUTCOME_UNREACHABLE, "no more bytes") : end;
 }
 
-/* Reads the replies to a group of `count` commands. The reader gets `feed` bytes before it reads from the socket. */
-std::vector<Result> read_group(const uint8_t *data, size_t size, size_t count, size_t feed)
+/* Reads the replies to a group of `count` commands. The first piece has `first` bytes. */
+std::vector<Result> read_group(const uint8_t *data, size_t size, size_t count, size_t first)
 {
-    int server = -1;
     std::vector<Result> results;
-    const size_t fed = feed < size ? feed : size;
-    redis_connection connection = connect_to(data + fed, size - fed, &server);
-    if (fed != 0 && redisReaderFeed(connection.reader, reinterpret_cast<const char *>(data), fed) != REDIS_OK)
-        abort();
+    redisReader *reader = redisReaderCreate();
+    Bytes left = {data, size, first};
     outcome end = OUTCOME_DONE;
     for (size_t i = 0; i < count && end == OUTCOME_DONE; ++i) {
         request request = {};
         redisReply *reply = nullptr;
-        request.deadline_ns = CLOCK_NEVER;
-        request.stall_limit_ns = CLOCK_NEVER;
-        end = redis_connection_next(&connection, &request, kLimit, &reply);
+        end = next(reader, &request, &left, &reply);
         if ((end == OUTCOME_DONE) != (reply != nullptr) || (end != OUTCOME_DONE && request.failure[0] == '\0'))
             abort();
         if (reply == nullptr) {
@@ -78,9 +75,7 @@ std::vector<Result> read_group(const uint8_t *data, size_t size, size_t count, s
         results.push_back({end, reply->type, reply->str != nullptr ? std::string(reply->str, reply->len) : ""});
         freeReplyObject(reply);
     }
-    redisReaderFree(connection.reader);
-    close(connection.stream.socket);
-    close(server);
+    redisReaderFree(reader);
     return results;
 }
 

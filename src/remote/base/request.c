@@ -6,6 +6,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "remote/base/clock.h"
+
 bool request_is_ended(const struct request *request)
 {
     return request->is_ended != NULL && request->is_ended(request);
@@ -24,6 +26,14 @@ uint64_t request_stall_moment(const struct request *request, uint64_t now_ns)
 uint64_t request_connect_moment(const struct request *request, uint64_t now_ns)
 {
     return earlier(request->deadline_ns, now_ns, request->connect_limit_ns);
+}
+
+int request_slice_ms(uint64_t now_ns, uint64_t moment_ns)
+{
+    if (moment_ns <= now_ns)
+        return 0;
+    const uint64_t left_ms = (moment_ns - now_ns) / CLOCK_NS_PER_MS + ((moment_ns - now_ns) % CLOCK_NS_PER_MS != 0);
+    return left_ms < REQUEST_SLICE_MS ? (int)left_ms : REQUEST_SLICE_MS;
 }
 
 /* Replaces control characters, of ASCII and of Latin-1 as UTF-8 has them: the message may quote a server, and ends up

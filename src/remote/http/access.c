@@ -7,29 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static ingot_status_t copy_path(const char *what, const char *from, char to[ACCESS_PATH_CAPACITY])
-{
-    if (strlen(from) >= ACCESS_PATH_CAPACITY)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the path of %s has more than %u bytes", what,
-                                      ACCESS_PATH_CAPACITY - 1);
-    memcpy(to, from, strlen(from) + 1);
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t read_files(struct access *access, const struct url *url)
-{
-    ingot_status_t status = copy_path("the certificates of authorities", url->ca, access->ca);
-    if (status == INGOT_SUCCESS)
-        status = copy_path("the certificate", url->certificate, access->certificate);
-    if (status == INGOT_SUCCESS)
-        status = copy_path("the private key", url->key, access->key);
-    if (status == INGOT_SUCCESS && access->key[0] != '\0')
-        status = secret_file_check("the private key", access->key);
-    if (status == INGOT_SUCCESS && url->credentials[0] != '\0')
-        status = secret_file_read("the credentials", url->credentials, access->secret);
-    return status;
-}
-
 static ingot_status_t check_pair(const struct access *access, const char *expected)
 {
     if (access->user[0] != '\0' || strchr(access->secret, ':') != NULL)
@@ -46,7 +23,9 @@ ingot_status_t access_init(struct access *access, const struct url *url)
     if (strlen(url->region) > 64 || strpbrk(url->region, ":/") != NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option region is not the name of a region");
     (void)snprintf(access->provider, sizeof(access->provider), "aws:amz:%s:s3", url->region);
-    ingot_status_t status = read_files(access, url);
+    ingot_status_t status = certificates_init(&access->certificates, url);
+    if (status == INGOT_SUCCESS && url->credentials[0] != '\0')
+        status = secret_file_read("the credentials", url->credentials, access->secret);
     if (status == INGOT_SUCCESS && access->auth == URL_AUTH_PASSWORD)
         status = check_pair(access, "USER:PASSWORD");
     if (status == INGOT_SUCCESS && access->auth == URL_AUTH_S3)
@@ -87,21 +66,8 @@ static CURLcode apply_auth(const struct access *access, CURL *easy)
     return code;
 }
 
-/* Trusts the authorities of the file alone. curl would trust those in the system's folder as well. */
-static CURLcode apply_authorities(const struct access *access, CURL *easy)
-{
-    const CURLcode code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
-    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CAINFO, access->ca) : code;
-}
-
 CURLcode access_apply(const struct access *access, CURL *easy)
 {
-    CURLcode code = apply_auth(access, easy);
-    if (code == CURLE_OK && access->ca[0] != '\0')
-        code = apply_authorities(access, easy);
-    if (code == CURLE_OK && access->key[0] != '\0')
-        code = curl_easy_setopt(easy, CURLOPT_SSLCERT, access->certificate);
-    if (code == CURLE_OK && access->key[0] != '\0')
-        code = curl_easy_setopt(easy, CURLOPT_SSLKEY, access->key);
-    return code;
+    const CURLcode code = apply_auth(access, easy);
+    return code == CURLE_OK ? certificates_apply(&access->certificates, easy) : code;
 }

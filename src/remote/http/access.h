@@ -6,21 +6,17 @@
 
 #include <curl/curl.h>
 #include <ingot/ingot.h>
-#include <stdbool.h>
 
+#include "remote/curl/certificates.h"
 #include "remote/settings/secret_file.h"
 #include "remote/settings/url.h"
-
-#define ACCESS_PATH_CAPACITY 1024u
 
 struct access {
     enum url_auth auth;
     char user[256];
     char secret[SECRET_CAPACITY]; /* a password, "user:password", a token, or "access key:secret key" */
     char provider[160];           /* for libcurl's option that signs requests to S3 */
-    char ca[ACCESS_PATH_CAPACITY];
-    char certificate[ACCESS_PATH_CAPACITY];
-    char key[ACCESS_PATH_CAPACITY];
+    struct certificates certificates;
 };
 
 /* @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_NOT_FOUND, INGOT_IO_ERROR */

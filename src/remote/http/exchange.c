@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "remote/base/clock.h"
-#include "remote/net/wait.h"
+#include "remote/curl/library.h"
 #include "util/write_signals.h"
 
 #define MOST_IGNORED (64u * 1024u) /* how much of an error page is read to keep the connection usable */
@@ -101,12 +101,6 @@ static int on_rewind(void *user, curl_off_t offset, int origin)
 
 /* ---- options ---- */
 
-static long span_ms(uint64_t span_ns)
-{
-    const uint64_t ms = span_ns / CLOCK_NS_PER_MS + 1;
-    return ms < INT32_MAX ? (long)ms : INT32_MAX;
-}
-
 static bool add_header(struct transfer *transfer, const char *header)
 {
     struct curl_slist *longer = curl_slist_append(transfer->headers, header);
@@ -166,49 +160,22 @@ static CURLcode set_options(struct http_handle *handle, struct transfer *transfe
 {
     curl_easy_reset(easy); /* keeps the connection */
     SET(CURLOPT_URL, transfer->exchange->address);
-    SET(CURLOPT_PROTOCOLS_STR, "http,https");
-    SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     SET(CURLOPT_USERAGENT, "ingot");
-    SET(CURLOPT_NOSIGNAL, 1L);
-    SET(CURLOPT_QUICK_EXIT, 1L); /* keeps curl from waiting for a name service that does not answer */
-    SET(CURLOPT_TCP_KEEPALIVE, 1L);
-    SET(CURLOPT_CONNECTTIMEOUT_MS, span_ms(request->connect_limit_ns));
-    SET(CURLOPT_ERRORBUFFER, transfer->error);
     SET(CURLOPT_WRITEFUNCTION, on_received);
     SET(CURLOPT_WRITEDATA, transfer);
     SET(CURLOPT_READFUNCTION, on_sending);
     SET(CURLOPT_READDATA, transfer);
     SET(CURLOPT_SEEKFUNCTION, on_rewind);
     SET(CURLOPT_SEEKDATA, transfer);
-    CURLcode code = sockets_apply(&handle->sockets, easy);
+    CURLcode code = library_apply(easy, request, transfer->error);
+    if (code == CURLE_OK)
+        code = sockets_apply(&handle->sockets, easy);
     if (code == CURLE_OK)
         code = access_apply(transfer->exchange->access, easy);
     return code == CURLE_OK ? set_method(transfer, easy) : code;
 }
 
 /* ---- the transfer ---- */
-
-static enum outcome explain(const struct transfer *transfer, CURLcode code, struct request *request)
-{
-    const char *text = transfer->error[0] != '\0' ? transfer->error : curl_easy_strerror(code);
-    switch (code) {
-    case CURLE_OPERATION_TIMEDOUT: return request_fail(request, OUTCOME_TIMED_OUT, "%.250s", text);
-    case CURLE_OUT_OF_MEMORY: return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a transfer");
-    case CURLE_PEER_FAILED_VERIFICATION:
-    case CURLE_SSL_CERTPROBLEM:
-    case CURLE_SSL_CACERT_BADFILE:
-    case CURLE_SSL_ISSUER_ERROR:
-    case CURLE_SSL_CIPHER:
-    case CURLE_LOGIN_DENIED:
-    case CURLE_SSL_CONNECT_ERROR: return request_fail(request, OUTCOME_REFUSED, "%.250s", text);
-    case CURLE_WEIRD_SERVER_REPLY:
-    case CURLE_UNSUPPORTED_PROTOCOL:
-    case CURLE_BAD_CONTENT_ENCODING:
-    case CURLE_URL_MALFORMAT: return request_fail(request, OUTCOME_BAD_ANSWER, "%.250s", text);
-    default: return request_fail(request, OUTCOME_UNREACHABLE, "%.250s", text);
-    }
-}
 
 static enum outcome finish(const struct transfer *transfer, CURLcode code, struct request *request)
 {
@@ -222,7 +189,7 @@ static enum outcome finish(const struct transfer *transfer, CURLcode code, struc
     if (code == CURLE_WRITE_ERROR && transfer->ignored_size > MOST_IGNORED)
         code = CURLE_OK; /* on_received has read enough of a long error page */
     return code == CURLE_OK ? answer_outcome(transfer->exchange->method, status, request)
-                            : explain(transfer, code, request);
+                            : library_explain(transfer->easy, code, transfer->error, request);
 }
 
 static void end(struct http_handle *handle, struct transfer *transfer, enum outcome outcome)
@@ -246,7 +213,7 @@ static void begin(struct http_handle *handle, size_t number, struct transfer *tr
     }
     const CURLcode code = set_options(handle, transfer, request, transfer->easy);
     if (code != CURLE_OK) {
-        end(handle, transfer, explain(transfer, code, request));
+        end(handle, transfer, library_explain(transfer->easy, code, transfer->error, request));
         return;
     }
     transfer->is_running = curl_multi_add_handle(handle->multi, transfer->easy) == CURLM_OK;
@@ -313,7 +280,7 @@ void exchange_perform(struct http_handle *handle, size_t count, struct exchange 
     }
     uint64_t moment_ns;
     while ((moment_ns = step(handle, count, transfers)) != CLOCK_NEVER)
-        (void)curl_multi_poll(handle->multi, NULL, 0, wait_slice_ms(clock_now_ns(), moment_ns), NULL);
+        (void)curl_multi_poll(handle->multi, NULL, 0, request_slice_ms(clock_now_ns(), moment_ns), NULL);
     for (size_t i = 0; i < count; ++i) {
         if (transfers[i].easy != NULL)
             curl_easy_reset(transfers[i].easy); /* the handle must not refer to this function's memory */

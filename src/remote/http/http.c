@@ -11,9 +11,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "remote/curl/library.h"
 #include "remote/http/exchange.h"
 #include "remote/http/target.h"
-#include "remote/net/tls.h"
 #include "remote/settings/secret_file.h"
 
 #define MOST_IDLE 16u
@@ -175,22 +175,11 @@ static void destroy(void *self)
 
 /* ---- opening ---- */
 
-static CURLcode global_code;
-
-static void init_library(void)
-{
-    tls_keep_in_exit();                                  /* must come before libcurl's first use of OpenSSL */
-    global_code = curl_global_init(CURL_GLOBAL_DEFAULT); /* never undone: the application may use libcurl, too */
-}
-
 static ingot_status_t make(struct http *http, const struct url *url, const char *name_space)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, init_library);
-    if (global_code != CURLE_OK)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "libcurl cannot be used: %s",
-                                      curl_easy_strerror(global_code));
-    ingot_status_t status = target_init(&http->target, url, name_space);
+    ingot_status_t status = library_init();
+    if (status == INGOT_SUCCESS)
+        status = target_init(&http->target, url, name_space);
     if (status == INGOT_SUCCESS)
         status = access_init(&http->access, url);
     if (status == INGOT_SUCCESS && pthread_mutex_init(&http->lock, NULL) != 0) {

@@ -9,7 +9,7 @@
 #define LINE_SIZE                                                                                                      \
     4096u /* room for the first line of a reply, and for what hiredis still keeps of any earlier replies */
 
-enum outcome redis_connection_open(struct address_book *book, const struct tls *tls, struct request *request,
+enum outcome redis_connection_open(const struct stream_server *server, struct request *request,
                                    struct redis_connection **connection)
 {
     struct redis_connection *made = calloc(1, sizeof(*made));
@@ -18,7 +18,7 @@ enum outcome redis_connection_open(struct address_book *book, const struct tls *
     if (made == NULL || reader == NULL)
         (void)request_fail(request, outcome, "no memory for a connection");
     else
-        outcome = stream_open(book, tls, request, &made->stream);
+        outcome = stream_open(server, request, &made->stream);
     if (outcome != OUTCOME_DONE) {
         free(made);
         if (reader != NULL)
@@ -34,7 +34,7 @@ void redis_connection_close(struct redis_connection *connection)
 {
     if (connection == NULL)
         return;
-    stream_close(&connection->stream);
+    stream_close(connection->stream);
     redisReaderFree(connection->reader);
     free(connection);
 }
@@ -55,7 +55,7 @@ static enum outcome check_kind(const redisReader *reader, struct request *reques
 
 /* Takes a complete reply from the reader, if there is one. Refuses a reply that is too long, before memory for the rest
  * of it is allocated. */
-static enum outcome take_reply(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
+enum outcome redis_reply_take(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
 {
     void *found = NULL;
     if (reader->pos == reader->len) /* otherwise, hiredis would set ridx to 0, which turns off check_kind */
@@ -88,7 +88,7 @@ enum outcome redis_reply_feed(redisReader *reader, struct request *request, size
 
 enum outcome redis_reply_take_only(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
 {
-    const enum outcome outcome = take_reply(reader, request, max_size, reply);
+    const enum outcome outcome = redis_reply_take(reader, request, max_size, reply);
     if (outcome != OUTCOME_DONE || *reply == NULL || reader->len == reader->pos)
         return outcome;
     freeReplyObject(*reply);
@@ -101,7 +101,7 @@ static enum outcome receive_chunk(struct redis_connection *connection, struct re
 {
     size_t size = 0;
     const enum outcome outcome =
-        stream_receive(&connection->stream, request, sizeof(connection->chunk), connection->chunk, &size);
+        stream_receive(connection->stream, request, sizeof(connection->chunk), connection->chunk, &size);
     return outcome == OUTCOME_DONE ? redis_reply_feed(connection->reader, request, size, connection->chunk, max_size)
                                    : outcome;
 }
@@ -111,11 +111,11 @@ enum outcome redis_connection_next(struct redis_connection *connection, struct r
 {
     const size_t limit = max_size > SIZE_MAX - LINE_SIZE ? SIZE_MAX : max_size + LINE_SIZE;
     *reply = NULL;
-    enum outcome outcome = take_reply(connection->reader, request, limit, reply);
+    enum outcome outcome = redis_reply_take(connection->reader, request, limit, reply);
     while (outcome == OUTCOME_DONE && *reply == NULL) {
         outcome = receive_chunk(connection, request, SIZE_MAX); /* other replies may follow in the same bytes */
         if (outcome == OUTCOME_DONE)
-            outcome = take_reply(connection->reader, request, limit, reply);
+            outcome = redis_reply_take(connection->reader, request, limit, reply);
     }
     return outcome;
 }
@@ -147,7 +147,7 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
     const long long size = redisFormatCommandArgv(&text, command->count, command->words, command->sizes);
     if (size < 0)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a command");
-    enum outcome outcome = stream_send(&connection->stream, request, (size_t)size, text);
+    enum outcome outcome = stream_send(connection->stream, request, (size_t)size, text);
     free(text);
     if (outcome == OUTCOME_DONE)
         outcome = receive(connection, request, limit, reply);

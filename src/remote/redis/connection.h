@@ -1,8 +1,8 @@
 /*
  * connection.h - a connection to Redis or Valkey: sends one command at a time and receives its reply.
  *
- * hiredis writes commands and parses replies; the bytes go through stream.h, because hiredis has no deadline for a
- * whole reply and raises SIGPIPE. A connection belongs to one thread at a time.
+ * hiredis writes commands and parses replies; the bytes go through stream.h. A connection belongs to one thread at a
+ * time.
  */
 #ifndef INGOT_REMOTE_REDIS_CONNECTION_H
 #define INGOT_REMOTE_REDIS_CONNECTION_H
@@ -12,12 +12,12 @@
 #include <stddef.h>
 
 #include "remote/base/request.h"
-#include "remote/net/stream.h"
+#include "remote/redis/stream.h"
 
 #define REDIS_CHUNK_SIZE (16u * 1024u)
 
 struct redis_connection {
-    struct stream stream;
+    struct stream *stream;
     redisReader *reader;
     struct redis_connection *next; /* the next idle connection in the pool */
     char chunk[REDIS_CHUNK_SIZE];  /* received bytes on their way to the reader */
@@ -30,8 +30,8 @@ struct redis_command {
     size_t max_reply_size; /* the most bytes that the string in the reply may have */
 };
 
-/* Connects, but does not authenticate. tls: NULL if the connection is not encrypted. */
-enum outcome redis_connection_open(struct address_book *book, const struct tls *tls, struct request *request,
+/* Connects, but does not authenticate. */
+enum outcome redis_connection_open(const struct stream_server *server, struct request *request,
                                    struct redis_connection **connection);
 void redis_connection_close(struct redis_connection *connection);
 
@@ -46,8 +46,9 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
  * bytes in the reader, before any memory is allocated for them. */
 enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
                               size_t max_size);
-/* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does, and bytes that follow the
- * reply. */
+/* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does. */
+enum outcome redis_reply_take(redisReader *reader, struct request *request, size_t max_size, redisReply **reply);
+/* Does the same, and refuses bytes that follow the reply. */
 enum outcome redis_reply_take_only(redisReader *reader, struct request *request, size_t max_size, redisReply **reply);
 
 /*

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "remote/base/clock.h"
-#include "remote/net/stream.h"
 #include "remote/redis/commands.h"
+#include "remote/redis/stream.h"
 
 #define MOST 16u
 #define COMMAND_CAPACITY (REDIS_NAME_CAPACITY + 64u)
@@ -38,7 +38,7 @@ static enum outcome send_commands(struct redis *redis, struct redis_connection *
             return request_fail(&fetches[0].request, OUTCOME_NO_MEMORY, "no memory for a command");
         used += (size_t)size;
     }
-    return stream_send(&connection->stream, &fetches[0].request, used, text);
+    return stream_send(connection->stream, &fetches[0].request, used, text);
 }
 
 /* Takes the object from a reply, or returns why the reply has none. In both cases, the connection stays usable. */

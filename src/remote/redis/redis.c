@@ -13,11 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/net/stream.h"
+#include "remote/curl/library.h"
 #include "remote/redis/commands.h"
 #include "remote/redis/connection.h"
 #include "remote/redis/groups.h"
 #include "remote/redis/leases.h"
+#include "remote/redis/stream.h"
 #include "remote/settings/secret_file.h"
 
 #define MOST_IDLE 16u
@@ -27,9 +28,7 @@
 #define NUMBER_CAPACITY 24u
 
 struct redis {
-    struct address_book book;
-    struct tls tls; /* valid if is_encrypted */
-    bool is_encrypted;
+    struct stream_server server;
     char name_space[72];
     char user[USER_CAPACITY];         /* "": the default user */
     char database[DATABASE_CAPACITY]; /* "": database 0 */
@@ -113,14 +112,13 @@ enum outcome redis_take_connection(struct redis *redis, struct request *request,
 {
     struct redis_connection *taken;
     while ((taken = take_idle(redis)) != NULL) {
-        if (stream_is_idle(&taken->stream)) {
+        if (stream_is_idle(taken->stream)) {
             *connection = taken;
             return OUTCOME_DONE;
         }
         redis_connection_close(taken); /* the server has closed this connection, or has sent bytes on it */
     }
-    enum outcome outcome =
-        redis_connection_open(&redis->book, redis->is_encrypted ? &redis->tls : NULL, request, &taken);
+    enum outcome outcome = redis_connection_open(&redis->server, request, &taken);
     if (outcome != OUTCOME_DONE)
         return outcome;
     outcome = introduce(redis, taken, request);
@@ -256,8 +254,6 @@ static enum outcome probe(void *self, struct request *request)
 
 static void wipe(struct redis *redis)
 {
-    if (redis->is_encrypted)
-        tls_fini(&redis->tls);
     secret_wipe(redis->password);
     free(redis);
 }
@@ -269,29 +265,26 @@ static void destroy(void *self)
     while ((connection = take_idle(redis)) != NULL)
         redis_connection_close(connection);
     (void)pthread_mutex_destroy(&redis->lock);
-    address_book_fini(&redis->book);
     wipe(redis);
 }
 
 /* ---- opening ---- */
 
-static ingot_status_t init_book(struct redis *redis, const struct url *url)
+static ingot_status_t take_server(struct stream_server *server, const struct url *url)
 {
-    if (url->scheme == URL_REDIS_UNIX)
-        return address_book_init_unix(&redis->book, url->path);
-    return address_book_init(&redis->book, url->host, url->port[0] != '\0' ? url->port : DEFAULT_PORT);
-}
-
-static ingot_status_t take_certificates(struct redis *redis, const struct url *url)
-{
-    const struct tls_files files = {.ca = url->ca, .certificate = url->certificate, .key = url->key};
-    ingot_status_t status = INGOT_SUCCESS;
-    if (url->key[0] != '\0')
-        status = secret_file_check("the private key", url->key);
-    if (status == INGOT_SUCCESS)
-        status = tls_init(&redis->tls, url->host, &files);
-    redis->is_encrypted = status == INGOT_SUCCESS;
-    return status;
+    const size_t length = url->scheme == URL_REDIS_UNIX ? strlen(url->path) : 0;
+    if (length >= sizeof(server->socket_path))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "the path of the Unix socket has %zu bytes, and the system allows %zu", length,
+                                      sizeof(server->socket_path) - 1);
+    if (url->scheme == URL_REDIS_UNIX) {
+        memcpy(server->socket_path, url->path, length + 1);
+        (void)snprintf(server->url, sizeof(server->url), "http://localhost");
+        return INGOT_SUCCESS;
+    }
+    (void)snprintf(server->url, sizeof(server->url), "%s://%s:%s", url->scheme == URL_REDIS_TLS ? "https" : "http",
+                   url->host, url->port[0] != '\0' ? url->port : DEFAULT_PORT);
+    return certificates_init(&server->certificates, url);
 }
 
 static ingot_status_t take_settings(struct redis *redis, const struct url *url, const char *name_space,
@@ -306,22 +299,11 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
     (void)snprintf(redis->name_space, sizeof(redis->name_space), "%s", name_space);
     if (time_to_live_s != 0)
         (void)snprintf(redis->time_to_live, sizeof(redis->time_to_live), "%llu", (unsigned long long)time_to_live_s);
-    const ingot_status_t status = url->scheme == URL_REDIS_TLS ? take_certificates(redis, url) : INGOT_SUCCESS;
+    const ingot_status_t status = take_server(&redis->server, url);
     if (status != INGOT_SUCCESS)
         return status;
     return url->credentials[0] != '\0' ? secret_file_read("the password of Redis", url->credentials, redis->password)
                                        : INGOT_SUCCESS;
-}
-
-/* Initializes the lock and the book. If one of them fails, neither of them is left initialized. */
-static ingot_status_t init_lock_and_book(struct redis *redis, const struct url *url)
-{
-    if (pthread_mutex_init(&redis->lock, NULL) != 0)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
-    const ingot_status_t status = init_book(redis, url);
-    if (status != INGOT_SUCCESS)
-        (void)pthread_mutex_destroy(&redis->lock);
-    return status;
 }
 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
@@ -331,9 +313,11 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
-    ingot_status_t status = take_settings(redis, url, name_space, time_to_live_s);
+    ingot_status_t status = library_init();
     if (status == INGOT_SUCCESS)
-        status = init_lock_and_book(redis, url);
+        status = take_settings(redis, url, name_space, time_to_live_s);
+    if (status == INGOT_SUCCESS && pthread_mutex_init(&redis->lock, NULL) != 0)
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
     if (status != INGOT_SUCCESS) {
         wipe(redis);
         return status;

@@ -135,10 +135,6 @@ static ingot_status_t take_server(struct url *url, char *text)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's port \"%.20s\" is not a number", port);
         url->port = port;
     }
-    if (bracket != NULL && is_redis_on_a_host(url)) { /* libcurl wants the brackets */
-        *bracket = '\0';
-        ++text;
-    }
     if (text[0] == '\0' || strlen(text) > 255)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL has no host, or one of more than 255 bytes");
     url->host = text;

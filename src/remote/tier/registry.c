@@ -3,9 +3,9 @@
  *
  * Most processes end without releasing their storages. So a handler that exit() calls uploads the blobs that are still
  * pending, but only for a short time. Other threads may be loading meanwhile. The handler ends their requests, because
- * the libraries that these requests use, such as OpenSSL, may free their memory in a handler that runs later. The
- * handlers of persist, which store programs, have already run. They were registered after this one, because a tier is
- * opened before the first program is made, and exit() calls the newest handler first.
+ * the libraries that these requests use, such as OpenSSL in libcurl, may free their memory in a handler that runs
+ * later. The handlers of persist, which store programs, have already run. They were registered after this one, because
+ * a tier is opened before the first program is made, and exit() calls the newest handler first.
  */
 #include "remote/tier/registry.h"
 
@@ -79,8 +79,8 @@ static void on_exit_of_process(void)
 bool registry_add(struct tier *tier, ingot_storage_t storage)
 {
     spin_take(&lock);
-    /* Registers the handler again for each later tier. libcurl's TLS library may have been loaded after the first tier
-     * was opened, and a tier must be finished before that library's own handler runs. exit() calls the newest handler
+    /* Registers the handler again for each later tier. A TLS library may have been loaded after the first tier was
+     * opened, and a tier must be finished before that library's own handler runs. exit() calls the newest handler
      * first, and the older ones then have nothing left to do. */
     if (handler_count < MOST_HANDLERS && atexit(on_exit_of_process) == 0)
         ++handler_count;

@@ -4,7 +4,7 @@
  */
 #include <gtest/gtest.h>
 
-#include <openssl/crypto.h>
+#include <dlfcn.h>
 
 #include <atomic>
 #include <functional>
@@ -25,6 +25,15 @@ const int kProcesses = 4; /* each of them waits for a second in exit() */
 #else
 const int kProcesses = 20;
 #endif
+
+/* Uses OpenSSL as an application would that is not linked with libcurl. */
+bool use_openssl()
+{
+    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_GLOBAL);
+    const auto init = reinterpret_cast<int (*)(uint64_t, const void *)>(
+        library != nullptr ? dlsym(library, "OPENSSL_init_crypto") : nullptr);
+    return init != nullptr && init(0, nullptr) == 1;
+}
 
 /* Calls exit() while eight threads load, some of which are still connecting. */
 [[noreturn]] void exit_while_threads_load(const std::string &url)
@@ -64,7 +73,7 @@ TEST(RemoteExit, ThreadsMayLoadThroughTlsIfTheApplicationUsedOpenSslFirst)
     for (int i = 0; i < kProcesses; ++i) {
         const pid_t child = fork();
         if (child == 0) {
-            if (OPENSSL_init_crypto(0, nullptr) != 1)
+            if (!use_openssl())
                 _exit(2);
             exit_while_threads_load(redis.url("?ca=" + files.at("ca.pem")));
         }

@@ -72,13 +72,13 @@ TEST_F(RemoteSettings, ReadsThePartsOfAUrl)
     EXPECT_EQ(URL_AUTH_PASSWORD, parsed.auth);
 
     ASSERT_EQ(INGOT_SUCCESS, url_parse(&parsed, "redis://[::1]"));
-    EXPECT_STREQ("::1", parsed.host);
+    EXPECT_STREQ("[::1]", parsed.host);
     EXPECT_STREQ("", parsed.port);
     EXPECT_EQ(URL_AUTH_NONE, parsed.auth);
 
     ASSERT_EQ(INGOT_SUCCESS, url_parse(&parsed, "rediss://[::1]:7000/3?ca=/c&cert=/d&key=/k"));
     EXPECT_EQ(URL_REDIS_TLS, parsed.scheme);
-    EXPECT_STREQ("::1", parsed.host);
+    EXPECT_STREQ("[::1]", parsed.host);
     EXPECT_STREQ("7000", parsed.port);
     EXPECT_STREQ("3", parsed.path);
     EXPECT_STREQ("/c", parsed.ca);

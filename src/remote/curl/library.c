@@ -1,0 +1,118 @@
+/*
+ * library.c - what all uses of libcurl share; see library.h.
+ */
+#include "remote/curl/library.h"
+
+#include <ingot/backend.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "remote/base/clock.h"
+
+#define LONGEST_HEAD_START_MS 200L
+#define HEAD_START_PARTS 4
+
+static CURLcode global_code;
+
+static void init(void)
+{
+    global_code = curl_global_init(CURL_GLOBAL_DEFAULT); /* never undone: the application may use libcurl, too */
+}
+
+ingot_status_t library_init(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, init);
+    return global_code == CURLE_OK ? INGOT_SUCCESS
+                                   : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "libcurl cannot be used: %s",
+                                                            curl_easy_strerror(global_code));
+}
+
+static long span_ms(uint64_t span_ns)
+{
+    const uint64_t ms = span_ns / CLOCK_NS_PER_MS + 1;
+    return ms < INT32_MAX ? (long)ms : INT32_MAX;
+}
+
+/* Returns for how long an IPv6 address is tried alone if the server also has an IPv4 address. */
+static long head_start_ms(long limit_ms)
+{
+    const long part_ms = limit_ms / HEAD_START_PARTS + 1;
+    return part_ms < LONGEST_HEAD_START_MS ? part_ms : LONGEST_HEAD_START_MS;
+}
+
+CURLcode library_apply(CURL *easy, const struct request *request, char error[CURL_ERROR_SIZE])
+{
+    const long limit_ms = span_ms(request->connect_limit_ns);
+    const struct {
+        CURLoption option;
+        long value;
+    } numbers[] = {
+        {CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1},
+        {CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2},
+        {CURLOPT_NOSIGNAL, 1},
+        {CURLOPT_QUICK_EXIT, 1}, /* keeps libcurl from waiting for a name service that does not answer */
+        {CURLOPT_TCP_KEEPALIVE, 1},
+        {CURLOPT_CONNECTTIMEOUT_MS, limit_ms},
+        {CURLOPT_HAPPY_EYEBALLS_TIMEOUT_MS, head_start_ms(limit_ms)},
+    };
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && code == CURLE_OK; ++i)
+        code = curl_easy_setopt(easy, numbers[i].option, numbers[i].value);
+    return code;
+}
+
+static bool has_any(const char *text, size_t count, const char *const *words)
+{
+    for (size_t i = 0; i < count; ++i)
+        if (strstr(text, words[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* Explains why the encryption of a connection failed. A server that refuses a client says so by an alert. If the server
+ * or the network only ended the connection, nobody was refused. libcurl tells these apart by its text alone. */
+static enum outcome explain_encryption(const char *text, struct request *request)
+{
+    static const char *const ends[] = {"SSL_ERROR_SYSCALL", "SSL_ERROR_ZERO_RETURN", "unexpected eof", "reset by peer",
+                                       "Broken pipe"};
+    if (has_any(text, sizeof(ends) / sizeof(ends[0]), ends))
+        return request_fail(request, OUTCOME_UNREACHABLE, "the server closed the encrypted connection: %.200s", text);
+    return request_fail(request, OUTCOME_REFUSED, "encrypting the connection: %.250s", text);
+}
+
+/* Explains a failure of a connection that was established. */
+static enum outcome explain_connection(const char *text, struct request *request)
+{
+    return strstr(text, " alert ") != NULL ? explain_encryption(text, request)
+                                           : request_fail(request, OUTCOME_UNREACHABLE, "%.250s", text);
+}
+
+enum outcome library_explain(CURL *easy, CURLcode code, const char *error, struct request *request)
+{
+    const char *text = error[0] != '\0' ? error : curl_easy_strerror(code);
+    long os_error = 0;
+    switch (code) {
+    case CURLE_COULDNT_CONNECT:
+        (void)curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_error);
+        return request_fail(request, OUTCOME_UNREACHABLE, "%.200s%s%s", text, os_error != 0 ? ": " : "",
+                            os_error != 0 ? strerror((int)os_error) : "");
+    case CURLE_OPERATION_TIMEDOUT: return request_fail(request, OUTCOME_TIMED_OUT, "%.250s", text);
+    case CURLE_OUT_OF_MEMORY: return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
+    case CURLE_PEER_FAILED_VERIFICATION:
+        return request_fail(request, OUTCOME_REFUSED, "the server's certificate is not accepted: %.220s", text);
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CIPHER:
+    case CURLE_LOGIN_DENIED: return request_fail(request, OUTCOME_REFUSED, "%.250s", text);
+    case CURLE_SSL_CONNECT_ERROR: return explain_encryption(text, request);
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_BAD_CONTENT_ENCODING:
+    case CURLE_URL_MALFORMAT: return request_fail(request, OUTCOME_BAD_ANSWER, "%.250s", text);
+    default: return explain_connection(text, request);
+    }
+}

@@ -1,0 +1,24 @@
+/*
+ * library.h - what all uses of libcurl share: its initialization, the options of its handles, and its errors.
+ */
+#ifndef INGOT_REMOTE_CURL_LIBRARY_H
+#define INGOT_REMOTE_CURL_LIBRARY_H
+
+#include <curl/curl.h>
+#include <ingot/ingot.h>
+
+#include "remote/base/request.h"
+
+/* Initializes libcurl once in the process.
+ * @retval INGOT_OUT_OF_MEMORY  libcurl cannot be used. */
+ingot_status_t library_init(void);
+
+/* Sets the options that do not depend on the protocol. `error` receives the text of an error and must outlive the
+ * handle's use. */
+CURLcode library_apply(CURL *easy, const struct request *request, char error[CURL_ERROR_SIZE]);
+
+/* Returns the outcome of a failed call for a handle, and writes the request's error message. error: the text that
+ * libcurl wrote, or "". */
+enum outcome library_explain(CURL *easy, CURLcode code, const char *error, struct request *request);
+
+#endif

@@ -1,0 +1,215 @@
+/*
+ * stream.c - a connection through libcurl; see stream.h.
+ *
+ * libcurl keeps such a connection only while its easy handle is in the multi handle with which it connected. So each
+ * stream has a multi handle of its own.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "remote/redis/stream.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/base/clock.h"
+#include "remote/curl/library.h"
+
+#define ALERT " alert "
+
+/* ---- connecting ---- */
+
+static CURLcode set_options(struct stream *stream, const struct stream_server *server, const struct request *request)
+{
+    CURL *easy = stream->easy;
+    CURLcode code = library_apply(easy, request, stream->error);
+    if (code == CURLE_OK)
+        code = sockets_apply(&stream->sockets, easy);
+    if (code == CURLE_OK)
+        code = certificates_apply(&server->certificates, easy);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_URL, server->url);
+    if (code == CURLE_OK && server->socket_path[0] != '\0')
+        code = curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, server->socket_path);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* the variables for proxies do not apply to Redis */
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) : code;
+}
+
+/* Returns true if libcurl has ended connecting, with its result. */
+static bool take_result(const struct stream *stream, CURLcode *code)
+{
+    int left = 0;
+    const CURLMsg *message = curl_multi_info_read(stream->multi, &left);
+    if (message != NULL)
+        *code = message->data.result;
+    return message != NULL;
+}
+
+static enum outcome wait_until_connected(struct stream *stream, struct request *request)
+{
+    const uint64_t moment_ns = request_connect_moment(request, clock_now_ns());
+    for (;;) {
+        int running = 0;
+        CURLcode code = CURLE_OUT_OF_MEMORY;
+        const bool can_go_on = curl_multi_perform(stream->multi, &running) == CURLM_OK;
+        if (take_result(stream, &code) || !can_go_on)
+            return code == CURLE_OK ? OUTCOME_DONE : library_explain(stream->easy, code, stream->error, request);
+        const uint64_t now_ns = clock_now_ns();
+        if (request_is_ended(request))
+            return request_fail(request, OUTCOME_ENDED, "ended early");
+        if (now_ns >= moment_ns)
+            return request_fail(request, OUTCOME_TIMED_OUT, "connecting timed out");
+        (void)curl_multi_poll(stream->multi, NULL, 0, request_slice_ms(now_ns, moment_ns), NULL);
+    }
+}
+
+/* Takes the text of an alert. A server that refuses this client says why by an alert after the handshake, and ends the
+ * connection. libcurl may have written another text to the buffer for errors before, and writes only the first. */
+static int on_text(CURL *easy, curl_infotype kind, char *text, size_t size, void *user)
+{
+    struct stream *stream = user;
+    (void)easy;
+    if (kind != CURLINFO_TEXT || memmem(text, size, ALERT, sizeof(ALERT) - 1) == NULL)
+        return 0;
+    const size_t length = size < CURL_ERROR_SIZE ? size : CURL_ERROR_SIZE - 1;
+    memcpy(stream->error, text, length);
+    stream->error[length] = '\0';
+    return 0;
+}
+
+static CURLcode listen_for_alerts(struct stream *stream)
+{
+    stream->error[0] = '\0';
+    CURLcode code = curl_easy_setopt(stream->easy, CURLOPT_DEBUGFUNCTION, on_text);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(stream->easy, CURLOPT_DEBUGDATA, stream);
+    return code == CURLE_OK ? curl_easy_setopt(stream->easy, CURLOPT_VERBOSE, 1L) : code;
+}
+
+static enum outcome connect_to(struct stream *stream, const struct stream_server *server, struct request *request)
+{
+    const CURLcode code = set_options(stream, server, request);
+    if (code != CURLE_OK)
+        return library_explain(stream->easy, code, "", request);
+    if (curl_multi_add_handle(stream->multi, stream->easy) != CURLM_OK)
+        return request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin to connect");
+    const enum outcome outcome = wait_until_connected(stream, request);
+    if (outcome == OUTCOME_DONE &&
+        (curl_easy_getinfo(stream->easy, CURLINFO_ACTIVESOCKET, &stream->socket) != CURLE_OK ||
+         listen_for_alerts(stream) != CURLE_OK))
+        return request_fail(request, OUTCOME_UNREACHABLE, "libcurl lost the connection");
+    return outcome;
+}
+
+enum outcome stream_open(const struct stream_server *server, struct request *request, struct stream **stream)
+{
+    struct stream *made = calloc(1, sizeof(*made));
+    if (made == NULL)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
+    sockets_init(&made->sockets);
+    made->multi = curl_multi_init();
+    made->easy = curl_easy_init();
+    const enum outcome outcome = made->multi != NULL && made->easy != NULL
+                                     ? connect_to(made, server, request)
+                                     : request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
+    if (outcome == OUTCOME_DONE)
+        *stream = made;
+    else
+        stream_close(made);
+    return outcome;
+}
+
+void stream_close(struct stream *stream)
+{
+    if (!sockets_are_own(&stream->sockets)) {
+        sockets_abandon(&stream->sockets);
+        return;
+    }
+    if (stream->multi != NULL && stream->easy != NULL)
+        (void)curl_multi_remove_handle(stream->multi, stream->easy); /* closes the connection */
+    curl_easy_cleanup(stream->easy);
+    (void)curl_multi_cleanup(stream->multi);
+    free(stream);
+}
+
+bool stream_is_idle(struct stream *stream)
+{
+    char byte;
+    size_t size = 0;
+    return sockets_are_own(&stream->sockets) && curl_easy_recv(stream->easy, &byte, 1, &size) == CURLE_AGAIN;
+}
+
+/* ---- bytes ---- */
+
+/* Waits a little for the socket. The caller then tries again, whether the socket is ready or not, because TLS may have
+ * to send before it can receive. poll is a cancellation point, so an application's thread must have deferred
+ * cancellation (util/cancellation.h). */
+static enum outcome wait_a_little(const struct stream *stream, struct request *request, short events,
+                                  uint64_t moment_ns)
+{
+    struct pollfd polled = {.fd = stream->socket, .events = events};
+    const uint64_t now_ns = clock_now_ns();
+    if (request_is_ended(request))
+        return request_fail(request, OUTCOME_ENDED, "ended early");
+    if (now_ns >= moment_ns)
+        return request_fail(request, OUTCOME_TIMED_OUT, "timed out");
+    if (poll(&polled, 1, request_slice_ms(now_ns, moment_ns)) < 0 && errno != EINTR)
+        return request_fail(request, OUTCOME_UNREACHABLE, "poll: %s", strerror(errno));
+    return OUTCOME_DONE;
+}
+
+/* Explains why sending failed. The reason of a server that ended the connection may have arrived before. */
+static enum outcome explain_sending(struct stream *stream, CURLcode code, struct request *request)
+{
+    char byte;
+    size_t size = 0;
+    (void)curl_easy_recv(stream->easy, &byte, 1, &size);
+    return library_explain(stream->easy, code, stream->error, request);
+}
+
+enum outcome stream_send(struct stream *stream, struct request *request, size_t size, const void *bytes)
+{
+    const char *next = bytes;
+    uint64_t moment_ns = 0; /* when the server will have stalled; 0: it accepts bytes */
+    while (size != 0) {
+        size_t sent = 0;
+        const CURLcode code = curl_easy_send(stream->easy, next, size, &sent);
+        if (code != CURLE_OK && code != CURLE_AGAIN)
+            return explain_sending(stream, code, request);
+        next += sent;
+        size -= sent;
+        if (sent != 0 || moment_ns == 0)
+            moment_ns = request_stall_moment(request, clock_now_ns());
+        const enum outcome outcome = sent == 0 ? wait_a_little(stream, request, POLLOUT, moment_ns) : OUTCOME_DONE;
+        if (outcome != OUTCOME_DONE)
+            return outcome;
+    }
+    return OUTCOME_DONE;
+}
+
+enum outcome stream_receive(struct stream *stream, struct request *request, size_t capacity, void *bytes, size_t *size)
+{
+    uint64_t moment_ns = 0;
+    for (;;) {
+        const CURLcode code = curl_easy_recv(stream->easy, bytes, capacity, size);
+        if (code == CURLE_OK && *size == 0)
+            return request_fail(request, OUTCOME_UNREACHABLE, "the server closed the connection");
+        if (code != CURLE_OK && code != CURLE_AGAIN)
+            return library_explain(stream->easy, code, stream->error, request);
+        /* A server that keeps sending a few bytes never stalls, so the deadline is checked here. */
+        if (code == CURLE_OK)
+            return clock_now_ns() < request->deadline_ns ? OUTCOME_DONE
+                                                         : request_fail(request, OUTCOME_TIMED_OUT, "timed out");
+        if (moment_ns == 0)
+            moment_ns = request_stall_moment(request, clock_now_ns());
+        const enum outcome outcome = wait_a_little(stream, request, POLLIN, moment_ns);
+        if (outcome != OUTCOME_DONE)
+            return outcome;
+    }
+}
