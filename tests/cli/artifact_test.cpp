@@ -141,7 +141,7 @@ TEST_F(CliArtifact, AreVerifiedEvictedAndBundled)
     const std::string bundle = (scratch() / "all.ingot").string();
     EXPECT_EQ(0, run({"bundle", "create", bundle}).code);
     EXPECT_NE(std::string::npos, run({"bundle", "list", bundle}).output.find("jit_f"));
-    EXPECT_EQ(0, run({"evict", "--max-entries", "0"}).code);
+    EXPECT_EQ(0, run({"evict", "--max-entries", "none"}).code);
     EXPECT_EQ("0", json("ls", "len(j)"));
 }
 

@@ -402,10 +402,10 @@ TEST_F(CliBuild, KnowsWrongUsage)
     const std::string path = recipe().string();
     for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
              {"build"},
-             {"build", path, "--jobs", "0"},
+             {"build", path, "--jobs", "none"},
              {"build", path, "--jobs", "5000"},
              {"build", path, "--time", "12"},
-             {"build", path, "--time", "0s"},
+             {"build", path, "--time", "none"},
              {"build", path, "--memory", "much"},
              {"build", path, "--bundle", path + ".bundle", "--into", root().string()}})
         EXPECT_EQ(2, tool(arguments).code) << arguments.back();

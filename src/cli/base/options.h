@@ -1,14 +1,13 @@
 /*
- * options.h - the options that all commands have.
+ * options.h - the values of the options that all commands have; usage/command.c describes the options.
  */
 #ifndef INGOT_CLI_BASE_OPTIONS_H
 #define INGOT_CLI_BASE_OPTIONS_H
 
-#include <argp.h>
 #include <ingot/trust.h>
 #include <stdbool.h>
 
-/* The options that all commands have. In the struct of each command's own options, this is the first member. */
+/* In the struct of each command's own values, this is the first member. */
 struct common_options {
     const char *directory; /* NULL: from the environment */
     const char *name_space;
@@ -19,15 +18,10 @@ struct common_options {
     bool keeps_recipes;                        /* keeps recipes of what is built; false: the environment decides */
 };
 
-/* The common options, for struct argp. Their parser expects a struct common_options as input. */
-extern const struct argp_child options_common[];
-
 /* Uses INGOT_PERSIST_NAMESPACE if there is no --namespace. For commands that store programs, because applications look
  * for them in that namespace. All other commands use all namespaces then. */
 void options_take_namespace(struct common_options *options);
-/* Handles a key that a command's own parser does not know. */
-error_t options_parse_other(int key, struct argp_state *state);
-/* The parser of a command without its own options. */
-error_t options_parse_none(int key, char *value, struct argp_state *state);
+/* Returns the policy that --require and --keys ask for. */
+ingot_persist_trust_policy_t options_policy(bool is_required, const char *key_files);
 
 #endif

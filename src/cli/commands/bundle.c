@@ -10,15 +10,23 @@
 #include "cli/base/json.h"
 #include "cli/base/options.h"
 #include "cli/base/progress.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/ls.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
 
 struct bundling {
     struct common_options common;
-    int (*action)(const struct bundling *bundling);
     const char *path;
+};
+
+static const struct command_option bundle_options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED,
+     .value = "FILE",
+     .at = offsetof(struct bundling, path),
+     .help = "The bundle, a read-only file to ship with an application"},
+    {.help = NULL},
 };
 
 /* The state of copying entries from a bundle to a store. */
@@ -58,8 +66,9 @@ static int choose(const ingot_persist_entry_t *entry, void *user)
 
 /* Writes a bundle. Ctrl-C may end this at any time, because an existing file is replaced only when the new one is
  * complete. */
-static int create(const struct bundling *bundling)
+static int create(void *values)
 {
+    const struct bundling *bundling = values;
     ingot_storage_t storage = NULL;
     uint64_t entry_count = 0;
     const int code = store_open(&storage, &bundling->common, STORE_READ, NULL);
@@ -85,8 +94,9 @@ static int open_bundle(ingot_storage_t *bundle, const char *path, const ingot_pe
     return EXIT_NO_STORE;
 }
 
-static int list(const struct bundling *bundling)
+static int list(void *values)
 {
+    const struct bundling *bundling = values;
     ingot_storage_t bundle = NULL;
     int code = open_bundle(&bundle, bundling->path, NULL);
     if (code == EXIT_DONE)
@@ -114,8 +124,9 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
     return true; /* if this entry cannot be stored, others may still be */
 }
 
-static int extract(const struct bundling *bundling)
+static int extract(void *values)
 {
+    const struct bundling *bundling = values;
     struct extraction extraction = {.status = INGOT_SUCCESS};
     struct common_options options = bundling->common;
     ingot_persist_trust_t trust;
@@ -137,52 +148,33 @@ static int extract(const struct bundling *bundling)
     return code;
 }
 
-static void take_action(struct bundling *bundling, const char *name, struct argp_state *state)
-{
-    if (strcmp(name, "create") == 0)
-        bundling->action = create;
-    else if (strcmp(name, "list") == 0)
-        bundling->action = list;
-    else if (strcmp(name, "extract") == 0)
-        bundling->action = extract;
-    else
-        argp_error(state, "\"%s\" is not a bundle command: use create, list or extract", name);
-}
+const struct command command_bundle_create = {
+    .name = "bundle create",
+    .group = "Run and build",
+    .summary = "create a bundle from a store",
+    .about = "Creates a bundle from the store's valid entries. An existing bundle is replaced when the new one is "
+             "complete.",
+    .options = bundle_options,
+    .size = sizeof(struct bundling),
+    .run = create,
+};
 
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct bundling *bundling = state->input;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        if (state->arg_num == 0)
-            take_action(bundling, value, state);
-        else if (state->arg_num == 1)
-            bundling->path = value;
-        else
-            argp_error(state, "too many arguments");
-        return 0;
-    case ARGP_KEY_END:
-        if (bundling->path == NULL)
-            argp_error(state, "name a bundle command and a file");
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
+const struct command command_bundle_list = {
+    .name = "bundle list",
+    .group = "Run and build",
+    .summary = "list a bundle's entries",
+    .about = "Lists a bundle's entries as \"ingot ls\" does.",
+    .options = bundle_options,
+    .size = sizeof(struct bundling),
+    .run = list,
+};
 
-static int run(int argc, char **argv)
-{
-    static const struct argp argp = {
-        NULL,
-        parse_option,
-        "create FILE\nlist FILE\nextract FILE",
-        "Creates a bundle from the store's valid entries, lists a bundle's entries, or stores them in the store, which "
-        "is created if it is missing.",
-        options_common,
-        NULL,
-        NULL};
-    struct bundling bundling = {.path = NULL};
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &bundling);
-    return bundling.action(&bundling);
-}
-
-const struct command command_bundle = {"bundle", "create, list or extract a bundle", run};
+const struct command command_bundle_extract = {
+    .name = "bundle extract",
+    .group = "Run and build",
+    .summary = "store a bundle's entries in a store",
+    .about = "Stores a bundle's entries in the store, which is created if it is missing.",
+    .options = bundle_options,
+    .size = sizeof(struct bundling),
+    .run = extract,
+};

@@ -11,62 +11,53 @@
 #include "cli/base/options.h"
 #include "cli/base/progress.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/store/store.h"
-#include "util/quantity.h"
+#include "cli/usage/parse.h"
+#include "util/nanoseconds.h"
 
 struct evicting {
     struct common_options common;
     ingot_persist_limits_t limits;
-    ingot_persist_eviction_t order;
-    bool has_order;
-    bool has_limit;
+    uint64_t max_size; /* the limits: 0 if not given */
+    uint64_t max_entries;
+    uint64_t max_age_ns;
+    unsigned order; /* 0 if not given; 1 for fifo, 2 for lru */
     bool is_to_clear;
 };
 
-static const struct argp_option evict_options[] = {
-    {"max-size", 's', "SIZE", 0, "Evict until at most SIZE remains: bytes, with an optional K, M, G or T", 0},
-    {"max-entries", 'e', "COUNT", 0, "Evict until at most COUNT entries remain", 0},
-    {"max-age", 'a', "AGE", 0, "Evict until no entry is older than AGE: a number with s, m, h, d or w", 0},
-    {"order", 'o', "ORDER", 0,
-     "fifo: oldest created first; lru: least recently used first. Default: INGOT_PERSIST_EVICTION, or fifo", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option options[] = {
+    {.name = "max-size",
+     .letter = 's',
+     .kind = VALUE_SIZE,
+     .value = "SIZE",
+     .words = "unlimited none",
+     .at = offsetof(struct evicting, max_size),
+     .help = "Evict until at most SIZE remains"},
+    {.name = "max-entries",
+     .letter = 'e',
+     .kind = VALUE_COUNT,
+     .value = "COUNT",
+     .words = "unlimited none",
+     .at = offsetof(struct evicting, max_entries),
+     .help = "Evict until at most COUNT entries remain"},
+    {.name = "max-age",
+     .letter = 'a',
+     .kind = VALUE_TIME,
+     .value = "AGE",
+     .words = "unlimited none",
+     .at = offsetof(struct evicting, max_age_ns),
+     .help = "Evict until no entry is older than AGE"},
+    {.name = "order",
+     .letter = 'o',
+     .kind = VALUE_WORD,
+     .value = "ORDER",
+     .words = "fifo lru",
+     .at = offsetof(struct evicting, order),
+     .help = "Evict the oldest created first (fifo) or the least recently used first (lru). Default: "
+             "INGOT_PERSIST_EVICTION"},
+    {.help = NULL},
 };
-
-static void parse_order(struct evicting *evicting, const char *value, struct argp_state *state)
-{
-    evicting->has_order = true;
-    if (strcmp(value, "fifo") == 0)
-        evicting->order = INGOT_PERSIST_EVICT_FIFO;
-    else if (strcmp(value, "lru") == 0)
-        evicting->order = INGOT_PERSIST_EVICT_LRU;
-    else
-        argp_error(state, "\"%s\" is not an order: use fifo or lru", value);
-}
-
-static void take_limit(struct evicting *evicting, bool is_parsed, const char *value, struct argp_state *state)
-{
-    evicting->has_limit = true;
-    if (!is_parsed)
-        argp_error(state, "\"%s\" is not a valid limit", value);
-}
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct evicting *evicting = state->input;
-    ingot_persist_limits_t *limits = &evicting->limits;
-    switch (key) {
-    case 's': take_limit(evicting, quantity_read_size(value, &limits->max_bytes), value, state); return 0;
-    case 'e': take_limit(evicting, quantity_read_count(value, &limits->max_entries), value, state); return 0;
-    case 'a': take_limit(evicting, units_parse_age(value, &limits->max_age_seconds), value, state); return 0;
-    case 'o': parse_order(evicting, value, state); return 0;
-    case ARGP_KEY_END:
-        if (!evicting->has_limit)
-            argp_error(state, "give --max-size, --max-entries or --max-age");
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
 
 static void print(const struct evicting *evicting, ingot_status_t status, uint64_t entry_count, uint64_t bytes)
 {
@@ -84,6 +75,13 @@ static void print(const struct evicting *evicting, ingot_status_t status, uint64
     }
 }
 
+/* Returns the order of eviction, or NULL for the one that the environment sets. */
+static const ingot_persist_eviction_t *order_of(const struct evicting *evicting)
+{
+    static const ingot_persist_eviction_t orders[] = {INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_EVICT_LRU};
+    return evicting->order != 0 ? &orders[evicting->order - 1] : NULL;
+}
+
 static int evict(struct evicting *evicting)
 {
     uint64_t entry_count = 0;
@@ -91,8 +89,7 @@ static int evict(struct evicting *evicting)
     ingot_storage_t storage = NULL;
     struct progress progress;
 
-    const ingot_persist_eviction_t *order = evicting->has_order ? &evicting->order : NULL;
-    const int code = store_open(&storage, &evicting->common, STORE_WRITE, order);
+    const int code = store_open(&storage, &evicting->common, STORE_WRITE, order_of(evicting));
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();
@@ -111,26 +108,53 @@ static int evict(struct evicting *evicting)
     return result;
 }
 
-static int run_evict(int argc, char **argv)
+/* Returns a limit as ingot_persist_evict takes it, which is 0 if nothing may remain. A limit that was not given does
+ * not limit anything. */
+static uint64_t limit_of(uint64_t given, uint64_t unit)
 {
-    static const struct argp argp = {
-        evict_options,  parse_option, NULL, "Removes entries in order until the store is within the limits.",
-        options_common, NULL,         NULL};
-    struct evicting evicting = {.limits = INGOT_PERSIST_LIMITS_INIT};
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &evicting);
-    return evict(&evicting);
+    if (given == 0 || given == QUANTITY_UNLIMITED)
+        return UINT64_MAX;
+    return given == QUANTITY_NONE ? 0 : (given - 1) / unit + 1; /* rounded up: not 0 */
 }
 
-static int run_clear(int argc, char **argv)
+static int run_evict(void *values)
 {
-    static const struct argp argp = {
-        NULL, options_parse_none, NULL, "Removes all entries, or those of --namespace.", options_common, NULL, NULL};
-    struct evicting evicting = {.limits = INGOT_PERSIST_LIMITS_INIT, .is_to_clear = true};
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &evicting);
-    evicting.limits.max_bytes = 0;
-    evicting.limits.max_entries = 0;
-    return evict(&evicting);
+    struct evicting *evicting = values;
+    if (evicting->max_size == 0 && evicting->max_entries == 0 && evicting->max_age_ns == 0)
+        return parse_refuse(&command_evict, "give --max-size, --max-entries or --max-age");
+    evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;
+    evicting->limits.max_bytes = limit_of(evicting->max_size, 1);
+    evicting->limits.max_entries = limit_of(evicting->max_entries, 1);
+    evicting->limits.max_age_seconds = limit_of(evicting->max_age_ns, NS_PER_SECOND);
+    return evict(evicting);
 }
 
-const struct command command_evict = {"evict", "remove entries down to limits in size, number or age", run_evict};
-const struct command command_clear = {"clear", "remove all entries", run_clear};
+static int run_clear(void *values)
+{
+    struct evicting *evicting = values;
+    evicting->is_to_clear = true;
+    evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;
+    evicting->limits.max_bytes = 0;
+    evicting->limits.max_entries = 0;
+    return evict(evicting);
+}
+
+const struct command command_evict = {
+    .name = "evict",
+    .group = "Keep a store in order",
+    .summary = "remove entries down to limits in size, number or age",
+    .about = "Removes entries until the store is within all given limits. 0 stands for a limit that is not given.",
+    .options = options,
+    .size = sizeof(struct evicting),
+    .run = run_evict,
+};
+
+const struct command command_clear = {
+    .name = "clear",
+    .group = "Keep a store in order",
+    .summary = "remove all entries",
+    .about = "Removes all entries, or those of --namespace. The counts that \"ingot stats\" shows are kept, and so is "
+             "headers.memo.",
+    .size = sizeof(struct evicting),
+    .run = run_clear,
+};

@@ -15,7 +15,7 @@
 #include "cli/base/json.h"
 #include "cli/base/options.h"
 #include "cli/base/text.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/id_file.h"
 #include "cli/commands/words.h"
 #include "cli/store/entry.h"
@@ -41,25 +41,19 @@ struct explaining {
     size_t compared_count;
 };
 
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct explaining *explaining = state->input;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        if (state->arg_num == 0)
-            explaining->wanted_name = value;
-        else if (state->arg_num == 1)
-            explaining->other_name = value;
-        else
-            argp_error(state, "too many arguments");
-        return 0;
-    case ARGP_KEY_END:
-        if (explaining->wanted_name == NULL)
-            argp_error(state, "name an id");
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
+static const struct command_option options[] = {
+    {.kind = VALUE_ENTRY,
+     .flags = OPTION_REQUIRED,
+     .value = "ID",
+     .at = offsetof(struct explaining, wanted_name),
+     .help = "A file with a cache blob id as returned by ingot_program_desc_get_cache_blob_id(), a key.bin of any "
+             "store, a single file, or the name of an entry, which is compared with all others"},
+    {.kind = VALUE_ENTRY,
+     .value = "ENTRY",
+     .at = offsetof(struct explaining, other_name),
+     .help = "The entry, or the path of a single file, to compare with. Default: the nearest entry"},
+    {.help = NULL},
+};
 
 static int find_wanted(struct explaining *explaining, ingot_storage_t storage)
 {
@@ -236,37 +230,34 @@ static bool needs_store(const struct explaining *explaining)
            !id_file_is(explaining->wanted_name);
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {NULL,
-                                     parse_option,
-                                     "ID [ENTRY]\nID FILE",
-                                     "Explains why ID would be a miss: lists the fields in which the nearest stored "
-                                     "id, or the id of ENTRY or of the "
-                                     "single file FILE, differs. ID is a file with a cache blob id, a store's key.bin, "
-                                     "a single file, or the name of an "
-                                     "entry, which is compared with all others.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
-    struct explaining explaining = {.wanted_name = NULL};
+    struct explaining *explaining = values;
     ingot_storage_t storage = NULL;
-
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &explaining);
-    int code = needs_store(&explaining) ? store_open(&storage, &explaining.common, STORE_READ, NULL) : EXIT_DONE;
+    int code = needs_store(explaining) ? store_open(&storage, &explaining->common, STORE_READ, NULL) : EXIT_DONE;
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();
-    code = find_wanted(&explaining, storage);
+    code = find_wanted(explaining, storage);
     if (code == EXIT_DONE)
-        code = find_nearest(&explaining, storage);
+        code = find_nearest(explaining, storage);
     if (code == EXIT_DONE)
-        code = judge(&explaining, storage);
-    cJSON_Delete(explaining.differences);
-    entry_fini(&explaining.nearest);
-    entry_fini(&explaining.wanted);
+        code = judge(explaining, storage);
+    cJSON_Delete(explaining->differences);
+    entry_fini(&explaining->nearest);
+    entry_fini(&explaining->wanted);
     ingot_storage_release(storage);
     return code;
 }
 
-const struct command command_explain = {"explain", "explain why an id would be a miss", run};
+const struct command command_explain = {
+    .name = "explain",
+    .group = "Look into a store",
+    .summary = "explain why an id would be a miss",
+    .about = "Shows whether a program or an artifact with this id would be found, and if not, in which fields the "
+             "nearest stored id differs. The nearest entry has the same sources, or is an artifact of the same kind, "
+             "and then differs in the fewest fields. A different order of options hardly counts.",
+    .options = options,
+    .size = sizeof(struct explaining),
+    .run = run,
+};

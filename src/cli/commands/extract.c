@@ -24,10 +24,11 @@
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/text.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#include "cli/usage/parse.h"
 
 #define UNNAMED "value" /* the file of a part without a name */
 
@@ -35,8 +36,7 @@ struct extracting {
     struct common_options common;
     const char *output;
     const char *kind; /* extract all artifacts of this kind; NULL: the named entries */
-    char **names;
-    size_t name_count;
+    struct text_list names;
     ingot_storage_t storage;
     bool has_folders; /* true if every artifact gets its own folder */
     uint64_t artifact_count;
@@ -44,29 +44,26 @@ struct extracting {
     int code;
 };
 
-static const struct argp_option extract_options[] = {
-    {"output", 'o', "FOLDER", 0, "The folder to write to, which is created if it is missing. Default: .", 0},
-    {"kind", 'k', "KIND", 0, "Extract all artifacts of this kind", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option options[] = {
+    {.kind = VALUE_ENTRY,
+     .flags = OPTION_REPEATED,
+     .value = "ENTRY",
+     .at = offsetof(struct extracting, names),
+     .help = "The artifacts, by the names that \"ingot ls\" prints"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = VALUE_FOLDER,
+     .value = "FOLDER",
+     .at = offsetof(struct extracting, output),
+     .help = "The folder to write to, which is created if it is missing. Default: ."},
+    {.name = "kind",
+     .letter = 'k',
+     .kind = VALUE_TEXT,
+     .value = "KIND",
+     .at = offsetof(struct extracting, kind),
+     .help = "Extract all artifacts of this kind"},
+    {.help = NULL},
 };
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct extracting *extracting = state->input;
-    switch (key) {
-    case 'o': extracting->output = value; return 0;
-    case 'k': extracting->kind = value; return 0;
-    case ARGP_KEY_ARG:
-        extracting->names = memory_grow(extracting->names, extracting->name_count, sizeof(*extracting->names));
-        extracting->names[extracting->name_count++] = value;
-        return 0;
-    case ARGP_KEY_END:
-        if ((extracting->name_count == 0) == (extracting->kind == NULL))
-            argp_error(state, "name an entry, or give --kind");
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
 
 /* ---- files ---- */
 
@@ -250,34 +247,38 @@ static void tell(const struct extracting *extracting)
                  extracting->file_count);
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {
-        extract_options,
-        parse_option,
-        "ENTRY...\n--kind KIND",
-        "Writes the parts of artifacts to files with their names; a part without a name is called \"" UNNAMED "\". "
-        "Several artifacts get a folder each. Existing files are left unchanged.",
-        options_common,
-        NULL,
-        NULL};
-    struct extracting extracting = {.output = "."};
-
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &extracting);
-    extracting.code = store_open(&extracting.storage, &extracting.common, STORE_READ, NULL);
-    if (extracting.code == EXIT_DONE) {
+    struct extracting *extracting = values;
+    if ((extracting->names.count == 0) == (extracting->kind == NULL))
+        return parse_refuse(&command_extract, "name either entries, or a kind with --kind");
+    if (extracting->output == NULL)
+        extracting->output = ".";
+    extracting->code = store_open(&extracting->storage, &extracting->common, STORE_READ, NULL);
+    if (extracting->code == EXIT_DONE) {
         interrupt_catch();
-        extracting.has_folders = extracting.kind != NULL || extracting.name_count > 1;
-        for (size_t i = 0; i < extracting.name_count && !interrupt_seen(); ++i)
-            extract_named(&extracting, extracting.names[i]);
+        extracting->has_folders = extracting->kind != NULL || extracting->names.count > 1;
+        for (size_t i = 0; i < extracting->names.count && !interrupt_seen(); ++i)
+            extract_named(extracting, extracting->names.items[i]);
         const int code =
-            extracting.kind != NULL ? entry_visit_all(extracting.storage, extract_of_kind, &extracting) : EXIT_DONE;
-        extracting.code = code > extracting.code ? code : extracting.code;
-        tell(&extracting);
+            extracting->kind != NULL ? entry_visit_all(extracting->storage, extract_of_kind, extracting) : EXIT_DONE;
+        extracting->code = code > extracting->code ? code : extracting->code;
+        tell(extracting);
     }
-    free(extracting.names);
-    ingot_storage_release(extracting.storage);
-    return extracting.code;
+    ingot_storage_release(extracting->storage);
+    return extracting->code;
 }
 
-const struct command command_extract = {"extract", "write the parts of artifacts to files", run};
+const struct command command_extract = {
+    .name = "extract",
+    .group = "Look into a store",
+    .summary = "write the parts of artifacts to files",
+    .about = "Writes the parts of the named artifacts, or of all artifacts of a kind, to files with the names of the "
+             "parts. A part without a name is called \"" UNNAMED "\". Several artifacts get a folder each, which is "
+             "named after the entry. Existing files are left unchanged, which is a failure. Parts whose names would "
+             "lead out of the folder are left out, with exit status 1.\n\n"
+             "Many frameworks store pickles, which can run any code when they are loaded.",
+    .options = options,
+    .size = sizeof(struct extracting),
+    .run = run,
+};

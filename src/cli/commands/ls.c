@@ -16,7 +16,7 @@
 #include "cli/base/options.h"
 #include "cli/base/text.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/table.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
@@ -38,7 +38,7 @@ struct listing {
     const char *device;
     const char *driver;
     const char *source;
-    compare_rows compare;
+    unsigned order; /* 0: the first one; otherwise its position in `orders`, from 1 */
     bool is_reverse;
     bool is_names_only;
     struct row *rows;
@@ -104,58 +104,49 @@ static int by_source(const void *a, const void *b)
     return order != 0 ? order : by_name(a, b);
 }
 
-static const struct {
-    const char *name;
-    compare_rows compare;
-} orders[] = {
-    {"created", by_creation}, {"used", by_use},      {"size", by_size},     {"name", by_name},
-    {"device", by_device},    {"driver", by_driver}, {"source", by_source},
+/* In the order of the words of --sort. */
+static const compare_rows orders[] = {by_creation, by_use, by_size, by_name, by_device, by_driver, by_source};
+
+static const struct command_option options[] = {
+    {.name = "kind",
+     .letter = 'k',
+     .kind = VALUE_TEXT,
+     .value = "KIND",
+     .at = offsetof(struct listing, kind),
+     .help = "List only artifacts of this kind, or with \"program\" only programs"},
+    {.name = "device",
+     .letter = 'D',
+     .kind = VALUE_TEXT,
+     .value = "TEXT",
+     .at = offsetof(struct listing, device),
+     .help = "List only entries for a device whose name contains TEXT"},
+    {.name = "driver",
+     .letter = 'V',
+     .kind = VALUE_TEXT,
+     .value = "TEXT",
+     .at = offsetof(struct listing, driver),
+     .help = "List only entries of a driver whose version contains TEXT"},
+    {.name = "source",
+     .letter = 'S',
+     .kind = VALUE_TEXT,
+     .value = "TEXT",
+     .at = offsetof(struct listing, source),
+     .help = "List only entries with a source whose digest begins with TEXT, or whose kind, name, headers or files "
+             "contain TEXT, and artifacts whose label or key contains it"},
+    {.name = "sort",
+     .letter = 's',
+     .kind = VALUE_WORD,
+     .value = "KEY",
+     .words = "created used size name device driver source",
+     .at = offsetof(struct listing, order),
+     .help = "Sort by KEY, times with the last first and sizes with the largest first. Default: created"},
+    {.name = "reverse", .letter = 'r', .at = offsetof(struct listing, is_reverse), .help = "Reverse the order"},
+    {.name = "names",
+     .letter = '1',
+     .at = offsetof(struct listing, is_names_only),
+     .help = "Print names only, one per line. Reads no blobs unless --source is given"},
+    {.help = NULL},
 };
-
-static compare_rows find_order(const char *name)
-{
-    for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); ++i) {
-        if (strcmp(orders[i].name, name) == 0)
-            return orders[i].compare;
-    }
-    return NULL;
-}
-
-static const struct argp_option ls_options[] = {
-    {"kind", 'k', "KIND", 0, "List only artifacts of this kind, or with \"program\" only programs", 0},
-    {"device", 'D', "TEXT", 0, "List only entries for a device whose name contains TEXT", 0},
-    {"driver", 'V', "TEXT", 0, "List only entries of a driver whose version contains TEXT", 0},
-    {"source", 'S', "TEXT", 0,
-     "List only entries with a source whose digest begins with TEXT, or whose kind, name, headers or files contain "
-     "TEXT, and artifacts whose label or key contains it",
-     0},
-    {"sort", 's', "KEY", 0,
-     "Sort by created (newest first, the default), used (last first), size (largest first), name, device, driver or "
-     "source",
-     0},
-    {"reverse", 'r', NULL, 0, "Reverse the order", 0},
-    {"names", '1', NULL, 0, "Print names only, one per line", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
-};
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct listing *listing = state->input;
-    switch (key) {
-    case 'k': listing->kind = value; return 0;
-    case 'D': listing->device = value; return 0;
-    case 'V': listing->driver = value; return 0;
-    case 'S': listing->source = value; return 0;
-    case 'r': listing->is_reverse = true; return 0;
-    case '1': listing->is_names_only = true; return 0;
-    case 's':
-        listing->compare = find_order(value);
-        if (listing->compare == NULL)
-            argp_error(state, "\"%s\" is not a sort key", value);
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
 
 static bool is_wanted(const struct listing *listing, const struct row *row)
 {
@@ -208,7 +199,7 @@ static void sort_rows(struct listing *listing)
 {
     const size_t count = listing->row_count;
     if (count > 1)
-        qsort(listing->rows, count, sizeof(*listing->rows), listing->compare);
+        qsort(listing->rows, count, sizeof(*listing->rows), orders[listing->order != 0 ? listing->order - 1 : 0]);
     for (size_t i = 0; listing->is_reverse && i < count / 2; ++i) {
         const struct row row = listing->rows[i];
         listing->rows[i] = listing->rows[count - 1 - i];
@@ -305,24 +296,31 @@ static int list(struct listing *listing, ingot_storage_t storage)
 
 int ls_all(ingot_storage_t storage, bool is_json)
 {
-    struct listing listing = {.common = {.is_json = is_json}, .compare = by_creation};
+    struct listing listing = {.common = {.is_json = is_json}};
     return list(&listing, storage);
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {ls_options,     parse_option, NULL, "Lists the entries of a store.",
-                                     options_common, NULL,         NULL};
-    struct listing listing = {.compare = by_creation};
+    struct listing *listing = values;
     ingot_storage_t storage = NULL;
-
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &listing); /* ends the program on an error */
-    int code = store_open(&storage, &listing.common, STORE_READ, NULL);
+    int code = store_open(&storage, &listing->common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
-    code = list(&listing, storage);
+    code = list(listing, storage);
     ingot_storage_release(storage);
     return code;
 }
 
-const struct command command_ls = {"ls", "list entries", run};
+const struct command command_ls = {
+    .name = "ls",
+    .group = "Look into a store",
+    .summary = "list entries",
+    .about = "Lists entries with size, age, time since the last use, build time, backend, driver, sources, the first "
+             "source's name and devices. For an artifact it shows the kind in the place of the backend, the time that "
+             "making it took, and its label as the name. For a bad entry it shows the status instead. It reads each "
+             "blob to get the name and the build time.",
+    .options = options,
+    .size = sizeof(struct listing),
+    .run = run,
+};

@@ -9,7 +9,7 @@
 #include "cli/base/json.h"
 #include "cli/base/options.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/table.h"
 #include "cli/store/id.h"
 
@@ -20,22 +20,14 @@ struct listing {
     cJSON *json; /* with --json; used instead of the table */
 };
 
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct listing *listing = state->input;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        if (listing->path != NULL)
-            argp_error(state, "name one manifest only");
-        listing->path = value;
-        return 0;
-    case ARGP_KEY_END:
-        if (listing->path == NULL)
-            argp_error(state, "name a manifest");
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
+static const struct command_option options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED,
+     .value = "FILE",
+     .at = offsetof(struct listing, path),
+     .help = "The manifest. It does not need a store"},
+    {.help = NULL},
+};
 
 static void add_to_json(cJSON *list, uint32_t age, size_t size, const struct id_view *id)
 {
@@ -67,37 +59,36 @@ static int visit(size_t size, const uint8_t *bytes, uint32_t age, void *user)
     return 1;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {NULL,
-                                     parse_option,
-                                     "FILE",
-                                     "Lists a manifest's programs in the order of the requests. AGE is the number of "
-                                     "runs in a row without a request.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
     static const struct table_column columns[] = {
         {"AGE", true}, {"BACKEND", false}, {"DRIVER", false}, {"SOURCE", false}, {"DEVICE", false}};
-    struct listing listing = {.path = NULL};
+    struct listing *listing = values;
 
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &listing);
-    table_init(&listing.table, sizeof(columns) / sizeof(columns[0]), columns);
-    if (listing.common.is_json)
-        listing.json = cJSON_CreateArray();
-    const ingot_status_t status = ingot_persist_read_manifest(listing.path, visit, &listing);
+    table_init(&listing->table, sizeof(columns) / sizeof(columns[0]), columns);
+    if (listing->common.is_json)
+        listing->json = cJSON_CreateArray();
+    const ingot_status_t status = ingot_persist_read_manifest(listing->path, visit, listing);
     if (status != INGOT_SUCCESS) {
-        (void)fprintf(stderr, "ingot: %s: %s: %s\n", listing.path, ingot_status_name(status),
+        (void)fprintf(stderr, "ingot: %s: %s: %s\n", listing->path, ingot_status_name(status),
                       ingot_last_error_detail());
-        cJSON_Delete(listing.json);
-    } else if (listing.json != NULL) {
-        json_print(listing.json);
+        cJSON_Delete(listing->json);
+    } else if (listing->json != NULL) {
+        json_print(listing->json);
     } else {
-        table_print(&listing.table);
+        table_print(&listing->table);
     }
-    table_fini(&listing.table);
+    table_fini(&listing->table);
     return status == INGOT_SUCCESS ? EXIT_DONE : EXIT_NO_STORE;
 }
 
-const struct command command_manifest = {"manifest",
-                                         "list the programs that a run requested and the next run can load ahead", run};
+const struct command command_manifest = {
+    .name = "manifest",
+    .group = "Look into a store",
+    .summary = "list the programs that a run requested and the next run can load ahead",
+    .about = "Lists the programs of a manifest in the order in which the last run requested them. Programs that only "
+             "earlier runs requested follow; AGE is the number of runs in a row that did not request a program.",
+    .options = options,
+    .size = sizeof(struct listing),
+    .run = run,
+};

@@ -10,7 +10,7 @@
 #include "cli/base/options.h"
 #include "cli/base/progress.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/store/store.h"
 
 struct recounting {
@@ -18,20 +18,13 @@ struct recounting {
     bool is_dry;
 };
 
-static const struct argp_option recount_options[] = {
-    {"dry-run", 'y', NULL, 0, "Count only; exit status 1 if the recorded total is wrong", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option options[] = {
+    {.name = "dry-run",
+     .letter = 'y',
+     .at = offsetof(struct recounting, is_dry),
+     .help = "Count only; exit status 1 if the recorded total is wrong"},
+    {.help = NULL},
 };
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct recounting *recounting = state->input;
-    (void)value;
-    if (key != 'y')
-        return options_parse_other(key, state);
-    recounting->is_dry = true;
-    return 0;
-}
 
 static bool is_right(const ingot_persist_count_t *count)
 {
@@ -70,21 +63,13 @@ static void print_json(const ingot_persist_count_t *count, bool is_written)
     json_print(json);
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {recount_options,
-                                     parse_option,
-                                     NULL,
-                                     "Counts the whole store with all namespaces, and corrects its recorded total.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
-    struct recounting recounting = {.is_dry = false};
+    const struct recounting *recounting = values;
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     ingot_storage_t storage = NULL;
 
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &recounting);
-    int code = store_open(&storage, &recounting.common, recounting.is_dry ? STORE_READ : STORE_WRITE, NULL);
+    int code = store_open(&storage, &recounting->common, recounting->is_dry ? STORE_READ : STORE_WRITE, NULL);
     if (code != EXIT_DONE)
         return code;
     struct progress progress;
@@ -97,14 +82,22 @@ static int run(int argc, char **argv)
     if (status != INGOT_SUCCESS) {
         code = store_failed("counting", status);
     } else {
-        if (recounting.common.is_json)
-            print_json(&count, !recounting.is_dry && !interrupt_seen());
+        if (recounting->common.is_json)
+            print_json(&count, !recounting->is_dry && !interrupt_seen());
         else
             print_text(&count);
-        code = interrupt_seen() ? EXIT_INTERRUPTED : recounting.is_dry && !is_right(&count) ? EXIT_FINDING : EXIT_DONE;
+        code = interrupt_seen() ? EXIT_INTERRUPTED : recounting->is_dry && !is_right(&count) ? EXIT_FINDING : EXIT_DONE;
     }
     ingot_storage_release(storage);
     return code;
 }
 
-const struct command command_recount = {"recount", "count the store and correct its recorded total", run};
+const struct command command_recount = {
+    .name = "recount",
+    .group = "Keep a store in order",
+    .summary = "count the store and correct its recorded total",
+    .about = "Counts the whole store with all namespaces, and corrects its recorded total.",
+    .options = options,
+    .size = sizeof(struct recounting),
+    .run = run,
+};

@@ -14,7 +14,7 @@
 #include "cli/base/options.h"
 #include "cli/base/text.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/id_file.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
@@ -23,26 +23,19 @@
 
 struct showing {
     struct common_options common;
-    char **names;
-    size_t name_count;
+    struct text_list names;
     bool is_first; /* true if nothing has been shown yet */
 };
 
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct showing *showing = state->input;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        showing->names = memory_grow(showing->names, showing->name_count, sizeof(*showing->names));
-        showing->names[showing->name_count++] = value;
-        return 0;
-    case ARGP_KEY_END:
-        if (showing->name_count == 0)
-            argp_error(state, "name an entry or a single file");
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
+static const struct command_option options[] = {
+    {.kind = VALUE_ENTRY,
+     .flags = OPTION_REQUIRED | OPTION_REPEATED,
+     .value = "ENTRY",
+     .at = offsetof(struct showing, names),
+     .help = "The name of an entry as printed by \"ingot ls\", or the beginning of one, or the path of a single file, "
+             "for which no store is needed"},
+    {.help = NULL},
+};
 
 static void print_line(const char *name, const char *value)
 {
@@ -229,8 +222,8 @@ static int show_all(struct showing *showing)
 {
     ingot_storage_t storage = NULL; /* stays NULL if only files are shown */
     int result = EXIT_DONE;
-    for (size_t i = 0; i < showing->name_count && result <= EXIT_FINDING; ++i) {
-        const char *name = showing->names[i];
+    for (size_t i = 0; i < showing->names.count && result <= EXIT_FINDING; ++i) {
+        const char *name = showing->names.items[i];
         const bool is_file = id_file_is(name);
         int code = is_file || storage != NULL ? EXIT_DONE : store_open(&storage, &showing->common, STORE_READ, NULL);
         if (code == EXIT_DONE)
@@ -244,24 +237,22 @@ static int show_all(struct showing *showing)
     return result;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {
-        NULL,
-        parse_option,
-        "ENTRY...\nFILE...",
-        "Shows all details of entries. ENTRY is a name as printed by \"ingot ls\", or the beginning of one. FILE is a "
-        "single file, which needs no store.",
-        options_common,
-        NULL,
-        NULL};
-    struct showing showing = {.is_first = true};
-
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &showing);
+    struct showing *showing = values;
+    showing->is_first = true;
     interrupt_catch();
-    const int code = show_all(&showing);
-    free(showing.names);
-    return code;
+    return show_all(showing);
 }
 
-const struct command command_show = {"show", "show everything about entries: id, kernels, build log", run};
+const struct command command_show = {
+    .name = "show",
+    .group = "Look into a store",
+    .summary = "show everything about entries: id, kernels, build log",
+    .about = "Shows all details of entries: sizes and times, each field of the id, the source's name, the kernels, the "
+             "binaries, the build time and the build log; of an artifact, the fields of its key, its label, its parts, "
+             "and when it was made.",
+    .options = options,
+    .size = sizeof(struct showing),
+    .run = run,
+};

@@ -12,7 +12,7 @@
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/table.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
@@ -199,39 +199,37 @@ static int print(struct summary *summary, ingot_storage_t storage)
     return EXIT_DONE;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {NULL,
-                                     options_parse_none,
-                                     NULL,
-                                     "Summarizes a store's content, and the time that it saved so far. "
-                                     "\"recorded\" is the total of all size.txt files.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
-    struct summary summary = {.by = {{.title = "NAMESPACE"},
-                                     {.title = "KIND"},
-                                     {.title = "BACKEND"},
-                                     {.title = "DEVICE"},
-                                     {.title = "DRIVER"},
-                                     {.title = "STATUS"}}};
+    static const char *const titles[GROUPING_COUNT] = {"NAMESPACE", "KIND", "BACKEND", "DEVICE", "DRIVER", "STATUS"};
+    struct summary *summary = values;
     ingot_storage_t storage = NULL;
-
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &summary);
-    int code = store_open(&storage, &summary.common, STORE_READ, NULL);
+    int code = store_open(&storage, &summary->common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
+    for (size_t i = 0; i < GROUPING_COUNT; ++i)
+        summary->by[i].title = titles[i];
     interrupt_catch();
-    code = entry_visit_all(storage, add_entry, &summary);
+    code = entry_visit_all(storage, add_entry, summary);
     if (code == EXIT_DONE)
-        code = print(&summary, storage);
+        code = print(summary, storage);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {
-        for (size_t j = 0; j < summary.by[i].count; ++j)
-            free(summary.by[i].shares[j].name);
-        free(summary.by[i].shares);
+        for (size_t j = 0; j < summary->by[i].count; ++j)
+            free(summary->by[i].shares[j].name);
+        free(summary->by[i].shares);
     }
     ingot_storage_release(storage);
     return code;
 }
 
-const struct command command_stats = {"stats", "summarize a store by kind, backend, device and driver", run};
+const struct command command_stats = {
+    .name = "stats",
+    .group = "Look into a store",
+    .summary = "summarize a store by kind, backend, device and driver",
+    .about =
+        "Summarizes the store in total and by namespace, kind, backend, device, driver and status. \"recorded\" is "
+        "the total that the store has recorded. \"use\" and \"time saved\" say how many programs and artifacts all "
+        "processes loaded and made so far, and how much time the loads saved.",
+    .size = sizeof(struct summary),
+    .run = run,
+};

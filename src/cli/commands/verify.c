@@ -11,40 +11,38 @@
 #include "cli/base/progress.h"
 #include "cli/base/text.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
 
 struct verifying {
     struct common_options common;
     bool is_repair;
+    bool is_required;
     uint64_t untrusted_count;
     cJSON *problems; /* with --json; otherwise problems are printed when they are found */
     struct progress progress;
 };
 
-static const struct argp_option verify_options[] = {
-    {"repair", 'r', NULL, 0, "Remove truncated and corrupt entries and the leftovers of killed processes", 0},
-    {"require", 'q', NULL, 0, "Require a seal by one of the keys on each blob; the store may be another user's", 0},
-    {"keys", 'k', "FILE[:FILE...]", 0, "Check seals with the keys in these files. Default: INGOT_PERSIST_KEYS", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option options[] = {
+    {.name = "repair",
+     .letter = 'r',
+     .at = offsetof(struct verifying, is_repair),
+     .help = "Remove truncated and corrupt entries and the leftovers of killed processes, and correct the recorded "
+             "total. Does not touch entries of another format version, entries that other users own or may write, or "
+             "entries whose seal is refused"},
+    {.name = "require",
+     .letter = 'q',
+     .at = offsetof(struct verifying, is_required),
+     .help = "Require a seal by one of the keys on each blob; the store may be another user's"},
+    {.name = "keys",
+     .letter = 'k',
+     .kind = VALUE_FILE,
+     .value = "FILE[:FILE...]",
+     .at = offsetof(struct verifying, common.key_files),
+     .help = "Check the seals of sealed blobs with the keys in these files. Default: INGOT_PERSIST_KEYS"},
+    {.help = NULL},
 };
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct verifying *verifying = state->input;
-    struct common_options *common = &verifying->common;
-    switch (key) {
-    case 'r': verifying->is_repair = true; return 0;
-    case 'q': common->trust_policy = INGOT_PERSIST_TRUST_REQUIRE; return 0;
-    case 'k':
-        common->key_files = value;
-        if (common->trust_policy == INGOT_PERSIST_TRUST_NONE)
-            common->trust_policy = INGOT_PERSIST_TRUST_VERIFY;
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
 
 static void tell_problem(struct verifying *verifying, const ingot_persist_entry_t *entry)
 {
@@ -111,38 +109,29 @@ static int judge(const struct verifying *verifying, const ingot_persist_verifica
     return is_interrupted ? EXIT_INTERRUPTED : is_clean ? EXIT_DONE : EXIT_FINDING;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {verify_options,
-                                     parse_option,
-                                     NULL,
-                                     "Reads every entry and verifies all checksums, and seals if there are keys. Exit "
-                                     "status 1: bad entries remain, or entries that cannot be read, that other users "
-                                     "may write, or whose seal is refused.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
-    struct verifying verifying = {.is_repair = false};
+    struct verifying *verifying = values;
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     ingot_storage_t storage = NULL;
 
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &verifying);
-    int code = store_open(&storage, &verifying.common, verifying.is_repair ? STORE_WRITE : STORE_READ, NULL);
+    verifying->common.trust_policy = options_policy(verifying->is_required, verifying->common.key_files);
+    int code = store_open(&storage, &verifying->common, verifying->is_repair ? STORE_WRITE : STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();
-    verifying.problems = verifying.common.is_json ? cJSON_CreateArray() : NULL;
-    progress_init(&verifying.progress, "verifying");
-    const ingot_status_t status = ingot_persist_verify(storage, verifying.is_repair, follow, &verifying, &found);
-    progress_fini(&verifying.progress);
+    verifying->problems = verifying->common.is_json ? cJSON_CreateArray() : NULL;
+    progress_init(&verifying->progress, "verifying");
+    const ingot_status_t status = ingot_persist_verify(storage, verifying->is_repair, follow, verifying, &found);
+    progress_fini(&verifying->progress);
     if (status != INGOT_SUCCESS) {
         code = store_failed("verifying", status);
-        cJSON_Delete(verifying.problems);
+        cJSON_Delete(verifying->problems);
     } else {
         const bool is_interrupted = found.done_count < found.entry_count;
-        code = judge(&verifying, &found, is_interrupted);
-        if (verifying.common.is_json)
-            print_json(&verifying, &found, is_interrupted);
+        code = judge(verifying, &found, is_interrupted);
+        if (verifying->common.is_json)
+            print_json(verifying, &found, is_interrupted);
         else
             print_text(&found, is_interrupted);
     }
@@ -150,4 +139,15 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct command command_verify = {"verify", "verify all checksums, and seals; --repair removes bad entries", run};
+const struct command command_verify = {
+    .name = "verify",
+    .group = "Keep a store in order",
+    .summary = "verify all checksums, and seals; --repair removes bad entries",
+    .about = "Reads every entry and verifies all checksums, and seals if there are keys. Unless --repair is given, the "
+             "store may belong to another user if there are keys.\n\n"
+             "Exit status 1: bad entries remain, or entries that cannot be read, that other users may write, or whose "
+             "seal is refused.",
+    .options = options,
+    .size = sizeof(struct verifying),
+    .run = run,
+};

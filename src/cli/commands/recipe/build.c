@@ -19,115 +19,114 @@
 #include "cli/build/report.h"
 #include "cli/build/schedule.h"
 #include "cli/build/tasks.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/recipe/stale.h"
 #include "cli/store/store.h"
+#include "cli/usage/parse.h"
 #include "util/environment.h"
-#include "util/quantity.h"
 
 #define DEFAULT_TIME_NS (UINT64_C(600) * 1000000000)
 #define DEFAULT_MEMORY (UINT64_C(4) << 30)
 
-enum { MOST_JOBS = 1024, KEY_STALE = 256 };
+enum { MOST_JOBS = 1024 };
 
 struct building {
     struct common_options common;
-    bool is_stale;      /* --stale: builds from the recipes that the store keeps */
-    const char *bundle; /* NULL: none */
-    char **paths;       /* the recipe files */
-    size_t path_count;
-    ingot_persist_trust_policy_t policy; /* for the recipes' seals; INGOT_PERSIST_TRUST may require more */
-    const char *key_files;               /* the keys for these seals; NULL: INGOT_PERSIST_KEYS */
-    char **selectors;                    /* the values of --device; if there are none, all devices are chosen */
-    size_t selector_count;
+    bool is_stale;              /* --stale: builds from the recipes that the store keeps */
+    const char *bundle;         /* NULL: none */
+    struct text_list paths;     /* the recipe files */
+    bool is_required;           /* --require: for the recipes' seals; INGOT_PERSIST_TRUST may require more */
+    const char *key_files;      /* the keys for these seals; NULL: INGOT_PERSIST_KEYS */
+    struct text_list selectors; /* the values of --device; if there are none, all devices are chosen */
+    uint64_t job_count;         /* this and the next two: 0 if not given */
+    uint64_t time_ns;
+    uint64_t memory_bytes;
     bool has_chosen; /* a device was selected, in any namespace */
     struct schedule_limits limits;
     struct plan plan; /* with --stale, for one namespace at a time */
     struct report report;
 };
 
-static const struct argp_option build_options[] = {
-    {"stale", KEY_STALE, NULL, 0,
-     "Rebuild programs that the store has for another driver but not for the current one, from the recipes that it "
-     "keeps (INGOT_PERSIST_RECIPES), in all namespaces",
-     0},
-    {"into", 'i', "DIR", 0, "The store, created if it is missing", 0},
-    {"bundle", 'b', "FILE", 0, "Write a bundle instead. Built programs are kept in FILE.build until all are done", 0},
-    {"device", 'D', "TEXT", 0,
-     "Use only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case; may be repeated. Default: all", 0},
-    {"jobs", 'J', "COUNT", 0, "The number of worker processes. Default: the number of processors", 0},
-    {"time", 't', "LIMIT", 0, "Stop building a program after this time: a number with s, m or h. Default: 10m", 0},
-    {"memory", 'm', "SIZE", 0, "Stop building a program if its worker takes more memory. Default: 4G", 0},
-    {"require", 'q', NULL, 0, "Require a seal by one of the keys on each recipe (ingot sign)", 0},
-    {"keys", 'k', "FILE[:FILE...]", 0,
-     "Check the seals of recipes with the keys in these files. Default: INGOT_PERSIST_KEYS. Seals nothing", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option build_options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REPEATED,
+     .value = "RECIPE",
+     .at = offsetof(struct building, paths),
+     .help = "The recipes to build, unless --stale is given"},
+    {.name = "stale",
+     .at = offsetof(struct building, is_stale),
+     .help = "Rebuild programs that the store has for another driver but not for the current one, from the recipes "
+             "that it keeps (INGOT_PERSIST_RECIPES), in all namespaces or in one"},
+    {.name = "into",
+     .letter = 'i',
+     .kind = VALUE_FOLDER,
+     .value = "DIR",
+     .at = offsetof(struct building, common.directory),
+     .help = "The store, created if it is missing; the same as --dir"},
+    {.name = "bundle",
+     .letter = 'b',
+     .kind = VALUE_FILE,
+     .value = "FILE",
+     .at = offsetof(struct building, bundle),
+     .help = "Write a bundle instead. Built programs are kept in FILE.build until all are done. A bundle is written "
+             "even if some programs failed"},
+    {.name = "device",
+     .letter = 'D',
+     .kind = VALUE_TEXT,
+     .flags = OPTION_REPEATED,
+     .value = "TEXT",
+     .at = offsetof(struct building, selectors),
+     .help =
+         "Use only devices with TEXT in \"BACKEND: NAME (PLATFORM)\", ignoring case; may be repeated. Default: all"},
+    {.name = "jobs",
+     .letter = 'J',
+     .kind = VALUE_COUNT,
+     .value = "COUNT",
+     .at = offsetof(struct building, job_count),
+     .help = "The number of worker processes, at most 1024. Default: the number of processors"},
+    {.name = "time",
+     .letter = 't',
+     .kind = VALUE_TIME,
+     .value = "LIMIT",
+     .words = "unlimited",
+     .at = offsetof(struct building, time_ns),
+     .help = "Stop building a program after this time. Default: 10m"},
+    {.name = "memory",
+     .letter = 'm',
+     .kind = VALUE_SIZE,
+     .value = "SIZE",
+     .words = "unlimited",
+     .at = offsetof(struct building, memory_bytes),
+     .help = "Stop building a program if its worker takes more memory. Default: 4G"},
+    {.name = "require",
+     .letter = 'q',
+     .at = offsetof(struct building, is_required),
+     .help = "Require a seal by one of the keys on each recipe (ingot sign); exit status 3 otherwise"},
+    {.name = "keys",
+     .letter = 'k',
+     .kind = VALUE_FILE,
+     .value = "FILE[:FILE...]",
+     .at = offsetof(struct building, key_files),
+     .help = "Check the seals of recipes with the keys in these files. Default: INGOT_PERSIST_KEYS. Seals nothing"},
+    {.help = NULL},
 };
 
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
-static void add_text(char ***texts, size_t *count, char *text)
+static int check_arguments(const struct building *building)
 {
-    *texts = memory_grow(*texts, *count, sizeof(**texts));
-    (*texts)[(*count)++] = text;
-}
-
-static void take_jobs(struct building *building, const char *value, struct argp_state *state)
-{
-    uint64_t count = 0;
-    if (!quantity_read_count(value, &count) || count == 0 || count > MOST_JOBS)
-        argp_error(state, "\"%s\" is not a number of processes from 1 to %d", value, MOST_JOBS);
-    building->limits.job_count = (uint32_t)count;
-}
-
-static void take_time(struct building *building, const char *value, struct argp_state *state)
-{
-    uint64_t seconds = 0;
-    if (!units_parse_age(value, &seconds) || seconds == 0 || seconds > UINT64_MAX / UINT64_C(1000000000))
-        argp_error(state, "\"%s\" is not a time: use a number with s, m or h", value);
-    building->limits.time_ns = seconds * UINT64_C(1000000000);
-}
-
-static void take_memory(struct building *building, const char *value, struct argp_state *state)
-{
-    if (!quantity_read_size(value, &building->limits.memory_bytes) || building->limits.memory_bytes == 0)
-        argp_error(state, "\"%s\" is not a size: use a number with an optional K, M, G or T", value);
-}
-
-static void check_arguments(const struct building *building, struct argp_state *state)
-{
-    if (building->path_count == 0 && !building->is_stale)
-        argp_error(state, "name a recipe, or use --stale");
-    if (building->is_stale && (building->path_count != 0 || building->bundle != NULL))
-        argp_error(state, "--stale builds the recipes that the store keeps, into the store: name neither a recipe nor "
-                          "a bundle");
-    if (building->is_stale && building->policy != INGOT_PERSIST_TRUST_NONE)
-        argp_error(state, "the recipes that a store keeps have no seals: use --require and --keys without --stale");
-    if (building->bundle != NULL && building->common.directory != NULL)
-        argp_error(state, "use either --into or --bundle");
-}
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct building *building = state->input;
-    switch (key) {
-    case KEY_STALE: building->is_stale = true; return 0;
-    case 'i': building->common.directory = value; return 0;
-    case 'b': building->bundle = value; return 0;
-    case 'D': add_text(&building->selectors, &building->selector_count, value); return 0;
-    case 'J': take_jobs(building, value, state); return 0;
-    case 't': take_time(building, value, state); return 0;
-    case 'm': take_memory(building, value, state); return 0;
-    case 'q': building->policy = INGOT_PERSIST_TRUST_REQUIRE; return 0;
-    case 'k':
-        building->key_files = value;
-        if (building->policy == INGOT_PERSIST_TRUST_NONE)
-            building->policy = INGOT_PERSIST_TRUST_VERIFY;
-        return 0;
-    case ARGP_KEY_ARG: add_text(&building->paths, &building->path_count, value); return 0;
-    case ARGP_KEY_END: check_arguments(building, state); return 0;
-    default: return options_parse_other(key, state);
-    }
+    const char *wrong = NULL;
+    if (building->paths.count == 0 && !building->is_stale)
+        wrong = "name a recipe, or use --stale";
+    else if (building->is_stale && (building->paths.count != 0 || building->bundle != NULL))
+        wrong = "--stale builds the recipes that the store keeps, into the store: name neither a recipe nor a bundle";
+    else if (building->is_stale && (building->is_required || building->key_files != NULL))
+        wrong = "the recipes that a store keeps have no seals: use --require and --keys without --stale";
+    else if (building->bundle != NULL && building->common.directory != NULL)
+        wrong = "use either --into or --bundle";
+    else if (building->job_count > MOST_JOBS)
+        wrong = "--jobs: use a number of processes from 1 to 1024";
+    return wrong != NULL ? parse_refuse(&command_build, "%s", wrong) : EXIT_DONE;
 }
 
 static uint32_t count_processors(void)
@@ -144,11 +143,11 @@ static uint32_t count_processors(void)
 
 static bool is_selected(const struct building *building, const char *device)
 {
-    for (size_t i = 0; i < building->selector_count; ++i) {
-        if (text_contains(device, building->selectors[i]))
+    for (size_t i = 0; i < building->selectors.count; ++i) {
+        if (text_contains(device, building->selectors.items[i]))
             return true;
     }
-    return building->selector_count == 0;
+    return building->selectors.count == 0;
 }
 
 static void print_devices(size_t count, char *const *texts)
@@ -261,11 +260,11 @@ static int open_recipes(struct building *building)
 {
     ingot_persist_trust_t trust;
     struct common_options options = building->common;
-    options.trust_policy = building->policy;
+    options.trust_policy = options_policy(building->is_required, building->key_files);
     if (building->key_files != NULL)
         options.key_files = building->key_files;
     const int code = store_read_trust(&trust, &options);
-    return code == EXIT_DONE ? plan_open(&building->plan, building->path_count, building->paths, &trust) : code;
+    return code == EXIT_DONE ? plan_open(&building->plan, building->paths.count, building->paths.items, &trust) : code;
 }
 
 static int build_recipes(struct building *building)
@@ -303,7 +302,7 @@ static int build_parts(struct building *building, const struct stale *stale)
         report_name_space(&building->report, part->name_space, part->unrecorded_count, part->unknown_count);
         code = build_plan(building);
     }
-    if (code != EXIT_DONE || !has_programs || building->has_chosen || building->selector_count == 0)
+    if (code != EXIT_DONE || !has_programs || building->has_chosen || building->selectors.count == 0)
         return code; /* without --device, a program without a device is no error: its driver may have been removed */
     (void)fputs("ingot: no device of this machine is selected for the programs of this store\n", stderr);
     return EXIT_FAILED;
@@ -339,30 +338,54 @@ static bool keeps_recipes(const struct building *building)
     return building->is_stale || (is_on != 0 && building->bundle == NULL);
 }
 
-static int run(int argc, char **argv)
+static uint64_t limit_or(uint64_t given, uint64_t otherwise)
 {
-    static const struct argp argp = {
-        build_options,
-        parse_option,
-        "FILE...\n--stale",
-        "Compiles the programs of recipes for the devices of this machine and stores them, except those that the store "
-        "has. Worker processes compile the most expensive programs first. An interrupted build continues when it is "
-        "run again. Exit status 1: some programs were not built.",
-        options_common,
-        NULL,
-        NULL};
-    struct building building = {.limits = {count_processors(), DEFAULT_TIME_NS, DEFAULT_MEMORY}};
-    char *waiting = NULL;
+    return given != 0 ? given : otherwise;
+}
 
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &building);
-    if (building.bundle != NULL)
-        building.common.directory = waiting = text_append(memory_copy_text(building.bundle), "", ".build");
-    building.common.keeps_recipes = keeps_recipes(&building);
-    const int code = building.is_stale ? build_stale(&building) : build_recipes(&building);
+static int run(void *values)
+{
+    struct building *building = values;
+    char *waiting = NULL;
+    int code = check_arguments(building);
+    if (code != EXIT_DONE)
+        return code;
+    building->limits.job_count = building->job_count != 0 ? (uint32_t)building->job_count : count_processors();
+    building->limits.time_ns = limit_or(building->time_ns, DEFAULT_TIME_NS);
+    building->limits.memory_bytes = limit_or(building->memory_bytes, DEFAULT_MEMORY);
+    if (building->bundle != NULL)
+        building->common.directory = waiting = text_append(memory_copy_text(building->bundle), "", ".build");
+    building->common.keeps_recipes = keeps_recipes(building);
+    code = building->is_stale ? build_stale(building) : build_recipes(building);
     free(waiting);
-    free(building.paths);
-    free(building.selectors);
     return code;
 }
 
-const struct command command_build = {"build", "compile the programs of recipes for this machine's devices", run};
+const struct command command_build = {
+    .name = "build",
+    .group = "Run and build",
+    .summary = "compile the programs of recipes for this machine's devices",
+    .about =
+        "Compiles the programs of recipes for the devices of this machine, except those that the store has, so that "
+        "the application compiles nothing. Each program is built separately for each device of its backend. An "
+        "application that runs under the OpenCL layer uses a namespace with the name of its executable; give it with "
+        "--namespace.\n\n"
+        "Worker processes compile the most expensive programs first. A program that takes too much time or memory, or "
+        "which crashes its worker, is reported, and the other programs are built. An interrupted build continues when "
+        "it is run again. Exit status 1: some programs were not built.\n\n"
+        "--require and --keys check recipes and seal nothing. Without both options, INGOT_PERSIST_TRUST and "
+        "INGOT_PERSIST_KEYS apply to recipes, too. With these variables, built programs are sealed. With "
+        "INGOT_PERSIST_RECIPES=1, the store keeps their recipes.\n\n"
+        "--stale rebuilds programs that a driver upgrade made stale: those that the store has for a device but lacks "
+        "for the device's current driver. Their sources come from the recipes that the store keeps if applications "
+        "run with INGOT_PERSIST_RECIPES=1. Prints how many programs were rebuilt, are up to date, failed, or cannot be "
+        "recorded, and how many entries have no recipe. Programs without a device are left alone. If no device has the "
+        "name that a program was built for, the devices of the same platform take its place.\n\n"
+        "The systemd user units ingot-build-stale.timer and ingot-build-stale.service run \"ingot build --stale\" once "
+        "a "
+        "day and after login, with idle priority. They are off until \"systemctl --user enable --now "
+        "ingot-build-stale.timer\" turns them on.",
+    .options = build_options,
+    .size = sizeof(struct building),
+    .run = run,
+};

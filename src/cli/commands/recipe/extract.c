@@ -25,6 +25,13 @@
 /* Texts are shared by programs, so a small recipe may have large texts in each of thousands of programs. */
 #define MAX_BYTES ((uint64_t)256 << 20)
 
+struct extracting {
+    struct common_options common;
+    const char *path;
+    const char *directory;
+    struct text_list keys; /* of the programs to extract; none: all */
+};
+
 /* What is extracted, and how much so far. */
 struct extraction {
     ingot_recipe_t recipe;
@@ -263,17 +270,37 @@ static int open_directory(const char *path)
     return fd;
 }
 
-int recipe_extract(const struct recipe_request *request)
+static const struct command_option options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED,
+     .value = "FILE",
+     .at = offsetof(struct extracting, path),
+     .help = "The recipe"},
+    {.kind = VALUE_FOLDER,
+     .flags = OPTION_REQUIRED,
+     .value = "DIR",
+     .at = offsetof(struct extracting, directory),
+     .help = "The folder to write to, which is created if it is missing"},
+    {.kind = VALUE_TEXT,
+     .flags = OPTION_REPEATED,
+     .value = "KEY",
+     .at = offsetof(struct extracting, keys),
+     .help = "Programs, by the beginnings of their keys in hexadecimal digits. Default: all"},
+    {.help = NULL},
+};
+
+static int run(void *values)
 {
+    const struct extracting *request = values;
     ingot_recipe_summary_t summary;
     struct extraction extraction = {.directory = -1};
-    const char *directory = request->arguments[1];
-    int code = plan_open_recipe(&extraction.recipe, &summary, request->arguments[0], NULL);
+    const char *directory = request->directory;
+    int code = plan_open_recipe(&extraction.recipe, &summary, request->path, NULL);
     if (code == EXIT_DONE && (extraction.directory = open_directory(directory)) < 0)
         code = fail("creating the folder", directory);
     if (code == EXIT_DONE)
-        code = request->count == 2 ? extract_all(&extraction, summary.program_count)
-                                   : extract_chosen(&extraction, request->count - 2, request->arguments + 2);
+        code = request->keys.count == 0 ? extract_all(&extraction, summary.program_count)
+                                        : extract_chosen(&extraction, request->keys.count, request->keys.items);
     if (extraction.directory >= 0)
         (void)close(extraction.directory);
     ingot_recipe_release(extraction.recipe);
@@ -287,3 +314,16 @@ int recipe_extract(const struct recipe_request *request)
     }
     return code;
 }
+
+const struct command command_recipe_extract = {
+    .name = "recipe extract",
+    .group = "Run and build",
+    .summary = "write the sources of a recipe's programs to files",
+    .about = "Writes the sources, headers and included files of each program into a new folder DIR/KEY. The file "
+             "program.txt in that folder has the options and describes each file. At most 256 MiB of texts are "
+             "extracted at once.\n\n"
+             "The exit status is 1 if programs were left out because a text is missing or too large.",
+    .options = options,
+    .size = sizeof(struct extracting),
+    .run = run,
+};

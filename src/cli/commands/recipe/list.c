@@ -47,15 +47,32 @@ static void add_row(struct table *table, const ingot_recipe_program_t *program)
     table_add(table, program->status == INGOT_SUCCESS ? NULL : program->reason);
 }
 
-int recipe_list(const struct recipe_request *request)
+/* The values of `list` and of `show`. */
+struct listing {
+    struct common_options common;
+    const char *path;      /* of the recipe to show */
+    struct text_list rest; /* the recipes to list, or the keys of the programs to show */
+};
+
+static const struct command_option list_options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED | OPTION_REPEATED,
+     .value = "FILE",
+     .at = offsetof(struct listing, rest),
+     .help = "The recipes"},
+    {.help = NULL},
+};
+
+static int list(void *values)
 {
+    const struct listing *listing = values;
     static const struct table_column columns[] = {{"KEY", false},       {"KIND", false},    {"BUILD", true},
                                                   {"SIZE", true},       {"BACKEND", false}, {"NAME", false},
                                                   {"BUILT FOR", false}, {"PROBLEM", false}};
     struct plan plan;
     struct table table;
-    cJSON *json = request->common.is_json ? cJSON_CreateArray() : NULL;
-    const int code = plan_open(&plan, request->count, request->arguments, NULL);
+    cJSON *json = listing->common.is_json ? cJSON_CreateArray() : NULL;
+    const int code = plan_open(&plan, listing->rest.count, listing->rest.items, NULL);
     table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
     for (size_t i = 0; i < plan.program_count && code == EXIT_DONE; ++i) {
         if (json != NULL)
@@ -74,6 +91,17 @@ int recipe_list(const struct recipe_request *request)
     plan_close(&plan);
     return code;
 }
+
+const struct command command_recipe_list = {
+    .name = "recipe list",
+    .group = "Run and build",
+    .summary = "list the programs of recipes",
+    .about = "Lists the distinct programs of recipes, the most expensive first, with the beginning of the key, and the "
+             "reason for each program that cannot be built.",
+    .options = list_options,
+    .size = sizeof(struct listing),
+    .run = list,
+};
 
 /* ---- show -------------------------------------------------------------------------------------------------------- */
 
@@ -179,30 +207,45 @@ static cJSON *summary_to_json(const ingot_recipe_summary_t *summary)
 }
 
 /* Adds the programs with the given keys to the list. */
-static int collect(const struct recipe_request *request, ingot_recipe_t recipe, cJSON *list)
+static int collect(const struct text_list *keys, ingot_recipe_t recipe, cJSON *json)
 {
     int code = EXIT_DONE;
-    for (size_t i = 1; i < request->count && code == EXIT_DONE; ++i) {
+    for (size_t i = 0; i < keys->count && code == EXIT_DONE; ++i) {
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        code = recipe_find_program(recipe, request->arguments[i], &program);
+        code = recipe_find_program(recipe, keys->items[i], &program);
         if (code == EXIT_DONE)
-            (void)cJSON_AddItemToArray(list, details_to_json(&program));
+            (void)cJSON_AddItemToArray(json, details_to_json(&program));
     }
     return code;
 }
 
-int recipe_show(const struct recipe_request *request)
+static const struct command_option show_options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED,
+     .value = "FILE",
+     .at = offsetof(struct listing, path),
+     .help = "The recipe"},
+    {.kind = VALUE_TEXT,
+     .flags = OPTION_REPEATED,
+     .value = "KEY",
+     .at = offsetof(struct listing, rest),
+     .help = "Programs, by the beginnings of their keys in hexadecimal digits"},
+    {.help = NULL},
+};
+
+static int show(void *values)
 {
+    const struct listing *listing = values;
     ingot_recipe_t recipe = NULL;
     ingot_recipe_summary_t summary;
-    int code = plan_open_recipe(&recipe, &summary, request->arguments[0], NULL);
+    int code = plan_open_recipe(&recipe, &summary, listing->path, NULL);
     if (code != EXIT_DONE)
         return code;
-    const bool is_whole = request->count == 1;
+    const bool is_whole = listing->rest.count == 0;
     cJSON *json = is_whole ? summary_to_json(&summary) : cJSON_CreateArray();
-    code = collect(request, recipe, json);
+    code = collect(&listing->rest, recipe, json);
     ingot_recipe_release(recipe);
-    if (code == EXIT_DONE && request->common.is_json) {
+    if (code == EXIT_DONE && listing->common.is_json) {
         json_print(json);
         return code;
     }
@@ -213,3 +256,13 @@ int recipe_show(const struct recipe_request *request)
     cJSON_Delete(json);
     return code;
 }
+
+const struct command command_recipe_show = {
+    .name = "recipe show",
+    .group = "Run and build",
+    .summary = "show a recipe or its programs",
+    .about = "Shows how many programs and texts a recipe has, or all details of programs.",
+    .options = show_options,
+    .size = sizeof(struct listing),
+    .run = show,
+};

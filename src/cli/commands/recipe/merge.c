@@ -20,6 +20,54 @@
 
 enum { LOCK_TIMEOUT_MS = 10000 };
 
+/* The values of `merge` and of `prune`. */
+struct merging {
+    struct common_options common;
+    const char *path;        /* the recipe to change */
+    struct text_list others; /* the recipes to add */
+    const char *name;        /* prune removes programs with this text in their name; NULL: none */
+    uint64_t faster_ns;      /* prune removes programs that compiled in less time */
+    bool keeps_unrecorded;   /* prune keeps programs that cannot be built, too */
+};
+
+static const struct command_option merge_options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED,
+     .value = "INTO",
+     .at = offsetof(struct merging, path),
+     .help = "The recipe to which the programs are added; it is created if it is missing"},
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED | OPTION_REPEATED,
+     .value = "FILE",
+     .at = offsetof(struct merging, others),
+     .help = "The recipes with the programs to add"},
+    {.help = NULL},
+};
+
+static const struct command_option prune_options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED,
+     .value = "FILE",
+     .at = offsetof(struct merging, path),
+     .help = "The recipe. No process may record to it at the same time, because its additions would be lost"},
+    {.name = "name",
+     .letter = 'N',
+     .kind = VALUE_TEXT,
+     .value = "TEXT",
+     .at = offsetof(struct merging, name),
+     .help = "Also remove programs with TEXT in their name"},
+    {.name = "faster",
+     .letter = 'f',
+     .kind = VALUE_TIME,
+     .value = "TIME",
+     .at = offsetof(struct merging, faster_ns),
+     .help = "Also remove programs that compiled in less than TIME"},
+    {.name = "unrecorded",
+     .at = offsetof(struct merging, keeps_unrecorded),
+     .help = "Keep programs that cannot be built"},
+    {.help = NULL},
+};
+
 struct copying {
     ingot_recipe_writer_t writer;
     uint64_t copied_count;
@@ -76,9 +124,9 @@ static int copy(struct copying *copying, const struct plan_program *program)
     return take_result(copying, program, try_copy(copying, program));
 }
 
-static int tell(const struct recipe_request *request, const struct copying *copying)
+static int tell(const struct merging *merging, const struct copying *copying)
 {
-    if (request->common.is_json) {
+    if (merging->common.is_json) {
         cJSON *json = cJSON_CreateObject();
         json_add_u64(json, "copied", copying->copied_count);
         json_add_u64(json, "removed", copying->dropped_count);
@@ -128,43 +176,44 @@ static int copy_all(struct copying *copying, const struct plan *plan)
     return code;
 }
 
-int recipe_merge(const struct recipe_request *request)
+static int merge(void *values)
 {
+    const struct merging *merging = values;
     struct copying copying = {.writer = NULL};
     struct plan plan;
-    int code = plan_open(&plan, request->count - 1, request->arguments + 1, NULL);
+    int code = plan_open(&plan, merging->others.count, merging->others.items, NULL);
     if (code == EXIT_DONE)
-        code = open_writer(&copying, request->arguments[0]);
+        code = open_writer(&copying, merging->path);
     if (code == EXIT_DONE)
         code = copy_all(&copying, &plan);
     ingot_recipe_writer_release(copying.writer);
     plan_close(&plan);
-    return code == EXIT_DONE ? tell(request, &copying) : code;
+    return code == EXIT_DONE ? tell(merging, &copying) : code;
 }
 
-static bool is_kept(const struct recipe_request *request, const ingot_recipe_program_t *program)
+static bool is_kept(const struct merging *merging, const ingot_recipe_program_t *program)
 {
-    if (program->status != INGOT_SUCCESS && !(request->keeps_unrecorded && program->kind == INGOT_RECIPE_UNRECORDED))
+    if (program->status != INGOT_SUCCESS && !(merging->keeps_unrecorded && program->kind == INGOT_RECIPE_UNRECORDED))
         return false;
-    if (request->name != NULL && text_contains(program->name, request->name))
+    if (merging->name != NULL && text_contains(program->name, merging->name))
         return false;
-    return program->build_time_ns == 0 || program->build_time_ns >= request->faster_ns;
+    return program->build_time_ns == 0 || program->build_time_ns >= merging->faster_ns;
 }
 
 /* Copies the programs that are kept to a new file, which then replaces the old one. */
-static int rewrite(const struct recipe_request *request, struct copying *copying, const struct plan *plan,
-                   const char *path, const char *new_path)
+static int rewrite(const struct merging *merging, struct copying *copying, const struct plan *plan,
+                   const char *new_path)
 {
     int code = open_writer(copying, new_path);
     for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i) {
-        if (is_kept(request, &plan->programs[i].facts))
+        if (is_kept(merging, &plan->programs[i].facts))
             code = copy(copying, &plan->programs[i]);
         else
             ++copying->dropped_count;
     }
     ingot_recipe_writer_release(copying->writer);
-    if (code == EXIT_DONE && rename(new_path, path) != 0) {
-        (void)fprintf(stderr, "ingot: %s could not be replaced: %s\n", path, strerror(errno));
+    if (code == EXIT_DONE && rename(new_path, merging->path) != 0) {
+        (void)fprintf(stderr, "ingot: %s could not be replaced: %s\n", merging->path, strerror(errno));
         code = EXIT_FAILED;
     }
     if (code != EXIT_DONE)
@@ -172,25 +221,44 @@ static int rewrite(const struct recipe_request *request, struct copying *copying
     return code;
 }
 
-int recipe_prune(const struct recipe_request *request)
+static int prune(void *values)
 {
+    struct merging *merging = values;
     struct copying copying = {.writer = NULL};
     struct plan plan;
-    char *new_path = text_append(memory_copy_text(request->arguments[0]), "", ".pruned");
-    int code = EXIT_USAGE;
-    if (request->count > 1) {
-        (void)fprintf(stderr, "ingot: prune takes one file\n");
-        free(new_path);
-        return code;
-    }
-    code = plan_open(&plan, 1, request->arguments, NULL);
+    char *path = memory_copy_text(merging->path);
+    char *new_path = text_append(memory_copy_text(path), "", ".pruned");
+    int code = plan_open(&plan, 1, &path, NULL);
     if (code == EXIT_DONE && access(new_path, F_OK) == 0) {
         (void)fprintf(stderr, "ingot: %s exists: another prune is running; if none is, remove this file\n", new_path);
         code = EXIT_FAILED;
     } else if (code == EXIT_DONE) {
-        code = rewrite(request, &copying, &plan, request->arguments[0], new_path);
+        code = rewrite(merging, &copying, &plan, new_path);
     }
     plan_close(&plan);
     free(new_path);
-    return code == EXIT_DONE ? tell(request, &copying) : code;
+    free(path);
+    return code == EXIT_DONE ? tell(merging, &copying) : code;
 }
+
+const struct command command_recipe_merge = {
+    .name = "recipe merge",
+    .group = "Run and build",
+    .summary = "add the programs of recipes to another one",
+    .about =
+        "Adds the programs of recipes to the recipe INTO. The result contains each program and each text only once.",
+    .options = merge_options,
+    .size = sizeof(struct merging),
+    .run = merge,
+};
+
+const struct command command_recipe_prune = {
+    .name = "recipe prune",
+    .group = "Run and build",
+    .summary = "remove programs from a recipe",
+    .about =
+        "Rewrites a recipe without programs that cannot be built, damaged records, and texts that no program needs.",
+    .options = prune_options,
+    .size = sizeof(struct merging),
+    .run = prune,
+};

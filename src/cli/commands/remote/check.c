@@ -9,48 +9,26 @@
 #include "cli/base/json.h"
 #include "cli/base/options.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/remote/server.h"
-
-enum { READ_ONLY_KEY = 'r' };
 
 struct checking {
     struct common_options common;
-    bool has_action;
     bool is_read_only;
     const char *url; /* NULL: from the environment */
 };
 
-static const struct argp_option check_options[] = {
-    {"read-only", READ_ONLY_KEY, NULL, 0, "Store and remove nothing", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option options[] = {
+    {.value = "URL",
+     .kind = VALUE_TEXT,
+     .at = offsetof(struct checking, url),
+     .help = "The server. Default: INGOT_PERSIST_REMOTE"},
+    {.name = "read-only",
+     .letter = 'r',
+     .at = offsetof(struct checking, is_read_only),
+     .help = "Store and remove nothing"},
+    {.help = NULL},
 };
-
-static void take_argument(struct checking *checking, char *value, struct argp_state *state)
-{
-    if (!checking->has_action && strcmp(value, "check") != 0)
-        argp_error(state, "\"%s\" is not an action: use check", value);
-    else if (!checking->has_action)
-        checking->has_action = true;
-    else if (checking->url == NULL)
-        checking->url = value;
-    else
-        argp_error(state, "name one URL only");
-}
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct checking *checking = state->input;
-    switch (key) {
-    case READ_ONLY_KEY: checking->is_read_only = true; return 0;
-    case ARGP_KEY_ARG: take_argument(checking, value, state); return 0;
-    case ARGP_KEY_END:
-        if (!checking->has_action)
-            argp_error(state, "name an action: check");
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
 
 /* Returns the name of a step of the check. */
 static const char *name_of(ingot_remote_step_t step)
@@ -98,8 +76,9 @@ static void print_json(ingot_status_t status, const ingot_remote_report_t *repor
     json_print(json);
 }
 
-static int check(const struct checking *checking)
+static int run(void *values)
 {
+    const struct checking *checking = values;
     char text[SERVER_TEXT_CAPACITY];
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
@@ -118,19 +97,15 @@ static int check(const struct checking *checking)
     return report.step == INGOT_REMOTE_STEP_OPEN ? EXIT_USAGE : EXIT_FINDING;
 }
 
-static int run(int argc, char **argv)
-{
-    static const struct argp argp = {check_options,
-                                     parse_option,
-                                     "check [URL]",
-                                     "Checks a server that machines share: connects, stores, loads and removes 64 KiB, "
-                                     "and prints how long each took. Default URL: INGOT_PERSIST_REMOTE.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
-    struct checking checking = {.url = NULL};
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &checking);
-    return check(&checking);
-}
-
-const struct command command_remote = {"remote", "check a server that machines share", run};
+const struct command command_remote_check = {
+    .name = "remote check",
+    .group = "Share",
+    .summary = "check a server that machines share",
+    .about =
+        "Checks a server that machines share: connects, stores, loads, compares and removes 64 KiB, and prints how "
+        "long each step took, or what is wrong. It does not need a store. The exit status is 1 if the server does "
+        "not work.",
+    .options = options,
+    .size = sizeof(struct checking),
+    .run = run,
+};

@@ -17,11 +17,12 @@
 #include "cli/base/memory.h"
 #include "cli/base/progress.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/remote/server.h"
 #include "cli/commands/table.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#include "cli/usage/parse.h"
 
 enum { THREADS = 8 };
 
@@ -52,34 +53,38 @@ struct pulling {
     struct progress progress; /* guarded by `lock` */
 };
 
-static const struct argp_option pull_options[] = {
-    {"manifest", 'm', "FILE", 0, "The programs to load, as a run recorded them", 0},
-    {"kind", 'k', "KIND", 0, "Load only artifacts of this kind, or with \"program\" only programs", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option pull_options[] = {
+    {.name = "manifest",
+     .letter = 'm',
+     .kind = VALUE_FILE,
+     .value = "FILE",
+     .at = offsetof(struct pulling, manifest),
+     .help = "The programs to load, as a run recorded them"},
+    {.name = "kind",
+     .letter = 'k',
+     .kind = VALUE_TEXT,
+     .value = "KIND",
+     .at = offsetof(struct pulling, kind),
+     .help = "Load only artifacts of this kind, or with \"program\" only programs"},
+    {.value = "URL",
+     .kind = VALUE_TEXT,
+     .at = offsetof(struct pulling, url),
+     .help = "The server. Default: INGOT_PERSIST_REMOTE"},
+    {.help = NULL},
 };
 
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct pulling *pulling = state->input;
-    switch (key) {
-    case 'm': pulling->manifest = value; return 0;
-    case 'k': pulling->kind = value; return 0;
-    case ARGP_KEY_ARG:
-        if (pulling->is_warm && pulling->manifest == NULL) {
-            pulling->manifest = value;
-            return 0;
-        }
-        if (pulling->url != NULL)
-            argp_error(state, "name one URL only");
-        pulling->url = value;
-        return 0;
-    case ARGP_KEY_END:
-        if (pulling->manifest == NULL)
-            argp_error(state, pulling->is_warm ? "name a manifest" : "name a manifest: --manifest FILE");
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
+static const struct command_option warm_options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED,
+     .value = "MANIFEST",
+     .at = offsetof(struct pulling, manifest),
+     .help = "The programs, as a run recorded them"},
+    {.value = "URL",
+     .kind = VALUE_TEXT,
+     .at = offsetof(struct pulling, url),
+     .help = "The server. Default: INGOT_PERSIST_REMOTE; without both, no server is asked"},
+    {.help = NULL},
+};
 
 static int note_id(size_t id_size, const uint8_t *id, uint32_t age, void *user)
 {
@@ -331,10 +336,11 @@ static int pull(struct pulling *pulling)
     return tell(pulling);
 }
 
-static int run(struct pulling *pulling, const struct argp *argp, int argc, char **argv)
+static int run(struct pulling *pulling)
 {
-    (void)argp_parse(argp, argc, argv, 0, NULL, pulling);
+    (void)pthread_mutex_init(&pulling->lock, NULL);
     const int code = pull(pulling);
+    (void)pthread_mutex_destroy(&pulling->lock);
     ingot_storage_release(pulling->chain);
     ingot_storage_release(pulling->server);
     ingot_storage_release(pulling->store);
@@ -344,35 +350,45 @@ static int run(struct pulling *pulling, const struct argp *argp, int argc, char 
     return code;
 }
 
-static int run_pull(int argc, char **argv)
+static int run_pull(void *values)
 {
-    static const struct argp argp = {pull_options,
-                                     parse_option,
-                                     "--manifest FILE [URL]",
-                                     "Loads the programs of a manifest from a server that machines share into a store. "
-                                     "Default URL: INGOT_PERSIST_REMOTE.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
-    struct pulling pulling = {.url = NULL, .lock = PTHREAD_MUTEX_INITIALIZER};
-    return run(&pulling, &argp, argc, argv);
+    struct pulling *pulling = values;
+    if (pulling->manifest == NULL)
+        return parse_refuse(&command_pull, "name a manifest: --manifest FILE");
+    return run(pulling);
 }
 
-static int run_warm(int argc, char **argv)
+static int run_warm(void *values)
 {
-    static const struct argp argp = {NULL,
-                                     parse_option,
-                                     "MANIFEST [URL]",
-                                     "Completes a store with the programs of a manifest, for example while an image is "
-                                     "built, and lists those that it lacks. Loads them from a server that machines "
-                                     "share, if there is a URL or INGOT_PERSIST_REMOTE is set.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
-    struct pulling pulling = {.url = NULL, .is_warm = true, .lock = PTHREAD_MUTEX_INITIALIZER};
-    return run(&pulling, &argp, argc, argv);
+    struct pulling *pulling = values;
+    pulling->is_warm = true;
+    return run(pulling);
 }
 
-const struct command command_pull = {"pull", "load the programs of a manifest from a server into a store", run_pull};
-const struct command command_warm = {"warm", "complete a store with a manifest's programs, and list what it lacks",
-                                     run_warm};
+const struct command command_pull = {
+    .name = "pull",
+    .group = "Share",
+    .summary = "load the programs of a manifest from a server into a store",
+    .about = "Loads the programs and artifacts of a manifest from a server into a store, which is created if it is "
+             "missing, eight at a time. Programs that the store already has are not loaded again.\n\n"
+             "The exit status is 1 if the server lacks programs, and 4 if it failed.",
+    .options = pull_options,
+    .size = sizeof(struct pulling),
+    .run = run_pull,
+};
+
+const struct command command_warm = {
+    .name = "warm",
+    .group = "Share",
+    .summary = "complete a store with a manifest's programs, and list what it lacks",
+    .about =
+        "Completes a store with the programs of a manifest, for example while an image is built, and lists "
+        "programs that are still missing. Loads each program from the store if possible, and otherwise from a "
+        "server as \"ingot pull\" does. Without a server, it only reads the store (exit status 3 if there is no "
+        "store).\n\n"
+        "The exit status is 0 if the store has all programs in the end, 1 if some are missing, for example because "
+        "the store's limit is too low for all of them, and 4 if the server or the store failed.",
+    .options = warm_options,
+    .size = sizeof(struct pulling),
+    .run = run_warm,
+};

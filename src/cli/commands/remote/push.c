@@ -12,7 +12,7 @@
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/units.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/remote/server.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
@@ -33,24 +33,19 @@ struct pushing {
     int code;
 };
 
-static const struct argp_option push_options[] = {
-    {"kind", 'k', "KIND", 0, "Push only artifacts of this kind, or with \"program\" only programs", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option options[] = {
+    {.value = "URL",
+     .kind = VALUE_TEXT,
+     .at = offsetof(struct pushing, url),
+     .help = "The server. Default: INGOT_PERSIST_REMOTE"},
+    {.name = "kind",
+     .letter = 'k',
+     .kind = VALUE_TEXT,
+     .value = "KIND",
+     .at = offsetof(struct pushing, kind),
+     .help = "Push only artifacts of this kind, or with \"program\" only programs"},
+    {.help = NULL},
 };
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct pushing *pushing = state->input;
-    switch (key) {
-    case 'k': pushing->kind = value; return 0;
-    case ARGP_KEY_ARG:
-        if (pushing->url != NULL)
-            argp_error(state, "name one URL only");
-        pushing->url = value;
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
 
 /* Waits until all uploads are done. Returns false if the server does not work, or after an interrupt. */
 static bool wait_for_uploads(struct pushing *pushing)
@@ -156,26 +151,29 @@ static int push(struct pushing *pushing)
     return pushing->code == EXIT_DONE && pushing->bad_count != 0 ? EXIT_FINDING : pushing->code;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {push_options,
-                                     parse_option,
-                                     "[URL]",
-                                     "Stores the entries of a store on a server that machines share, except those that "
-                                     "the server has. Default URL: INGOT_PERSIST_REMOTE.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
-    struct pushing pushing = {.url = NULL};
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &pushing);
-    int code = store_open(&pushing.store, &pushing.common, STORE_READ, NULL);
+    struct pushing *pushing = values;
+    int code = store_open(&pushing->store, &pushing->common, STORE_READ, NULL);
     if (code == EXIT_DONE)
-        code = server_open(&pushing.server, &pushing.common, pushing.url, 0);
+        code = server_open(&pushing->server, &pushing->common, pushing->url, 0);
     if (code == EXIT_DONE)
-        code = push(&pushing);
-    ingot_storage_release(pushing.server);
-    ingot_storage_release(pushing.store);
+        code = push(pushing);
+    ingot_storage_release(pushing->server);
+    ingot_storage_release(pushing->store);
     return code;
 }
 
-const struct command command_push = {"push", "store the entries of a store on a server", run};
+const struct command command_push = {
+    .name = "push",
+    .group = "Share",
+    .summary = "store the entries of a store on a server",
+    .about = "Stores the entries of a store on a server that machines share, with their seals. Entries that the server "
+             "already has are not sent again, so an interrupted push continues where it stopped. The namespace on the "
+             "server is that of --namespace or INGOT_PERSIST_NAMESPACE.\n\n"
+             "The exit status is 1 if entries were left out because they are damaged, too large or not trusted, and 4 "
+             "if the server failed.",
+    .options = options,
+    .size = sizeof(struct pushing),
+    .run = run,
+};

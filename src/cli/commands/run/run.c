@@ -3,7 +3,6 @@
  *
  * The command gets the layers and their settings through environment variables, so its children get them, too.
  */
-#include <argp.h>
 #include <ingot/backend.h>
 #include <ingot/persist.h>
 #include <ingot/recipe.h>
@@ -15,7 +14,7 @@
 #include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/run/run_child.h"
 #include "cli/commands/run/run_layer.h"
 #include "cli/commands/run/run_stats.h"
@@ -30,64 +29,85 @@
 /* Read by the Python package ingot-cache, in every interpreter that has it. Others ignore it, so it breaks nothing. */
 #define PYTHON "INGOT_PYTHON"
 
-enum { KEY_DIR = 256, KEY_STRICT, KEY_ON_MISS, ROOT_CAPACITY = 16384 };
+enum { ROOT_CAPACITY = 16384 };
 
 struct running {
     const char *directory; /* if directory, name_space or trace is NULL, the environment decides */
     const char *name_space;
     const char *trace;
     const char *recipe;
-    const char *on_miss;
+    unsigned on_miss; /* 0 if not given */
     bool is_read_only;
     bool has_stats;
     bool is_strict;
     char **command;
 };
 
-static const struct argp_option run_options[] = {
-    {"store", 'd', "DIR", 0, "The store. Default: from the environment, INGOT_PERSIST_DIR first", 0},
-    {"dir", KEY_DIR, "DIR", OPTION_HIDDEN, NULL, 0}, /* other commands have this name for the option */
-    {"read-only", 'r', NULL, 0, "Load programs, but store none", 0},
-    {"namespace", 'n', "NAME", 0, "The namespace. Default: INGOT_PERSIST_NAMESPACE, or each program's file name", 0},
-    {"trace", 't', "FILE", OPTION_ARG_OPTIONAL, "Trace to standard error, or append the trace to FILE", 0},
-    {"record", 'R', "FILE", 0, "Append what programs are compiled from to the recipe FILE, for ingot build", 0},
-    {"stats", 's', NULL, 0, "Print at the end what was loaded and compiled, and the time saved", 0},
-    {"on-miss", KEY_ON_MISS, "WHAT", 0, "What the store lacks: compile it, report it, too, or fail as a failed build",
-     0},
-    {"strict", KEY_STRICT, NULL, 0, "Do not execute the command if the store cannot be opened", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option options[] = {
+    {.kind = VALUE_COMMAND,
+     .flags = OPTION_REQUIRED | OPTION_REST,
+     .value = "COMMAND [ARGUMENT...]",
+     .at = offsetof(struct running, command),
+     .help = "The command. Options after it belong to it"},
+    {.name = "store",
+     .letter = 'd',
+     .kind = VALUE_FOLDER,
+     .value = "DIR",
+     .at = offsetof(struct running, directory),
+     .help = "The store. Default: from the environment, INGOT_PERSIST_DIR first"},
+    {.name = "dir", /* other commands have this name for the option */
+     .kind = VALUE_FOLDER,
+     .flags = OPTION_HIDDEN,
+     .value = "DIR",
+     .at = offsetof(struct running, directory),
+     .help = ""},
+    {.name = "read-only",
+     .letter = 'r',
+     .at = offsetof(struct running, is_read_only),
+     .help = "Load programs, but store none, and create no store"},
+    {.name = "namespace",
+     .letter = 'n',
+     .kind = VALUE_TEXT,
+     .value = "NAME",
+     .at = offsetof(struct running, name_space),
+     .help = "The namespace of all programs. Default: INGOT_PERSIST_NAMESPACE, or each program's file name"},
+    {.name = "trace",
+     .letter = 't',
+     .kind = VALUE_FILE,
+     .flags = OPTION_VALUE_OPTIONAL,
+     .value = "FILE",
+     .at = offsetof(struct running, trace),
+     .help = "Write a line per event to standard error, or append it to FILE"},
+    {.name = "record",
+     .letter = 'R',
+     .kind = VALUE_FILE,
+     .value = "FILE",
+     .at = offsetof(struct running, recipe),
+     .help = "Append what programs are compiled from to the recipe FILE, which \"ingot build\" compiles elsewhere. "
+             "Programs that cannot be built from a recipe are listed in it with the reason"},
+    {.name = "stats",
+     .letter = 's',
+     .at = offsetof(struct running, has_stats),
+     .help = "Print at the end on standard error what all processes together loaded, compiled, passed through to the "
+             "driver, stored and refused, how much time that saved, and how many programs were loaded after waiting "
+             "for another process that compiled them. The counts of stores, refusals and waits of a killed process "
+             "are missing"},
+    {.name = "on-miss",
+     .kind = VALUE_WORD,
+     .value = "WHAT",
+     .words = "compile report fail",
+     .at = offsetof(struct running, on_miss),
+     .help =
+         "What happens to programs that the store lacks (INGOT_ON_MISS): they are compiled, compiled with a line on "
+         "standard error (report), or fail as programs that do not compile"},
+    {.name = "strict",
+     .at = offsetof(struct running, is_strict),
+     .help = "Do not execute the command if the store cannot be opened"},
+    {.help = NULL},
 };
 
+/* In the order of the words of --on-miss. */
 static const char *const on_miss_words[] = {"compile", "report", "fail"};
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct running *running = state->input;
-    switch (key) {
-    case 'd':
-    case KEY_DIR: running->directory = value; return 0;
-    case 'r': running->is_read_only = true; return 0;
-    case 'n': running->name_space = value; return 0;
-    case 't': running->trace = value != NULL ? value : ""; return 0;
-    case 'R': running->recipe = value; return 0;
-    case 's': running->has_stats = true; return 0;
-    case KEY_ON_MISS:
-        if (!environment_choose(value, 3, on_miss_words, &(size_t){0}))
-            argp_error(state, "--on-miss: \"%s\" is not compile, report or fail", value);
-        running->on_miss = value;
-        return 0;
-    case KEY_STRICT: running->is_strict = true; return 0;
-    case ARGP_KEY_ARG: /* the following arguments belong to the command */
-        running->command = state->argv + state->next - 1;
-        state->next = state->argc;
-        return 0;
-    case ARGP_KEY_END:
-        if (running->command == NULL)
-            argp_error(state, "name a command");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
 
 static void set(const char *name, const char *value)
 {
@@ -156,8 +176,8 @@ static void set_variables(const struct running *running)
         set("INGOT_PERSIST_NAMESPACE", running->name_space);
     if (running->recipe != NULL)
         set_path(RECORD, running->recipe);
-    if (running->on_miss != NULL)
-        set("INGOT_ON_MISS", running->on_miss);
+    if (running->on_miss != 0)
+        set("INGOT_ON_MISS", on_miss_words[running->on_miss - 1]);
     if (running->trace != NULL && running->trace[0] != '\0')
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)
@@ -231,26 +251,35 @@ static int run_with_stats(char **command)
     return has_run ? run_child_end(status) : EXIT_RUN_FAILED;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values)
 {
-    static const struct argp argp = {
-        run_options,
-        parse_option,
-        "[--] COMMAND [ARGUMENT...]",
-        "Executes COMMAND with the OpenCL layer, which loads compiled programs from the store and stores new ones. If "
-        "the store cannot be opened, says why and executes COMMAND all the same. The exit status is the command's; 125 "
-        "if it could not be prepared, 126 if it could not be executed, 127 if it was not found.",
-        NULL,
-        NULL,
-        NULL};
-    struct running running = {.directory = NULL};
-
-    argp_err_exit_status = EXIT_RUN_FAILED;
-    (void)argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &running);
-    set_variables(&running);
-    if (!set_layer() || !check_recipe() || !check_store(&running))
+    const struct running *running = values;
+    set_variables(running);
+    if (!set_layer() || !check_recipe() || !check_store(running))
         return EXIT_RUN_FAILED;
-    return running.has_stats ? run_with_stats(running.command) : run_child_execute(running.command);
+    return running->has_stats ? run_with_stats(running->command) : run_child_execute(running->command);
 }
 
-const struct command command_run = {"run", "execute a command whose OpenCL programs are cached", run};
+const struct command command_run = {
+    .name = "run",
+    .group = "Run and build",
+    .summary = "execute a command whose OpenCL programs are cached",
+    .about =
+        "Executes a command with the OpenCL layer and the Level Zero layer, which load the compiled programs of "
+        "unmodified applications from the store and store new ones. It puts the OpenCL layer before those that "
+        "OPENCL_LAYERS already names, so child processes use it, too. Unless INGOT_PYTHON is set, it is set to "
+        "\"all\": "
+        "in a Python that has the package ingot-cache, Triton, torch, JAX, cuda.core and CuPy then use the store as "
+        "well.\n\n"
+        "The store is created if it is missing. If it cannot be opened, for example because a setting is wrong or the "
+        "home directory is read-only, one line on standard error says why, and the command runs without it; with "
+        "--strict, the command does not run. With --stats, the tool waits for the command and forwards signals to "
+        "it.\n\n"
+        "The exit status is the command's; 125 if it could not be prepared (wrong usage, no layer, or no store with "
+        "--strict), 126 if it could not be executed, 127 if it was not found.",
+    .options = options,
+    .size = sizeof(struct running),
+    .run = run,
+    .usage_exit = EXIT_RUN_FAILED,
+    .is_bare = true,
+};

@@ -8,24 +8,41 @@
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/options.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
+#include "cli/usage/parse.h"
 
 enum { KEY_TEXT_SIZE = 2 * INGOT_PERSIST_KEY_SIZE + 1 };
 
 struct keys {
     struct common_options common;
-    bool is_create;
-    bool is_show;
-    ingot_persist_key_kind_t kind;
-    const char *new_path; /* the file to create; NULL: none */
-    size_t path_count;    /* how many keys to show */
-    const char *const *paths;
+    const char *secret; /* the file to create; NULL: none */
+    const char *pair;
+    struct text_list paths; /* the keys to show */
 };
 
-static const struct argp_option key_options[] = {
-    {"secret", 's', "FILE", 0, "Create a secret that a fleet shares; it seals and verifies", 0},
-    {"pair", 'p', "FILE", 0, "Create a pair: FILE signs, and FILE.pub verifies", 0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option create_options[] = {
+    {.name = "secret",
+     .letter = 's',
+     .kind = VALUE_FILE,
+     .value = "FILE",
+     .at = offsetof(struct keys, secret),
+     .help = "Create a secret that a fleet shares. Every holder can seal blobs and verify seals"},
+    {.name = "pair",
+     .letter = 'p',
+     .kind = VALUE_FILE,
+     .value = "FILE",
+     .at = offsetof(struct keys, pair),
+     .help = "Create a pair: FILE signs blobs, and FILE.pub verifies signatures and need not be secret"},
+    {.help = NULL},
+};
+
+static const struct command_option show_options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REQUIRED | OPTION_REPEATED,
+     .value = "FILE",
+     .at = offsetof(struct keys, paths),
+     .help = "The files of keys"},
+    {.help = NULL},
 };
 
 static void print_hex(char text[KEY_TEXT_SIZE], size_t size, const uint8_t *bytes)
@@ -70,87 +87,9 @@ static int failed(const char *path, ingot_status_t status)
     return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_FAILED;
 }
 
-static int create(const struct keys *keys, cJSON *list)
+/* Prints the list of --json, or drops it after a failure. */
+static int finish(cJSON *list, int code)
 {
-    ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
-    const ingot_status_t status = ingot_persist_key_create(keys->new_path, keys->kind, &info);
-    if (status != INGOT_SUCCESS)
-        return failed(keys->new_path, status);
-    tell_key(keys->new_path, &info, list);
-    return EXIT_DONE;
-}
-
-static int show(const struct keys *keys, cJSON *list)
-{
-    int code = EXIT_DONE;
-    for (size_t i = 0; i < keys->path_count; ++i) {
-        ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
-        const ingot_status_t status = ingot_persist_key_describe(keys->paths[i], &info);
-        if (status == INGOT_SUCCESS)
-            tell_key(keys->paths[i], &info, list);
-        else
-            code = failed(keys->paths[i], status);
-    }
-    return code;
-}
-
-static void take_action(struct keys *keys, const char *name, struct argp_state *state)
-{
-    keys->is_create = strcmp(name, "create") == 0;
-    keys->is_show = strcmp(name, "show") == 0;
-    if (!keys->is_create && !keys->is_show)
-        argp_error(state, "\"%s\" is not a key command: use create or show", name);
-}
-
-static void check(const struct keys *keys, struct argp_state *state)
-{
-    if (keys->is_create && (keys->new_path == NULL || keys->path_count != 0))
-        argp_error(state, "name the key to create with --secret or --pair");
-    if (keys->is_show && (keys->new_path != NULL || keys->path_count == 0))
-        argp_error(state, "name key files");
-    if (!keys->is_create && !keys->is_show)
-        argp_error(state, "name a key command: create or show");
-}
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct keys *keys = state->input;
-    switch (key) {
-    case 's':
-    case 'p':
-        if (keys->new_path != NULL)
-            argp_error(state, "only one key can be created at a time");
-        keys->new_path = value;
-        keys->kind = key == 's' ? INGOT_PERSIST_KEY_BLAKE2B : INGOT_PERSIST_KEY_ED25519_SECRET;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (state->arg_num != 0)
-            return ARGP_ERR_UNKNOWN; /* argp then passes all remaining arguments at once, as ARGP_KEY_ARGS */
-        take_action(keys, value, state);
-        return 0;
-    case ARGP_KEY_ARGS:
-        keys->paths = (const char *const *)(state->argv + state->next);
-        keys->path_count = (size_t)(state->argc - state->next);
-        return 0;
-    case ARGP_KEY_END: check(keys, state); return 0;
-    default: return options_parse_other(key, state);
-    }
-}
-
-static int run(int argc, char **argv)
-{
-    static const struct argp argp = {key_options,
-                                     parse_option,
-                                     "create --secret FILE\ncreate --pair FILE\nshow FILE...",
-                                     "Creates a key that seals blobs, or shows the kinds, ids and public keys of key "
-                                     "files. Only its owner can read a new file.",
-                                     options_common,
-                                     NULL,
-                                     NULL};
-    struct keys keys = {.new_path = NULL};
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &keys);
-    cJSON *list = keys.common.is_json ? cJSON_CreateArray() : NULL;
-    const int code = keys.is_create ? create(&keys, list) : show(&keys, list);
     if (list != NULL && code == EXIT_DONE)
         json_print(list);
     else
@@ -158,4 +97,55 @@ static int run(int argc, char **argv)
     return code;
 }
 
-const struct command command_key = {"key", "create or show a key that seals blobs", run};
+static int create(void *values)
+{
+    const struct keys *keys = values;
+    const char *path = keys->secret != NULL ? keys->secret : keys->pair;
+    ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
+    if ((keys->secret == NULL) == (keys->pair == NULL))
+        return parse_refuse(&command_key_create, "name one key to create, with --secret or --pair");
+    const ingot_status_t status = ingot_persist_key_create(
+        path, keys->secret != NULL ? INGOT_PERSIST_KEY_BLAKE2B : INGOT_PERSIST_KEY_ED25519_SECRET, &info);
+    if (status != INGOT_SUCCESS)
+        return failed(path, status);
+    cJSON *list = keys->common.is_json ? cJSON_CreateArray() : NULL;
+    tell_key(path, &info, list);
+    return finish(list, EXIT_DONE);
+}
+
+static int show(void *values)
+{
+    const struct keys *keys = values;
+    cJSON *list = keys->common.is_json ? cJSON_CreateArray() : NULL;
+    int code = EXIT_DONE;
+    for (size_t i = 0; i < keys->paths.count; ++i) {
+        const char *path = keys->paths.items[i];
+        ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
+        const ingot_status_t status = ingot_persist_key_describe(path, &info);
+        if (status == INGOT_SUCCESS)
+            tell_key(path, &info, list);
+        else
+            code = failed(path, status);
+    }
+    return finish(list, code);
+}
+
+const struct command command_key_create = {
+    .name = "key create",
+    .group = "Trust",
+    .summary = "create a key that seals blobs",
+    .about = "Creates a key that seals blobs. Only the file's owner can read it. An existing file is left unchanged.",
+    .options = create_options,
+    .size = sizeof(struct keys),
+    .run = create,
+};
+
+const struct command command_key_show = {
+    .name = "key show",
+    .group = "Trust",
+    .summary = "show the kind and the id of keys",
+    .about = "Shows the kind and the id of keys, and the public key of a pair. Never shows a secret.",
+    .options = show_options,
+    .size = sizeof(struct keys),
+    .run = show,
+};

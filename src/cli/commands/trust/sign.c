@@ -16,15 +16,15 @@
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
-#include "cli/command.h"
+#include "cli/commands/all.h"
 #include "cli/commands/trust/sign_recipes.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
+#include "cli/usage/parse.h"
 
 struct signing {
     struct common_options common;
-    char **recipes; /* the recipe files to seal; if there are none, the store is sealed */
-    size_t recipe_count;
+    struct text_list recipes; /* the recipe files to seal; if there are none, the store is sealed */
     size_t name_space_count;
     char **name_spaces;
     const char *name_space; /* the current namespace; "" for none */
@@ -39,30 +39,21 @@ struct signing {
     ingot_status_t status; /* the first failure to store */
 };
 
-static const struct argp_option sign_options[] = {
-    {"keys", 'k', "FILE[:FILE...]", 0,
-     "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. Seals made with the "
-     "other keys are replaced",
-     0},
-    {NULL, 0, NULL, 0, NULL, 0},
+static const struct command_option sign_options[] = {
+    {.kind = VALUE_FILE,
+     .flags = OPTION_REPEATED,
+     .value = "RECIPE",
+     .at = offsetof(struct signing, recipes),
+     .help = "Recipes to seal, instead of a store; --dir and --namespace are errors then"},
+    {.name = "keys",
+     .letter = 'k',
+     .kind = VALUE_FILE,
+     .value = "FILE[:FILE...]",
+     .at = offsetof(struct signing, common.key_files),
+     .help = "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. Seals made with the other "
+             "keys are replaced"},
+    {.help = NULL},
 };
-
-static error_t parse_option(int key, char *value, struct argp_state *state)
-{
-    struct signing *signing = state->input;
-    switch (key) {
-    case 'k': signing->common.key_files = value; return 0;
-    case ARGP_KEY_ARG:
-        signing->recipes = memory_grow(signing->recipes, signing->recipe_count, sizeof(*signing->recipes));
-        signing->recipes[signing->recipe_count++] = value;
-        return 0;
-    case ARGP_KEY_END:
-        if (signing->recipe_count != 0 && (signing->common.directory != NULL || signing->common.name_space != NULL))
-            argp_error(state, "name either recipes, or a store with --dir and --namespace");
-        return 0;
-    default: return options_parse_other(key, state);
-    }
-}
 
 static int note_name_space(const ingot_persist_entry_t *entry, void *user)
 {
@@ -196,43 +187,51 @@ static void tell(const struct signing *signing)
     }
 }
 
-static int run(int argc, char **argv)
+static int seal_store(struct signing *signing)
 {
-    static const struct argp argp = {
-        sign_options,
-        parse_option,
-        "\nRECIPE...",
-        "Seals all entries of a store with a key, or recipes. Use it only if you know that "
-        "no other user could write the store or the recipes. Entries whose seal is wrong "
-        "or made with another key are left unchanged; exit status 1.",
-        options_common,
-        NULL,
-        NULL};
-    struct signing signing = {.status = INGOT_SUCCESS};
-    (void)argp_parse(&argp, argc, argv, 0, NULL, &signing);
-    if (signing.recipe_count != 0) {
-        const int recipe_code = sign_recipes(&signing.common, signing.recipe_count, signing.recipes);
-        free(signing.recipes);
-        return recipe_code;
-    }
     interrupt_catch();
-    int code = choose_keys(&signing);
+    int code = choose_keys(signing);
     if (code == EXIT_DONE)
-        code = list_name_spaces(&signing);
-    for (size_t i = 0; i < signing.name_space_count && code == EXIT_DONE; ++i)
-        code = seal_name_space(&signing, signing.name_spaces[i]);
+        code = list_name_spaces(signing);
+    for (size_t i = 0; i < signing->name_space_count && code == EXIT_DONE; ++i)
+        code = seal_name_space(signing, signing->name_spaces[i]);
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
-        tell(&signing);
-    for (size_t i = 0; i < signing.name_space_count; ++i)
-        free(signing.name_spaces[i]);
-    free(signing.name_spaces);
-    free(signing.sealing_key);
-    free(signing.key_files);
+        tell(signing);
+    for (size_t i = 0; i < signing->name_space_count; ++i)
+        free(signing->name_spaces[i]);
+    free(signing->name_spaces);
+    free(signing->sealing_key);
+    free(signing->key_files);
     if (code != EXIT_DONE)
         return code;
-    if (signing.status != INGOT_SUCCESS)
+    if (signing->status != INGOT_SUCCESS)
         return EXIT_FAILED;
-    return signing.refused_count + signing.bad_count != 0 ? EXIT_FINDING : EXIT_DONE;
+    return signing->refused_count + signing->bad_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 
-const struct command command_sign = {"sign", "seal all entries of a store, or recipes, with a key", run};
+static int run(void *values)
+{
+    struct signing *signing = values;
+    const struct common_options *common = &signing->common;
+    if (signing->recipes.count == 0)
+        return seal_store(signing);
+    if (common->directory != NULL || common->name_space != NULL)
+        return parse_refuse(&command_sign, "name either recipes, or a store with --dir and --namespace");
+    return sign_recipes(common, signing->recipes.count, signing->recipes.items);
+}
+
+const struct command command_sign = {
+    .name = "sign",
+    .group = "Trust",
+    .summary = "seal all entries of a store, or recipes, with a key",
+    .about = "Seals all entries of a store, or recipes, with the first secret key of the files. An entry whose seal is "
+             "wrong or made with another key is left unchanged, with exit status 1. An entry that this key has "
+             "already sealed is left unchanged, too. Other entries get a new time of creation, which affects "
+             "--max-age and the order of eviction. A recipe to which programs are added afterwards must be sealed "
+             "again.\n\n"
+             "Sign a store only if you know that no other user could write it, and only recipes that you recorded or "
+             "whose seals you have verified.",
+    .options = sign_options,
+    .size = sizeof(struct signing),
+    .run = run,
+};

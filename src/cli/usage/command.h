@@ -1,0 +1,93 @@
+/*
+ * command.h - the table of commands and options. The parser, the help, the completion and the manual page all come from
+ * it.
+ *
+ * A command describes its options and operands, and where their values go: members of its own struct, which the parser
+ * fills with zeros first. So a command does not parse anything, and every option's text is written once.
+ */
+#ifndef INGOT_CLI_USAGE_COMMAND_H
+#define INGOT_CLI_USAGE_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a value is, and the type of the member that gets it. */
+enum value_kind {
+    VALUE_NONE,   /* a flag: bool */
+    VALUE_TEXT,   /* this and the next four: const char *, NULL if not given. They differ in their completion. */
+    VALUE_FILE,   /* of any kind */
+    VALUE_FOLDER, /* also a store */
+    VALUE_ENTRY,  /* the name of an entry, or a file */
+    VALUE_COMMAND,
+    VALUE_WORD,  /* one of `words`: unsigned, 1 for the first word, 0 if not given */
+    VALUE_COUNT, /* this and the next two: uint64_t, 0 if not given, or QUANTITY_UNLIMITED or QUANTITY_NONE */
+    VALUE_SIZE,  /* in bytes */
+    VALUE_TIME   /* in nanoseconds */
+};
+
+#define QUANTITY_UNLIMITED UINT64_MAX  /* the word "unlimited" */
+#define QUANTITY_NONE (UINT64_MAX - 1) /* the word "none" */
+
+enum option_flags {
+    OPTION_REQUIRED = 1,       /* an operand that must be given */
+    OPTION_REPEATED = 2,       /* may be given several times: the member is a struct text_list */
+    OPTION_VALUE_OPTIONAL = 4, /* the value is "" if it is not given; otherwise it follows "=" or the letter */
+    OPTION_HIDDEN = 8,         /* another spelling, which the help does not show */
+    OPTION_REST = 16           /* an operand that takes all remaining arguments, options too: char ** */
+};
+
+struct text_list {
+    char **items;
+    size_t count;
+};
+
+/* An option, or an operand if `name` is NULL. The list of a command's options ends where `help` is NULL. */
+struct command_option {
+    const char *name;
+    char letter; /* 0: none */
+    enum value_kind kind;
+    unsigned flags;
+    const char *value; /* the name of the value in the help */
+    const char *words; /* the valid words, separated by blanks; for a quantity: "unlimited", "none", both or NULL */
+    const char *help;
+    size_t at; /* the member for the value in the command's struct */
+};
+
+struct command {
+    const char *name;  /* one word or two: "bundle create" */
+    const char *group; /* the heading in the list of commands */
+    const char *summary;
+    const char *about; /* paragraphs, separated by "\n\n" */
+    const struct command_option *options;
+    size_t size; /* of the command's struct, whose first member is a struct common_options unless is_bare */
+    int (*run)(void *values); /* returns an exit_code */
+    int usage_exit;           /* the exit status of wrong usage; 0: EXIT_USAGE */
+    bool is_bare;             /* the command does not have the common options */
+};
+
+/* All commands, in the order in which the help lists them. NULL ends the list. */
+extern const struct command *const commands_all[];
+
+/* Finds the command that the first one or two arguments name, and tells how many they are. Returns NULL if there is
+ * none. */
+const struct command *command_find(int count, char *const *arguments, int *word_count);
+/* True if the text is the first word of commands with two words. */
+bool command_is_group(const char *text);
+/* True if the command's name is the group and another word. */
+bool command_is_of_group(const struct command *command, const char *group);
+/* Reports that the arguments name no command: names the nearest one, or the commands of a group. Returns EXIT_USAGE. */
+int command_tell_unknown(int count, char *const *arguments);
+
+/* Returns the option at an index: the command's own ones, and then those that all commands have; NULL at the end. */
+const struct command_option *command_get_option(const struct command *command, size_t index);
+/* Returns the operand at a position, for which a repeated one counts as many; NULL if there is none. */
+const struct command_option *command_get_operand(const struct command *command, size_t position);
+/* Returns the option with this name, or the only one whose name begins with it; NULL if there is none. */
+const struct command_option *command_find_option(const struct command *command, size_t size, const char *name);
+/* Returns the option with this letter, or NULL. */
+const struct command_option *command_find_letter(const struct command *command, char letter);
+/* True for the options that all commands have. */
+bool command_is_common(const struct command_option *option);
+
+#endif
