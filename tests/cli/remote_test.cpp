@@ -126,11 +126,26 @@ TEST_F(CliPush, UsesTheNamespaceOfTheEnvironment)
     EXPECT_EQ(1, run_command(pull({})).code) << "nothing is in the namespace default";
     EXPECT_EQ(0, run_command(pull({}), team).code);
     EXPECT_TRUE(fs::exists(fs::path(other) / "team")) << "applications look for their programs there";
-    EXPECT_EQ(0, run_command(pull({"--namespace", "team"})).code);
     const Result wrong = run_command({CLI_PROGRAM, "push", "--dir", root().string(), redis_.url()},
                                      {{"INGOT_PERSIST_REMOTE_MODE", "write"}});
     EXPECT_EQ(2, wrong.code);
     EXPECT_EQ("ingot: INGOT_PERSIST_REMOTE_MODE: \"write\" is not read or read-write\n", wrong.output);
+}
+
+/* A layer keeps each application's programs in a namespace of the store, and asks the server without one. */
+TEST_F(CliPush, NamesAPartOfTheStoreAlone)
+{
+    const std::string app = (scratch() / "app").string();
+    ASSERT_EQ(0, run_command({CLI_PROGRAM, "push", "--dir", root().string(), redis_.url()}).code);
+    ASSERT_EQ(
+        0, run_command({CLI_PROGRAM, "pull", "--manifest", manifest_, "--dir", app, "--namespace", "app", redis_.url()})
+               .code);
+    EXPECT_TRUE(fs::exists(fs::path(app) / "app"));
+    ASSERT_EQ("OK\n", redis_.ask({"FLUSHALL"}));
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "push", "--dir", app, "--namespace", "app", redis_.url()}).code);
+    EXPECT_EQ("20\n", redis_.ask({"DBSIZE"}));
+    const std::string other = (scratch() / "other").string();
+    EXPECT_EQ(0, run_command({CLI_PROGRAM, "pull", "--manifest", manifest_, "--dir", other, redis_.url()}).code);
 }
 
 /* A pull says why a program that the server has does not get into the store, and nothing about the others. */

@@ -82,7 +82,7 @@ static int run(void *values)
     char text[SERVER_TEXT_CAPACITY];
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
-    const int code = server_read_info(&info, &checking->common, checking->url, text);
+    const int code = server_read_info(&info, checking->url, text);
     if (code != EXIT_DONE)
         return code;
     if (checking->is_read_only)

@@ -169,8 +169,9 @@ const struct command command_push = {
     .group = "Share",
     .summary = "store the entries of a store on a server",
     .about = "Stores the entries of a store on a server that machines share, with their seals. Entries that the server "
-             "already has are not sent again, so an interrupted push continues where it stopped. The namespace on the "
-             "server is that of --namespace or INGOT_PERSIST_NAMESPACE.\n\n"
+             "already has are not sent again, so an interrupted push continues where it stopped. --namespace chooses "
+             "among the entries of the store. The namespace on the server is INGOT_PERSIST_NAMESPACE, because that is "
+             "where applications and layers look.\n\n"
              "The exit status is 1 if entries were left out because they are damaged, too large or not trusted, and 4 "
              "if the server failed.",
     .options = options,

@@ -18,8 +18,7 @@ bool server_is_named(void)
     return ingot_remote_info_from_environment(&info, sizeof(text), text) != INGOT_NOT_FOUND;
 }
 
-int server_read_info(ingot_remote_info_t *info, const struct common_options *options, const char *url,
-                     char text[SERVER_TEXT_CAPACITY])
+int server_read_info(ingot_remote_info_t *info, const char *url, char text[SERVER_TEXT_CAPACITY])
 {
     if (url != NULL && setenv("INGOT_PERSIST_REMOTE", url, 1) != 0)
         return store_failed("reading the settings", INGOT_OUT_OF_MEMORY);
@@ -29,8 +28,6 @@ int server_read_info(ingot_remote_info_t *info, const struct common_options *opt
                       read == INGOT_NOT_FOUND ? "; name a URL" : "");
         return EXIT_USAGE;
     }
-    if (options->name_space != NULL)
-        info->name_space = options->name_space;
     return EXIT_DONE;
 }
 
@@ -39,7 +36,7 @@ int server_open(ingot_storage_t *server, const struct common_options *options, c
     char text[SERVER_TEXT_CAPACITY];
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     ingot_persist_trust_t trust;
-    int code = server_read_info(&info, options, url, text);
+    int code = server_read_info(&info, url, text);
     if (code == EXIT_DONE)
         code = store_read_trust(&trust, options);
     if (code != EXIT_DONE)
