@@ -77,8 +77,8 @@ static struct device *open_device(const char *name, struct object_counts *counts
 
 /* ---- programs of the previous process ---- */
 
-/* Loads the previous process's programs while this one starts, and records this process's requests. */
-static ingot_storage_t open_storage(const char *path, ingot_context_t context, ingot_prewarm_t *prewarm)
+/* Reads the previous process's blobs while this one starts, and records this process's requests. */
+static ingot_storage_t open_storage(const char *path, ingot_prewarm_t *prewarm)
 {
     char manifest[PATH_SIZE];
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -93,7 +93,7 @@ static ingot_storage_t open_storage(const char *path, ingot_context_t context, i
     check_ingot(ingot_persist_open(&storage, &info), "a store");
     ahead.manifest = manifest;
     ahead.max_bytes = (uint64_t)4 << 20; /* a prewarm has its own limit, in addition to the limits of the caches */
-    check_ingot(ingot_prewarm_start(prewarm, context, storage, &ahead), "loading ahead");
+    check_ingot(ingot_prewarm_start(prewarm, storage, &ahead), "reading ahead");
     record.path = manifest;
     check_ingot(ingot_persist_record(storage, &record), "a record");
     return storage;
@@ -106,8 +106,8 @@ static void print_prewarm(ingot_prewarm_t prewarm)
     ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
     if (prewarm == NULL)
         return;
-    check_ingot(ingot_prewarm_get_progress(prewarm, &progress), "progress");
-    printf("  loaded ahead: %llu of %llu programs, %llu of them asked for\n", (unsigned long long)progress.loaded,
+    check_ingot(ingot_prewarm_wait(prewarm, &progress), "progress");
+    printf("  read ahead: %llu of %llu blobs, %llu of them requested\n", (unsigned long long)progress.loaded,
            (unsigned long long)progress.total, (unsigned long long)progress.taken);
 }
 
@@ -138,7 +138,7 @@ static void run(const struct options *options, size_t thread_count)
     struct scratch scratch;
     ingot_prewarm_t prewarm = NULL;
     struct device *device = open_device(options->device, &counts, options->max_shapes);
-    ingot_storage_t storage = open_storage(options->store, device->context, &prewarm);
+    ingot_storage_t storage = open_storage(options->store, &prewarm);
     const struct shape largest = {16, shape_of_number(options->shapes - 1).columns};
     const size_t limit = executor_object_limit(options->max_shapes, SESSION_COUNT, thread_count,
                                                schedule_max_pending(thread_count), &largest);

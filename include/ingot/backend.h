@@ -284,9 +284,9 @@ typedef struct ingot_backend_ops {
     /** Writes the device's binary, as complete as the driver can make it. A backend has both this and load, or
      *  neither. */
     ingot_status_t (*get_binary)(void *state, void *program, uint32_t device_index, ingot_sink_t *binary);
-    /** Creates a program from one binary per device. The request's options apply. Its sources are only informative;
-     *  there are none if a program is loaded by its id alone. This operation must not compile silently. It
-     *  returns INGOT_BLOB_REJECTED if the driver compiles or does not accept a binary. */
+    /** Creates a program from one binary per device. The request's options apply. Its sources are only
+     *  informative. This operation must not compile silently. It returns INGOT_BLOB_REJECTED if the driver compiles or
+     *  does not accept a binary. */
     ingot_status_t (*load)(void *state, const ingot_build_request_t *request, size_t device_count,
                            const uint32_t *device_indices, const ingot_binary_t *binaries, void **program);
 

@@ -22,7 +22,6 @@ extern "C" {
  * @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the descriptor.
  *                      Specialization constants and name expressions are sorted, as in the id. The compile options lack
  *                      `-I` if the descriptor has text sources, and do not include the environment's options.
- * @retval INGOT_NOT_FOUND  The descriptor was made from an id alone.
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingot_program_info_t *info);
@@ -73,7 +72,6 @@ typedef struct ingot_includes_info {
  *                              contains a NUL byte, or the included files are not enough to reproduce the id, because
  *                              files that the sources do not include affect what they include.
  * @retval INGOT_BLOB_STALE     A file has changed since the descriptor was made.
- * @retval INGOT_NOT_FOUND      The descriptor was made from an id alone.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_includes_read(ingot_includes_t *includes, const_ingot_program_desc_t desc);

@@ -31,7 +31,7 @@ typedef enum ingot_event_kind {
     INGOT_EVENT_STORAGE_STORE = 8, /**< Passed a blob to a storage, or saved a manifest: status, bytes, duration_ns. */
     INGOT_EVENT_STORAGE_EVICT = 9, /**< A storage dropped entries to keep its limits: bytes, duration_ns. */
     INGOT_EVENT_STORAGE_DEGRADED = 10, /**< A storage could not do something and continued; see status and reason. */
-    INGOT_EVENT_PREWARM = 11,          /**< A prewarm ended: bytes, duration_ns; reason: why, and what was loaded. */
+    INGOT_EVENT_PREWARM = 11,          /**< A prewarm read its last blob: bytes, duration_ns; reason: how many. */
     INGOT_EVENT_NATIVE_BUILD = 12, /**< Compiled as the application asked, with the files that the compiler found, so
                                       the program has no blob; reason: what Ingot could not replace or does not know. */
     INGOT_EVENT_ENVIRONMENT = 13, /**< name is an INGOT_* variable that Ingot does not know; reason: the nearest one. */

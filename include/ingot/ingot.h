@@ -356,25 +356,6 @@ INGOT_API ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t prog
 INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                               size_t size, const uint8_t *cache_blob);
 
-/**
- * Creates a descriptor from an id alone, without sources. Use it to load a program before the application describes it,
- * for example from a previous run's list of ids. The descriptor is for all devices of the context that the id names.
- *
- * ingot_program_load and ingot_program_create_from_cache_blob create its program. Compiling the descriptor fails with
- * INGOT_INVALID_ARGUMENTS. The in-memory cache does not return this program to a descriptor with sources, even if the
- * ids are equal. The builder of that descriptor can call ingot_program_share to create its program from this one.
- *
- * @param[in] id  Copied. It may come from an untrusted place.
- * @retval INGOT_BLOB_STALE  The id is for another device, driver, compiler or backend, or other options in the
- *                           environment, or is that of an artifact: no descriptor of this context can have it.
- *                           Detected before loading.
- * @retval INGOT_BLOB_CORRUPT, INGOT_BLOB_TRUNCATED, INGOT_BLOB_VERSION  Not an id that this library can read.
- * @retval INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY, INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_program_desc_t *desc,
-                                                                      ingot_context_t context, size_t size,
-                                                                      const uint8_t *id);
-
 /* ---- programs ---------------------------------------------------------------------------------------------------- */
 
 /**
@@ -382,8 +363,7 @@ INGOT_API ingot_status_t ingot_program_desc_create_from_cache_blob_id(ingot_prog
  * the program.
  *
  * @retval INGOT_BUILD_FAILED       The detail holds the build log. Failures are not cached: the next call tries again.
- * @retval INGOT_INVALID_ARGUMENTS  Also if @p desc was created from an id alone and its program is not in memory.
- * @retval INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_program_create(ingot_program_t *program, const_ingot_program_desc_t desc);
 
@@ -412,32 +392,6 @@ typedef ingot_status_t (*ingot_program_builder_t)(ingot_program_t *program, cons
 INGOT_API ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                      ingot_program_builder_t builder, void *user);
 
-/**
- * Work that one thread does and that other threads wait for outside of Ingot, such as a load that a builder passes to a
- * thread pool. A request would deadlock if it waited for a builder that itself waits for the requesting thread,
- * directly or through other builders. Ingot rejects such a request. With the next four functions, Ingot also detects
- * deadlocks through such work. Zero the structure before its first use. Its content belongs to Ingot.
- */
-typedef struct ingot_work {
-    struct ingot_worker *worker;
-} ingot_work_t;
-
-/** Begins work: the calling thread does @p work from now on. Does nothing for NULL. */
-INGOT_API void ingot_work_begin(ingot_work_t *work);
-/** Ends finished or abandoned work. Call it in the thread that began it, before waking waiters. Does nothing for
- *  NULL. */
-INGOT_API void ingot_work_end(ingot_work_t *work);
-/**
- * Notes that the calling thread waits for @p work until it calls ingot_work_end_wait. While it waits, the thread must
- * not call Ingot, and the memory of @p work must stay valid. A thread waits for only one work at a time.
- *
- * @retval INGOT_INVALID_ARGUMENTS  @p work waits for the calling thread, or is the thread's own work. The thread must
- *                                  not wait, and no wait was noted. Also if @p work is NULL.
- */
-INGOT_API ingot_status_t ingot_work_begin_wait(const ingot_work_t *work);
-/** Ends the calling thread's wait. */
-INGOT_API void ingot_work_end_wait(void);
-
 /** Compiles a program and bypasses the in-memory cache. For use in builders. Statuses as ingot_program_create. */
 INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc);
 
@@ -445,21 +399,6 @@ INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ing
  *  ingot_program_create_from_cache_blob. */
 INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
                                             const uint8_t *cache_blob);
-
-/**
- * Creates the program of @p desc from a program with an equal id and bypasses the in-memory cache. For use in builders.
- * Loads and compiles nothing: both programs share the driver's program, which lives until both are released.
- *
- * @param[in] other  A program of the same context for at least all devices of @p desc. Typically its descriptor was
- *                   created from an id alone.
- * @retval INGOT_BLOB_MISMATCH  Their ids differ.
- * @retval INGOT_NOT_FOUND      @p other was not made for one of the devices.
- * @retval INGOT_NOT_CACHEABLE  @p desc is not cacheable, or @p other was compiled with files that its compiler found by
- *                              itself.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_program_share(ingot_program_t *program, const_ingot_program_desc_t desc,
-                                             ingot_program_t other);
 
 /** Adds a reference. */
 INGOT_API ingot_status_t ingot_program_retain(ingot_program_t program);

@@ -172,15 +172,6 @@ public:
         check(ingot_program_desc_create(out(), context.get(), &info));
     }
 
-    /** Creates a descriptor from an id alone, to load its program before the application describes it. It cannot be
-     *  compiled. @throws error  INGOT_BLOB_*: not an id, or not one of this context */
-    static program_desc of_id(const context &context, bytes_view id)
-    {
-        program_desc made;
-        check(ingot_program_desc_create_from_cache_blob_id(made.out(), context.get(), id.size(), id.data()));
-        return made;
-    }
-
     /** True if the program can have an id. @param[out] reason  May be NULL; valid as long as the descriptor. */
     bool is_cacheable(const char **reason = nullptr) const
     {
@@ -336,15 +327,6 @@ public:
         program loaded;
         check(ingot_program_load(loaded.out(), desc.get(), cache_blob.size(), cache_blob.data()));
         return loaded;
-    }
-
-    /** Creates a program from one with an equal id and bypasses the in-memory cache. For builders.
-     *  @throws error  INGOT_BLOB_MISMATCH: their ids differ; INGOT_NOT_FOUND: not for all devices */
-    static program share(const program_desc &desc, const program &other)
-    {
-        program shared;
-        check(ingot_program_share(shared.out(), desc.get(), other.get()));
-        return shared;
     }
 
     /** Returns the cache blob.

@@ -2,15 +2,15 @@
 /* INGOT_EXPERIMENTAL: may change in any version. */
 /**
  * @file prewarm.h
- * Loads the programs of a previous run in parallel, before the application requests them. Library ingot::persist.
+ * Reads the blobs of a previous run ahead, before the application requests their programs. Library ingot::persist.
  *
  * One run records its requests to a storage in a manifest, a file that the application names (doc/manifest-format.md).
- * The next run prewarms: threads load the manifest's programs in order and keep them until
- * ingot_persist_program_create requests them. If the requested program is being loaded, that call waits only for this
- * load.
+ * The next run prewarms: a thread reads the manifest's blobs in order, in groups if the storage can load several at
+ * once (ingot_storage_set_load_many), and keeps them until they are requested. From a server, a group takes about as
+ * long as a single load. Creating a program from its blob remains the work of the thread that requests the program.
  *
- * Prewarming never compiles. It skips an id for another driver, compiler, device or library before reading anything. It
- * also skips programs that the storage lacks and blobs that are rejected. An event reports each of these.
+ * Prewarming needs no context and no device, and never compiles. A manifest may have ids that this run does not
+ * request, for example those of a previous driver; their blobs are read in vain. Each run puts its own ids first.
  */
 #ifndef INGOT_PREWARM_H
 #define INGOT_PREWARM_H
@@ -82,104 +82,72 @@ INGOT_API ingot_status_t ingot_persist_read_manifest(const char *path, ingot_per
 
 /* ---- prewarming ------------------------------------------------------------------------------------------ */
 
-/** A prewarm: programs that are being loaded ahead of their requests. */
+/** A prewarm: blobs that are read ahead of their requests. */
 typedef struct ingot_prewarm *ingot_prewarm_t;
 
-/** The state of a prewarm: running, or why it ended. */
-typedef enum ingot_prewarm_state {
-    INGOT_PREWARM_RUNNING = 0,
-    INGOT_PREWARM_COMPLETE = 1,  /**< The whole manifest was processed. */
-    INGOT_PREWARM_CANCELLED = 2, /**< By a call or a callback. */
-    INGOT_PREWARM_OUT_OF_TIME = 3,
-    INGOT_PREWARM_OUT_OF_BYTES = 4 /**< The next blob would have exceeded the limit. */
-} ingot_prewarm_state_t;
-
-/** Progress of a prewarm. */
+/** What a prewarm has read so far. The blobs that it has not considered, because it is still running, was released, or
+ *  reached its limit, are total minus loaded, missing, failed and overtaken. */
 typedef struct ingot_prewarm_progress {
     size_t struct_size;
-    ingot_prewarm_state_t state;
     ingot_status_t manifest_status; /**< Why the manifest was unusable; INGOT_SUCCESS if it was read. */
-    uint64_t total;                 /**< Programs in the manifest. */
-    /** The processed programs: the sum of loaded, stale, missing, failed and overtaken. */
-    uint64_t done;
-    uint64_t loaded;
-    uint64_t stale;     /**< For another device, driver, compiler or library. */
-    uint64_t missing;   /**< Not in the storage. */
-    uint64_t failed;    /**< Rejected, or not loaded for another reason. */
-    uint64_t overtaken; /**< Requested before their turn; the requesting thread loaded them. */
-    uint64_t taken;     /**< Loaded programs that have been requested since. */
-    uint64_t bytes;     /**< Size of the loaded blobs. */
+    uint64_t total;                 /**< Ids in the manifest. */
+    uint64_t loaded;                /**< Blobs that were read. */
+    uint64_t missing;               /**< Not in the storage. */
+    uint64_t failed;                /**< Rejected by the storage or its policy, or not read for another reason. */
+    uint64_t overtaken;             /**< Loaded, stored or removed by another thread before they were read. */
+    uint64_t taken;                 /**< Blobs that were read and have been requested since. */
+    uint64_t bytes;                 /**< Size of the blobs that were read. */
 } ingot_prewarm_progress_t;
 #define INGOT_PREWARM_PROGRESS_INIT                                                                                    \
     {                                                                                                                  \
-        sizeof(ingot_prewarm_progress_t), INGOT_PREWARM_RUNNING, INGOT_SUCCESS, 0, 0, 0, 0, 0, 0, 0, 0, 0              \
+        sizeof(ingot_prewarm_progress_t), INGOT_SUCCESS, 0, 0, 0, 0, 0, 0, 0                                           \
     }
-
-/**
- * Receives progress after each program, in the thread that loaded it, with no lock held. Several threads may call it at
- * once, so a later call may have older figures. It may cancel the prewarm but must not release it.
- * @return 0 to cancel, otherwise continue.
- */
-typedef int (*ingot_prewarm_callback_t)(const ingot_prewarm_progress_t *progress, void *user);
 
 /** Prewarm configuration. */
 typedef struct ingot_prewarm_info {
     size_t struct_size;
-    const char *manifest;  /**< The manifest's path. ingot_prewarm_start reads the file before it returns. Required. */
-    uint32_t thread_count; /**< 0: 2. At most 64, and at most the number of programs. */
-    uint64_t max_bytes;    /**< Size of all loaded blobs together; 0: no limit. */
-    uint64_t max_time_ns;  /**< No load begins after this time from the start; 0: no limit. */
-    ingot_prewarm_callback_t on_progress; /**< NULL: none. */
-    void *on_progress_user;
+    const char *manifest; /**< The manifest's path. ingot_prewarm_start reads the file before it returns. Required. */
+    uint64_t max_bytes;   /**< Size of all blobs together; 0: 256 MiB. Reading ends before a blob that exceeds it. */
 } ingot_prewarm_info_t;
 #define INGOT_PREWARM_INFO_INIT                                                                                        \
     {                                                                                                                  \
-        sizeof(ingot_prewarm_info_t), NULL, 0, 0, 0, NULL, NULL                                                        \
+        sizeof(ingot_prewarm_info_t), NULL, 0                                                                          \
     }
 
 /**
- * Begins to load a manifest's programs from @p storage for @p context, and returns when the threads are running.
+ * Begins to read a manifest's blobs from @p storage, in the manifest's order, and returns when its thread is running.
  *
- * The prewarm holds the loaded programs, outside the context's in-memory cache and its limits, until they are requested
- * or the prewarm is released. A request by ingot_persist_program_create with this context and this storage moves a
- * program into the in-memory cache, in the requesting descriptor's group, with INGOT_ORIGIN_STORAGE. Several prewarms
- * may run at once.
+ * The prewarm holds the blobs in memory until they are requested from this storage object (by
+ * ingot_persist_program_create, ingot_storage_load or ingot_artifact_get), stored to it, removed from it, or the
+ * prewarm is released. Each blob is given to one load. A load of a blob that is being read waits for it, but at most a
+ * second. Another load reads its blob itself, and the prewarm leaves that blob out. Several prewarms may run at once.
  *
- * An event callback in one of the prewarm's threads may request programs. If it requests a program whose builder waits
- * for the load in the callback's thread, that request returns INGOT_INVALID_ARGUMENTS, as it does if a builder requests
- * its own program.
+ * The blobs are checked when they are read, and count as loads of the storage then. The prewarm holds a reference to
+ * the storage. When the process exits, no further blob is read, and exit() waits for the one that is being read. After
+ * fork, the child's prewarms have no blobs.
  *
- * The prewarm holds references to the context and the storage. When the process exits, no further load begins, and
- * exit() waits for loads in progress as ingot_persist_flush describes for blobs. After fork, the child's prewarms are
- * over and return nothing.
+ * Events (INGOT_EVENT_PREWARM at the end) go to the storage's callback, in the prewarm's thread.
  *
  * @retval INGOT_SUCCESS  Also if the manifest is missing, damaged or not trusted. It then counts as empty; an event and
  *                        ingot_prewarm_progress_t::manifest_status say why.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
-INGOT_API ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_context_t context, ingot_storage_t storage,
+INGOT_API ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_storage_t storage,
                                              const ingot_prewarm_info_t *info);
 
 /**
- * Waits until no load is in progress and all threads of the prewarm have ended. In a forked child, returns immediately.
+ * Waits until the prewarm has read its last blob. In a forked child, returns immediately. An application need not wait:
+ * its requests wait for the blobs that they need.
  *
- * @param[in,out] progress  May be NULL; otherwise the caller sets struct_size.
- * @retval INGOT_BUSY  An event callback in one of the prewarm's threads made the call, which did not wait. Or a builder
- *                     made the call, and a callback in one of the prewarm's threads requested that builder's program.
+ * @param[in,out] progress  May be NULL; otherwise the caller sets struct_size. `taken` is the number at the moment of
+ *                          this call.
+ * @retval INGOT_BUSY  An event callback in the prewarm's thread made the call, which did not wait.
  * @retval INGOT_INVALID_ARGUMENTS  @p prewarm is NULL, or @p progress has no struct_size. The call did not wait.
  */
 INGOT_API ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress);
 
-/** Cancels the prewarm: no further load begins. Then waits as ingot_prewarm_wait does. Loaded programs stay until they
- *  are requested. Statuses as ingot_prewarm_wait; after INGOT_BUSY, it is canceled, but loads may still run. */
-INGOT_API ingot_status_t ingot_prewarm_cancel(ingot_prewarm_t prewarm);
-
-/** Returns the progress. @param[in,out] progress  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_prewarm_get_progress(ingot_prewarm_t prewarm, ingot_prewarm_progress_t *progress);
-
-/** Cancels the prewarm, waits for its threads, and releases programs that were not requested. Does nothing for NULL. Do
- *  not call it from a callback in the prewarm's threads, or from a builder whose program such a callback may request.
- */
+/** Ends the prewarm: reads no further blob, waits for the one that is being read, and drops the blobs that were not
+ *  requested. Does nothing for NULL. Do not call it from a callback in the prewarm's thread. */
 INGOT_API void ingot_prewarm_release(ingot_prewarm_t prewarm);
 
 #ifdef __cplusplus

@@ -31,23 +31,22 @@ inline void end_record(const storage &storage)
     check(ingot_persist_record(storage.get(), nullptr));
 }
 
-/** Programs that are being loaded ahead of their requests. The destructor cancels, waits, and releases programs that
- *  were not requested. */
+/** Blobs that are read ahead of their requests. The destructor ends the prewarm, and drops the blobs that were not
+ *  requested. */
 class prewarm
 {
 public:
     prewarm() noexcept = default;
-    prewarm(const context &context, const storage &storage, const ingot_prewarm_info_t &info)
+    prewarm(const storage &storage, const ingot_prewarm_info_t &info)
     {
-        check(ingot_prewarm_start(&handle_, context.get(), storage.get(), &info));
+        check(ingot_prewarm_start(&handle_, storage.get(), &info));
     }
-    /** Starts a prewarm. @param manifest  The path of the file. @param thread_count  0: 2. */
-    prewarm(const context &context, const storage &storage, const std::string &manifest, uint32_t thread_count = 0)
+    /** Starts a prewarm. @param manifest  The path of the file. */
+    prewarm(const storage &storage, const std::string &manifest)
     {
         ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
         info.manifest = manifest.c_str();
-        info.thread_count = thread_count;
-        check(ingot_prewarm_start(&handle_, context.get(), storage.get(), &info));
+        check(ingot_prewarm_start(&handle_, storage.get(), &info));
     }
     prewarm(prewarm &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     prewarm &operator=(prewarm &&other) noexcept
@@ -61,20 +60,11 @@ public:
     ingot_prewarm_t get() const noexcept { return handle_; }
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-    /** Waits until no load is in progress. @throws error  INGOT_BUSY: called in one of the prewarm's threads. */
+    /** Waits until the last blob is read. @throws error  INGOT_BUSY: called in the prewarm's thread. */
     ingot_prewarm_progress_t wait() const
     {
         ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
         check(ingot_prewarm_wait(handle_, &progress));
-        return progress;
-    }
-    /** Cancels the prewarm, so that no further load begins, and waits.
-     *  @throws error  The same errors as wait(); even then, the prewarm is canceled. */
-    void cancel() const { check(ingot_prewarm_cancel(handle_)); }
-    ingot_prewarm_progress_t progress() const
-    {
-        ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
-        check(ingot_prewarm_get_progress(handle_, &progress));
         return progress;
     }
 

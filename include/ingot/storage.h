@@ -94,7 +94,7 @@ typedef void (*ingot_storage_load_many_t)(void *self, size_t count, const ingot_
                                           ingot_storage_on_loaded_t on_loaded, void *user);
 
 /**
- * Sets the function that loads several blobs at once. A prewarm (ingot/prewarm.h) then requests several programs at a
+ * Sets the function that loads several blobs at once. A prewarm (ingot/prewarm.h) then requests several blobs at a
  * time, even if the storage is part of a chain. Without this function, blobs are loaded one after another.
  *
  * @par Threads  Call it before any thread uses the storage.

@@ -13,9 +13,7 @@
  *     bench_startup --child modules FOLDER -        builds and loads modules with Level Zero
  *     bench_startup --child record SET STORE        makes and stores programs, and records the requests in a manifest
  *     bench_startup --child binaries SET STORE      writes the binaries of those programs to files
- *     bench_startup --child prewarm|serial SET STORE      loads them ahead with two threads, or one after the other
- *     bench_startup --child driver-1|driver-2 SET STORE   loads them with the driver alone, in one or two threads
- *     bench_startup --child memory-1|memory-2 - -   only touches new memory, with one or two threads
+ *     bench_startup --child prewarm|serial SET STORE      loads them, with or without reading their blobs ahead
  */
 #include "bench/bench_report.h"
 #include "bench/sample.h"
@@ -149,37 +147,26 @@ public:
     }
 
     /*
-     * Measures a hundred programs that a previous run used: loaded ahead with two threads, and loaded one after the
-     * other. Two more comparisons of two threads with one show how much can be gained: with the driver alone, and with
-     * page faults alone. Page faults are half of a load, and two threads in a virtual machine are less than twice as
-     * fast at them. The processes use a directory in memory if there is one, because PoCL writes every binary that it
-     * loads to its own cache and waits for the disk.
+     * Measures a hundred programs that a previous run used, with and without reading their blobs ahead. On a local disk
+     * this gains little, because creating the programs takes most of the time; bench_fleet measures it with a server.
+     * The processes use a directory in memory if there is one, because PoCL writes every binary that it loads to its
+     * own cache and waits for the disk.
      */
     void measure_prewarm(const std::string &device, const std::string &set, const std::string &name,
                          bench::Report &report)
     {
         const std::string store = folder_ + "/" + name;
         processes_.run(device, "record", set, store);
-        processes_.run(device, "binaries", set, store);
         const auto run = [&](const char *what) {
             return [this, &device, &set, &store, what] { return run_in_memory(device, what, set, store); };
         };
-        bench::Sample prewarm, serial, together, alone, memory_together, memory_alone;
-        for (int round = 0; round < 11; ++round) {
+        bench::Sample prewarm, serial;
+        for (int round = 0; round < 11; ++round)
             bench::take_turn(round, run("prewarm"), run("serial"), prewarm, serial);
-            bench::take_turn(round, run("driver-2"), run("driver-1"), together, alone);
-            bench::take_turn(round, run("memory-2"), run("memory-1"), memory_together, memory_alone);
-        }
         std::printf("\n%s, %s of the previous run\n", device.c_str(), set.c_str());
-        summarize("one after the other", serial.values);
-        summarize("with two threads", prewarm.values);
-        summarize("the driver alone, one after the other", alone.values);
-        summarize("the driver alone, with two threads", together.values);
-        report.add(name + "_2_threads_over_serial", summarize_ratios("two threads over one", prewarm, serial), "times");
-        report.add(name + "_driver_2_threads_over_1", summarize_ratios("of the driver alone", together, alone),
-                   "times");
-        report.add(name + "_memory_2_threads_over_1",
-                   summarize_ratios("of touching new memory", memory_together, memory_alone), "times");
+        summarize("without a prewarm", serial.values);
+        summarize("with a prewarm", prewarm.values);
+        report.add(name + "_over_serial", summarize_ratios("with a prewarm over without", prewarm, serial), "times");
     }
 
     /* Measures Level Zero with SPIR-V modules of the same programs; of hashcat's, only some small and some large
@@ -471,10 +458,6 @@ int measure_as_child(char **arguments)
         {"modules", [&] { startup::measure_modules(set); }},
         {"record", [&] { startup::record_programs(set, store); }},
         {"binaries", [&] { startup::write_binaries(set, store); }},
-        {"driver-1", [&] { startup::measure_driver(set, store, 1); }},
-        {"driver-2", [&] { startup::measure_driver(set, store, 2); }},
-        {"memory-1", [&] { startup::measure_memory(1); }},
-        {"memory-2", [&] { startup::measure_memory(2); }},
         {"serial", [&] { startup::measure_serial(set, store); }},
         {"prewarm", [&] { startup::measure_prewarm(set, store); }},
     };

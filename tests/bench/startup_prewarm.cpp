@@ -1,6 +1,6 @@
 /*
- * startup_prewarm.cpp - measures how long it takes to load the programs of a previous run, ahead of the requests or one
- * after the other.
+ * startup_prewarm.cpp - measures how long it takes to load the programs of a previous run, with and without reading
+ * their blobs ahead of the requests.
  */
 #include "bench/startup_prewarm.h"
 
@@ -8,8 +8,6 @@
 #include "bench/startup_setup.h"
 
 #include <ingot/prewarm.h>
-
-#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdio>
@@ -153,47 +151,17 @@ void measure_prewarm(const std::string &set, const std::string &store)
     std::vector<ingot_program_t> programs;
     ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
     info.manifest = manifest.c_str();
-    info.thread_count = threads;
     ingot_prewarm_t prewarm = nullptr;
     ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
     const Clock::time_point start = Clock::now();
-    require_ingot(ingot_prewarm_start(&prewarm, setup.context, setup.store, &info), "prewarm");
-    require_ingot(ingot_prewarm_wait(prewarm, &progress), "prewarm");
+    require_ingot(ingot_prewarm_start(&prewarm, setup.store, &info), "prewarm");
     ask_for_all(setup, descs, INGOT_ORIGIN_STORAGE, &programs);
     const double time_ms = microseconds_since(start) / 1000;
-    require(progress.loaded == descs.size(), "not all programs were loaded ahead");
+    require_ingot(ingot_prewarm_wait(prewarm, &progress), "prewarm");
+    require(progress.taken + progress.overtaken == descs.size(), "the manifest lacks programs");
     std::printf("ready\t%.3f\n", time_ms);
     ingot_prewarm_release(prewarm);
     let_go(descs, programs);
-}
-
-void measure_driver(const std::string &set, const std::string &store, size_t thread_count)
-{
-    Setup setup(store);
-    const std::vector<ProgramFile> files = list_programs(set, is_cpu(setup.device));
-    const std::vector<std::vector<uint8_t>> binaries = read_binaries(files.size(), store);
-    std::vector<cl_program> programs(files.size());
-    const Clock::time_point start = Clock::now();
-    for_each_number(files.size(), thread_count, [&](size_t number) {
-        programs[number] = load_binary(setup, binaries[number], files[number].options);
-    });
-    std::printf("ready\t%.3f\n", microseconds_since(start) / 1000);
-    for (cl_program program : programs)
-        clReleaseProgram(program);
-}
-
-void measure_memory(size_t thread_count)
-{
-    constexpr size_t pieces = 100, size = size_t{400} << 10, page = 4096;
-    void *memory = mmap(nullptr, pieces * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    require(memory != MAP_FAILED, "memory");
-    const Clock::time_point start = Clock::now();
-    for_each_number(pieces, thread_count, [&](size_t number) {
-        for (size_t i = 0; i < size; i += page)
-            static_cast<volatile uint8_t *>(memory)[number * size + i] = 1;
-    });
-    std::printf("ready\t%.3f\n", microseconds_since(start) / 1000);
-    require(munmap(memory, pieces * size) == 0, "munmap");
 }
 
 } // namespace startup

@@ -18,22 +18,12 @@ void record_programs(const std::string &set, const std::string &store);
 void write_binaries(const std::string &set, const std::string &store);
 
 /*
- * Both functions make all programs ready and print "ready MS". measure_serial requests one program after the other.
- * measure_prewarm starts a prewarm with two threads and then requests each program. The time does not include
- * describing the programs. It includes what the driver does once per process.
+ * Both functions make all programs ready and print "ready MS": they request one program after the other.
+ * measure_prewarm starts a prewarm first, which reads the blobs meanwhile. The time does not include describing the
+ * programs. It includes what the driver does once per process.
  */
 void measure_serial(const std::string &set, const std::string &store);
 void measure_prewarm(const std::string &set, const std::string &store);
-
-/* Measures the lower limit of these times: the driver alone loads the binaries from memory, with `thread_count`
- * threads. Prints "ready MS". */
-void measure_driver(const std::string &set, const std::string &store, size_t thread_count);
-
-/*
- * Measures the lower limit of loading with the driver: `thread_count` threads touch as much new memory as Intel's
- * driver uses for the programs of "100 networks", 400 KB each. Prints "ready MS".
- */
-void measure_memory(size_t thread_count);
 
 } // namespace startup
 

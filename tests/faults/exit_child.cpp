@@ -8,7 +8,7 @@
  * - unloaded: the same, but the driver's library has been unloaded, so that any call to the driver would crash.
  * - busy: other threads also build and evict when the process ends. Only the reference backend survives that. A real
  *   driver would shut down while a thread is inside it, even without Ingot.
- * - prewarm: threads of the storage are loading programs ahead.
+ * - prewarm: threads are reading blobs ahead.
  * - late: a storage stores blobs. After the driver has shut down, a handler releases everything: it was registered
  *   before the driver was loaded, as the destructor of a static object can be.
  *
@@ -154,9 +154,10 @@ void prewarm(const std::string &directory)
     for (const ingot::program_desc &desc : world->descs)
         ingot::create_program(desc, world->store);
     world->store.flush();
+    const uint64_t hits = world->store.stats().hits;
     for (int i = 0; i < 16; ++i)
-        world->prewarms.emplace_back(world->context, world->store, manifest);
-    while (world->prewarms[0].progress().loaded == 0)
+        world->prewarms.emplace_back(world->store, manifest);
+    while (world->store.stats().hits == hits)
         std::this_thread::yield();
 }
 

@@ -153,28 +153,6 @@ TEST_F(RefusedKernel, CompilesAProgramThatWasLoadedBeforeItsKernelWasRefused)
     EXPECT_EQ(1u, picky.counts.builds);
 }
 
-TEST_F(RefusedKernel, CompilesAProgramThatWasLoadedByItsIdAndShared)
-{
-    const Storage storage = open_store(root_);
-    fill(storage);
-    Picky picky;
-    const Desc desc = picky.describe();
-    const Bytes id = id_of(desc);
-    ingot_program_desc_t of_id = nullptr;
-    ingot_program_t ahead = nullptr;
-    ingot_program_t shared = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS,
-              ingot_program_desc_create_from_cache_blob_id(&of_id, picky.context.get(), id.size(), id.data()));
-    const Desc owned_desc(of_id);
-    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&ahead, of_id, storage.get(), &origin));
-    const Program owned_ahead(ahead);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, desc.get(), ahead));
-    EXPECT_EQ(1, ingot_program_is_from_cache_blob(shared));
-    ingot_program_release(shared);
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, ask(desc, storage));
-}
-
 TEST_F(RefusedKernel, CompilesNothingForAMissingKernelABadDeviceOrLackOfMemory)
 {
     const Storage storage = open_store(root_);

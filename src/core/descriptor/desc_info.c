@@ -11,8 +11,6 @@ ingot_status_t ingot_program_desc_get_info(const_ingot_program_desc_t desc, ingo
 {
     if (desc == NULL || !STRUCT_IS_SET(info))
         return error_set(INGOT_INVALID_ARGUMENTS, "desc or info is NULL, or its struct_size is not set");
-    if (program_desc_is_of_id(desc))
-        return error_set(INGOT_NOT_FOUND, "the descriptor was made from an id alone");
     const ingot_program_info_t known = {.struct_size = sizeof(known),
                                         .sources = desc->sources,
                                         .source_count = desc->source_count,

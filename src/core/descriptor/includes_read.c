@@ -43,8 +43,6 @@ ingot_status_t ingot_includes_read(ingot_includes_t *includes, const_ingot_progr
     struct include_record record;
     if (includes == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "includes or desc is NULL");
-    if (program_desc_is_of_id(desc))
-        return error_set(INGOT_NOT_FOUND, "the descriptor was made from an id alone");
     if (desc->not_cacheable != NULL)
         return error_set(INGOT_NOT_CACHEABLE, "%s", desc->not_cacheable);
     if (desc->includes != NULL) {

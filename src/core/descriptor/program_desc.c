@@ -59,5 +59,5 @@ bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_
 
 const char *program_desc_name(const struct ingot_program_desc *desc)
 {
-    return program_desc_is_of_id(desc) ? "" : desc->sources[0]->name;
+    return desc->sources[0]->name;
 }

@@ -85,11 +85,6 @@ static inline const uint8_t *program_desc_files(const struct ingot_program_desc 
 
 void program_desc_reference(struct ingot_program_desc *desc);
 bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_program_desc *b);
-/* True if the descriptor was made from an id alone, so it has no sources and cannot be compiled. */
-static inline bool program_desc_is_of_id(const struct ingot_program_desc *desc)
-{
-    return desc->source_count == 0;
-}
 /* Returns a name for messages and events. Never NULL. */
 const char *program_desc_name(const struct ingot_program_desc *desc);
 

@@ -74,7 +74,7 @@ struct cache_flight *flights_find(struct cache_flights *flights, const struct me
 void flights_add(struct cache_flights *flights, struct cache_flight *flight, const struct cache_request *request)
 {
     flight->request = request;
-    ingot_work_begin(&flight->making);
+    wait_graph_begin(&flight->making);
     flight->next = flights->first;
     flights->first = flight;
 }
@@ -91,7 +91,7 @@ void flights_discard(struct cache_flights *flights, cache_group_filter filter, c
 
 ingot_status_t flight_may_wait(struct cache_flight *flight)
 {
-    return ingot_work_begin_wait(&flight->making);
+    return wait_graph_begin_wait(&flight->making);
 }
 
 void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger, os_mutex *lock)
@@ -107,7 +107,7 @@ void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger,
     ++flight->references;
     while (!flight->landed && !passenger->is_pilot)
         os_condition_wait(&flight->changed, lock);
-    ingot_work_end_wait();
+    wait_graph_end_wait();
 }
 
 bool flight_hand_over(struct cache_flight *flight)
@@ -135,6 +135,6 @@ void flight_land(struct cache_flights *flights, struct cache_flight *flight)
         *link = flight->next;
 
     flight->landed = true;
-    ingot_work_end(&flight->making);
+    wait_graph_end(&flight->making);
     os_condition_wake_all(&flight->changed);
 }

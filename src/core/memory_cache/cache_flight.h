@@ -21,14 +21,14 @@ struct cache_flight;
 
 struct cache_passenger {
     const struct cache_request *request;
-    struct ingot_worker *thread;
+    struct graph_worker *thread;
     bool is_pilot; /* true if this passenger has become the pilot, to try once more */
     struct cache_passenger *next;
 };
 
 struct cache_flight {
     const struct cache_request *request; /* the pilot's request */
-    ingot_work_t making;                 /* the pilot's work in the wait graph */
+    struct graph_work making;            /* the pilot's work in the wait graph */
     struct cache_flight *next;
     struct cache_passenger *passengers; /* the threads that still wait, in the order of their arrival */
     os_condition changed;

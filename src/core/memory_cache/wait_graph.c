@@ -1,7 +1,7 @@
 /*
  * wait_graph.c - records which thread waits for which work; see wait_graph.h.
  *
- * A thread reads the work (ingot_work_t) and the nodes of other threads under the lock. These exist as long as the
+ * A thread reads the work and the nodes of other threads under the lock. These exist as long as the
  * graph refers to them: a piece of work is not freed while a thread waits for it, and a thread does not end before its
  * work.
  *
@@ -15,12 +15,12 @@
 #include "core/base/error.h"
 #include "core/base/os.h"
 
-struct ingot_worker {
-    const struct ingot_work *waits_for; /* guarded by graph_lock; NULL if the thread does not wait */
+struct graph_worker {
+    const struct graph_work *waits_for; /* guarded by graph_lock; NULL if the thread does not wait */
 };
 
 static os_mutex graph_lock = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local struct ingot_worker this_worker;
+static _Thread_local struct graph_worker this_worker;
 static bool is_prepared;
 static atomic_uint process; /* relaxed: it changes only in a forked child, while the child has only one thread */
 
@@ -43,7 +43,7 @@ bool wait_graph_prepare(void)
     return is_prepared;
 }
 
-struct ingot_worker *wait_graph_self(void)
+struct graph_worker *wait_graph_self(void)
 {
     return &this_worker;
 }
@@ -53,7 +53,7 @@ unsigned wait_graph_process(void)
     return atomic_load_explicit(&process, memory_order_relaxed);
 }
 
-void wait_graph_hand_over(struct ingot_work *work, struct ingot_worker *to)
+void wait_graph_hand_over(struct graph_work *work, struct graph_worker *to)
 {
     os_mutex_lock(&graph_lock);
     work->worker = to;
@@ -61,34 +61,30 @@ void wait_graph_hand_over(struct ingot_work *work, struct ingot_worker *to)
     os_mutex_unlock(&graph_lock);
 }
 
-static void set_worker(ingot_work_t *work, struct ingot_worker *worker)
+static void set_worker(struct graph_work *work, struct graph_worker *worker)
 {
-    if (work == NULL)
-        return;
     os_mutex_lock(&graph_lock);
     work->worker = worker;
     os_mutex_unlock(&graph_lock);
 }
 
-void ingot_work_begin(ingot_work_t *work)
+void wait_graph_begin(struct graph_work *work)
 {
     set_worker(work, &this_worker);
 }
 
-void ingot_work_end(ingot_work_t *work)
+void wait_graph_end(struct graph_work *work)
 {
     set_worker(work, NULL);
 }
 
-ingot_status_t ingot_work_begin_wait(const ingot_work_t *work)
+ingot_status_t wait_graph_begin_wait(const struct graph_work *work)
 {
     bool is_ring = false;
 
-    if (work == NULL)
-        return error_null_argument("work");
     os_mutex_lock(&graph_lock);
     const bool is_own = work->worker == &this_worker;
-    for (const ingot_work_t *at = work; at != NULL && at->worker != NULL && !is_ring; at = at->worker->waits_for)
+    for (const struct graph_work *at = work; at != NULL && at->worker != NULL && !is_ring; at = at->worker->waits_for)
         is_ring = at->worker == &this_worker;
     if (!is_ring)
         this_worker.waits_for = work;
@@ -103,7 +99,7 @@ ingot_status_t ingot_work_begin_wait(const ingot_work_t *work)
     return INGOT_SUCCESS;
 }
 
-void ingot_work_end_wait(void)
+void wait_graph_end_wait(void)
 {
     os_mutex_lock(&graph_lock);
     this_worker.waits_for = NULL;

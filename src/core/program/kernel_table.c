@@ -12,7 +12,7 @@
 /* A kernel that a thread is making now. It is on the thread's stack; see wait_or_begin. */
 struct kernel_making {
     const _Atomic(struct ingot_kernel *) *place;
-    ingot_work_t work;
+    struct graph_work work;
     size_t waiters;
     struct kernel_making *next;
 };
@@ -135,17 +135,17 @@ static struct ingot_kernel *wait_or_begin(struct ingot_context *context, _Atomic
         making = known == NULL ? context->kernels_in_making : NULL;
         while (making != NULL && making->place != place)
             making = making->next;
-        if (making == NULL || ingot_work_begin_wait(&making->work) != INGOT_SUCCESS)
+        if (making == NULL || wait_graph_begin_wait(&making->work) != INGOT_SUCCESS)
             break;
         ++making->waiters;
         os_condition_wait(&context->kernel_changed, &context->kernel_lock);
-        ingot_work_end_wait();
+        wait_graph_end_wait();
         if (--making->waiters == 0)
             os_condition_wake_all(&context->kernel_changed);
     }
     if (known == NULL) {
         *own = (struct kernel_making){.place = place, .next = context->kernels_in_making};
-        ingot_work_begin(&own->work);
+        wait_graph_begin(&own->work);
         context->kernels_in_making = own;
     }
     os_mutex_unlock(&context->kernel_lock);
@@ -164,7 +164,7 @@ static void end_making(struct ingot_context *context, struct kernel_making *own)
         *link = own->next;
     else
         own->waiters = 0; /* not in the list, because this thread has forked and the child forgot the list */
-    ingot_work_end(&own->work);
+    wait_graph_end(&own->work);
     os_condition_wake_all(&context->kernel_changed);
     while (own->waiters != 0)
         os_condition_wait(&context->kernel_changed, &context->kernel_lock);

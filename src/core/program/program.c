@@ -32,11 +32,9 @@ void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind
 
 /* ---- the body ---- */
 
-static void release_native(struct ingot_context *context, void *native, struct ingot_program *owner)
+static void destroy_native(struct ingot_context *context, void *native)
 {
-    if (owner != NULL)
-        ingot_program_release(owner);
-    else if (native != NULL)
+    if (native != NULL)
         context->ops.destroy_program(context->state, native);
 }
 
@@ -44,8 +42,8 @@ static void release_native(struct ingot_context *context, void *native, struct i
 static size_t body_size(const struct program_body *body)
 {
     const char *reason = program_native_reason(body);
-    const char *last = reason != NULL ? reason : program_log(body) + body->log_size;
-    return (size_t)(last - (const char *)body) + strlen(last) + 1;
+    const char *end = reason != NULL ? reason + strlen(reason) + 1 : program_log(body) + body->log_size;
+    return (size_t)(end - (const char *)body);
 }
 
 static void destroy_body(struct program_body *body)
@@ -55,7 +53,7 @@ static void destroy_body(struct program_body *body)
     const ingot_allocator_t *allocator = &context->allocator;
 
     kernel_table_destroy(body);
-    release_native(context, body->native, body->owner);
+    destroy_native(context, body->native);
     program_free_blob(atomic_load_explicit(&body->blob, memory_order_relaxed), allocator);
     alloc_free(allocator, body, body_size(body));
     ingot_program_desc_release(desc);
@@ -78,12 +76,12 @@ static ingot_status_t check_names(size_t size, const char *names)
     return INGOT_SUCCESS;
 }
 
-/* Allocates a body with room for the kernel names, the log, the source name and the reason for a native build. */
+/* Allocates a body with room for the kernel names, the log and the reason for a native build. */
 static struct program_body *alloc_body(const ingot_allocator_t *allocator, const struct program_parts *parts)
 {
     const size_t reason_size = parts->native_reason != NULL ? strlen(parts->native_reason) + 1 : 0;
-    const size_t block_size = offsetof(struct program_body, names) + parts->names_size + parts->log_size + 1 +
-                              parts->source_name_size + 1 + reason_size;
+    const size_t block_size =
+        offsetof(struct program_body, names) + parts->names_size + parts->log_size + 1 + reason_size;
     struct program_body *body = alloc_zeroed(allocator, block_size);
 
     if (body == NULL)
@@ -100,13 +98,9 @@ static void fill_body(struct program_body *body, const struct program_parts *par
         memcpy(body->names, parts->names, parts->names_size);
     if (parts->log_size != 0)
         memcpy(body->names + body->names_size, parts->log, parts->log_size);
-    char *source_name = body->names + body->names_size + body->log_size;
-    if (parts->source_name_size != 0)
-        memcpy(source_name, parts->source_name, parts->source_name_size);
     if (parts->native_reason != NULL)
-        strcpy(source_name + parts->source_name_size + 1, parts->native_reason);
+        strcpy(body->names + body->names_size + body->log_size, parts->native_reason);
     body->native = parts->native;
-    body->owner = parts->owner;
     atomic_init(&body->device_bytes, parts->device_bytes);
     body->build_ns = parts->build_ns;
     body->is_from_blob = parts->is_from_blob;
@@ -123,7 +117,7 @@ ingot_status_t program_create(struct ingot_program **program, const struct ingot
     ingot_status_t status = check_names(parts->names_size, parts->names);
     struct program_body *body = status == INGOT_SUCCESS ? alloc_body(&context->allocator, parts) : NULL;
     if (body == NULL) {
-        release_native(context, parts->native, parts->owner);
+        destroy_native(context, parts->native);
         return status != INGOT_SUCCESS ? status : error_out_of_memory();
     }
     body->desc = shared;

@@ -6,11 +6,10 @@
 
 #include "core/program/program_body.h"
 
-/* The parts from which program_create makes a program. program_create takes over `native` (or the reference to its
- * owner), even if it fails, and copies the texts. */
+/* The parts from which program_create makes a program. program_create takes over `native`, even if it fails, and copies
+ * the texts. */
 struct program_parts {
     void *native;
-    struct ingot_program *owner; /* as in program_body */
     size_t names_size;
     const char *names; /* sorted, each followed by a NUL */
     size_t log_size;
@@ -19,8 +18,6 @@ struct program_parts {
     bool is_from_blob;
     uint64_t build_ns;         /* as in program_body */
     const char *native_reason; /* as in program_body */
-    size_t source_name_size;
-    const char *source_name; /* as in program_body, but without a NUL */
 };
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);

@@ -37,23 +37,16 @@ static ingot_status_t gather(const struct program_body *body, const struct devic
     return status;
 }
 
-const char *program_source_name(const struct program_body *body)
-{
-    const char *given_name = program_desc_name(body->desc); /* "" if the descriptor was made from nothing but an id */
-    return given_name[0] != '\0' ? given_name : program_log(body) + body->log_size;
-}
-
 const char *program_native_reason(const struct program_body *body)
 {
-    const char *source_name = program_log(body) + body->log_size;
-    return body->is_native ? source_name + strlen(source_name) + 1 : NULL;
+    return body->is_native ? program_log(body) + body->log_size : NULL;
 }
 
 static void write_blob(struct bytes_writer *writer, const struct program_body *body, const struct cache_blob_id *id,
                        const struct device_classes *classes, const struct bytes_writer *binaries, const size_t *ends,
                        struct blob_section *sections)
 {
-    const char *source_name = program_source_name(body);
+    const char *source_name = program_desc_name(body->desc);
     const struct blob_view view = {.library_digest = id->library_digest,
                                    .program_digest = id->program_digest,
                                    .names_size = body->names_size,

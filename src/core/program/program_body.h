@@ -26,8 +26,6 @@ struct program_body {
     uint32_t name_count;
     uint32_t names_size;
     void *native;
-    struct ingot_program *owner;      /* a program that owns `native`, with a reference to it; NULL if this program
-                                       * owns it */
     size_t log_size;                  /* includes the NUL; the log follows the names */
     uint64_t build_ns;                /* how long compiling took, perhaps before the blob was stored; 0 if unknown */
     _Atomic size_t device_bytes;      /* size of the binaries, estimated until the blob is made; relaxed */
@@ -37,7 +35,7 @@ struct program_body {
     bool is_from_blob; /* true if at least one device's binary is from a blob */
     bool is_native;    /* true if the program was compiled natively, that is, from the application's own
                         * sources and headers, so that it has no id */
-    /* sorted, each followed by a NUL; then the log, the source's name, and the reason for a native build */
+    /* sorted, each followed by a NUL; then the log, and the reason for a native build */
     char names[];
 };
 
@@ -48,8 +46,6 @@ static inline const char *program_log(const struct program_body *body)
 
 /* Returns why the program was compiled natively and has no id, or NULL. */
 const char *program_native_reason(const struct program_body *body);
-/* Returns the name of the program's first source, or "". */
-const char *program_source_name(const struct program_body *body);
 
 static inline struct cache_entry *program_entry(const struct ingot_program *program)
 {

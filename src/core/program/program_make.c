@@ -322,8 +322,6 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
 
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
-    if (program_desc_is_of_id(desc))
-        return error_set(INGOT_INVALID_ARGUMENTS, "desc was made from an id alone and has no sources to compile");
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
         status = prepare_texts(&shop);
@@ -361,8 +359,6 @@ ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc,
 
     if (desc == NULL || visit == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "desc or visit is NULL");
-    if (program_desc_is_of_id(desc))
-        return error_set(INGOT_INVALID_ARGUMENTS, "desc was made from an id alone and has no sources");
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
         status = prepare_texts(&shop);
@@ -389,9 +385,6 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
         class->binary = blob_find_section(blob, class->identity->digest);
         *found += class->binary.bytes != NULL;
     }
-    if (*found != shop->classes.class_count && program_desc_is_of_id(shop->desc))
-        return error_set(INGOT_BLOB_STALE,
-                         "the blob lacks a device, and a descriptor that was made from an id alone cannot be compiled");
     return *found != 0 ? INGOT_SUCCESS
                        : error_set(INGOT_BLOB_STALE, "the blob is for other devices, drivers or compilers");
 }
@@ -436,8 +429,6 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
     parts.names = blob.names;
     parts.log_size = blob.log_size;
     parts.log = blob.log;
-    parts.source_name_size = blob.source_name_size;
-    parts.source_name = blob.source_name;
     parts.is_from_blob = true;
     parts.build_ns = blob.build_ns;
     return finish(shop, &parts, program);

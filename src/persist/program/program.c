@@ -14,7 +14,6 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/memo/headers.h"
-#include "persist/prewarm/prewarm.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/recipe/recording.h"
 #include "persist/storage/common/costs.h"
@@ -69,18 +68,6 @@ static ingot_status_t load_program(ingot_program_t *program, const_ingot_program
         request->is_to_store = storage_is_refusal(status);
     }
     memory_release_buffer(&blob);
-    return status;
-}
-
-/* Takes a program that a prewarm has loaded or is loading. */
-static ingot_status_t take_prewarmed(ingot_program_t *program, const_ingot_program_desc_t desc,
-                                     const struct request *request)
-{
-    ingot_program_t prewarmed = NULL;
-    if (!prewarm_take(request->storage, request->context, request->id_size, request->id, &prewarmed))
-        return INGOT_NOT_FOUND;
-    const ingot_status_t status = ingot_program_share(program, desc, prewarmed);
-    ingot_program_release(prewarmed);
     return status;
 }
 
@@ -198,8 +185,7 @@ static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_progra
     request->is_to_store = false; /* a second attempt may decide differently */
     request->has_id = has_id(desc, request);
     if (request->has_id &&
-        (take_prewarmed(program, desc, request) == INGOT_SUCCESS ||
-         load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
+        (load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
         request->origin = INGOT_ORIGIN_STORAGE;
         note_loaded(*program, request, started_ns);
         if (generates_code_at_launch(desc))

@@ -16,7 +16,6 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/storage/common/events.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/last_work.h"
@@ -41,9 +40,7 @@ struct chain {
  * that has a callback. */
 static void tell_degraded(ingot_storage_t storage, ingot_status_t status, const char *reason)
 {
-    const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
-    events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, status, 0,
-                files_steady_clock_ns(), "", reason);
+    storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
 }
 
 static bool takes_blobs(ingot_storage_t tier)
@@ -208,7 +205,7 @@ static void keep_lacking(struct many *many)
 }
 
 /* Loads up to PART ids. Returns false if on_loaded returned 0. */
-static bool load_part(const struct chain *chain, bool with_core, const struct storage_around *around, struct many *many)
+static bool load_part(const struct chain *chain, const struct storage_around *around, struct many *many)
 {
     struct front front = {.chain = chain, .around = around};
     for (size_t i = 0; i < many->count; ++i) {
@@ -219,8 +216,7 @@ static bool load_part(const struct chain *chain, bool with_core, const struct st
         (void)snprintf(many->reasons[i].detail, REASON_CAPACITY, "no tier has the blob");
     }
     for (many->tier = 0; many->tier < chain->count && many->count != 0 && !many->is_ended; ++many->tier) {
-        storage_load_many_kept(chain->tiers[many->tier], with_core && many->tier == 0, front.around, many->count,
-                               many->asked, on_tier_loaded, many);
+        storage_load_many_kept(chain->tiers[many->tier], front.around, many->count, many->asked, on_tier_loaded, many);
         keep_lacking(many);
         pass(&front, many->tier);
     }
@@ -241,8 +237,8 @@ static int on_part_loaded(size_t index, ingot_status_t status, ingot_buffer_t *k
 
 /* Asks each tier only for what the tiers before it did not provide. Works on up to PART ids at a time, so it needs no
  * allocation. */
-static void load_many_kept(void *self, bool with_core, const struct storage_around *around, size_t count,
-                           const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
+static void load_many_kept(void *self, const struct storage_around *around, size_t count, const ingot_storage_id_t *ids,
+                           ingot_storage_on_loaded_t on_loaded, void *user)
 {
     struct part part = {0, on_loaded, user};
     struct many many;
@@ -253,7 +249,7 @@ static void load_many_kept(void *self, bool with_core, const struct storage_arou
     for (; part.first < count; part.first += PART) {
         many.ids = &ids[part.first];
         many.count = count - part.first < PART ? count - part.first : PART;
-        if (!load_part(self, with_core, around, &many))
+        if (!load_part(self, around, &many))
             return;
     }
 }

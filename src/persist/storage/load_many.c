@@ -56,27 +56,26 @@ static int receive_forwarded(size_t index, ingot_status_t status, ingot_buffer_t
     return receiver->on_loaded(index, status, kept, receiver->user);
 }
 
-static void load_each(ingot_storage_t storage, bool with_core, const struct receiver *receiver, size_t count)
+static void load_each(ingot_storage_t storage, const struct receiver *receiver, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
         ingot_buffer_t kept = INGOT_BUFFER_INIT;
         const ingot_storage_id_t *id = &receiver->ids[i];
-        const ingot_status_t status =
-            storage_load_kept(storage, with_core, receiver->around, id->size, id->bytes, &kept);
+        const ingot_status_t status = storage_load_kept(storage, false, receiver->around, id->size, id->bytes, &kept);
         if (receiver->on_loaded(i, status, &kept, receiver->user) == 0)
             return;
     }
 }
 
-void storage_load_many_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around, size_t count,
+void storage_load_many_kept(ingot_storage_t storage, const struct storage_around *around, size_t count,
                             const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
 {
     const struct storage_around here = {storage, around, false};
     struct receiver receiver = {storage, around, ids, on_loaded, user};
     if (!storage_loads_many(storage))
-        load_each(storage, with_core, &receiver, count);
+        load_each(storage, &receiver, count);
     else if (storage->forward_load_many != NULL)
-        storage->forward_load_many(storage->self, with_core, &here, count, ids, receive_forwarded, &receiver);
+        storage->forward_load_many(storage->self, &here, count, ids, receive_forwarded, &receiver);
     else
         storage->load_many(storage->self, count, ids, receive_own, &receiver);
 }
@@ -91,28 +90,16 @@ static int receive_opened(size_t index, ingot_status_t status, ingot_buffer_t *k
     return receiver->on_loaded(index, status, kept, receiver->user);
 }
 
-static void load_with(ingot_storage_t storage, bool with_core, size_t count, const ingot_storage_id_t *ids,
-                      ingot_storage_on_loaded_t on_loaded, void *user)
-{
-    struct receiver receiver = {storage, NULL, ids, on_loaded, user};
-    storage_load_many_kept(storage, with_core, NULL, count, ids, receive_opened, &receiver);
-}
-
-void storage_load_many_for_core(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
-                                ingot_storage_on_loaded_t on_loaded, void *user)
-{
-    load_with(storage, true, count, ids, on_loaded, user);
-}
-
 ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
                                        ingot_storage_on_loaded_t on_loaded, void *user)
 {
+    struct receiver receiver = {storage, NULL, ids, on_loaded, user};
     if (storage == NULL || on_loaded == NULL || (ids == NULL && count != 0))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, ids or on_loaded is missing");
     for (size_t i = 0; i < count; ++i)
         if (ids[i].bytes == NULL || ids[i].size == 0)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id %zu is missing or empty", i);
-    load_with(storage, false, count, ids, on_loaded, user);
+    storage_load_many_kept(storage, NULL, count, ids, receive_opened, &receiver);
     return INGOT_SUCCESS;
 }
 

@@ -7,10 +7,12 @@
 
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
+#include "persist/storage/common/storage_ahead.h"
 #include "persist/storage/last_work.h"
 #include "persist/storage/store_flush.h"
 #include "persist/storage/store_queue.h"
@@ -202,10 +204,26 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const 
     return status;
 }
 
+/* Takes the blob that a prewarm has read. It has been checked and counted, and has no seal anymore. */
+static bool take_ahead(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    struct storage_ahead *ahead = storage_get_part(storage, STORAGE_AHEAD);
+    return ahead != NULL && storage_is_on(storage) && ahead->take(ahead, id_size, id, blob);
+}
+
+static void drop_ahead(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    struct storage_ahead *ahead = storage_get_part(storage, STORAGE_AHEAD);
+    if (ahead != NULL)
+        ahead->drop(ahead, id_size, id);
+}
+
 static ingot_status_t load_with(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
                                 ingot_buffer_t *blob)
 {
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    if (take_ahead(storage, id_size, id, blob))
+        return INGOT_SUCCESS;
     ingot_status_t status = storage_load_kept(storage, with_core, NULL, id_size, id, &loaded);
     if (status == INGOT_SUCCESS)
         status = trust_open_kept(storage, &loaded);
@@ -303,12 +321,14 @@ ingot_status_t storage_store_around(ingot_storage_t storage, const struct storag
                                     size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
 {
     const struct storage_around here = {storage, around, false};
-    const ingot_status_t status = check_writable(storage);
+    ingot_status_t status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    return count_store(storage, storage->forward_store != NULL
-                                    ? storage->forward_store(storage->self, &here, is_kept, id_size, id, size, blob)
-                                    : store_own(storage, around, is_kept, id_size, id, size, blob));
+    status = storage->forward_store != NULL
+                 ? storage->forward_store(storage->self, &here, is_kept, id_size, id, size, blob)
+                 : store_own(storage, around, is_kept, id_size, id, size, blob);
+    drop_ahead(storage, id_size, id);
+    return count_store(storage, status);
 }
 
 ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
@@ -332,10 +352,19 @@ ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, con
         return status;
     if (storage->ops.remove == NULL)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no remove operation");
-    return storage->ops.remove(storage->self, id_size, id);
+    const ingot_status_t removed = storage->ops.remove(storage->self, id_size, id);
+    drop_ahead(storage, id_size, id);
+    return removed;
 }
 
 /* ---- for other folders ---- */
+
+void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
+                  uint64_t started_ns, const char *reason)
+{
+    const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
+    events_tell(listener->on_event, listener->on_event_user, kind, status, bytes, started_ns, "", reason);
+}
 
 void *storage_self(ingot_storage_t storage, enum storage_kind kind)
 {

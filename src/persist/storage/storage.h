@@ -48,12 +48,10 @@ void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, s
 
 /* True if the storage, or one to which it forwards, has an operation that loads several blobs at once. */
 bool storage_loads_many(ingot_storage_t storage);
-/* Does what storage_load_kept does, for several ids. Calls on_loaded as ingot_storage_load_many does. */
-void storage_load_many_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around, size_t count,
+/* Does what storage_load_kept does without with_core, for several ids. Calls on_loaded as ingot_storage_load_many
+ * does. */
+void storage_load_many_kept(ingot_storage_t storage, const struct storage_around *around, size_t count,
                             const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user);
-/* Does what storage_load_for_core does, for several ids. Does not check whether the ids are valid. */
-void storage_load_many_for_core(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
-                                ingot_storage_on_loaded_t on_loaded, void *user);
 
 /* Called when a storage that does not forward has loaded kept bytes: checks them against the policies of the storage
  * and of those around it, and counts the load. Returns the load's final status. */
@@ -80,6 +78,10 @@ const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
 
 /* Returns the tier to which a chain stores, or the storage itself if it is not a chain. */
 ingot_storage_t storage_stored_to(ingot_storage_t storage);
+
+/* Reports an event of a storage to its callback. A chain has none, so its first tier with a callback gets the event. */
+void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
+                  uint64_t started_ns, const char *reason);
 
 /* Fills in all counters. Takes the counts of loads and stores from `own`, or from the storage if `own` is NULL. */
 void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats);

@@ -69,13 +69,13 @@ static ingot_status_t load_kept(void *self, bool with_core, const struct storage
     return status;
 }
 
-static void load_many_kept(void *self, bool with_core, const struct storage_around *around, size_t count,
-                           const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
+static void load_many_kept(void *self, const struct storage_around *around, size_t count, const ingot_storage_id_t *ids,
+                           ingot_storage_on_loaded_t on_loaded, void *user)
 {
     ingot_buffer_t none = INGOT_BUFFER_INIT;
     ingot_storage_t target = take_target(self);
     if (target != NULL)
-        storage_load_many_kept(target, with_core, around, count, ids, on_loaded, user);
+        storage_load_many_kept(target, around, count, ids, on_loaded, user);
     for (size_t i = 0; i < count && target == NULL; ++i)
         if (on_loaded(i, INGOT_NOT_FOUND, &none, user) == 0)
             break;

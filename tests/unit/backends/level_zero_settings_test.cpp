@@ -160,11 +160,10 @@ TEST(LevelZeroSettings, ArePartOfTheIdAndOfTheModuleThatHasThem)
 
 TEST(LevelZeroSettings, SurviveARoundTripThroughABlob)
 {
-    Bytes id, blob;
+    Bytes blob;
     {
         const Context context = make_context();
         const Desc desc = describe(context, kSourceOption, "");
-        id = id_of(desc);
         blob = build_blob(desc);
         EXPECT_EQ(1u, stats_of(context).builds);
     }
@@ -172,10 +171,5 @@ TEST(LevelZeroSettings, SurviveARoundTripThroughABlob)
     EXPECT_EQ(INGOT_BLOB_MISMATCH, load(describe(context, "", ""), blob));
     EXPECT_EQ(INGOT_BLOB_MISMATCH, load(describe(context, "", kSourceOption), blob));
     EXPECT_EQ(INGOT_SUCCESS, load(describe(context, kSourceOption, ""), blob)) << ingot_last_error_detail();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
-    ingot_program_desc_t of_id = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&of_id, context.get(), id.size(), id.data()))
-        << ingot_last_error_detail();
-    EXPECT_EQ(INGOT_SUCCESS, load(Desc(of_id), blob)) << ingot_last_error_detail();
     EXPECT_EQ(0u, stats_of(context).builds);
 }

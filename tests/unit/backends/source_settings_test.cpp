@@ -158,7 +158,7 @@ TEST_F(SourceSettings, ArePartOfTheIdAndOfTheSourceThatHasThem)
     ingot_program_desc_release(again);
 }
 
-/* Another process has only the blob. It makes the descriptor from the same sources, or from the blob's id alone. */
+/* Another process has only the blob, and makes the descriptor from the same sources. */
 TEST_F(SourceSettings, SurviveARoundTripThroughABlob)
 {
     const ingot_source_t ten = header("#define VALUE ten\n");
@@ -173,15 +173,6 @@ TEST_F(SourceSettings, SurviveARoundTripThroughABlob)
     context_ = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_opencl_context_create(&context_, native_.native(), 0, nullptr, nullptr));
     desc = describe({first, source(kWithHeader, "-DOWN=two", {twenty})}, "-DBASE=k");
-    EXPECT_EQ(id, id_of(desc));
-    EXPECT_EQ("k_one_ten k_two_twenty", kernels_in(desc, blob));
-    EXPECT_EQ(0u, builds());
-    ingot_program_desc_release(desc);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context_, nullptr));
-
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&desc, context_, id.size(),
-                                                                          reinterpret_cast<const uint8_t *>(id.data())))
-        << ingot_last_error_detail();
     EXPECT_EQ(id, id_of(desc));
     EXPECT_EQ("k_one_ten k_two_twenty", kernels_in(desc, blob));
     EXPECT_EQ(0u, builds());

@@ -65,15 +65,6 @@ TEST(CacheBlobId, HasAllOptionsOfBinaries)
     setenv("INGOT_COMPILE_OPTIONS", "-Iterations=6", 1);
     const auto with_six = id_with({}, without, true);
     EXPECT_NE(with_five, with_six);
-    ReferenceDevice device;
-    const Context context = device.make(INGOT_CONTEXT_INFO_INIT, true);
-    ingot_program_desc_t desc = nullptr;
-    EXPECT_EQ(INGOT_BLOB_STALE,
-              ingot_program_desc_create_from_cache_blob_id(&desc, context.get(), with_five.size(), with_five.data()));
-    EXPECT_EQ(INGOT_SUCCESS,
-              ingot_program_desc_create_from_cache_blob_id(&desc, context.get(), with_six.size(), with_six.data()))
-        << ingot_last_error_detail();
-    ingot_program_desc_release(desc);
     unsetenv("INGOT_COMPILE_OPTIONS");
 }
 

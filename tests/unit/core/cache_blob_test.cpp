@@ -57,14 +57,6 @@ bool is_refusal(ingot_status_t status)
     return status >= INGOT_BLOB_TRUNCATED && status <= INGOT_BLOB_REJECTED;
 }
 
-/* Makes a descriptor from an id alone. */
-Desc make_from_id(const Context &context, const std::vector<uint8_t> &id)
-{
-    ingot_program_desc_t desc = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create_from_cache_blob_id(&desc, context.get(), id.size(), id.data()));
-    return Desc(desc);
-}
-
 class CacheBlob : public testing::Test
 {
 protected:
@@ -222,9 +214,6 @@ TEST_F(CacheBlob, KeepsTheSumOfTheBuildTimes)
     EXPECT_LE(1000000u, stored);
     EXPECT_LE(stored + 1000000u, build_time_of(program)) << "the blob's, and of the device that it lacks";
     EXPECT_EQ(build_time_of(program), build_time_of(blob_of(program)));
-    ingot_program_t shared = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, desc.get(), program.get()));
-    EXPECT_EQ(build_time_of(program), build_time_of(Program(shared)));
 
     uint64_t ns = 0;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_build_time(nullptr, &ns));
@@ -297,32 +286,6 @@ TEST_F(CacheBlob, IsDescribedWithoutADevice)
     EXPECT_EQ(2u, binaries) << text; /* identical devices share a binary */
     EXPECT_NE(std::string::npos, text.find("], \"build_time_ns\": ")) << text;
     EXPECT_NE(std::string::npos, text.find(", \"build_log\": \"")) << text;
-}
-
-/* A descriptor made from an id has no source, so the name must come from the blob. */
-TEST_F(CacheBlob, KeepsTheSourcesNameThroughAProgramOfAnId)
-{
-    ProgramText text;
-    text.source_name = "twice.cl";
-    const Desc desc = text.make(context_);
-    const auto blob = blob_of(create_program(desc));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context_.get(), nullptr));
-    const Desc of_id = make_from_id(context_, id_of(desc));
-    ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_load(&program, of_id.get(), blob.size(), blob.data()));
-    EXPECT_EQ(blob, blob_of(Program(program)));
-}
-
-TEST_F(CacheBlob, KeepsTheSourcesNameOfASharedProgram)
-{
-    ProgramText text;
-    text.source_name = "twice.cl";
-    const Desc desc = text.make(context_);
-    const Program built = create_program(desc);
-    const Desc of_id = make_from_id(context_, id_of(desc));
-    ingot_program_t shared = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, of_id.get(), built.get()));
-    EXPECT_EQ(blob_of(built), blob_of(Program(shared)));
 }
 
 TEST_F(CacheBlob, IsNotDescribedWhenDamaged)

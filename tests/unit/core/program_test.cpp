@@ -172,10 +172,6 @@ TEST(Program, KnowsWhetherItIsFromABlob)
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data()));
     program.reset(loaded);
     EXPECT_EQ(1, ingot_program_is_from_cache_blob(loaded));
-    ingot_program_t shared = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_share(&shared, desc.get(), loaded));
-    EXPECT_EQ(1, ingot_program_is_from_cache_blob(shared));
-    ingot_program_release(shared);
     EXPECT_EQ(0, ingot_program_is_from_cache_blob(nullptr));
 }
 

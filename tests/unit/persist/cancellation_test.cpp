@@ -170,8 +170,7 @@ TEST(Cancellation, NothingThatReadsAFileOrStoresIsACancellationPoint)
     ingot_prewarm_info_t prewarm_info = INGOT_PREWARM_INFO_INIT;
     prewarm_info.manifest = manifest.c_str();
     ingot_prewarm_t prewarm = nullptr;
-    EXPECT_TRUE(
-        is_steady([&] { return ingot_prewarm_start(&prewarm, session.context.get(), storage, &prewarm_info); }));
+    EXPECT_TRUE(is_steady([&] { return ingot_prewarm_start(&prewarm, storage, &prewarm_info); }));
     EXPECT_TRUE(is_steady([&] { return ingot_prewarm_wait(prewarm, nullptr); }));
     ingot_prewarm_release(prewarm);
     EXPECT_TRUE(is_steady([&] { return ingot_persist_clear(storage); }));
@@ -197,33 +196,44 @@ TEST(Cancellation, OfAThreadThatWaitsForALoadAheadLeavesTheStorageUsable)
         first.create(first.describe(), store);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), nullptr));
     }
-    Session session;
-    std::atomic<bool> is_loading{false};
-    std::atomic<bool> may_load{false};
-    std::atomic<bool> asked{false};
-    session.hook = [&](const char *operation) {
-        is_loading = is_loading || std::string(operation) == "load";
-        while (std::string(operation) == "load" && !may_load)
+    struct Slow {
+        const Store &store;
+        std::atomic<bool> is_loading{false};
+        std::atomic<bool> may_load{false};
+    } slow{store};
+    ingot_storage_ops_t ops{};
+    ops.struct_size = sizeof(ops);
+    ops.load = [](void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob) {
+        auto *known = static_cast<Slow *>(self);
+        known->is_loading = true;
+        while (!known->may_load)
             std::this_thread::yield();
-        return INGOT_SUCCESS;
+        return ingot_storage_load(known->store.get(), id_size, id, blob);
     };
+    ingot_storage_t storage = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &slow));
+    Session session;
+    std::atomic<bool> asked{false};
     session.on_event = [&](const ingot_event_t &event) { asked = asked || event.kind == INGOT_EVENT_MISS; };
     ingot_prewarm_info_t prewarm_info = INGOT_PREWARM_INFO_INIT;
     prewarm_info.manifest = manifest.c_str();
     ingot_prewarm_t prewarm = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, session.context.get(), store.get(), &prewarm_info));
-    while (!is_loading)
+    ASSERT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, storage, &prewarm_info));
+    while (!slow.is_loading)
         std::this_thread::yield();
     const Desc desc = session.describe();
     Cancellable waiter([&] {
         pthread_cancel(pthread_self());
-        session.create(desc, store);
+        ingot_program_t program = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, nullptr));
+        ingot_program_release(program);
     });
     while (!asked)
         std::this_thread::yield();
-    may_load = true;
+    slow.may_load = true;
     EXPECT_TRUE(waiter.join());
     EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(prewarm, nullptr));
     ingot_prewarm_release(prewarm);
+    ingot_storage_release(storage);
     EXPECT_EQ(1u, session.counts.loads);
 }

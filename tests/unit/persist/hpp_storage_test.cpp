@@ -160,31 +160,16 @@ TEST_F(HppStorage, LoadsAheadWhatWasRecorded)
     }
     context.clear_cache();
     const ingot::storage store = ingot::storage::open(root());
-    ingot::prewarm prewarm(context, store, manifest);
+    ingot::prewarm prewarm(store, manifest);
     EXPECT_EQ(1u, prewarm.wait().loaded);
     ASSERT_TRUE(ingot::create_program(ingot::program_desc(context, source), store));
     EXPECT_EQ(1u, counts.loads);
-    EXPECT_EQ(1u, prewarm.progress().taken);
-    prewarm.cancel();
+    EXPECT_EQ(1u, prewarm.wait().taken);
     const ingot::prewarm moved = std::move(prewarm);
     EXPECT_TRUE(moved);
     EXPECT_FALSE(prewarm);
     EXPECT_THROW(prewarm.wait(), ingot::error);
-    EXPECT_THROW(ingot::prewarm(ingot::context(), store, manifest), ingot::error);
-}
-
-TEST_F(HppStorage, SharesTheProgramOfAnIdAlone)
-{
-    const ingot::program_desc desc(context, ingot::source(REFERENCE_SOURCE_KIND, "kernel twice x 2 *\n"));
-    const std::vector<uint8_t> blob = ingot::program(desc).get_cache_blob();
-    const ingot::program_desc of_id = ingot::program_desc::of_id(context, desc.view_cache_blob_id());
-    const ingot::program loaded = ingot::program::load(of_id, blob);
-    const ingot::program shared = ingot::program::share(desc, loaded);
-    EXPECT_EQ(std::vector<std::string>{"twice"}, shared.kernel_names());
-    EXPECT_THROW(ingot::program::build(of_id), ingot::error);
-    EXPECT_THROW(ingot::program_desc::of_id(context, blob), ingot::error);
-    const ingot::program_desc other(context, ingot::source(REFERENCE_SOURCE_KIND, "kernel twice x 3 *\n"));
-    EXPECT_THROW(ingot::program::share(other, loaded), ingot::error);
+    EXPECT_THROW(ingot::prewarm(ingot::storage(), manifest), ingot::error);
 }
 
 } // namespace

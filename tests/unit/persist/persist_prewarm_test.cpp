@@ -1,5 +1,5 @@
 /*
- * Tests prewarming: what is loaded ahead, which requests get it, what ends it, and that it never compiles.
+ * Tests prewarming: which blobs are read ahead, which loads get them, and what ends it.
  */
 #include <gtest/gtest.h>
 
@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -24,73 +28,10 @@ namespace
 {
 
 using Prewarm = Handle<ingot_prewarm_t, ingot_prewarm_release>;
+constexpr int kPrograms = 40;
 
-class PersistPrewarm : public testing::Test
-{
-protected:
-    Store &store() { return *store_; }
-
-    ingot_persist_info_t store_info() const
-    {
-        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-        info.path = root_.c_str();
-        info.store_mode = INGOT_PERSIST_STORE_NOW;
-        return info;
-    }
-
-    /* Records a previous run, which requested numbered programs. */
-    void SetUp() override { record(12); }
-
-    void record(int count)
-    {
-        Store first(store_info());
-        ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
-        info.path = manifest_.c_str();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(first.get(), &info));
-        Session session;
-        for (int number = 0; number < count; ++number)
-            session.create(session.describe(numbered_source(number)), first);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(first.get()));
-    }
-
-    ingot_prewarm_info_t info(uint32_t thread_count = 1)
-    {
-        ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
-        info.manifest = manifest_.c_str();
-        info.thread_count = thread_count;
-        return info;
-    }
-
-    Prewarm start(const Session &session, const ingot_prewarm_info_t &info)
-    {
-        ingot_prewarm_t prewarm = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, session.context.get(), store().get(), &info))
-            << ingot_last_error_detail();
-        return Prewarm(prewarm);
-    }
-
-    static ingot_prewarm_progress_t wait(const Prewarm &prewarm)
-    {
-        ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(prewarm.get(), &progress));
-        return progress;
-    }
-
-    static ingot_prewarm_progress_t progress_of(const Prewarm &prewarm)
-    {
-        ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_get_progress(prewarm.get(), &progress));
-        return progress;
-    }
-
-    ScratchDirectory scratch_;
-    std::string root_ = (scratch_.path() / "store").string();
-    std::string manifest_ = (scratch_.path() / "manifest").string();
-    std::unique_ptr<Store> store_ = std::make_unique<Store>(store_info());
-};
-
-/* A gate that holds a driver's loads until it is opened. */
-class Gate
+/* A door that holds loads until it is opened. */
+class Door
 {
 public:
     void open()
@@ -102,385 +43,428 @@ public:
     void pass()
     {
         std::unique_lock<std::mutex> lock(mutex_);
-        ++arrived_;
+        has_arrived_ = true;
         changed_.notify_all();
         changed_.wait(lock, [this] { return is_open_; });
     }
-    void wait_for_arrival(int count = 1)
+    void wait_for_arrival()
     {
         std::unique_lock<std::mutex> lock(mutex_);
-        changed_.wait(lock, [&] { return arrived_ >= count; });
+        changed_.wait(lock, [this] { return has_arrived_; });
     }
 
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool is_open_ = false;
-    int arrived_ = 0;
+    bool has_arrived_ = false;
+};
+
+/* An application's storage in front of a directory store. Counts the blobs that it has given out and that were not
+ * released yet, and notes how many blobs each request was for. */
+class Outer
+{
+public:
+    explicit Outer(const Store &store, bool loads_many = false) : store_(store)
+    {
+        ingot_storage_ops_t ops{};
+        ops.struct_size = sizeof(ops);
+        ops.load = load;
+        ops.remove = remove;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage_, &ops, this));
+        if (loads_many) {
+            EXPECT_EQ(INGOT_SUCCESS, ingot_storage_set_load_many(storage_, load_many));
+        }
+    }
+    Outer(const Outer &) = delete;
+    Outer &operator=(const Outer &) = delete;
+    ~Outer() { ingot_storage_release(storage_); }
+
+    ingot_storage_t get() const { return storage_; }
+    ingot_status_t load_from(const Bytes &id) const
+    {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        const ingot_status_t status = ingot_storage_load(storage_, id.size(), id.data(), &blob);
+        if (status == INGOT_SUCCESS)
+            blob.release(&blob);
+        return status;
+    }
+    std::vector<size_t> groups() const { return groups_; }
+
+    std::function<void(const Bytes &id)> on_load;
+    std::function<void(const Bytes &id)> on_loaded;
+    std::atomic<int> loads{0};
+    std::atomic<int> live_blobs{0};
+
+private:
+    static ingot_status_t load(void *user, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+    {
+        auto *self = static_cast<Outer *>(user);
+        Bytes bytes;
+        ++self->loads;
+        if (self->on_load)
+            self->on_load(Bytes(id, id + id_size));
+        const ingot_status_t status = self->store_.load(Bytes(id, id + id_size), &bytes);
+        if (status != INGOT_SUCCESS)
+            return status;
+        auto *copy = static_cast<uint8_t *>(std::malloc(bytes.size()));
+        std::copy(bytes.begin(), bytes.end(), copy);
+        *blob = {bytes.size(), copy, release, self};
+        ++self->live_blobs;
+        if (self->on_loaded)
+            self->on_loaded(Bytes(id, id + id_size));
+        return INGOT_SUCCESS;
+    }
+    static ingot_status_t remove(void *user, size_t id_size, const uint8_t *id)
+    {
+        return static_cast<Outer *>(user)->store_.remove(Bytes(id, id + id_size));
+    }
+    static void release(ingot_buffer_t *blob)
+    {
+        --static_cast<Outer *>(blob->owner)->live_blobs;
+        std::free(const_cast<uint8_t *>(blob->bytes));
+    }
+    static void load_many(void *user, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
+                          void *receiver)
+    {
+        static_cast<Outer *>(user)->groups_.push_back(count);
+        for (size_t i = 0; i < count; ++i) {
+            ingot_buffer_t blob = INGOT_BUFFER_INIT;
+            const ingot_status_t status = load(user, ids[i].size, ids[i].bytes, &blob);
+            if (on_loaded(i, status, &blob, receiver) == 0)
+                return;
+        }
+    }
+
+    const Store &store_;
+    ingot_storage_t storage_ = nullptr;
+    std::vector<size_t> groups_;
+};
+
+class PersistPrewarm : public testing::Test
+{
+protected:
+    Store &store() { return *store_; }
+
+    ingot_persist_info_t store_info()
+    {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = root_.c_str();
+        info.store_mode = INGOT_PERSIST_STORE_NOW;
+        info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
+        info.on_event_user = &seen_;
+        return info;
+    }
+
+    /* Records a previous run, which requested numbered programs. */
+    void SetUp() override
+    {
+        Store first(store_info());
+        ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+        info.path = manifest_.c_str();
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(first.get(), &info));
+        Session session;
+        for (int number = 0; number < kPrograms; ++number) {
+            const Desc desc = session.describe(numbered_source(number));
+            session.create(desc, first);
+            ids_.push_back(id_of(desc));
+        }
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(first.get()));
+    }
+
+    ingot_prewarm_info_t info()
+    {
+        ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
+        info.manifest = manifest_.c_str();
+        return info;
+    }
+
+    Prewarm start(ingot_storage_t storage, const ingot_prewarm_info_t &info)
+    {
+        ingot_prewarm_t prewarm = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, storage, &info)) << ingot_last_error_detail();
+        return Prewarm(prewarm);
+    }
+    Prewarm start() { return start(store().get(), info()); }
+
+    static ingot_prewarm_progress_t wait(const Prewarm &prewarm)
+    {
+        ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(prewarm.get(), &progress));
+        return progress;
+    }
+
+    ScratchDirectory scratch_;
+    std::string root_ = (scratch_.path() / "store").string();
+    std::string manifest_ = (scratch_.path() / "manifest").string();
+    Seen seen_; /* the events of the store */
+    std::vector<Bytes> ids_;
+    std::unique_ptr<Store> store_ = std::make_unique<Store>(store_info());
 };
 
 } // namespace
 
-TEST_F(PersistPrewarm, LoadsWhatThePreviousRunAskedFor)
+TEST_F(PersistPrewarm, ReadsWhatThePreviousRunRequested)
 {
-    Session session;
-    const Prewarm prewarm = start(session, info(3));
-    const ingot_prewarm_progress_t progress = wait(prewarm);
-    EXPECT_EQ(INGOT_PREWARM_COMPLETE, progress.state);
+    const Prewarm prewarm = start();
+    ingot_prewarm_progress_t progress = wait(prewarm);
     EXPECT_EQ(INGOT_SUCCESS, progress.manifest_status);
-    EXPECT_EQ(12u, progress.total);
-    EXPECT_EQ(12u, progress.done);
-    EXPECT_EQ(12u, progress.loaded);
-    EXPECT_EQ(12u, session.counts.loads);
-    EXPECT_EQ(0u, stats_of(session.context).programs);
-    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_PREWARM, INGOT_SUCCESS));
-    for (int number = 0; number < 12; ++number) {
-        const Desc desc = session.describe(numbered_source(number));
-        EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store()));
-        EXPECT_EQ(INGOT_ORIGIN_MEMORY, session.create(desc, store()));
-    }
-    EXPECT_EQ(12u, session.counts.loads);
+    EXPECT_EQ(uint64_t{kPrograms}, progress.total);
+    EXPECT_EQ(uint64_t{kPrograms}, progress.loaded);
+    EXPECT_EQ(uint64_t{kPrograms}, store().stats().hits);
+    EXPECT_EQ(1u, seen_.count(INGOT_EVENT_PREWARM, INGOT_SUCCESS));
+    Session session;
+    for (int number = 0; number < kPrograms; ++number)
+        EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(session.describe(numbered_source(number)), store()));
+    EXPECT_EQ(uint64_t{kPrograms}, session.counts.loads);
+    EXPECT_EQ(uint64_t{kPrograms}, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_SUCCESS));
     EXPECT_EQ(0u, session.counts.builds);
-    EXPECT_EQ(12u, progress_of(prewarm).taken);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
-    EXPECT_EQ(0u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
+    EXPECT_EQ(uint64_t{kPrograms}, store().stats().hits) << "nothing was read again";
+    progress = wait(prewarm);
+    EXPECT_EQ(uint64_t{kPrograms}, progress.taken);
+    EXPECT_EQ(0u, progress.overtaken);
 }
 
-TEST_F(PersistPrewarm, GivesItsProgramsToTheGroupOfWhoAsks)
+TEST_F(PersistPrewarm, GivesEachBlobOnce)
 {
-    Session session;
-    const Prewarm prewarm = start(session, info());
+    const Prewarm prewarm = start();
     wait(prewarm);
-    const Desc desc = session.describe(numbered_source(3), 0, "3x224x224");
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store()));
-    EXPECT_EQ(1u, stats_of(session.context).groups);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(session.context.get(), "3x224x224"));
-    EXPECT_EQ(0u, stats_of(session.context).programs);
-    EXPECT_EQ(12u, session.counts.loads);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store()));
-    EXPECT_EQ(13u, session.counts.loads) << "it was given once";
+    Bytes first, second;
+    EXPECT_EQ(INGOT_SUCCESS, store().load(ids_[3], &first));
+    EXPECT_EQ(uint64_t{kPrograms}, store().stats().hits);
+    EXPECT_EQ(INGOT_SUCCESS, store().load(ids_[3], &second));
+    EXPECT_EQ(uint64_t{kPrograms} + 1, store().stats().hits);
+    EXPECT_EQ(first, second);
+    EXPECT_EQ(1u, wait(prewarm).taken);
 }
 
-TEST_F(PersistPrewarm, WhoAsksWaitsForThatOneLoadOnly)
+TEST_F(PersistPrewarm, ReadsGroupsOnlyFromAStorageThatCanLoadThem)
 {
-    Session session;
-    Gate gate;
-    std::atomic<bool> is_first{true};
-    session.hook = [&](const char *operation) {
-        if (std::string(operation) == "load" && is_first.exchange(false))
-            gate.pass();
-        return INGOT_SUCCESS;
+    Outer many(store(), true);
+    EXPECT_EQ(uint64_t{kPrograms}, wait(start(many.get(), info())).loaded);
+    EXPECT_EQ((std::vector<size_t>{32, kPrograms - 32}), many.groups());
+    Outer single(store());
+    EXPECT_EQ(uint64_t{kPrograms}, wait(start(single.get(), info())).loaded);
+    EXPECT_EQ(kPrograms, single.loads);
+}
+
+TEST_F(PersistPrewarm, ALoadWaitsForItsBlobAndNotForLaterOnes)
+{
+    Outer outer(store(), true);
+    Door door;
+    outer.on_load = [&](const Bytes &id) {
+        if (id == ids_[0])
+            door.pass();
     };
-    const Desc loading = session.describe(numbered_source(0));
-    const Desc later = session.describe(numbered_source(7));
-    std::thread::id asking;
-    session.on_event = [&](const ingot_event_t &event) {
-        if (event.kind == INGOT_EVENT_MISS && std::this_thread::get_id() == asking)
-            gate.open();
-    };
-    const Prewarm prewarm = start(session, info());
-    gate.wait_for_arrival();
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(later, store())) << "its turn had not come";
-    EXPECT_EQ(1u, progress_of(prewarm).overtaken);
-    EXPECT_EQ(0u, progress_of(prewarm).loaded);
-    asking = std::this_thread::get_id(); /* the next miss opens the gate */
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(loading, store()));
+    const Prewarm prewarm = start(outer.get(), info());
+    door.wait_for_arrival();
+    std::thread loading([&] { EXPECT_EQ(INGOT_SUCCESS, outer.load_from(ids_[0])); });
+    EXPECT_EQ(INGOT_SUCCESS, outer.load_from(ids_[35])) << "it is in the next group";
+    door.open();
+    loading.join();
     const ingot_prewarm_progress_t progress = wait(prewarm);
-    EXPECT_EQ(12u, session.counts.loads) << "nothing was loaded twice";
-    EXPECT_EQ(11u, progress.loaded);
+    EXPECT_EQ(1u, progress.overtaken);
+    EXPECT_EQ(uint64_t{kPrograms} - 1, progress.loaded);
     EXPECT_EQ(1u, progress.taken);
-    EXPECT_EQ(0u, session.counts.builds);
+    EXPECT_EQ(kPrograms, outer.loads) << "nothing was read twice";
 }
 
-TEST_F(PersistPrewarm, EndsInTheMiddleWhenItsCallbackSaysSo)
+/* A load that waits too long reads the blob itself: an event callback in the prewarm's thread may wait for it. */
+TEST_F(PersistPrewarm, ALoadDoesNotWaitForever)
 {
-    Session session;
-    ingot_prewarm_info_t wanted = info();
-    wanted.on_progress = [](const ingot_prewarm_progress_t *progress, void *) { return progress->loaded < 3 ? 1 : 0; };
-    const Prewarm prewarm = start(session, wanted);
-    const ingot_prewarm_progress_t progress = wait(prewarm);
-    EXPECT_EQ(INGOT_PREWARM_CANCELLED, progress.state);
-    EXPECT_EQ(3u, progress.loaded);
-    EXPECT_EQ(3u, progress.done);
-    EXPECT_EQ(3u, session.counts.loads);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(session.describe(numbered_source(2)), store()));
-    EXPECT_EQ(3u, session.counts.loads);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(session.describe(numbered_source(3)), store()));
-    EXPECT_EQ(4u, session.counts.loads);
-}
-
-TEST_F(PersistPrewarm, CancellingWaitsForTheLoadThatGoesOnAndForNoOther)
-{
-    Session session;
-    Gate gate;
-    session.hook = [&](const char *operation) {
-        if (std::string(operation) == "load")
-            gate.pass();
-        return INGOT_SUCCESS;
+    Outer outer(store());
+    Door door;
+    std::atomic<bool> is_first{true};
+    outer.on_load = [&](const Bytes &id) {
+        if (id == ids_[0] && is_first.exchange(false))
+            door.pass();
     };
-    const Prewarm prewarm = start(session, info(2));
-    gate.wait_for_arrival(2);
-    std::thread canceller([&] { EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_cancel(prewarm.get())); });
-    while (progress_of(prewarm).state != INGOT_PREWARM_CANCELLED)
-        std::this_thread::yield();
-    gate.open();
-    canceller.join();
-    EXPECT_EQ(2u, session.counts.loads);
-    EXPECT_EQ(2u, progress_of(prewarm).loaded);
-    EXPECT_EQ(INGOT_PREWARM_CANCELLED, wait(prewarm).state);
+    const Prewarm prewarm = start(outer.get(), info());
+    door.wait_for_arrival();
+    EXPECT_EQ(INGOT_SUCCESS, outer.load_from(ids_[0]));
+    door.open();
+    EXPECT_EQ(1u, wait(prewarm).overtaken);
+    EXPECT_EQ(kPrograms + 1, outer.loads);
+    EXPECT_EQ(kPrograms - 1, outer.live_blobs) << "the blob that arrived too late was released";
 }
 
-TEST_F(PersistPrewarm, CallbacksCanCancelAndCannotWait)
+TEST_F(PersistPrewarm, TheThreadItselfMayLoadButNotWait)
 {
-    Session session;
-    struct Known {
-        std::atomic<ingot_prewarm_t> prewarm{nullptr};
-        std::atomic<int> calls{0};
-    } known_calls;
-    ingot_prewarm_info_t wanted = info();
-    wanted.on_progress_user = &known_calls;
-    wanted.on_progress = [](const ingot_prewarm_progress_t *, void *user) {
-        auto *known = static_cast<Known *>(user);
-        while (known->prewarm == nullptr)
-            std::this_thread::yield();
-        EXPECT_EQ(INGOT_BUSY, ingot_prewarm_wait(known->prewarm, nullptr));
-        EXPECT_EQ(INGOT_BUSY, ingot_prewarm_cancel(known->prewarm));
-        ++known->calls;
-        return 1;
-    };
-    const Prewarm prewarm = start(session, wanted);
-    known_calls.prewarm = prewarm.get();
-    EXPECT_EQ(INGOT_PREWARM_CANCELLED, wait(prewarm).state);
-    EXPECT_EQ(1, known_calls.calls);
-}
-
-TEST_F(PersistPrewarm, AnEventsCallbackMayAskForWhatIsLoading)
-{
-    Session session;
-    std::atomic<int> asked{0};
-    const Desc desc = session.describe(numbered_source(0));
-    session.on_event = [&](const ingot_event_t &event) {
-        if (event.kind == INGOT_EVENT_STORAGE_LOAD && asked.fetch_add(1) == 0) {
-            EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store()));
-        }
-    };
-    const Prewarm prewarm = start(session, info());
-    EXPECT_EQ(12u, wait(prewarm).loaded);
-    EXPECT_EQ(13u, session.counts.loads);
-}
-
-/* A thread that makes a program waits for the prewarm's load of it. In the load's thread, an event callback requests
- * the same program. */
-TEST_F(PersistPrewarm, AnEventsCallbackMayAskForWhatSomebodyMakesWhoWaitsForTheLoad)
-{
-    for (const bool callback_waits_first : {true, false}) {
-        Session session;
-        const Desc desc = session.describe(numbered_source(0));
-        std::atomic<bool> is_loading{false};
-        std::atomic<bool> is_made{false};
-        std::atomic<bool> has_asked{false};
-        std::atomic<int> answer{-1};
-        session.on_event = [&](const ingot_event_t &event) {
-            if (event.kind == INGOT_EVENT_MISS && callback_waits_first) {
-                is_made = true;
-                while (stats_of(session.context).waits == 0) /* the callback below waits for this thread */
-                    std::this_thread::yield();
-            } else if (event.kind == INGOT_EVENT_MISS) {
-                is_made = true;
-            } else if (event.kind == INGOT_EVENT_STORAGE_LOAD && !has_asked.exchange(true)) {
-                is_loading = true;
-                while (!is_made)
-                    std::this_thread::yield();
-                ingot_program_t program = nullptr;
-                answer = ingot_persist_program_create(&program, desc.get(), store().get(), nullptr);
-                ingot_program_release(program);
-            }
-        };
-        const Prewarm prewarm = start(session, info());
-        while (!is_loading)
-            std::this_thread::yield();
-        EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store()));
-        EXPECT_EQ(12u, wait(prewarm).loaded);
-        if (callback_waits_first) {
-            EXPECT_EQ(INGOT_SUCCESS, answer);
-            EXPECT_EQ(13u, session.counts.loads) << "who made it did not wait and loaded it by itself";
-        } else {
-            EXPECT_TRUE(answer == INGOT_SUCCESS || answer == INGOT_INVALID_ARGUMENTS) << answer;
-        }
-        EXPECT_EQ(0u, session.counts.builds);
-    }
-}
-
-/* A builder waits for the end of a prewarm, while one of the prewarm's threads waits for that builder. */
-TEST_F(PersistPrewarm, CannotBeWaitedForByABuilderThatItWaitsFor)
-{
-    Session session;
-    const Desc desc = session.describe(numbered_source(0));
-    struct Known {
-        std::atomic<ingot_prewarm_t> prewarm{nullptr};
-        const Session *session;
-    } known{{nullptr}, &session};
-    std::atomic<bool> has_asked{false};
-    session.on_event = [&](const ingot_event_t &event) {
-        if (event.kind != INGOT_EVENT_STORAGE_LOAD || has_asked.exchange(true))
+    Outer outer(store());
+    std::atomic<ingot_prewarm_t> known{nullptr};
+    std::atomic<bool> is_first{true};
+    outer.on_load = [&](const Bytes &id) {
+        if (!is_first.exchange(false))
             return;
-        while (stats_of(session.context).misses == 0)
+        while (known == nullptr)
             std::this_thread::yield();
-        ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc.get()));
-        ingot_program_release(program);
+        EXPECT_EQ(INGOT_BUSY, ingot_prewarm_wait(known, nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, outer.load_from(id));
     };
-    const Prewarm prewarm = start(session, info());
-    known.prewarm = prewarm.get();
-    const ingot_program_builder_t build = [](ingot_program_t *program, const_ingot_program_desc_t wanted, void *user) {
-        auto *self = static_cast<Known *>(user);
-        while (stats_of(self->session->context).waits == 0)
-            std::this_thread::yield();
-        EXPECT_EQ(INGOT_BUSY, ingot_prewarm_wait(self->prewarm, nullptr));
-        return ingot_program_build(program, wanted);
-    };
-    ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_or_create(&program, desc.get(), build, &known));
-    ingot_program_release(program);
-    EXPECT_EQ(12u, wait(prewarm).loaded);
+    const Prewarm prewarm = start(outer.get(), info());
+    known = prewarm.get();
+    const ingot_prewarm_progress_t progress = wait(prewarm);
+    EXPECT_EQ(1u, progress.overtaken);
+    EXPECT_EQ(uint64_t{kPrograms} - 1, progress.loaded);
 }
 
 TEST_F(PersistPrewarm, KeepsItsLimitOfBytes)
 {
-    Session measured;
-    const uint64_t all = wait(start(measured, info())).bytes;
-    Session session;
-    ingot_prewarm_info_t wanted = info();
-    wanted.max_bytes = all / 2;
-    const Prewarm prewarm = start(session, wanted);
-    const ingot_prewarm_progress_t progress = wait(prewarm);
-    EXPECT_EQ(INGOT_PREWARM_OUT_OF_BYTES, progress.state);
-    EXPECT_LE(progress.bytes, wanted.max_bytes);
-    EXPECT_GT(progress.loaded, 3u);
-    EXPECT_LT(progress.loaded, 12u);
-    EXPECT_EQ(progress.loaded, session.counts.loads);
-    for (int number = 0; number < 12; ++number)
-        EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(session.describe(numbered_source(number)), store()));
-    EXPECT_EQ(12u, session.counts.loads);
+    const uint64_t all = wait(start()).bytes;
+    for (const bool loads_many : {false, true}) {
+        Outer outer(store(), loads_many);
+        ingot_prewarm_info_t wanted = info();
+        wanted.max_bytes = all / 2;
+        const Prewarm prewarm = start(outer.get(), wanted);
+        const ingot_prewarm_progress_t progress = wait(prewarm);
+        EXPECT_LE(progress.bytes, wanted.max_bytes);
+        EXPECT_GT(progress.loaded, 10u);
+        EXPECT_LT(progress.loaded, uint64_t{kPrograms});
+        EXPECT_EQ(progress.loaded, uint64_t(outer.live_blobs));
+        for (const Bytes &id : ids_)
+            EXPECT_EQ(INGOT_SUCCESS, outer.load_from(id));
+        EXPECT_EQ(kPrograms + 1, outer.loads) << "one blob was too large for what was left";
+    }
 }
 
-TEST_F(PersistPrewarm, KeepsItsLimitOfTime)
+TEST_F(PersistPrewarm, LeavesOutWhatIsMissingOrDamaged)
 {
-    Session session;
-    ingot_prewarm_info_t wanted = info();
-    wanted.max_time_ns = 1;
-    const Prewarm prewarm = start(session, wanted);
-    EXPECT_EQ(INGOT_PREWARM_OUT_OF_TIME, wait(prewarm).state);
-    EXPECT_EQ(0u, session.counts.loads);
-}
-
-TEST_F(PersistPrewarm, SkipsOneThatIsMissingAndOneThatIsDamaged)
-{
-    Session session;
-    const Desc missing = session.describe(numbered_source(4));
-    const Desc damaged = session.describe(numbered_source(5));
-    ASSERT_EQ(INGOT_SUCCESS, store().remove(id_of(missing)));
-    ASSERT_EQ(INGOT_SUCCESS, store().put(id_of(damaged), bytes_of("sound for the store, no blob for the core")));
-    const Prewarm prewarm = start(session, info(2));
-    const ingot_prewarm_progress_t progress = wait(prewarm);
-    EXPECT_EQ(INGOT_PREWARM_COMPLETE, progress.state);
-    EXPECT_EQ(10u, progress.loaded);
+    ASSERT_EQ(INGOT_SUCCESS, store().remove(ids_[4]));
+    const fs::path damaged = entries_of(root_)[0] / "kernel.bin";
+    Bytes bytes = read_file(damaged);
+    bytes[bytes.size() / 2] ^= 1;
+    write_file(damaged, bytes);
+    const ingot_prewarm_progress_t progress = wait(start());
+    EXPECT_EQ(uint64_t{kPrograms} - 2, progress.loaded);
     EXPECT_EQ(1u, progress.missing);
     EXPECT_EQ(1u, progress.failed);
-    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_NOT_FOUND));
-    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_LOAD, INGOT_BLOB_CORRUPT));
-    EXPECT_EQ(0u, session.counts.builds);
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(missing, store()));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(damaged, store()));
 }
 
-TEST_F(PersistPrewarm, SkipsAtOnceWhatIsOfAnotherDriver)
+TEST_F(PersistPrewarm, AProgramThatIsRefusedIsCompiled)
 {
-    Session session(false, "2");
-    const Prewarm prewarm = start(session, info());
-    const ingot_prewarm_progress_t progress = wait(prewarm);
-    EXPECT_EQ(12u, progress.stale);
-    EXPECT_EQ(0u, session.counts.loads);
-    EXPECT_EQ(0u, session.counts.builds);
-    EXPECT_EQ(0u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_SUCCESS));
-    EXPECT_EQ(12u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BLOB_STALE));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(0)), store()));
+    Session session;
+    const Desc desc = session.describe(numbered_source(5));
+    ASSERT_EQ(INGOT_SUCCESS, store().put(ids_[5], bytes_of("sound for the store, no blob for the core")));
+    const Prewarm prewarm = start();
+    EXPECT_EQ(uint64_t{kPrograms}, wait(prewarm).loaded);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(desc, store()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(session.context.get(), nullptr));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(desc, store()));
 }
 
-TEST_F(PersistPrewarm, AManifestThatIsDamagedIsAnEventAndAMissingOneIsNot)
+TEST_F(PersistPrewarm, ForgetsWhatIsStoredOrRemoved)
+{
+    const Prewarm prewarm = start();
+    wait(prewarm);
+    ASSERT_EQ(INGOT_SUCCESS, store().remove(ids_[1]));
+    EXPECT_EQ(INGOT_NOT_FOUND, store().load(ids_[1]));
+    ASSERT_EQ(INGOT_SUCCESS, store().put(ids_[2], bytes_of("another blob")));
+    Bytes found;
+    ASSERT_EQ(INGOT_SUCCESS, store().load(ids_[2], &found));
+    EXPECT_EQ(bytes_of("another blob"), found);
+    EXPECT_EQ(0u, wait(prewarm).taken);
+}
+
+TEST_F(PersistPrewarm, ForgetsWhatIsRemovedWhileItIsRead)
+{
+    Outer outer(store());
+    Door door;
+    std::atomic<bool> is_first{true};
+    outer.on_loaded = [&](const Bytes &id) {
+        if (id == ids_[0] && is_first.exchange(false))
+            door.pass();
+    };
+    const Prewarm prewarm = start(outer.get(), info());
+    door.wait_for_arrival();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_remove(outer.get(), ids_[0].size(), ids_[0].data()));
+    door.open();
+    EXPECT_EQ(1u, wait(prewarm).overtaken);
+    EXPECT_EQ(INGOT_NOT_FOUND, outer.load_from(ids_[0]));
+    EXPECT_EQ(kPrograms - 1, outer.live_blobs);
+}
+
+TEST_F(PersistPrewarm, ServesNothingOfAStorageThatIsOff)
+{
+    const Prewarm prewarm = start();
+    wait(prewarm);
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store().get(), 0));
+    EXPECT_EQ(INGOT_NOT_FOUND, store().load(ids_[0]));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store().get(), 1));
+    EXPECT_EQ(INGOT_SUCCESS, store().load(ids_[0]));
+    EXPECT_EQ(1u, wait(prewarm).taken);
+}
+
+TEST_F(PersistPrewarm, ADamagedManifestIsAnEventAndAMissingOneIsNot)
 {
     Bytes bad = read_file(manifest_);
     bad[100] ^= 1;
     write_file(manifest_, bad);
-    Session session;
-    const Prewarm prewarm = start(session, info());
-    ingot_prewarm_progress_t progress = wait(prewarm);
+    ingot_prewarm_progress_t progress = wait(start());
     EXPECT_EQ(INGOT_BLOB_CORRUPT, progress.manifest_status);
-    EXPECT_EQ(INGOT_PREWARM_COMPLETE, progress.state);
     EXPECT_EQ(0u, progress.total);
-    EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BLOB_CORRUPT));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, session.create(session.describe(numbered_source(0)), store()));
+    EXPECT_EQ(1u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BLOB_CORRUPT));
+    EXPECT_EQ(INGOT_SUCCESS, store().load(ids_[0]));
     fs::remove(manifest_);
-    progress = wait(start(session, info()));
+    progress = wait(start());
     EXPECT_EQ(INGOT_NOT_FOUND, progress.manifest_status);
-    EXPECT_EQ(0u, session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND)) << "so it is in a first run";
+    EXPECT_EQ(0u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND)) << "so it is in a first run";
 }
 
-TEST_F(PersistPrewarm, LetsGoOfWhatNobodyAskedFor)
+TEST_F(PersistPrewarm, ReleasesTheBlobsThatWereNotRequested)
 {
-    Session session;
-    Prewarm prewarm = start(session, info(2));
+    Outer outer(store(), true);
+    Prewarm prewarm = start(outer.get(), info());
     wait(prewarm);
-    Program kept;
-    session.create(session.describe(numbered_source(1)), store(), &kept);
-    EXPECT_EQ(12, session.counts.live_programs);
+    EXPECT_EQ(INGOT_SUCCESS, outer.load_from(ids_[1]));
+    EXPECT_EQ(kPrograms - 1, outer.live_blobs);
     prewarm.reset();
-    EXPECT_EQ(1, session.counts.live_programs);
-    EXPECT_EQ(42, run(create_kernel(kept, "twice"), 21));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(session.context.get(), nullptr));
-    kept.reset();
-    EXPECT_EQ(0, session.counts.live_programs);
+    EXPECT_EQ(0, outer.live_blobs);
 }
 
-TEST_F(PersistPrewarm, HoldsItsStorageAndContext)
+TEST_F(PersistPrewarm, AReleaseEndsTheReading)
 {
-    auto session = std::make_unique<Session>();
-    Prewarm prewarm = start(*session, info(2));
-    session->context.reset();
+    Outer outer(store());
+    Door door;
+    outer.on_load = [&](const Bytes &) { door.pass(); };
+    Prewarm prewarm = start(outer.get(), info());
+    door.wait_for_arrival();
+    std::thread releasing([&] { prewarm.reset(); });
+    door.open();
+    releasing.join();
+    EXPECT_LE(outer.loads, kPrograms);
+    EXPECT_EQ(0, outer.live_blobs);
+}
+
+TEST_F(PersistPrewarm, HoldsItsStorage)
+{
+    Prewarm prewarm = start();
     store_.reset();
-    EXPECT_EQ(12u, wait(prewarm).loaded);
-    EXPECT_EQ(0u, session->counts.states_destroyed);
+    EXPECT_EQ(uint64_t{kPrograms}, wait(prewarm).loaded);
     prewarm.reset();
-    EXPECT_EQ(1u, session->counts.states_destroyed);
 }
 
-TEST_F(PersistPrewarm, ServesEachContextByItsOwn)
+TEST_F(PersistPrewarm, SeveralServeAsManyLoads)
 {
-    Session first;
-    Session second;
-    const Prewarm one = start(first, info());
-    const Prewarm other = start(second, info(2));
+    const Prewarm one = start();
+    const Prewarm other = start();
     wait(one);
     wait(other);
-    for (int number = 0; number < 12; ++number) {
-        EXPECT_EQ(INGOT_ORIGIN_STORAGE, first.create(first.describe(numbered_source(number)), store()));
-        EXPECT_EQ(INGOT_ORIGIN_STORAGE, second.create(second.describe(numbered_source(number)), store()));
+    for (const Bytes &id : ids_) {
+        EXPECT_EQ(INGOT_SUCCESS, store().load(id));
+        EXPECT_EQ(INGOT_SUCCESS, store().load(id));
     }
-    EXPECT_EQ(12u, first.counts.loads);
-    EXPECT_EQ(12u, second.counts.loads);
-    EXPECT_EQ(12u, progress_of(one).taken);
-    EXPECT_EQ(12u, progress_of(other).taken);
+    EXPECT_EQ(2u * kPrograms, store().stats().hits);
+    EXPECT_EQ(uint64_t{kPrograms}, wait(one).taken);
+    EXPECT_EQ(uint64_t{kPrograms}, wait(other).taken);
 }
 
-TEST_F(PersistPrewarm, NothingIsLoadedTwiceWhenThreadsAskMeanwhile)
+TEST_F(PersistPrewarm, NothingIsReadTwiceWhenThreadsRequestPrograms)
 {
-    constexpr int kPrograms = 60;
-    record(kPrograms);
     Session session;
     std::vector<Desc> descs;
     for (int number = 0; number < kPrograms; ++number)
         descs.push_back(session.describe(numbered_source(number)));
-    const Prewarm prewarm = start(session, info(4));
+    const Prewarm prewarm = start();
     std::vector<std::thread> threads;
     for (unsigned seed = 0; seed < 8; ++seed)
         threads.emplace_back([&, seed] {
@@ -493,55 +477,48 @@ TEST_F(PersistPrewarm, NothingIsLoadedTwiceWhenThreadsAskMeanwhile)
     for (std::thread &thread : threads)
         thread.join();
     const ingot_prewarm_progress_t progress = wait(prewarm);
-    EXPECT_EQ(static_cast<uint64_t>(kPrograms), session.counts.loads);
-    EXPECT_EQ(static_cast<uint64_t>(kPrograms), progress.taken + progress.overtaken);
+    EXPECT_EQ(uint64_t{kPrograms}, store().stats().hits);
+    EXPECT_EQ(uint64_t{kPrograms}, progress.taken + progress.overtaken);
     EXPECT_EQ(0u, session.counts.builds);
 }
 
-TEST_F(PersistPrewarm, MayBeReleasedWhileThreadsAsk)
+TEST_F(PersistPrewarm, MayBeReleasedWhileThreadsLoad)
 {
     for (int round = 0; round < 20; ++round) {
-        Session session;
-        Prewarm prewarm = start(session, info(3));
+        Prewarm prewarm = start();
         std::vector<std::thread> threads;
         for (int thread = 0; thread < 4; ++thread)
             threads.emplace_back([&, thread] {
-                for (int number = 0; number < 12; ++number)
-                    session.create(session.describe(numbered_source((number + 3 * thread) % 12)), store());
+                for (int number = 0; number < kPrograms; ++number)
+                    EXPECT_EQ(INGOT_SUCCESS, store().load(ids_[size_t((number + 10 * thread) % kPrograms)]));
             });
         prewarm.reset();
         for (std::thread &thread : threads)
             thread.join();
-        EXPECT_EQ(0u, session.counts.builds);
     }
 }
 
 TEST_F(PersistPrewarm, IsOverInAForkedChild)
 {
-    Session session;
-    Gate gate;
-    session.hook = [&](const char *operation) {
-        if (std::string(operation) == "load")
-            gate.pass();
-        return INGOT_SUCCESS;
-    };
-    Prewarm prewarm = start(session, info(2));
-    gate.wait_for_arrival(2);
+    Outer outer(store());
+    Door door;
+    outer.on_load = [&](const Bytes &) { door.pass(); };
+    Prewarm prewarm = start(outer.get(), info());
+    door.wait_for_arrival();
     const pid_t child = fork();
     if (child == 0) {
-        session.hook = nullptr;
-        const uint64_t loads = session.counts.loads;
-        /* In the parent, the load of this program hangs. */
-        session.create(session.describe(numbered_source(0)), store());
-        const ingot_status_t status = ingot_prewarm_cancel(prewarm.get());
+        outer.on_load = nullptr;
+        const int loads = outer.loads;
+        const ingot_status_t status = outer.load_from(ids_[0]); /* in the parent, this load hangs */
+        const ingot_status_t waited = ingot_prewarm_wait(prewarm.get(), nullptr);
         prewarm.reset();
-        _exit(status == INGOT_SUCCESS && session.counts.loads == loads + 1 && !HasFailure() ? 0 : 1);
+        _exit(status == INGOT_SUCCESS && waited == INGOT_SUCCESS && outer.loads == loads + 1 ? 0 : 1);
     }
     int status = 0;
     ASSERT_EQ(child, waitpid(child, &status, 0));
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    gate.open();
-    EXPECT_EQ(12u, wait(prewarm).loaded);
+    door.open();
+    EXPECT_EQ(uint64_t{kPrograms}, wait(prewarm).loaded);
 }
 
 TEST_F(PersistPrewarm, EveryFailedAllocationIsClean)
@@ -553,16 +530,14 @@ TEST_F(PersistPrewarm, EveryFailedAllocationIsClean)
         open.allocator = allocator.table();
         ingot_status_t status = ingot_persist_open(&storage, &open);
         if (status == INGOT_SUCCESS) {
-            Session session;
             const ingot_prewarm_info_t wanted = info();
             ingot_prewarm_t prewarm = nullptr;
-            status = ingot_prewarm_start(&prewarm, session.context.get(), storage, &wanted);
+            status = ingot_prewarm_start(&prewarm, storage, &wanted);
             if (status == INGOT_SUCCESS) {
                 EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(prewarm, nullptr));
             }
             ingot_prewarm_release(prewarm);
             ingot_storage_release(storage);
-            EXPECT_EQ(0u, session.counts.builds);
         }
         ASSERT_EQ(0u, allocator.live_count()) << n;
         ASSERT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY) << n << ": " << status;
@@ -573,25 +548,17 @@ TEST_F(PersistPrewarm, EveryFailedAllocationIsClean)
 
 TEST_F(PersistPrewarm, RefusesMalformedArguments)
 {
-    Session session;
     ingot_prewarm_t prewarm = nullptr;
     ingot_prewarm_info_t wanted = info();
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(nullptr, session.context.get(), store().get(), &wanted));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, nullptr, store().get(), &wanted));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, session.context.get(), nullptr, &wanted));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, session.context.get(), store().get(), nullptr));
-    wanted.thread_count = 65;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, session.context.get(), store().get(), &wanted));
-    wanted = info();
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(nullptr, store().get(), &wanted));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, nullptr, &wanted));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, store().get(), nullptr));
     wanted.manifest = nullptr;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, session.context.get(), store().get(), &wanted));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_start(&prewarm, store().get(), &wanted));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_wait(nullptr, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_cancel(nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_get_progress(nullptr, nullptr));
-    const Prewarm running = start(session, info());
+    const Prewarm running = start();
     ingot_prewarm_progress_t unset{};
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_wait(running.get(), &unset));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_prewarm_get_progress(running.get(), &unset));
     EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(running.get(), nullptr));
     ingot_prewarm_release(nullptr);
 }

@@ -12,8 +12,6 @@
 #include <set>
 #include <thread>
 
-#include <ingot/prewarm.h>
-
 #include "support/forked_child.h"
 #include "support/reference_context.h"
 #include "support/store_fixture.h"
@@ -240,7 +238,6 @@ struct ExitingDriver {
     reference_counts_t counts{};
     Context context;
     ingot_storage_t storage = nullptr;
-    ingot_prewarm_t prewarm = nullptr;
 
     static ExitingDriver *self;
     /* Exits with 7 if at least one call had been made and had ended, no thread was still in the driver, and no new call
@@ -250,9 +247,7 @@ struct ExitingDriver {
         const int calls_before = self->calls_done;
         const bool is_left_alone = self->calls_inside == 0 && calls_before != 0;
         const ingot_status_t flushed = ingot_persist_flush(self->storage);
-        ingot_prewarm_release(self->prewarm);
-        const bool is_refused = self->calls_done == calls_before &&
-                                (flushed == INGOT_BUSY || calls_before == 3 || self->prewarm != nullptr);
+        const bool is_refused = self->calls_done == calls_before && (flushed == INGOT_BUSY || calls_before == 3);
         _exit(!is_left_alone ? 1 : !is_refused ? 2 : 7);
     }
     static ingot_status_t hook(void *, const char *name)
@@ -288,25 +283,13 @@ struct ExitingDriver {
         ReferenceDevice device;
         device.hook = hook;
         self->context = device.make();
-        const bool is_load = strcmp(operation, "load") == 0;
-        const std::string manifest = root + ".manifest";
-        ingot_persist_record_info_t record = INGOT_PERSIST_RECORD_INFO_INIT;
-        record.path = manifest.c_str();
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = root.c_str();
-        info.store_mode = is_load ? INGOT_PERSIST_STORE_NOW : INGOT_PERSIST_STORE_BACKGROUND;
+        info.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
         info.exit_time_ms = INGOT_PERSIST_NO_TIME;
-        if (ingot_persist_open(&self->storage, &info) != INGOT_SUCCESS ||
-            ingot_persist_record(self->storage, &record) != INGOT_SUCCESS)
+        if (ingot_persist_open(&self->storage, &info) != INGOT_SUCCESS)
             _exit(3);
         create_programs();
-        ingot_prewarm_info_t prewarm_info = INGOT_PREWARM_INFO_INIT;
-        prewarm_info.manifest = manifest.c_str();
-        prewarm_info.thread_count = 1;
-        if (is_load &&
-            (ingot_persist_record_save(self->storage) != INGOT_SUCCESS ||
-             ingot_prewarm_start(&self->prewarm, self->context.get(), self->storage, &prewarm_info) != INGOT_SUCCESS))
-            _exit(6);
         while (self->calls_inside == 0)
             std::this_thread::yield();
         self->is_exiting = true;
@@ -320,7 +303,6 @@ TEST_F(PersistQueue, AnExitWaitsForWhatIsInTheDriverAndLetsNothingElseIn)
     ScratchDirectory scratch;
     const std::string path = scratch.path().string();
     EXPECT_EQ(7, forked_child::run([&]() -> int { ExitingDriver::run(path + "/store", "get_binary"); }));
-    EXPECT_EQ(7, forked_child::run([&]() -> int { ExitingDriver::run(path + "/ahead", "load"); }));
 }
 
 TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)

@@ -181,13 +181,12 @@ bool provides(ingot_storage_t storage, const Target &target, const fs::path &fol
 {
     std::vector<std::pair<std::string, bool>> found;
     { /* the first load, because a later one may find what an earlier one has copied */
-        const Session session;
         const std::string manifest = folder / "manifest";
         ingot_prewarm_t prewarm = nullptr;
         ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
         ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
         info.manifest = manifest.c_str();
-        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, session.context.get(), storage, &info));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, storage, &info));
         EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(prewarm, &progress));
         ingot_prewarm_release(prewarm);
         found.emplace_back("prewarm", progress.loaded == 1);

@@ -432,18 +432,17 @@ void create_programs(const Session &session, ingot_storage_t storage, int count,
 }
 
 ingot_prewarm_progress_t prewarm(const Session &session, ingot_storage_t storage, const std::string &manifest,
-                                 uint32_t thread_count, uint64_t max_bytes = 0)
+                                 uint64_t max_bytes = 0)
 {
     ingot_prewarm_t prewarm = nullptr;
     ingot_prewarm_info_t info = INGOT_PREWARM_INFO_INIT;
     ingot_prewarm_progress_t progress = INGOT_PREWARM_PROGRESS_INIT;
     info.manifest = manifest.c_str();
-    info.thread_count = thread_count;
     info.max_bytes = max_bytes;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, session.context.get(), storage, &info));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_start(&prewarm, storage, &info));
     EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(prewarm, &progress));
     create_programs(session, storage, int(progress.loaded), INGOT_ORIGIN_STORAGE);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_get_progress(prewarm, &progress));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_prewarm_wait(prewarm, &progress));
     ingot_prewarm_release(prewarm);
     return progress;
 }
@@ -464,31 +463,28 @@ TEST_P(RemoteBatch, APrewarmThroughAChainFillsTheDirectory)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
         ASSERT_EQ(INGOT_SUCCESS, tier.flush());
     }
-    for (const uint32_t thread_count : {1u, 3u}) {
-        const std::string path = scratch.path() / ("store " + std::to_string(thread_count));
+    {
+        const std::string path = scratch.path() / "second";
         const Tier tier(server_->url());
         Session session;
         {
             const Chain chain(path, tier);
-            const ingot_prewarm_progress_t progress = prewarm(session, chain.get(), manifest, thread_count);
+            const ingot_prewarm_progress_t progress = prewarm(session, chain.get(), manifest);
             EXPECT_EQ(100u, progress.loaded);
             EXPECT_EQ(100u, progress.taken);
-            EXPECT_EQ(INGOT_PREWARM_COMPLETE, progress.state);
         }
         EXPECT_EQ(100u, tier.stats().hits) << tier.events.all();
         EXPECT_EQ(100u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_SUCCESS));
         const Chain chain(path, tier); /* once more: the directory now has all programs */
-        EXPECT_EQ(100u, prewarm(Session(), chain.get(), manifest, thread_count).loaded);
+        EXPECT_EQ(100u, prewarm(Session(), chain.get(), manifest).loaded);
         EXPECT_EQ(100u, tier.stats().hits);
     }
     const Tier tier(server_->url());
     const Chain chain(scratch.path() / "limited", tier);
-    const ingot_prewarm_progress_t limited = prewarm(Session(), chain.get(), manifest, 2, 2000);
-    EXPECT_EQ(INGOT_PREWARM_OUT_OF_BYTES, limited.state);
+    const ingot_prewarm_progress_t limited = prewarm(Session(), chain.get(), manifest, 2000);
+    EXPECT_LT(limited.loaded, 100u);
     EXPECT_LE(limited.bytes, 2000u);
     EXPECT_LT(tier.stats().hits, 100u);
-    const Session other_driver(false, "2");
-    EXPECT_EQ(100u, prewarm(other_driver, chain.get(), manifest, 2).stale);
 }
 
 INSTANTIATE_TEST_SUITE_P(Servers, RemoteBatch, testing::Values("redis", "nginx"));

@@ -16,7 +16,7 @@
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };
 
 /* The parts that other folders attach to a storage; see storage_add_part. */
-enum storage_part { STORAGE_RECORDER, STORAGE_PREWARMS, STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
+enum storage_part { STORAGE_RECORDER, STORAGE_AHEAD, STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
 
 typedef void (*storage_destroy_part_t)(void *part);
 typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
@@ -32,9 +32,9 @@ struct storage_around;
 typedef ingot_status_t (*storage_forward_load_t)(void *self, bool with_core, const struct storage_around *around,
                                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
 /* Does the same for several ids, with storage_load_many_kept. */
-typedef void (*storage_forward_load_many_t)(void *self, bool with_core, const struct storage_around *around,
-                                            size_t count, const ingot_storage_id_t *ids,
-                                            ingot_storage_on_loaded_t on_loaded, void *user);
+typedef void (*storage_forward_load_many_t)(void *self, const struct storage_around *around, size_t count,
+                                            const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
+                                            void *user);
 
 /* Stores a blob in other storages. With is_kept, stores what another storage keeps; otherwise, a blob that the process
  * made, which is sealed where a policy has a key. */
