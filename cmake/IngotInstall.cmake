@@ -58,3 +58,11 @@ configure_package_config_file(cmake/ingotConfig.cmake.in ${PROJECT_BINARY_DIR}/i
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/ingotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ingotConfig.cmake ${PROJECT_BINARY_DIR}/ingotConfigVersion.cmake
     ${PROJECT_SOURCE_DIR}/cmake/IngotDependencies.cmake DESTINATION ${ingot_package_dir} COMPONENT core)
+
+# The license, the documents and the examples.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+    DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/doc DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
+    PATTERN site EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc
+    PATTERN CMakeLists.txt EXCLUDE)

@@ -145,6 +145,38 @@ TEST_F(CliArtifact, AreVerifiedEvictedAndBundled)
     EXPECT_EQ("0", json("ls", "len(j)"));
 }
 
+/* The limits hold for the entries of the kind, and others stay. */
+TEST_F(CliArtifact, AreEvictedByKind)
+{
+    add("triton", {{"source", "mul"}}, "mul_kernel", {{"", "code"}});
+    add("triton", {{"source", "sub"}}, "sub_kernel", {{"", "code"}});
+    EXPECT_EQ(2, run({"evict", "--kind", "triton"}).code) << "no limit";
+    EXPECT_EQ("0", json("evict --kind triton --max-entries 3", "j[\"removed_entries\"]"));
+    EXPECT_EQ("1", json("evict --kind triton --max-entries 2 --order fifo", "j[\"removed_entries\"]"));
+    EXPECT_EQ("['mul_kernel', 'sub_kernel']", json("ls --kind triton", "sorted(e[\"name\"] for e in j)"));
+    EXPECT_EQ("['jax', 'program', 'triton', 'triton']", json("ls", "sorted(e[\"kind\"] for e in j)"));
+    EXPECT_EQ("0", json("evict --kind triton --max-age 1h", "j[\"removed_entries\"]"));
+    EXPECT_EQ("1", json("evict --kind program --max-size none", "j[\"removed_entries\"]"));
+    EXPECT_EQ("2", json("evict --kind triton --max-age none", "j[\"removed_entries\"]"));
+    EXPECT_EQ("['jax']", json("ls", "[e[\"kind\"] for e in j]"));
+    EXPECT_EQ(0, run({"recount", "--dry-run"}).code);
+}
+
+/* A key is told from the other keys of one label by its fields. */
+TEST_F(CliArtifact, ShowWhatDiffersBetweenThoseOfOneName)
+{
+    for (const char *warps : {"4", "8"})
+        add("triton", {{"source", "mul"}, {"num_warps", warps}}, "mul_kernel", {{"", "code"}});
+    const std::string list = run({"ls", "--kind", "triton"}).output;
+    EXPECT_NE(std::string::npos, list.find("  num_warps=4  ")) << list;
+    EXPECT_NE(std::string::npos, list.find("  num_warps=8  ")) << list;
+    EXPECT_EQ(std::string::npos, list.find("source=mul")) << list;
+    const Result result = run({"explain", "--last", "1"});
+    EXPECT_EQ(0, result.code);
+    EXPECT_NE(std::string::npos, result.output.find(" mul_kernel, stored ")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find("key.num_warps\n  wanted:  8\n  stored:  4\n")) << result.output;
+}
+
 TEST_F(CliArtifact, AreExtractedToFiles)
 {
     const fs::path out = scratch() / "out";

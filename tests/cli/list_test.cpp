@@ -80,6 +80,34 @@ TEST_F(CliList, Sorts)
     EXPECT_EQ(2, run({"ls", "--sort", "beauty"}).code);
 }
 
+/* The layer's programs have no source name. */
+TEST_F(CliList, NamesProgramsByTheirFirstKernel)
+{
+    ProgramText text = program("kernel zeta x 2 *\nkernel eta x 3 *\n");
+    text.source_name = "";
+    add_program("gamma", "1.0", text);
+    EXPECT_EQ("[('eta', '')]", json("ls --device gamma", "[(e[\"name\"], e[\"source_name\"]) for e in j]"));
+    EXPECT_NE(std::string::npos, run({"ls", "--device", "gamma"}).output.find("  eta  ")) << run({"ls"}).output;
+    EXPECT_EQ("1", json("ls --source eta", "len(j)"));
+}
+
+TEST_F(CliList, ShowsTheOptionsThatDifferBetweenRowsOfOneName)
+{
+    for (const char *options : {"-DFACTOR=1 -DSHARED=1", "-DFACTOR=2 -DSHARED=1", "-DSHARED=1 -DFACTOR=2 -DMORE=1"}) {
+        ProgramText text = program("kernel scaled x FACTOR *\n", options);
+        text.source_name = "scaled";
+        add_program("gamma", "1.0", text);
+    }
+    const std::string list = run({"ls", "--device", "gamma"}).output;
+    for (const char *shown :
+         {"  scaled  -DFACTOR=1           ", "  scaled  -DFACTOR=2           ", "  scaled  -DFACTOR=2 -DMORE=1  "})
+        EXPECT_NE(std::string::npos, list.find(shown)) << list;
+    EXPECT_EQ(std::string::npos, list.find("SHARED")) << list;
+    EXPECT_EQ("['-DFACTOR=1 -DSHARED=1']", json("ls --device gamma --reverse", "[e[\"options\"] for e in j][:1]"));
+    add_program("delta", "1.0", program("kernel alone x 2 *\n", "-DALONE=1"));
+    EXPECT_EQ(std::string::npos, run({"ls", "--device", "delta"}).output.find("ALONE"));
+}
+
 TEST_F(CliList, ListsDamagedEntriesWithTheirStatus)
 {
     const std::string bad = names()[0];
@@ -208,6 +236,25 @@ TEST_F(CliList, ExplainsAMissByTheNearestId)
     EXPECT_EQ(other, json("explain " + wanted + " " + other, "j[\"nearest\"]"));
 }
 
+/* Each entry was made because the store lacked it. It is compared with what the store had at that time. */
+TEST_F(CliList, ExplainsTheLastMissesWithoutAnId)
+{
+    Result result = run({"explain"});
+    EXPECT_EQ(0, result.code) << result.output;
+    const std::string first = json("ls --device alpha --driver 1.0", "j[0][\"entry\"]");
+    const std::string second = json("ls --device alpha --driver 2.0", "j[0][\"entry\"]");
+    const std::string third = json("ls --device beta", "j[0][\"entry\"]");
+    EXPECT_EQ(0u, result.output.find(third + " test, stored ")) << result.output;
+    EXPECT_NE(std::string::npos, result.output.find(" ago: nearest is " + first +
+                                                    "\ndevice[0].driver_version\n  wanted:  2.0\n  stored:  1.0\n"))
+        << result.output;
+    EXPECT_EQ("['" + third + "', '" + second + "', '" + first + "']", json("explain", "[e[\"entry\"] for e in j]"));
+    EXPECT_EQ("['new', 'miss', 'new']", json("explain", "[e[\"verdict\"] for e in j]"));
+    EXPECT_EQ("['" + third + "']", json("explain --last 1", "[e[\"entry\"] for e in j]"));
+    EXPECT_EQ(2, run({"explain", first, "--last", "1"}).code);
+    EXPECT_EQ("[]", json("explain --namespace none", "j"));
+}
+
 TEST_F(CliList, ExplainsAPermutedOptionListByItsProgram)
 {
     const std::string text = "kernel scaled x FACTOR *\n";
@@ -282,7 +329,6 @@ TEST_F(CliList, ExplainsNothingThatIsNoId)
     store_fixture::write_file(file, {});
     EXPECT_EQ(4, run({"explain", file.string()}).code);
     EXPECT_EQ(1, run({"explain", "nothing"}).code);
-    EXPECT_EQ(2, run({"explain"}).code);
 }
 
 TEST_F(CliList, SumsUp)
@@ -359,6 +405,11 @@ TEST_F(CliList, ListsAManifestInOrder)
     EXPECT_EQ("[(0, 'reference', 'alpha'), (0, 'reference', 'alpha')]",
               json("manifest " + manifest, "[(e[\"age\"], e[\"backend\"], e[\"device\"]) for e in j]"));
     EXPECT_EQ("True", json("manifest " + manifest, "j[0][\"source\"] != j[1][\"source\"]"));
+    EXPECT_EQ("['test', 'test']", json("manifest " + manifest, "[e[\"name\"] for e in j]"));
+    const Result alone = run_command({CLI_PROGRAM, "manifest", manifest, "--dir", "/nonexistent"});
+    EXPECT_EQ(0, alone.code);
+    EXPECT_EQ(0u, alone.output.find("AGE")) << alone.output;
+    EXPECT_EQ(std::string::npos, alone.output.find("test")) << alone.output;
     damage(manifest);
     EXPECT_EQ(3, run({"manifest", manifest}).code);
     EXPECT_NE(std::string::npos, run({"manifest", manifest}).output.find("INGOT_BLOB_CORRUPT"));

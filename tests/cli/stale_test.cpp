@@ -140,6 +140,25 @@ TEST(CliStaleApplication, Runs)
         std::printf("compiled %d\n", run_application(root, "app", application_texts()));
 }
 
+/* An id has only the digests of included files. The recipes that the store keeps have their names. */
+TEST_F(CliStale, ExplainNamesTheHeaderThatDiffers)
+{
+    const fs::path folder = scratch() / "headers";
+    fs::create_directory(folder);
+    store_fixture::write_file(folder / "same.h", store_fixture::bytes_of("#define SAME 1\n"));
+    const std::vector<RecipeText> texts = {
+        {"#include \"same.h\"\n#include \"size.h\"\nkernel void sized(global int *x) { x[0] = SIZE + SAME; }\n",
+         "sized.cl", "-I" + folder.string()}};
+    for (const char *size : {"#define SIZE 16\n", "#define SIZE 32\n"}) {
+        store_fixture::write_file(folder / "size.h", store_fixture::bytes_of(size));
+        EXPECT_EQ(1, run_here(texts));
+    }
+    EXPECT_EQ("[('file[1].blake2b', 'size.h')]",
+              json("explain --last 1", "[(d['field'], d['file']) for d in j[0]['differences']]"));
+    const Result result = run({"explain", json("ls", "j[0]['entry']")});
+    EXPECT_NE(std::string::npos, result.output.find("\nfile[1].blake2b of size.h\n  wanted:  ")) << result.output;
+}
+
 TEST_F(CliStale, RebuildsSoThatTheApplicationCompilesNothingAfterAnUpgrade)
 {
     ASSERT_EQ(3, run_here(application_texts()));

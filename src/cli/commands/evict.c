@@ -3,15 +3,19 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
+#include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/progress.h"
 #include "cli/base/units.h"
 #include "cli/commands/all.h"
+#include "cli/store/entry.h"
+#include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
 #include "util/nanoseconds.h"
@@ -22,8 +26,12 @@ struct evicting {
     uint64_t max_size; /* the limits: 0 if not given */
     uint64_t max_entries;
     uint64_t max_age_ns;
-    unsigned order; /* 0 if not given; 1 for fifo, 2 for lru */
+    unsigned order;   /* 0 if not given; 1 for fifo, 2 for lru */
+    const char *kind; /* evict only artifacts of this kind, or "program"; NULL: all */
     bool is_to_clear;
+    ingot_storage_t storage;
+    struct entry *entries; /* of the kind */
+    size_t entry_count;
 };
 
 static const struct command_option options[] = {
@@ -48,6 +56,12 @@ static const struct command_option options[] = {
      .words = "unlimited none",
      .at = offsetof(struct evicting, max_age_ns),
      .help = "Evict until no entry is older than AGE"},
+    {.name = "kind",
+     .letter = 'k',
+     .kind = VALUE_TEXT,
+     .value = "KIND",
+     .at = offsetof(struct evicting, kind),
+     .help = "Evict only artifacts of this kind, or with \"program\" only programs; the limits hold for these entries"},
     {.name = "order",
      .letter = 'o',
      .kind = VALUE_WORD,
@@ -81,6 +95,100 @@ static const ingot_persist_eviction_t *order_of(const struct evicting *evicting)
     static const ingot_persist_eviction_t orders[] = {INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_EVICT_LRU};
     return evicting->order != 0 ? &orders[evicting->order - 1] : NULL;
 }
+
+/* ---- entries of one kind ---- */
+
+static int note_of_kind(const ingot_persist_entry_t *facts, void *user)
+{
+    struct evicting *evicting = user;
+    if (facts->status != INGOT_SUCCESS || !id_is_of_kind(facts->id_size, facts->id, evicting->kind))
+        return 1;
+    evicting->entries = memory_grow(evicting->entries, evicting->entry_count, sizeof(*evicting->entries));
+    entry_copy(&evicting->entries[evicting->entry_count++], facts);
+    return 1;
+}
+
+static int by_creation(const void *a, const void *b)
+{
+    const uint64_t x = ((const struct entry *)a)->facts.created_ns;
+    const uint64_t y = ((const struct entry *)b)->facts.created_ns;
+    return x < y ? -1 : x > y;
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const uint64_t x = ((const struct entry *)a)->facts.last_use_ns;
+    const uint64_t y = ((const struct entry *)b)->facts.last_use_ns;
+    return x < y ? -1 : x > y;
+}
+
+/* True if the order of eviction is by the last use. */
+static bool is_lru(const struct evicting *evicting)
+{
+    enum { ROOT_CAPACITY = 16384 };
+    char root[ROOT_CAPACITY];
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    if (evicting->order == 0 && evicting->common.directory == NULL)
+        (void)ingot_persist_info_from_environment(&info, sizeof(root), root);
+    return (evicting->order != 0 ? *order_of(evicting) : info.eviction) == INGOT_PERSIST_EVICT_LRU;
+}
+
+/* Removes the first entries in the order until the rest is within the limits. */
+static ingot_status_t remove_first(const struct evicting *evicting, bool is_by_use, uint64_t *count, uint64_t *bytes)
+{
+    const uint64_t max_age_ns = evicting->limits.max_age_seconds < UINT64_MAX / NS_PER_SECOND
+                                    ? evicting->limits.max_age_seconds * NS_PER_SECOND
+                                    : UINT64_MAX;
+    const uint64_t now_ns = units_now_ns();
+    uint64_t left_bytes = 0;
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < evicting->entry_count; ++i)
+        left_bytes += evicting->entries[i].facts.bytes;
+    for (size_t i = 0; i < evicting->entry_count && status == INGOT_SUCCESS && !interrupt_seen(); ++i) {
+        const ingot_persist_entry_t *facts = &evicting->entries[i].facts;
+        const uint64_t time_ns = is_by_use ? facts->last_use_ns : facts->created_ns;
+        const bool is_old = now_ns > time_ns && now_ns - time_ns > max_age_ns;
+        if (!is_old && left_bytes <= evicting->limits.max_bytes &&
+            evicting->entry_count - i <= evicting->limits.max_entries)
+            break;
+        status = ingot_persist_remove_entry(evicting->storage, facts);
+        *count += status == INGOT_SUCCESS;
+        *bytes += status == INGOT_SUCCESS ? facts->bytes : 0;
+        left_bytes -= facts->bytes;
+        if (status == INGOT_NOT_FOUND)
+            status = INGOT_SUCCESS; /* evicted in the meantime */
+    }
+    return status;
+}
+
+static int evict_kind(struct evicting *evicting)
+{
+    uint64_t count = 0;
+    uint64_t bytes = 0;
+    const bool is_by_use = is_lru(evicting);
+    int code = store_open(&evicting->storage, &evicting->common, STORE_WRITE, order_of(evicting));
+    if (code != EXIT_DONE)
+        return code;
+    interrupt_catch();
+    code = entry_visit_all(evicting->storage, note_of_kind, evicting);
+    if (code == EXIT_DONE) {
+        if (evicting->entry_count > 1)
+            qsort(evicting->entries, evicting->entry_count, sizeof(*evicting->entries),
+                  is_by_use ? by_use : by_creation);
+        const ingot_status_t status = remove_first(evicting, is_by_use, &count, &bytes);
+        code = status != INGOT_SUCCESS ? store_failed("evicting", status)
+               : interrupt_seen()      ? EXIT_INTERRUPTED
+                                       : EXIT_DONE;
+        print(evicting, status, count, bytes);
+    }
+    for (size_t i = 0; i < evicting->entry_count; ++i)
+        entry_fini(&evicting->entries[i]);
+    free(evicting->entries);
+    ingot_storage_release(evicting->storage);
+    return code;
+}
+
+/* ---- all entries ---- */
 
 static int evict(struct evicting *evicting)
 {
@@ -126,7 +234,7 @@ static int run_evict(void *values)
     evicting->limits.max_bytes = limit_of(evicting->max_size, 1);
     evicting->limits.max_entries = limit_of(evicting->max_entries, 1);
     evicting->limits.max_age_seconds = limit_of(evicting->max_age_ns, NS_PER_SECOND);
-    return evict(evicting);
+    return evicting->kind != NULL ? evict_kind(evicting) : evict(evicting);
 }
 
 static int run_clear(void *values)

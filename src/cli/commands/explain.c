@@ -13,60 +13,82 @@
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
+#include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/text.h"
+#include "cli/base/units.h"
 #include "cli/commands/all.h"
 #include "cli/commands/id_file.h"
+#include "cli/commands/included.h"
 #include "cli/commands/words.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
+#include "cli/usage/parse.h"
 #include "util/key_bin.h"
 #include "util/little_endian.h"
 
-enum { SOURCE_WEIGHT = 1000 };
+enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000 };
 
 static const double order_weight = 0.01; /* the least weight of a field that differs */
 
-struct explaining {
-    struct common_options common;
-    const char *wanted_name; /* a file or an entry */
-    const char *other_name;  /* a single file or an entry; NULL: the nearest */
-    struct entry wanted;     /* if it comes from a file, only its id is set */
-    bool is_stored;          /* true if wanted is an entry of the store, which must not be its own nearest */
-    bool is_of_file;         /* true if wanted is compared with a single file */
+/* An id, and the entry that is nearest to it. */
+struct comparison {
+    struct entry wanted; /* if it comes from a file, only its id is set */
     struct entry nearest;
     cJSON *differences; /* NULL: nothing to compare with */
     double distance;
     size_t compared_count;
+    cJSON *blob; /* the description of the wanted entry's blob; NULL: not read, or refused */
+};
+
+struct explaining {
+    struct common_options common;
+    const char *wanted_name; /* a file or an entry; NULL: the last misses */
+    const char *other_name;  /* a single file or an entry; NULL: the nearest */
+    uint64_t last;           /* how many of the last misses to explain; 0: not given */
+    bool is_stored;          /* true if what is wanted are entries of the store, which must not be their own nearest */
+    bool is_of_file;         /* true if wanted is compared with a single file */
+    ingot_storage_t storage; /* NULL: none is needed */
+    struct comparison *comparisons;
+    size_t count;
+    size_t capacity; /* of the last misses */
 };
 
 static const struct command_option options[] = {
     {.kind = VALUE_ENTRY,
-     .flags = OPTION_REQUIRED,
      .value = "ID",
      .at = offsetof(struct explaining, wanted_name),
-     .help = "A file with a cache blob id as returned by ingot_program_desc_get_cache_blob_id(), a key.bin of any "
-             "store, a single file, or the name of an entry, which is compared with all others"},
+     .help =
+         "A file with a cache blob id as returned by ingot_program_desc_get_cache_blob_id(), a key.bin of any "
+         "store, a single file, or the name of an entry, which is compared with all others. Default: the last misses"},
     {.kind = VALUE_ENTRY,
      .value = "ENTRY",
      .at = offsetof(struct explaining, other_name),
      .help = "The entry, or the path of a single file, to compare with. Default: the nearest entry"},
+    {.name = "last",
+     .letter = 'l',
+     .kind = VALUE_COUNT,
+     .value = "COUNT",
+     .at = offsetof(struct explaining, last),
+     .help = "How many of the last misses to explain if there is no ID. Default: 5"},
     {.help = NULL},
 };
 
-static int find_wanted(struct explaining *explaining, ingot_storage_t storage)
+static int find_wanted(struct explaining *explaining)
 {
     size_t size = 0;
+    struct comparison *comparison = &explaining->comparisons[0];
     FILE *file = id_file_open(explaining->wanted_name);
+    explaining->count = 1;
     explaining->is_stored = file == NULL;
-    const int code = file != NULL ? id_file_read(&explaining->wanted, explaining->wanted_name, file)
-                                  : entry_find(&explaining->wanted, storage, explaining->wanted_name);
+    const int code = file != NULL ? id_file_read(&comparison->wanted, explaining->wanted_name, file)
+                                  : entry_find(&comparison->wanted, explaining->storage, explaining->wanted_name);
     if (file != NULL)
         (void)fclose(file);
     if (code != EXIT_DONE)
         return code;
-    const ingot_persist_entry_t *facts = &explaining->wanted.facts;
+    const ingot_persist_entry_t *facts = &comparison->wanted.facts;
     if (facts->id == NULL) {
         (void)fprintf(stderr, "ingot: %s has no id: %s\n", explaining->wanted_name, facts->reason);
         return EXIT_FAILED;
@@ -74,6 +96,41 @@ static int find_wanted(struct explaining *explaining, ingot_storage_t storage)
     const ingot_status_t status = ingot_cache_blob_id_describe(facts->id_size, facts->id, &size, NULL);
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("reading the wanted id", status);
 }
+
+/* ---- the last misses: each was made and stored, so they are the newest entries ---- */
+
+/* Keeps an entry if it is among the newest, which are ordered with the newest first. */
+static int note_new(const ingot_persist_entry_t *facts, void *user)
+{
+    struct explaining *explaining = user;
+    struct comparison *items = explaining->comparisons;
+    size_t at = explaining->count;
+    if (facts->id == NULL || facts->status != INGOT_SUCCESS)
+        return 1;
+    while (at > 0 && items[at - 1].wanted.facts.created_ns < facts->created_ns)
+        --at;
+    if (at == explaining->capacity)
+        return 1;
+    if (explaining->count == explaining->capacity)
+        entry_fini(&items[--explaining->count].wanted);
+    memmove(&items[at + 1], &items[at], (explaining->count - at) * sizeof(*items));
+    memset(&items[at], 0, sizeof(*items));
+    entry_copy(&items[at].wanted, facts);
+    ++explaining->count;
+    return 1;
+}
+
+static int find_last(struct explaining *explaining)
+{
+    explaining->is_stored = true;
+    const int code = entry_visit_all(explaining->storage, note_new, explaining);
+    for (size_t i = 0; i < explaining->count && code == EXIT_DONE; ++i)
+        explaining->comparisons[i].blob =
+            entry_read_blob(explaining->storage, &explaining->comparisons[i].wanted.facts);
+    return code;
+}
+
+/* ---- comparing ---- */
 
 static double weight_of(const cJSON *difference)
 {
@@ -98,50 +155,68 @@ static double distance_of(const cJSON *differences)
     return distance;
 }
 
+/* True if the entry may be what a miss is compared with: one that was there before. */
+static bool is_comparable(const struct explaining *explaining, const struct comparison *comparison,
+                          const ingot_persist_entry_t *facts)
+{
+    char name[ENTRY_NAME_SIZE];
+    entry_name(facts, name);
+    if (explaining->is_stored && strcmp(name, comparison->wanted.name) == 0)
+        return false;
+    return explaining->capacity == 0 || facts->created_ns <= comparison->wanted.facts.created_ns;
+}
+
+static void compare(struct comparison *comparison, const ingot_persist_entry_t *facts)
+{
+    const ingot_persist_entry_t *wanted = &comparison->wanted.facts;
+    cJSON *differences = id_compare(wanted->id_size, wanted->id, facts->id_size, facts->id);
+    if (differences == NULL)
+        return;
+    ++comparison->compared_count;
+    const double distance = distance_of(differences);
+    if (comparison->differences != NULL && distance >= comparison->distance) {
+        cJSON_Delete(differences);
+        return;
+    }
+    cJSON_Delete(comparison->differences);
+    entry_fini(&comparison->nearest);
+    comparison->differences = differences;
+    comparison->distance = distance;
+    entry_copy(&comparison->nearest, facts);
+}
+
+/* Compares an entry with all that is wanted. Returns false if nothing can be nearer. */
 static int compare_entry(const ingot_persist_entry_t *facts, void *user)
 {
     struct explaining *explaining = user;
-    const ingot_persist_entry_t *wanted = &explaining->wanted.facts;
-    char name[ENTRY_NAME_SIZE];
-
-    entry_name(facts, name);
-    if (facts->id == NULL || (explaining->is_stored && strcmp(name, explaining->wanted.name) == 0))
-        return 1;
-    cJSON *differences = id_compare(wanted->id_size, wanted->id, facts->id_size, facts->id);
-    if (differences == NULL)
-        return 1;
-    ++explaining->compared_count;
-    const double distance = distance_of(differences);
-    if (explaining->differences != NULL && distance >= explaining->distance) {
-        cJSON_Delete(differences);
-        return 1;
+    bool is_done = true;
+    for (size_t i = 0; i < explaining->count; ++i) {
+        struct comparison *comparison = &explaining->comparisons[i];
+        if (facts->id != NULL && is_comparable(explaining, comparison, facts))
+            compare(comparison, facts);
+        is_done = is_done && comparison->differences != NULL && comparison->distance <= 0;
     }
-    cJSON_Delete(explaining->differences);
-    entry_fini(&explaining->nearest);
-    explaining->differences = differences;
-    explaining->distance = distance;
-    entry_copy(&explaining->nearest, facts);
-    return distance > 0;
+    return !is_done;
 }
 
 /* Reads the id to compare with, from a single file or an entry. */
-static int find_other(struct explaining *explaining, ingot_storage_t storage, struct entry *other)
+static int find_other(struct explaining *explaining, struct entry *other)
 {
     FILE *file = id_file_open(explaining->other_name);
     if (file == NULL)
-        return entry_find(other, storage, explaining->other_name);
+        return entry_find(other, explaining->storage, explaining->other_name);
     explaining->is_of_file = true;
     const int code = id_file_read(other, explaining->other_name, file);
     (void)fclose(file);
     return code;
 }
 
-static int find_nearest(struct explaining *explaining, ingot_storage_t storage)
+static int find_nearest(struct explaining *explaining)
 {
     struct entry other;
     if (explaining->other_name == NULL)
-        return entry_visit_all(storage, compare_entry, explaining);
-    const int code = find_other(explaining, storage, &other);
+        return entry_visit_all(explaining->storage, compare_entry, explaining);
+    const int code = find_other(explaining, &other);
     if (code == EXIT_DONE) {
         (void)compare_entry(&other.facts, explaining);
         entry_fini(&other);
@@ -149,10 +224,12 @@ static int find_nearest(struct explaining *explaining, ingot_storage_t storage)
     return code;
 }
 
-static const char *name_of_nearest(const struct explaining *explaining)
+static const char *name_of_nearest(const struct explaining *explaining, const struct comparison *comparison)
 {
-    return explaining->is_of_file ? explaining->other_name : explaining->nearest.name;
+    return explaining->is_of_file ? explaining->other_name : comparison->nearest.name;
 }
+
+/* ---- output ---- */
 
 static void print_value(const char *name, const cJSON *value)
 {
@@ -161,13 +238,30 @@ static void print_value(const char *name, const cJSON *value)
     (void)putchar('\n');
 }
 
-static void print_text(const struct explaining *explaining, const char *verdict, const char *detail)
+static void print_differences(const struct comparison *comparison)
 {
     const cJSON *difference;
+    cJSON_ArrayForEach(difference, comparison->differences)
+    {
+        const char *file = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "file"));
+        text_print(cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field")), 0);
+        if (file != NULL) {
+            (void)fputs(" of ", stdout);
+            text_print(file, 2);
+        }
+        (void)putchar('\n');
+        print_value("wanted: ", cJSON_GetObjectItem(difference, "expected"));
+        print_value("stored: ", cJSON_GetObjectItem(difference, "found"));
+    }
+}
+
+static void print_text(const struct explaining *explaining, const struct comparison *comparison, const char *verdict,
+                       const char *detail)
+{
     (void)printf("%s", verdict);
-    if (explaining->differences != NULL) {
-        (void)printf(": %s ", explaining->distance > 0 ? "nearest is" : "stored as");
-        text_print(name_of_nearest(explaining), 0);
+    if (comparison->differences != NULL) {
+        (void)printf(": %s ", comparison->distance > 0 ? "nearest is" : "stored as");
+        text_print(name_of_nearest(explaining, comparison), 0);
     } else {
         (void)fputs(": no entry to compare with", stdout);
     }
@@ -176,52 +270,95 @@ static void print_text(const struct explaining *explaining, const char *verdict,
         text_print(detail, 2);
     }
     (void)putchar('\n');
-    cJSON_ArrayForEach(difference, explaining->differences)
-    {
-        text_print(cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field")), 0);
-        (void)putchar('\n');
-        print_value("wanted: ", cJSON_GetObjectItem(difference, "expected"));
-        print_value("stored: ", cJSON_GetObjectItem(difference, "found"));
-    }
+    print_differences(comparison);
 }
 
-static void print_json(struct explaining *explaining, const char *verdict, const char *detail)
+static cJSON *to_json(const struct explaining *explaining, struct comparison *comparison, const char *verdict,
+                      const char *detail)
 {
+    const bool is_compared = comparison->differences != NULL;
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "verdict", verdict);
-    json_add_text(json, "nearest", explaining->differences != NULL ? name_of_nearest(explaining) : NULL);
+    json_add_text(json, "nearest", is_compared ? name_of_nearest(explaining, comparison) : NULL);
     json_add_text(json, "refusal", detail[0] != '\0' ? detail : NULL);
-    json_add_u64(json, "compared", explaining->compared_count);
-    (void)cJSON_AddItemToObject(json, "differences",
-                                explaining->differences != NULL ? explaining->differences : cJSON_CreateArray());
-    explaining->differences = NULL; /* `json` owns the differences now */
-    json_print(json);
+    json_add_u64(json, "compared", comparison->compared_count);
+    (void)cJSON_AddItemToObject(json, "differences", is_compared ? comparison->differences : cJSON_CreateArray());
+    comparison->differences = NULL; /* `json` owns the differences now */
+    return json;
 }
 
-static ingot_status_t load_nearest(const struct explaining *explaining, ingot_storage_t storage, ingot_buffer_t *blob)
+static ingot_status_t load_nearest(const struct explaining *explaining, ingot_buffer_t *blob)
 {
-    return explaining->is_of_file ? id_file_load(explaining->other_name, &explaining->wanted, blob)
-                                  : ingot_persist_load_entry(storage, &explaining->nearest.facts, blob);
+    const struct comparison *comparison = &explaining->comparisons[0];
+    return explaining->is_of_file ? id_file_load(explaining->other_name, &comparison->wanted, blob)
+                                  : ingot_persist_load_entry(explaining->storage, &comparison->nearest.facts, blob);
 }
 
 /* Prints the verdict and returns its exit_code. An equal id is a hit only if the blob is valid, too. */
-static int judge(struct explaining *explaining, ingot_storage_t storage)
+static int judge(struct explaining *explaining)
 {
+    struct comparison *comparison = &explaining->comparisons[0];
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    bool is_hit = explaining->differences != NULL && explaining->distance <= 0;
+    bool is_hit = comparison->differences != NULL && comparison->distance <= 0;
     const char *detail = "";
-    if (is_hit && load_nearest(explaining, storage, &blob) != INGOT_SUCCESS) {
+    if (is_hit && load_nearest(explaining, &blob) != INGOT_SUCCESS) {
         is_hit = false;
         detail = ingot_last_error_detail();
     }
     if (explaining->common.is_json)
-        print_json(explaining, is_hit ? "hit" : "miss", detail);
+        json_print(to_json(explaining, comparison, is_hit ? "hit" : "miss", detail));
     else
-        print_text(explaining, is_hit ? "hit" : "miss", detail);
+        print_text(explaining, comparison, is_hit ? "hit" : "miss", detail);
     if (blob.release != NULL)
         blob.release(&blob);
     return is_hit ? EXIT_DONE : EXIT_FINDING;
 }
+
+/* True if the nearest entry is another version of the same program, or an artifact of the same kind. */
+static bool is_related(const struct comparison *comparison)
+{
+    return comparison->differences != NULL && comparison->distance < SOURCE_WEIGHT;
+}
+
+static void print_last(const struct comparison *comparison)
+{
+    char age[UNITS_TEXT_SIZE];
+    const struct entry *wanted = &comparison->wanted;
+    (void)printf("%s ", wanted->name);
+    text_print(entry_title(comparison->blob), 2);
+    (void)printf("%s%s ago: ", entry_title(comparison->blob)[0] != '\0' ? ", stored " : "stored ",
+                 units_age(wanted->facts.created_ns, units_now_ns(), age));
+    if (!is_related(comparison)) {
+        (void)puts("new, no earlier entry has its sources");
+        return;
+    }
+    (void)printf("nearest is %s\n", comparison->nearest.name);
+    print_differences(comparison);
+}
+
+/* Prints why each of the last misses was one. */
+static int tell_last(struct explaining *explaining)
+{
+    cJSON *list = explaining->common.is_json ? cJSON_CreateArray() : NULL;
+    for (size_t i = 0; i < explaining->count; ++i) {
+        struct comparison *comparison = &explaining->comparisons[i];
+        if (list == NULL) {
+            (void)fputs(i != 0 ? "\n" : "", stdout);
+            print_last(comparison);
+            continue;
+        }
+        cJSON *json = to_json(explaining, comparison, is_related(comparison) ? "miss" : "new", "");
+        json_add_text(json, "entry", comparison->wanted.name);
+        json_add_text(json, "name", entry_title(comparison->blob));
+        json_add_time(json, "created", comparison->wanted.facts.created_ns);
+        (void)cJSON_AddItemToArray(list, json);
+    }
+    if (list != NULL)
+        json_print(list);
+    return EXIT_DONE;
+}
+
+/* ---- the command ---- */
 
 /* True unless two files are compared. */
 static bool needs_store(const struct explaining *explaining)
@@ -230,23 +367,46 @@ static bool needs_store(const struct explaining *explaining)
            !id_file_is(explaining->wanted_name);
 }
 
+static int explain(struct explaining *explaining)
+{
+    const bool is_last = explaining->wanted_name == NULL;
+    int code = is_last ? find_last(explaining) : find_wanted(explaining);
+    if (code == EXIT_DONE)
+        code = find_nearest(explaining);
+    if (code != EXIT_DONE)
+        return code;
+    for (size_t i = 0; i < explaining->count; ++i)
+        included_name(explaining->storage, &explaining->comparisons[i].wanted.facts,
+                      &explaining->comparisons[i].nearest.facts, explaining->comparisons[i].differences);
+    return is_last ? tell_last(explaining) : judge(explaining);
+}
+
 static int run(void *values)
 {
     struct explaining *explaining = values;
-    ingot_storage_t storage = NULL;
-    int code = needs_store(explaining) ? store_open(&storage, &explaining->common, STORE_READ, NULL) : EXIT_DONE;
+    const bool is_last = explaining->wanted_name == NULL;
+    const size_t count = !is_last ? 1 : explaining->last != 0 ? (size_t)explaining->last : DEFAULT_LAST;
+    int code = EXIT_DONE;
+    if (count > MOST_LAST || (!is_last && explaining->last != 0))
+        return parse_refuse(&command_explain, "use --last without ID, and with a number of at most %d", MOST_LAST);
+    if (needs_store(explaining))
+        code = store_open(&explaining->storage, &explaining->common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();
-    code = find_wanted(explaining, storage);
-    if (code == EXIT_DONE)
-        code = find_nearest(explaining, storage);
-    if (code == EXIT_DONE)
-        code = judge(explaining, storage);
-    cJSON_Delete(explaining->differences);
-    entry_fini(&explaining->nearest);
-    entry_fini(&explaining->wanted);
-    ingot_storage_release(storage);
+    explaining->comparisons = memory_get((count + 1) * sizeof(*explaining->comparisons));
+    memset(explaining->comparisons, 0, (count + 1) * sizeof(*explaining->comparisons));
+    explaining->capacity = is_last ? count : 0;
+    code = explain(explaining);
+    for (size_t i = 0; i < explaining->count; ++i) {
+        struct comparison *comparison = &explaining->comparisons[i];
+        cJSON_Delete(comparison->differences);
+        cJSON_Delete(comparison->blob);
+        entry_fini(&comparison->nearest);
+        entry_fini(&comparison->wanted);
+    }
+    free(explaining->comparisons);
+    ingot_storage_release(explaining->storage);
     return code;
 }
 
@@ -256,7 +416,10 @@ const struct command command_explain = {
     .summary = "explain why an id would be a miss",
     .about = "Shows whether a program or an artifact with this id would be found, and if not, in which fields the "
              "nearest stored id differs. The nearest entry has the same sources, or is an artifact of the same kind, "
-             "and then differs in the fewest fields. A different order of options hardly counts.",
+             "and then differs in the fewest fields. A different order of options hardly counts.\n\n"
+             "Without an ID, it explains the last misses: the newest entries, each of which was made because the store "
+             "did not have it, are compared with earlier ones. If the store keeps recipes (INGOT_PERSIST_RECIPES), the "
+             "names of included files that differ are shown.",
     .options = options,
     .size = sizeof(struct explaining),
     .run = run,

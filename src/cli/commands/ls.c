@@ -17,15 +17,21 @@
 #include "cli/base/text.h"
 #include "cli/base/units.h"
 #include "cli/commands/all.h"
+#include "cli/commands/difference.h"
 #include "cli/commands/table.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 
+enum { MOST_SHOWN = 60 }; /* bytes of options */
+
 struct row {
     struct entry entry; /* without its id */
     struct id_view id;  /* without its fields */
+    char *title;        /* from the blob, or NULL: what people know the entry by */
     char *source_name;  /* from the blob, or NULL; for an artifact, its label */
+    char *options;      /* a list of what may differ between programs of one name, or NULL (difference.h) */
+    char *difference;   /* the options that other rows of this name do not have, or NULL */
     uint64_t build_ns;  /* from the blob; 0: unknown */
 };
 
@@ -107,7 +113,7 @@ static int by_source(const void *a, const void *b)
 /* In the order of the words of --sort. */
 static const compare_rows orders[] = {by_creation, by_use, by_size, by_name, by_device, by_driver, by_source};
 
-static const struct command_option options[] = {
+static const struct command_option ls_options[] = {
     {.name = "kind",
      .letter = 'k',
      .kind = VALUE_TEXT,
@@ -156,7 +162,32 @@ static bool is_wanted(const struct listing *listing, const struct row *row)
            (listing->device == NULL || text_contains(id->devices, listing->device)) &&
            (listing->driver == NULL || text_contains(id->drivers, listing->driver)) &&
            (listing->source == NULL || id_has_source(id, listing->source) != 0 ||
-            text_contains(row->source_name, listing->source));
+            text_contains(row->source_name, listing->source) || text_contains(row->title, listing->source));
+}
+
+static void row_fini(struct row *row)
+{
+    entry_fini(&row->entry);
+    id_fini(&row->id);
+    free(row->title);
+    free(row->source_name);
+    free(row->options);
+    free(row->difference);
+}
+
+/* Lists the options of a program, or the fields of an artifact's key. */
+static char *list_options(const struct id_view *id)
+{
+    const cJSON *field;
+    char *list = NULL;
+    cJSON_ArrayForEach(field, id->fields)
+    {
+        if (strncmp(field->string, "key.", 4) == 0 && cJSON_IsString(field))
+            list = text_append(text_append(list, "\n", field->string + 4), "=", field->valuestring);
+        else if (strcmp(field->string, "compile_options") == 0 || strcmp(field->string, "link_options") == 0)
+            list = difference_add_words(list, cJSON_GetStringValue(field));
+    }
+    return list;
 }
 
 /* Reads the source name and the build time, which only the blob has. A damaged blob gives neither. */
@@ -168,6 +199,7 @@ static void read_blob(struct row *row, ingot_storage_t storage, const ingot_pers
     const cJSON *label = cJSON_GetObjectItem(blob, "label");
     const cJSON *name = label != NULL ? label : cJSON_GetObjectItem(blob, "source_name");
     row->source_name = memory_copy_text(cJSON_GetStringValue(name));
+    row->title = memory_copy_text(entry_title(blob));
     row->build_ns = label != NULL ? entry_make_time_ns(blob) : json_get_u64(blob, "build_time_ns");
     cJSON_Delete(blob);
 }
@@ -176,16 +208,16 @@ static int collect(const ingot_persist_entry_t *facts, void *user)
 {
     struct listing *listing = user;
     ingot_persist_entry_t kept = *facts;
-    struct row row = {.source_name = NULL};
+    struct row row = {.title = NULL};
 
     id_read(&row.id, facts->id_size, facts->id);
     if (!listing->is_names_only || listing->source != NULL)
         read_blob(&row, listing->storage, facts);
     if (!is_wanted(listing, &row)) {
-        id_fini(&row.id);
-        free(row.source_name);
+        row_fini(&row);
         return 1;
     }
+    row.options = list_options(&row.id);
     cJSON_Delete(row.id.fields);
     row.id.fields = NULL;
     kept.id = NULL;
@@ -193,6 +225,42 @@ static int collect(const ingot_persist_entry_t *facts, void *user)
     listing->rows = memory_grow(listing->rows, listing->row_count, sizeof(*listing->rows));
     listing->rows[listing->row_count++] = row;
     return 1;
+}
+
+/* Orders rows by what they show as their names, so that those with one name follow each other. */
+static int by_title(const void *a, const void *b)
+{
+    const struct row *x = *(struct row *const *)a;
+    const struct row *y = *(struct row *const *)b;
+    const int order = compare_text(x->title, y->title);
+    return order != 0 ? order : compare_text(id_maker(&x->id), id_maker(&y->id));
+}
+
+/* Notes what differs between `count` rows with one name. */
+static void note_differences(size_t count, struct row *const *rows)
+{
+    char *common = count > 1 && rows[0]->options != NULL ? memory_copy_text(rows[0]->options) : NULL;
+    for (size_t i = 1; i < count; ++i)
+        difference_keep_common(common, rows[i]->options);
+    for (size_t i = 0; i < count && count > 1; ++i)
+        rows[i]->difference = difference_from(rows[i]->options, common);
+    free(common);
+}
+
+static void compare_all(const struct listing *listing)
+{
+    struct row **rows = memory_get((listing->row_count + 1) * sizeof(*rows));
+    for (size_t i = 0; i < listing->row_count; ++i)
+        rows[i] = &listing->rows[i];
+    if (listing->row_count > 1)
+        qsort(rows, listing->row_count, sizeof(*rows), by_title);
+    for (size_t first = 0, i = 1; i <= listing->row_count; ++i) {
+        if (i < listing->row_count && by_title(&rows[first], &rows[i]) == 0)
+            continue;
+        note_differences(i - first, rows + first);
+        first = i;
+    }
+    free(rows);
 }
 
 static void sort_rows(struct listing *listing)
@@ -212,21 +280,25 @@ static void print_json(const struct listing *listing)
     (void)putchar('[');
     for (size_t i = 0; i < listing->row_count; ++i) {
         const struct row *row = &listing->rows[i];
+        char *options = difference_from(row->options, NULL);
         cJSON *json = entry_to_json(&row->entry.facts);
         json_add_text(json, "kind", id_kind(&row->id));
         json_add_text(json, "backend", row->id.backend);
         json_add_text(json, "device", row->id.devices);
         json_add_text(json, "driver", row->id.drivers);
         json_add_text(json, "source", row->id.sources);
+        json_add_text(json, "name", row->title);
         json_add_text(json, "source_name", row->source_name);
+        json_add_text(json, "options", options);
         json_add_u64(json, "build_time_ns", row->build_ns);
         (void)fputs(i == 0 ? "\n" : ",\n", stdout);
         json_print_item(json);
+        free(options);
     }
     (void)fputs(listing->row_count != 0 ? "\n]\n" : "]\n", stdout);
 }
 
-static void add_row(struct table *table, const struct row *row, uint64_t now_ns)
+static void add_row(struct table *table, struct row *row, uint64_t now_ns)
 {
     char text[UNITS_TEXT_SIZE];
     const ingot_persist_entry_t *facts = &row->entry.facts;
@@ -237,7 +309,7 @@ static void add_row(struct table *table, const struct row *row, uint64_t now_ns)
     table_add(table, has_times ? units_age(facts->last_use_ns, now_ns, text) : NULL);
     if (facts->status != INGOT_SUCCESS) {
         table_add(table, ingot_status_name(facts->status));
-        for (int i = 0; i < 5; ++i)
+        for (int i = 0; i < 6; ++i)
             table_add(table, NULL);
         return;
     }
@@ -245,15 +317,18 @@ static void add_row(struct table *table, const struct row *row, uint64_t now_ns)
     table_add(table, id_maker(&row->id));
     table_add(table, row->id.drivers);
     table_add(table, row->id.sources);
-    table_add(table, row->source_name);
+    table_add(table, row->title);
+    if (row->difference != NULL && strlen(row->difference) > MOST_SHOWN)
+        (void)strcpy(row->difference + MOST_SHOWN - 3, "...");
+    table_add(table, row->difference);
     table_add(table, row->id.devices);
 }
 
 static void print_table(const struct listing *listing)
 {
     static const struct table_column columns[] = {
-        {"ENTRY", false},   {"SIZE", true},    {"AGE", true},     {"USED", true},  {"BUILD", true},
-        {"BACKEND", false}, {"DRIVER", false}, {"SOURCE", false}, {"NAME", false}, {"DEVICE", false}};
+        {"ENTRY", false},  {"SIZE", true},    {"AGE", true},   {"USED", true},     {"BUILD", true},  {"BACKEND", false},
+        {"DRIVER", false}, {"SOURCE", false}, {"NAME", false}, {"OPTIONS", false}, {"DEVICE", false}};
     struct table table;
     const uint64_t now_ns = units_now_ns();
     if (listing->row_count == 0)
@@ -283,12 +358,11 @@ static int list(struct listing *listing, ingot_storage_t storage)
     const int code = entry_visit_all(storage, collect, listing);
     if (code != EXIT_FAILED) {
         sort_rows(listing);
+        compare_all(listing);
         print(listing);
     }
     for (size_t i = 0; i < listing->row_count; ++i) {
-        entry_fini(&listing->rows[i].entry);
-        id_fini(&listing->rows[i].id);
-        free(listing->rows[i].source_name);
+        row_fini(&listing->rows[i]);
     }
     free(listing->rows);
     return code;
@@ -316,11 +390,14 @@ const struct command command_ls = {
     .name = "ls",
     .group = "Look into a store",
     .summary = "list entries",
-    .about = "Lists entries with size, age, time since the last use, build time, backend, driver, sources, the first "
-             "source's name and devices. For an artifact it shows the kind in the place of the backend, the time that "
-             "making it took, and its label as the name. For a bad entry it shows the status instead. It reads each "
-             "blob to get the name and the build time.",
-    .options = options,
+    .about =
+        "Lists entries with size, age, time since the last use, build time, backend, driver, sources, name, options "
+        "and devices. The name is that of the first source, or of the first kernel if the source has none. OPTIONS "
+        "has the options that differ between the rows of one name. For an artifact it shows the kind in the place "
+        "of the backend, the time that making it took, its label as the name, and the fields of its key as "
+        "options. For a bad entry it shows the status instead. It reads each blob to get the name and the build "
+        "time.",
+    .options = ls_options,
     .size = sizeof(struct listing),
     .run = run,
 };

@@ -4,20 +4,36 @@
  */
 #include <ingot/prewarm.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
 #include "cli/base/json.h"
+#include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/units.h"
 #include "cli/commands/all.h"
 #include "cli/commands/table.h"
+#include "cli/store/entry.h"
 #include "cli/store/id.h"
+#include "cli/store/store.h"
+
+/* A program of the manifest. */
+struct item {
+    size_t position; /* among the programs of the manifest */
+    uint32_t age;
+    size_t size;
+    uint8_t *id;
+    char *title; /* from the store, or NULL */
+};
 
 struct listing {
     struct common_options common;
     const char *path;
-    struct table table;
-    cJSON *json; /* with --json; used instead of the table */
+    ingot_storage_t store; /* NULL: there is none */
+    struct item *items;
+    size_t item_count;
 };
 
 static const struct command_option options[] = {
@@ -25,60 +41,122 @@ static const struct command_option options[] = {
      .flags = OPTION_REQUIRED,
      .value = "FILE",
      .at = offsetof(struct listing, path),
-     .help = "The manifest. It does not need a store"},
+     .help = "The manifest"},
     {.help = NULL},
 };
 
-static void add_to_json(cJSON *list, uint32_t age, size_t size, const struct id_view *id)
-{
-    cJSON *item = cJSON_CreateObject();
-    json_add_u64(item, "age", age);
-    json_add_u64(item, "id_bytes", size);
-    id_add_to_json(item, id);
-    (void)cJSON_AddItemToArray(list, item);
-}
-
-static int visit(size_t size, const uint8_t *bytes, uint32_t age, void *user)
+static int note_item(size_t size, const uint8_t *bytes, uint32_t age, void *user)
 {
     struct listing *listing = user;
-    struct id_view id;
-    char text[UNITS_TEXT_SIZE];
-
-    id_read(&id, size, bytes);
-    if (listing->json != NULL) {
-        add_to_json(listing->json, age, size, &id);
-    } else {
-        (void)snprintf(text, sizeof(text), "%u", (unsigned)age);
-        table_add(&listing->table, text);
-        table_add(&listing->table, id_maker(&id));
-        table_add(&listing->table, id.drivers);
-        table_add(&listing->table, id.sources);
-        table_add(&listing->table, id.devices);
-    }
-    id_fini(&id);
+    listing->items = memory_grow(listing->items, listing->item_count, sizeof(*listing->items));
+    listing->items[listing->item_count] = (struct item){listing->item_count, age, size, memory_copy(size, bytes), NULL};
+    ++listing->item_count;
     return 1;
+}
+
+/* ---- names, which only the store has ---- */
+
+static int by_id(const void *a, const void *b)
+{
+    const struct item *x = a;
+    const struct item *y = b;
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    return memcmp(x->id, y->id, x->size);
+}
+
+static int by_position(const void *a, const void *b)
+{
+    const struct item *x = a;
+    const struct item *y = b;
+    return x->position < y->position ? -1 : x->position > y->position;
+}
+
+static int take_title(const ingot_persist_entry_t *facts, void *user)
+{
+    struct listing *listing = user;
+    const struct item wanted = {.size = facts->id_size, .id = (uint8_t *)facts->id};
+    struct item *item = facts->id != NULL && facts->status == INGOT_SUCCESS
+                            ? bsearch(&wanted, listing->items, listing->item_count, sizeof(wanted), by_id)
+                            : NULL;
+    cJSON *blob = item != NULL && item->title == NULL ? entry_read_blob(listing->store, facts) : NULL;
+    if (blob != NULL)
+        item->title = memory_copy_text(entry_title(blob));
+    cJSON_Delete(blob);
+    return !interrupt_seen();
+}
+
+static void find_titles(struct listing *listing)
+{
+    if (listing->item_count == 0 || store_open(&listing->store, &listing->common, STORE_TRY, NULL) != EXIT_DONE)
+        return;
+    qsort(listing->items, listing->item_count, sizeof(*listing->items), by_id);
+    (void)entry_visit_all(listing->store, take_title, listing);
+    qsort(listing->items, listing->item_count, sizeof(*listing->items), by_position);
+    ingot_storage_release(listing->store);
+}
+
+/* ---- output ---- */
+
+static void print_json(const struct listing *listing)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < listing->item_count; ++i) {
+        const struct item *item = &listing->items[i];
+        struct id_view id;
+        cJSON *json = cJSON_CreateObject();
+        id_read(&id, item->size, item->id);
+        json_add_u64(json, "age", item->age);
+        json_add_u64(json, "id_bytes", item->size);
+        id_add_to_json(json, &id);
+        json_add_text(json, "name", item->title);
+        (void)cJSON_AddItemToArray(list, json);
+        id_fini(&id);
+    }
+    json_print(list);
+}
+
+static void print_table(const struct listing *listing)
+{
+    static const struct table_column columns[] = {{"AGE", true},     {"BACKEND", false}, {"DRIVER", false},
+                                                  {"SOURCE", false}, {"NAME", false},    {"DEVICE", false}};
+    struct table table;
+    char text[UNITS_TEXT_SIZE];
+    table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
+    for (size_t i = 0; i < listing->item_count; ++i) {
+        const struct item *item = &listing->items[i];
+        struct id_view id;
+        id_read(&id, item->size, item->id);
+        (void)snprintf(text, sizeof(text), "%u", (unsigned)item->age);
+        table_add(&table, text);
+        table_add(&table, id_maker(&id));
+        table_add(&table, id.drivers);
+        table_add(&table, id.sources);
+        table_add(&table, item->title);
+        table_add(&table, id.devices);
+        id_fini(&id);
+    }
+    table_print(&table);
+    table_fini(&table);
 }
 
 static int run(void *values)
 {
-    static const struct table_column columns[] = {
-        {"AGE", true}, {"BACKEND", false}, {"DRIVER", false}, {"SOURCE", false}, {"DEVICE", false}};
     struct listing *listing = values;
-
-    table_init(&listing->table, sizeof(columns) / sizeof(columns[0]), columns);
-    if (listing->common.is_json)
-        listing->json = cJSON_CreateArray();
-    const ingot_status_t status = ingot_persist_read_manifest(listing->path, visit, listing);
+    const ingot_status_t status = ingot_persist_read_manifest(listing->path, note_item, listing);
     if (status != INGOT_SUCCESS) {
         (void)fprintf(stderr, "ingot: %s: %s: %s\n", listing->path, ingot_status_name(status),
                       ingot_last_error_detail());
-        cJSON_Delete(listing->json);
-    } else if (listing->json != NULL) {
-        json_print(listing->json);
     } else {
-        table_print(&listing->table);
+        interrupt_catch();
+        find_titles(listing);
+        (listing->common.is_json ? print_json : print_table)(listing);
     }
-    table_fini(&listing->table);
+    for (size_t i = 0; i < listing->item_count; ++i) {
+        free(listing->items[i].id);
+        free(listing->items[i].title);
+    }
+    free(listing->items);
     return status == INGOT_SUCCESS ? EXIT_DONE : EXIT_NO_STORE;
 }
 
@@ -87,7 +165,8 @@ const struct command command_manifest = {
     .group = "Look into a store",
     .summary = "list the programs that a run requested and the next run can load ahead",
     .about = "Lists the programs of a manifest in the order in which the last run requested them. Programs that only "
-             "earlier runs requested follow; AGE is the number of runs in a row that did not request a program.",
+             "earlier runs requested follow; AGE is the number of runs in a row that did not request a program. "
+             "Names come from the store, if there is one that has the programs.",
     .options = options,
     .size = sizeof(struct listing),
     .run = run,

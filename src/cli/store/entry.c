@@ -72,6 +72,17 @@ cJSON *entry_describe_blob(ingot_buffer_t *blob)
     return json;
 }
 
+const char *entry_title(const cJSON *blob)
+{
+    const char *label = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "label"));
+    const char *source = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "source_name"));
+    const char *kernel = cJSON_GetStringValue(cJSON_GetArrayItem(cJSON_GetObjectItem(blob, "kernels"), 0));
+    const char *title = label != NULL ? label : source;
+    if ((title == NULL || title[0] == '\0') && kernel != NULL)
+        title = kernel;
+    return title != NULL ? title : "";
+}
+
 uint64_t entry_make_time_ns(const cJSON *blob)
 {
     const uint64_t time_ms = json_get_u64(blob, "make_time_ms");

@@ -27,6 +27,9 @@ cJSON *entry_to_json(const ingot_persist_entry_t *facts);
 cJSON *entry_describe_blob(ingot_buffer_t *blob);
 /* Returns how long it took to make an artifact, from the description of its blob; 0: unknown. */
 uint64_t entry_make_time_ns(const cJSON *blob);
+/* Returns the name that people know a program or an artifact by, from the description of its blob: the label, the name
+ * of the first source, or otherwise the first kernel. "" if it has none of them. */
+const char *entry_title(const cJSON *blob);
 /* Loads an entry's blob and describes it in the same way. */
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);
 

@@ -38,6 +38,8 @@ static bool is_store(const char *path)
 
 static bool is_there(const char *path, enum store_access store_access)
 {
+    if (access(path, F_OK) != 0 && store_access == STORE_TRY)
+        return false;
     if (access(path, F_OK) != 0)
         (void)fprintf(stderr, "ingot: no store at %s: %s\n", path, strerror(errno));
     else if (store_access == STORE_WRITE && !is_store(path))
@@ -47,12 +49,13 @@ static bool is_there(const char *path, enum store_access store_access)
     return false;
 }
 
-static int read_environment(ingot_persist_info_t *info, char root[ROOT_CAPACITY])
+static int read_environment(ingot_persist_info_t *info, char root[ROOT_CAPACITY], enum store_access store_access)
 {
     const ingot_status_t status = ingot_persist_info_from_environment(info, ROOT_CAPACITY, root);
     if (status == INGOT_SUCCESS)
         return EXIT_DONE;
-    (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
+    if (store_access != STORE_TRY)
+        (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
     return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
 }
 
@@ -103,7 +106,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     if (options->directory != NULL)
         info.path = options->directory;
     else if (code == EXIT_DONE)
-        code = read_environment(&info, root);
+        code = read_environment(&info, root, store_access);
     if (code != EXIT_DONE)
         return code;
     info.trust_policy = trust.policy; /* read_environment may have set a weaker policy than the options */
@@ -112,7 +115,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
         info.on_event = store_tell_event;
     else
         info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
-    if (store_access != STORE_READ && info.max_bytes == 0)
+    if (store_access > STORE_READ && info.max_bytes == 0)
         info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
     if (options->keeps_recipes)
         info.flags |= (uint32_t)INGOT_PERSIST_KEEP_RECIPES;
@@ -124,7 +127,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
     info.on_miss = INGOT_PERSIST_ON_MISS_COMPILE; /* `ingot build` compiles */
     if (order != NULL)
         info.eviction = *order;
-    if (store_access == STORE_READ)
+    if (store_access <= STORE_READ)
         info.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
     if (store_access != STORE_MAKE && !is_there(info.path, store_access))
         return EXIT_NO_STORE;
