@@ -204,8 +204,8 @@ INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage,
  * This function does not wait for threads of this process that compile the program for another context, or that have
  * compiled it with INGOT_PROGRAM_NO_MEMORY_CACHE and are storing it. It does not wait in a thread that is compiling
  * another program. It waits only where programs are stored right after their build. So it does not wait for devices
- * that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. In a chain or a switch, its first
- * writable directory store decides this. Processes do not wait if the store is read-only or has
+ * that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. In a chain, its first writable
+ * directory store decides this. Processes do not wait if the store is read-only or has
  * INGOT_PERSIST_NO_BUILD_WAIT. If a storage behind that store gives leases (ingot_storage_set_leases), this function
  * waits for other machines in the same way, and for the same time.
  *
@@ -469,30 +469,6 @@ INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, con
                                                     ingot_persist_visit_t select, void *user, uint64_t *entry_count);
 
 /**
- * Creates a storage that forwards to a target storage, which can be exchanged while in use. An application creates it
- * once, and makes it forward to another store, or to none, when its user changes the setting.
- *
- * The switch takes over the store mode and the times that a target has when the switch begins to forward to it, unless
- * the switch has its own setting. Waiting programs are stored in the target that the switch has when their turn comes.
- * The switch has its own statistics. Functions that inspect a directory store accept only the target, not the switch.
- *
- * @param target  A reference is taken. NULL: none, and the storage is off.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_persist_switch(ingot_storage_t *storage, ingot_storage_t target);
-/**
- * Makes @p storage forward to @p target. The reference to the previous target is dropped when the last operation on
- * that target ends, in the thread of that operation or in this one. If it is the last reference, the previous target's
- * waiting programs are stored then.
- *
- * @param target  Not @p storage itself, nor a chain or a switch that leads to it. NULL: none.
- * @par Threads  Any number at once, during any use of the storage.
- * @retval INGOT_UNIMPLEMENTED  @p storage was not made by ingot_persist_switch.
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_storage_t target);
-
-/**
  * Creates a chain: a storage that consists of several storages, its tiers, in order. A load returns the blob of the
  * first tier that has it and stores it in the writable tiers before that one. The chain stores a new blob in the first
  * writable tier. It removes a blob from all writable tiers, and returns INGOT_READ_ONLY if a read-only tier before all
@@ -502,7 +478,7 @@ INGOT_API ingot_status_t ingot_persist_switch_to(ingot_storage_t storage, ingot_
  * copy waits for a flush, and with the other modes for the chain's thread, as programs do (ingot_persist_flush). A
  * flush and exit() wait for this copy. If storing it fails, or the process ends earlier, the chain's first tier with an
  * event callback gets an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does not return the
- * failure. A chain behind a switch or in another chain has its own queue: flush it directly.
+ * failure. A chain in another chain has its own queue: flush it directly.
  *
  * @param tier_count  1 to 16.
  * @param tiers       The chain takes a reference to each.

@@ -121,9 +121,6 @@ public:
     void set_backends(const std::string &backends) { check(ingot_persist_set_backends(get(), backends.c_str())); }
     /** Sets the limits of a directory store. @throws error  INGOT_UNIMPLEMENTED: not a directory store */
     void set_limits(const ingot_persist_limits_t &limits) { check(ingot_persist_set_limits(get(), &limits)); }
-    /** Changes the target of a storage that was created by create(ingot_persist_switch, target).
-     *  @throws error  INGOT_UNIMPLEMENTED: not such a storage; INGOT_INVALID_ARGUMENTS */
-    void switch_to(const storage &target) { check(ingot_persist_switch_to(get(), target.get())); }
     ingot_persist_stats_t stats() const
     {
         ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;

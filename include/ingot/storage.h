@@ -98,7 +98,7 @@ typedef void (*ingot_storage_load_many_t)(void *self, size_t count, const ingot_
  * time, even if the storage is part of a chain. Without this function, blobs are loaded one after another.
  *
  * @par Threads  Call it before any thread uses the storage.
- * @retval INGOT_INVALID_ARGUMENTS  Also for a chain or a switch, which uses the functions of its own storages.
+ * @retval INGOT_INVALID_ARGUMENTS  Also for a chain, which uses the functions of its own storages.
  */
 INGOT_API ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storage_load_many_t load_many);
 

@@ -11,7 +11,7 @@
  * The tag is checked before the core, the driver or the application gets the blob. doc/seal-format.md specifies seals
  * and key files.
  *
- * Any storage can check seals: directories, bundles, single files, chains, switches and custom storages. Every storage
+ * Any storage can check seals: directories, bundles, single files, chains and custom storages. Every storage
  * reads sealed blobs. A storage without keys ignores the seals. A custom storage must return bytes that do not change
  * until their release, because they are checked first and used later.
  */
@@ -100,7 +100,7 @@ typedef struct ingot_persist_trust {
  * and no key can seal, storing returns INGOT_READ_ONLY. A blob that begins like a sealed one is stored as it is, if its
  * seal is accepted; without a policy, it is refused (INGOT_INVALID_ARGUMENTS; see ingot_persist_store_sealed).
  *
- * A chain and its tiers, or a switch and its target, have separate policies. All policies around a tier apply to it,
+ * A chain and its tiers have separate policies. All policies around a tier apply to it,
  * and so do those of the tiers in front of it in the chain. A server behind a directory that requires seals thus brings
  * no blob that the directory would refuse, and gets blobs with a seal of the directory's key. A tier in front of the
  * first policy is not subject to it. If several policies with different keys apply, a blob is sealed with the first key

@@ -25,11 +25,6 @@ bool storage_loads_many(ingot_storage_t storage)
     bool can = storage_is_on(storage) && storage->load_many != NULL;
     if (!storage_is_on(storage) || can)
         return can;
-    if (storage->take_target != NULL) {
-        ingot_storage_t target = storage->take_target(storage->self);
-        can = target != NULL && storage_loads_many(target);
-        ingot_storage_release(target);
-    }
     for (size_t i = 0; storage->get_tier != NULL && !can; ++i) {
         ingot_storage_t tier = storage->get_tier(storage->self, i);
         if (tier == NULL)
@@ -108,7 +103,7 @@ ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storag
     if (storage == NULL || load_many == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or load_many is missing");
     if (storage->forward_load_many != NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a chain or switch loads from its own storages");
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a chain loads from its own storages");
     storage->load_many = load_many;
     return INGOT_SUCCESS;
 }

@@ -27,7 +27,7 @@ ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, co
 /*
  * A storage keeps either plain blobs or envelopes, which contain a blob and its seal (persist/trust/seal.h). "Kept"
  * bytes are either of the two. The functions that applications call take and return plain blobs. A chain exchanges kept
- * bytes with its tiers, and a switch with its target. A blob therefore keeps its seal on its way to another tier, and
+ * bytes with its tiers. A blob therefore keeps its seal on its way to another tier, and
  * each storage on the way can check the seal.
  */
 

@@ -15,18 +15,9 @@
 static uint32_t setting_of(ingot_storage_t storage, enum storage_setting which)
 {
     uint32_t value = 0;
-    for (; storage != NULL && value == 0; storage = storage->model) {
+    for (; storage != NULL && value == 0; storage = storage->model)
         value = atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
-        if (value == 0)
-            value = atomic_load_explicit(&storage->inherited[which], memory_order_relaxed);
-    }
     return value;
-}
-
-void storage_inherit_storing(ingot_storage_t storage, ingot_storage_t from)
-{
-    for (int i = 0; i < STORAGE_SETTING_COUNT; ++i)
-        atomic_store_explicit(&storage->inherited[i], setting_of(from, (enum storage_setting)i), memory_order_relaxed);
 }
 
 ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage)

@@ -14,8 +14,6 @@ ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage);
 uint64_t storage_exit_time_ns(ingot_storage_t storage);
 /* Returns the time without a new program after which a storage is quiet; UINT64_MAX: never. */
 uint64_t storage_quiet_time_ns(ingot_storage_t storage);
-/* Copies to a storage the settings that currently apply to `from`. */
-void storage_inherit_storing(ingot_storage_t storage, ingot_storage_t from);
 
 /* True if the value is a store mode. */
 bool storing_is_mode(ingot_persist_store_mode_t mode);

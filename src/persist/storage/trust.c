@@ -71,11 +71,6 @@ static bool visit_own(ingot_storage_t storage, visit_t visit, void *user)
 static bool visit_whole(ingot_storage_t storage, visit_t visit, void *user)
 {
     bool goes_on = visit_own(storage, visit, user);
-    if (goes_on && storage->take_target != NULL) {
-        ingot_storage_t target = storage->take_target(storage->self);
-        goes_on = target == NULL || visit_whole(target, visit, user);
-        ingot_storage_release(target);
-    }
     for (size_t i = 0; goes_on && storage->get_tier != NULL; ++i) {
         ingot_storage_t tier = storage->get_tier(storage->self, i);
         if (tier == NULL)

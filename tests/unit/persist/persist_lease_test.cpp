@@ -98,7 +98,7 @@ protected:
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
         const ingot_storage_t tiers[] = {directory, remote_};
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_switch(&outer, chain));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&outer, 1, &chain));
         Session session;
         const Desc desc = session.describe(source);
         ingot_program_t program = nullptr;

@@ -189,7 +189,7 @@ TEST_F(PersistProgram, ADamagedBlobInTheFirstTierComesFromTheSecond)
     ingot_storage_t chain = nullptr, through = nullptr;
     const ingot_storage_t tiers[] = {store().get(), second_tier.get()};
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&through, chain)); /* the second tier must be asked all the same */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&through, 1, &chain)); /* the second tier must be asked all the same */
     Session session;
     ingot_program_t program = nullptr;
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;

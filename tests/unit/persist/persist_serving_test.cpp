@@ -101,88 +101,6 @@ TEST_F(PersistServing, TheBackendsMayComeWithTheInfo)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
 }
 
-TEST_F(PersistServing, ASwitchStandsForWhatItIsSwitchedTo)
-{
-    const fs::path other_root = scratch_.path() / "other";
-    Store other(other_root);
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, nullptr));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(storage));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, store_.get()));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(storage));
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(storage));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, other.get()));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(storage));
-    EXPECT_EQ(1u, entries_of(root_).size());
-    EXPECT_EQ(1u, entries_of(other_root).size());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, nullptr));
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(storage));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_switch_to(storage, storage));
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_switch_to(other.get(), store_.get()));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_switch(nullptr, nullptr));
-    ingot_storage_release(storage);
-}
-
-TEST_F(PersistServing, ASwitchRemovesFromItsTarget)
-{
-    const Bytes id = bytes_of("an id");
-    const Bytes blob = bytes_of("a blob");
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(storage, id.size(), id.data(), blob.size(), blob.data()));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_remove(storage, id.size(), id.data()));
-    EXPECT_EQ(0u, entries_of(root_).size());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, nullptr));
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_storage_remove(storage, id.size(), id.data()));
-    ingot_storage_release(storage);
-}
-
-TEST_F(PersistServing, ASwitchTakesOverTheStoreMode)
-{
-    ingot_storage_t storage = nullptr;
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.store_mode = INGOT_PERSIST_STORE_NOW;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(store_.get(), &storing));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
-    Session session(true); /* its programs would wait if the mode were not taken over */
-    ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
-    ingot_program_release(program);
-    EXPECT_EQ(1u, entries_of(root_).size());
-    ingot_storage_release(storage);
-}
-
-TEST_F(PersistServing, ASwitchMayBeTurnedWhileItIsUsed)
-{
-    Store other(scratch_.path() / "other");
-    ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
-    std::atomic<bool> is_over{false};
-    std::thread user([&] {
-        const Bytes id = bytes_of("an id");
-        const Bytes blob = bytes_of("a blob");
-        while (!is_over) {
-            ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-            (void)ingot_storage_store(storage, id.size(), id.data(), blob.size(), blob.data());
-            if (ingot_storage_load(storage, id.size(), id.data(), &loaded) == INGOT_SUCCESS) {
-                EXPECT_EQ(blob.size(), loaded.size);
-                loaded.release(&loaded);
-            }
-        }
-    });
-    for (int i = 0; i < 300; ++i) {
-        ingot_storage_t passing = nullptr; /* destroyed while another thread uses it */
-        const std::string path = (scratch_.path() / "passing").string();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&passing, path.c_str()));
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, i % 3 == 0 ? other.get() : passing));
-        ingot_storage_release(passing);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch_to(storage, i % 3 == 1 ? nullptr : store_.get()));
-    }
-    is_over = true;
-    user.join();
-    ingot_storage_release(storage);
-}
-
 TEST_F(PersistServing, LimitsMayChange)
 {
     const Bytes blob = random_bytes(1, 1000);
@@ -253,7 +171,8 @@ TEST_F(PersistServing, LimitsAreThoseOfADirectory)
 {
     ingot_storage_t storage = nullptr;
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&storage, store_.get()));
+    const ingot_storage_t tiers[] = {store_.get()};
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&storage, 1, tiers));
     EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_set_limits(storage, &limits));
     EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_get_limits(storage, &limits));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_limits(store_.get(), nullptr));

@@ -116,7 +116,7 @@ TEST(PersistStorage, LoadsSeveralByItsOperationAndOtherwiseOneAfterAnother)
             ASSERT_EQ(INGOT_SUCCESS, ingot_storage_set_load_many(storage, in_reverse));
         }
         ingot_storage_t outer = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&outer, storage));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&outer, 1, &storage));
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_set_load_many(outer, in_reverse));
         asked_count = 0;
         for (const ingot_storage_t each : {storage, outer}) {

@@ -36,11 +36,6 @@ Held chain_of(const std::vector<ingot_storage_t> &tiers)
     return held([&](ingot_storage_t *made) { return ingot_persist_chain(made, tiers.size(), tiers.data()); });
 }
 
-Held switch_to(ingot_storage_t target)
-{
-    return held([&](ingot_storage_t *made) { return ingot_persist_switch(made, target); });
-}
-
 Held directory(const fs::path &path)
 {
     return held([&](ingot_storage_t *made) {
@@ -92,9 +87,9 @@ const std::vector<Kind> &kinds()
              kept.blobs = {{id, bytes}};
              return chain_of({directory(folder / "empty").get(), kept.open().get()});
          }},
-        {"chain in a switch in a chain",
+        {"chain in a chain in a chain",
          [](const fs::path &folder, Kept &, const Bytes &id, const Bytes &bytes) {
-             return chain_of({switch_to(chain_of({filled(folder, id, bytes).get()}).get()).get()});
+             return chain_of({chain_of({chain_of({filled(folder, id, bytes).get()}).get()}).get()});
          }},
     };
     return all;
@@ -124,10 +119,6 @@ const std::vector<Front> &fronts()
              return chain_of(
                  {directory(folder / "first").get(), with_policy(directory(folder / "store"), trust).get(), tier});
          }},
-        {"switch",
-         [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
-             return chain_of({switch_to(with_policy(directory(folder / "store"), trust).get()).get(), tier});
-         }},
         {"chain",
          [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
              return chain_of({chain_of({with_policy(directory(folder / "store"), trust).get()}).get(), tier});
@@ -141,7 +132,7 @@ const std::vector<Front> &fronts()
         {"directory, far",
          [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
              const Held inner = chain_of({directory(folder / "between").get(), tier});
-             return switch_to(chain_of({with_policy(directory(folder / "store"), trust).get(), inner.get()}).get());
+             return chain_of({chain_of({with_policy(directory(folder / "store"), trust).get(), inner.get()}).get()});
          }},
         {"policy of the chain",
          [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {

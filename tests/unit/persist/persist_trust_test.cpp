@@ -107,13 +107,6 @@ const std::vector<Kind> &kinds()
              EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &tier));
              return Held(chain);
          }},
-        {"switch",
-         [](const fs::path &folder, const Bytes &id, const Bytes &bytes) {
-             const Held store(filled_directory(folder, id, bytes));
-             ingot_storage_t made = nullptr;
-             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_switch(&made, store.get()));
-             return Held(made);
-         }},
     };
     return all;
 }
@@ -313,22 +306,23 @@ TEST(PersistTrust, AChainCopiesABlobWithItsSeal)
 
 TEST(PersistTrust, AChainNeverSealsWhatATierHad)
 {
-    for (const bool through_switch : {false, true}) {
+    for (const bool is_nested : {false, true}) {
         ScratchDirectory scratch;
         const Held lower(filled_directory(scratch.path(), kId, kBlob));
         Kept kept;
         const Held sealing = kept.open();
         ASSERT_EQ(INGOT_SUCCESS, sealing.trust(Trust(kRequire, {kSecret})));
         ingot_storage_t forwarding = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_switch(&forwarding, sealing.get()));
+        const ingot_storage_t inner[] = {sealing.get()};
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&forwarding, 1, inner));
         const Held held_forwarding(forwarding);
-        const ingot_storage_t tiers[] = {through_switch ? forwarding : sealing.get(), lower.get()};
+        const ingot_storage_t tiers[] = {is_nested ? forwarding : sealing.get(), lower.get()};
         ingot_storage_t chain = nullptr;
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
         const Held held(chain);
         ASSERT_EQ(INGOT_UNTRUSTED, held.load(kId)) << "what the first tier would refuse, the next one does not bring";
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
-        EXPECT_TRUE(kept.blobs.empty()) << through_switch;
+        EXPECT_TRUE(kept.blobs.empty()) << is_nested;
         EXPECT_EQ(1u, lower.stats().distrusted);
         EXPECT_EQ(0u, sealing.stats().untrusted);
         ASSERT_EQ(INGOT_SUCCESS, held.put(kOtherId, kBlob));

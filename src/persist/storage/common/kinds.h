@@ -13,7 +13,7 @@
 #define STORAGE_EXCLUDED_CODE ERANGE
 
 /* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
-enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN, STORAGE_SWITCH };
+enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN };
 
 /* The parts that other folders attach to a storage; see storage_add_part. */
 enum storage_part { STORAGE_RECORDER, STORAGE_AHEAD, STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };

@@ -84,17 +84,10 @@ static void enlist(ingot_storage_t store)
     is_watching = is_watching || atexit(save_all) == 0;
 }
 
-ingot_storage_t savings_find_store(ingot_storage_t storage, ingot_storage_t *held)
+ingot_storage_t savings_find_store(ingot_storage_t storage)
 {
-    *held = NULL;
-    while (storage != NULL && storage->kind != STORAGE_DIRECTORY) {
-        ingot_storage_t target = storage->take_target != NULL ? storage->take_target(storage->self) : NULL;
-        storage = target != NULL ? target : storage->model;
-        if (target != NULL) {
-            ingot_storage_release(*held);
-            *held = target;
-        }
-    }
+    while (storage != NULL && storage->kind != STORAGE_DIRECTORY)
+        storage = storage->model;
     return storage != NULL && storage->savings.save != NULL ? storage : NULL;
 }
 
@@ -110,13 +103,11 @@ void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)
 {
     const struct savings_counts more = {is_hit ? 1 : 0, is_hit ? 0 : 1, saved_ns, 0};
     atomic_fetch_add_explicit(&storage->saved_ns, saved_ns, memory_order_relaxed);
-    ingot_storage_t held;
-    ingot_storage_t store = savings_find_store(storage, &held);
+    ingot_storage_t store = savings_find_store(storage);
     if (store != NULL && store != storage)
         atomic_fetch_add_explicit(&store->saved_ns, saved_ns, memory_order_relaxed);
     if (store != NULL)
         add_waiting(store, &more);
-    ingot_storage_release(held);
 }
 
 void savings_note_longest(ingot_storage_t store, uint64_t duration_ns)
@@ -136,11 +127,9 @@ static void save(ingot_storage_t store)
 
 void savings_save(ingot_storage_t storage)
 {
-    ingot_storage_t held;
-    ingot_storage_t store = savings_find_store(storage, &held);
+    ingot_storage_t store = savings_find_store(storage);
     if (store != NULL)
         save(store);
-    ingot_storage_release(held);
 }
 
 void savings_fini(ingot_storage_t storage)

@@ -15,9 +15,8 @@ void savings_note_longest(ingot_storage_t store, uint64_t duration_ns);
 /* Adds the counts since the last save to the file of the directory store to which the storage stores. If that fails,
  * the next save tries again. */
 void savings_save(ingot_storage_t storage);
-/* Returns the writable directory store to which a storage stores, or NULL. The caller must release *held, which keeps
- * that store alive. */
-ingot_storage_t savings_find_store(ingot_storage_t storage, ingot_storage_t *held);
+/* Returns the writable directory store to which a storage stores, or NULL. It lives as long as the storage. */
+ingot_storage_t savings_find_store(ingot_storage_t storage);
 /* Saves for the last time. Called only by the last release. */
 void savings_fini(ingot_storage_t storage);
 

@@ -1,5 +1,5 @@
 /*
- * serving.c - switches a storage on and off, and chooses its backends, while it is in use.
+ * serving.c - turns a storage on and off, and chooses its backends, while it is in use.
  */
 #include "persist/storage/common/serving.h"
 
@@ -60,15 +60,7 @@ static bool includes(const char *list, const char *backend)
 
 bool storage_is_on(ingot_storage_t storage)
 {
-    return atomic_load_explicit(&storage->off, memory_order_relaxed) == 0;
-}
-
-void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off)
-{
-    if (is_off)
-        atomic_fetch_or_explicit(&storage->off, reason, memory_order_relaxed);
-    else
-        atomic_fetch_and_explicit(&storage->off, ~reason, memory_order_relaxed);
+    return !atomic_load_explicit(&storage->is_off, memory_order_relaxed);
 }
 
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context)
@@ -88,7 +80,7 @@ ingot_status_t ingot_persist_set_enabled(ingot_storage_t storage, int is_enabled
 {
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    storage_set_off(storage, STORAGE_OFF_BY_CALL, is_enabled == 0);
+    atomic_store_explicit(&storage->is_off, is_enabled == 0, memory_order_relaxed);
     return INGOT_SUCCESS;
 }
 

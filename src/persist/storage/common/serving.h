@@ -7,12 +7,8 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-#define STORAGE_OFF_BY_CALL 1u
-#define STORAGE_OFF_BY_SWITCH 2u
-
 /* True if the storage is on. If it is off, nothing is loaded from it or stored to it. */
 bool storage_is_on(ingot_storage_t storage);
-void storage_set_off(ingot_storage_t storage, unsigned reason, bool is_off);
 /* True if the storage serves requests of this context. */
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
 /* True if a list of backends is short enough and consists of names, each with an optional minus before it. */

@@ -80,14 +80,13 @@ struct ingot_storage {
     bool is_read_only;               /* true: no blob is stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
     void *on_event_user;
-    _Atomic uint32_t settings[STORAGE_SETTING_COUNT];  /* relaxed, as is the next field: no other data depends on it */
-    _Atomic uint32_t inherited[STORAGE_SETTING_COUNT]; /* in a switch: the target's; the switch's own come first */
-    atomic_size_t references;       /* dropped with acq_rel: the last release sees all earlier work */
-    _Atomic unsigned off;           /* STORAGE_OFF_... bits; relaxed: a few requests may see the old value */
-    atomic_bool is_written_through; /* as a tier, stores all that its chain stores; relaxed, too */
-    atomic_bool has_backends;       /* true if `backends` is set, so the lock is needed; release pairs with acquire */
-    atomic_bool has_keyring;        /* the same for `keyring` */
-    bool must_require_seals;        /* accepts only policies that require seals, because files may belong to any user */
+    _Atomic uint32_t settings[STORAGE_SETTING_COUNT]; /* relaxed, as is the next field: no other data depends on it */
+    atomic_size_t references;                         /* dropped with acq_rel: the last release sees all earlier work */
+    atomic_bool is_off;                               /* relaxed: a few requests may see the old value */
+    atomic_bool is_written_through;                   /* as a tier, stores all that its chain stores; relaxed, too */
+    atomic_bool has_backends; /* true if `backends` is set, so the lock is needed; release pairs with acquire */
+    atomic_bool has_keyring;  /* the same for `keyring` */
+    bool must_require_seals;  /* accepts only policies that require seals, because files may belong to any user */
     struct process_lock settings_lock;
     char backends[STORAGE_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                  /* NULL: INGOT_PERSIST_TRUST_NONE */
@@ -96,9 +95,7 @@ struct ingot_storage {
     ingot_storage_t listener;  /* in a chain: the tier whose callback gets events of promotions; NULL: none */
     storage_promote_t promote; /* set only in a chain, as is the next field; otherwise NULL */
     storage_withdraw_t withdraw;
-    void (*finish)(ingot_storage_t); /* destroys the storage; called by the last release */
-    /* set only in a switch; returns a reference to the target, or NULL if there is no target */
-    ingot_storage_t (*take_target)(void *self);
+    void (*finish)(ingot_storage_t);                       /* destroys the storage; called by the last release */
     ingot_storage_t (*get_tier)(void *self, size_t index); /* set only in a chain; returns NULL after the last tier */
     const struct build_locks *build_locks;                 /* set only in a writable directory store */
     ingot_lease_ops_t leases;                              /* take is NULL if the storage gives no leases; constant */

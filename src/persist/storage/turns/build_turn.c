@@ -83,12 +83,6 @@ ingot_storage_t build_turn_take_store(ingot_storage_t storage, bool *is_stored_t
         (void)ingot_storage_retain(storage);
         return storage;
     }
-    if (storage->take_target != NULL) {
-        ingot_storage_t target = storage->take_target(storage->self);
-        found = target != NULL ? build_turn_take_store(target, is_stored_to) : NULL;
-        ingot_storage_release(target);
-        return found;
-    }
     for (size_t i = 0; found == NULL && storage->get_tier != NULL; ++i) {
         ingot_storage_t tier = storage->get_tier(storage->self, i);
         if (tier == NULL)

@@ -48,17 +48,10 @@ static ingot_storage_t find_in_tiers(ingot_storage_t chain, size_t index, const 
 static ingot_storage_t find(ingot_storage_t storage, const struct storage_around *around)
 {
     const struct storage_around here = {storage, around, false};
-    ingot_storage_t found = NULL;
     if (!storage_is_on(storage))
         return NULL;
     if (storage->leases.take != NULL)
         return gets_stores(storage, around) && ingot_storage_retain(storage) == INGOT_SUCCESS ? storage : NULL;
-    if (storage->take_target != NULL) {
-        ingot_storage_t target = storage->take_target(storage->self);
-        found = target != NULL ? find(target, &here) : NULL;
-        ingot_storage_release(target);
-        return found;
-    }
     return storage->get_tier != NULL ? find_in_tiers(storage, 0, &here) : NULL;
 }
 

@@ -1,5 +1,5 @@
 /*
- * lessor.h - finds and calls the lessor, which is the one of the storages behind a chain or a switch that gives leases.
+ * lessor.h - finds and calls the lessor, which is the one of a chain's storages that gives leases.
  *
  * The machine that has the lease of a program builds the program, and other machines wait.
  */
