@@ -103,6 +103,8 @@ public:
                                               clients};
           })
     {
+        /* it opens its local socket last */
+        EXPECT_TRUE(server_process::becomes_true([this] { return ask({"PING"}) == "PONG\n"; }));
     }
     std::string url(const std::string &rest, const std::string &scheme = "rediss://127.0.0.1") const
     {

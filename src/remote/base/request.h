@@ -34,7 +34,9 @@ struct request {
     uint64_t stall_limit_ns;   /* how long the request may go on without sending or receiving a byte */
     /* Returns true if the request should end before its deadline. NULL: it never should. */
     bool (*is_ended)(const struct request *request);
-    const void *owner; /* is_ended uses owner and trips_before */
+    /* What the thread does while an upload to Redis waits for the network, at least every 20 ms. NULL: nothing. */
+    void (*while_waiting)(const struct request *request);
+    void *owner; /* a tier; the functions use owner and trips_before */
     unsigned trips_before;
     char failure[REQUEST_FAILURE_CAPACITY];
 };

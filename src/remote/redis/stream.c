@@ -154,6 +154,8 @@ static enum outcome wait_a_little(const struct stream *stream, struct request *r
                                   uint64_t moment_ns)
 {
     struct pollfd polled = {.fd = stream->socket, .events = events};
+    if (request->while_waiting != NULL)
+        request->while_waiting(request);
     const uint64_t now_ns = clock_now_ns();
     if (request_is_ended(request))
         return request_fail(request, OUTCOME_ENDED, "ended early");

@@ -66,7 +66,7 @@ static ingot_status_t end_step(ingot_remote_report_t *report, enum outcome outco
 }
 
 /* Measures how long the first probe takes, which also connects, and then the shortest round trip. */
-static ingot_status_t check_round_trips(const struct tier *tier, ingot_remote_report_t *report)
+static ingot_status_t check_round_trips(struct tier *tier, ingot_remote_report_t *report)
 {
     ingot_status_t status = INGOT_SUCCESS;
     report->step = INGOT_REMOTE_STEP_CONNECT;
@@ -86,7 +86,7 @@ static ingot_status_t check_round_trips(const struct tier *tier, ingot_remote_re
     return status;
 }
 
-static ingot_status_t check_write(const struct tier *tier, const char *key, const struct probe_object *probe,
+static ingot_status_t check_write(struct tier *tier, const char *key, const struct probe_object *probe,
                                   ingot_remote_report_t *report)
 {
     size_t size = 0;
@@ -115,8 +115,8 @@ static ingot_status_t compare(const struct received *object, const struct probe_
     return is_equal ? INGOT_SUCCESS : fail(report, INGOT_BLOB_CORRUPT, "the server returned other bytes");
 }
 
-static ingot_status_t check_read(const struct tier *tier, const char *key, const struct probe_object *probe,
-                                 bool is_expected, ingot_remote_report_t *report)
+static ingot_status_t check_read(struct tier *tier, const char *key, const struct probe_object *probe, bool is_expected,
+                                 ingot_remote_report_t *report)
 {
     struct received object = {.size = 0};
     struct request request = tier_make_request(tier);
@@ -135,7 +135,7 @@ static ingot_status_t check_read(const struct tier *tier, const char *key, const
     return status;
 }
 
-static ingot_status_t check_remove(const struct tier *tier, const char *key, ingot_remote_report_t *report)
+static ingot_status_t check_remove(struct tier *tier, const char *key, ingot_remote_report_t *report)
 {
     struct request request = tier_make_request(tier);
     report->step = INGOT_REMOTE_STEP_REMOVE;
@@ -143,7 +143,7 @@ static ingot_status_t check_remove(const struct tier *tier, const char *key, ing
 }
 
 /* Asks for many objects that the server lacks. A node of a cluster refuses those that other nodes would have. */
-static ingot_status_t check_wholeness(const struct tier *tier, const struct probe_object *probe,
+static ingot_status_t check_wholeness(struct tier *tier, const struct probe_object *probe,
                                       ingot_remote_report_t *report)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -164,8 +164,7 @@ static ingot_status_t check_wholeness(const struct tier *tier, const struct prob
     return status;
 }
 
-static ingot_status_t check_all(const struct tier *tier, const struct probe_object *probe,
-                                ingot_remote_report_t *report)
+static ingot_status_t check_all(struct tier *tier, const struct probe_object *probe, ingot_remote_report_t *report)
 {
     char key[OBJECT_KEY_CAPACITY];
     const bool is_written = (tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0;

@@ -20,9 +20,10 @@
 #include "remote/guard/lease_watch.h"
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
-#include "remote/tier/lease_keeper.h"
+#include "remote/tier/leases.h"
 #include "remote/tier/load.h"
 #include "remote/tier/tier.h"
+#include "remote/tier/worker.h"
 #include "util/cancellation.h"
 
 #define OFF_NS (60 * CLOCK_NS_PER_S)
@@ -93,14 +94,14 @@ static ingot_lease_answer_t answer_of(struct tier *tier, const char *key, enum l
     return INGOT_LEASE_NONE;
 }
 
-static ingot_lease_answer_t ask(struct tier *tier, struct request *request, struct lease *lease, const char *key,
-                                const char *token, bool is_blob_useless)
+static ingot_lease_answer_t ask(struct tier *tier, struct request *request, struct lease *lease, bool is_blob_useless)
 {
     enum lease_answer answer = LEASE_IS_BUSY;
     uint64_t left_ms = LEASE_TIME_UNKNOWN;
     const uint64_t began_ns = clock_now_ns();
-    const enum outcome outcome = tier->transport.ops->leases->take(
-        tier->transport.self, request, key, token, tier->lease_time_ms, is_blob_useless, &answer, &left_ms);
+    const enum outcome outcome =
+        tier->transport.ops->leases->take(tier->transport.self, request, lease->key, lease->token, tier->lease_time_ms,
+                                          is_blob_useless, &answer, &left_ms);
     tier_leave(tier, 1);
     const bool is_off = outcome == OUTCOME_REFUSED || outcome == OUTCOME_BAD_ANSWER;
     if (is_off)
@@ -110,19 +111,32 @@ static ingot_lease_answer_t ask(struct tier *tier, struct request *request, stru
     if (is_off)
         turn_off(tier, request->failure);
     const ingot_lease_answer_t given =
-        outcome == OUTCOME_DONE ? answer_of(tier, key, answer, left_ms) : INGOT_LEASE_NONE;
+        outcome == OUTCOME_DONE ? answer_of(tier, lease->key, answer, left_ms) : INGOT_LEASE_NONE;
     if (given == INGOT_LEASE_TAKEN)
-        lease_keeper_add(tier, lease, began_ns);
+        leases_add(tier, lease, began_ns);
     else
         free(lease);
     return given;
+}
+
+/* Makes a lease that is not in the list yet. Returns NULL if there is no memory for it, no thread to renew it, or no
+ * random number. */
+static struct lease *make_lease(struct tier *tier, const char *key)
+{
+    struct lease *lease = worker_ensure(tier) ? calloc(1, sizeof(*lease)) : NULL;
+    if (lease != NULL && !draw_token(lease->token)) {
+        free(lease);
+        return NULL;
+    }
+    if (lease != NULL)
+        memcpy(lease->key, key, sizeof(lease->key));
+    return lease;
 }
 
 static ingot_lease_answer_t take(struct tier *tier, size_t id_size, const uint8_t *id, bool is_blob_useless,
                                  void **lease)
 {
     char key[OBJECT_KEY_CAPACITY];
-    char token[LEASE_TOKEN_CAPACITY];
     struct request request = tier_make_request(tier);
     const uint64_t now_ns = clock_now_ns();
     if (now_ns < atomic_load_explicit(&tier->leases.off_until_ns, memory_order_relaxed) ||
@@ -130,13 +144,13 @@ static ingot_lease_answer_t take(struct tier *tier, size_t id_size, const uint8_
         return INGOT_LEASE_NONE;
     tier_end_with_pause(&request);
     object_key_of(tier->name_space, id_size, id, key);
-    struct lease *made = draw_token(token) ? lease_keeper_make(tier, key, token) : NULL;
+    struct lease *made = make_lease(tier, key);
     if (made == NULL) {
         tier_leave(tier, 1);
         turn_off(tier, "no memory, thread or random number for a lease");
         return INGOT_LEASE_NONE;
     }
-    const ingot_lease_answer_t answer = ask(tier, &request, made, key, token, is_blob_useless);
+    const ingot_lease_answer_t answer = ask(tier, &request, made, is_blob_useless);
     if (answer == INGOT_LEASE_TAKEN)
         *lease = made;
     return answer;
@@ -158,5 +172,5 @@ void tier_end_lease(void *self, void *lease, int may_others_take)
 {
     struct tier *tier = self;
     if (getpid() == tier->process)
-        lease_list_end(&tier->leases, lease, may_others_take != 0);
+        leases_end(tier, lease, may_others_take != 0);
 }

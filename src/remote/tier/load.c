@@ -63,7 +63,8 @@ ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict)
     if (verdict == GUARD_EXIT)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier is off because the process is ending");
     if (verdict == GUARD_IS_OPEN) {
-        worker_ensure(tier); /* the thread that probes the server may be missing, because memory ran out earlier */
+        (void)worker_ensure(
+            tier); /* the thread that probes the server may be missing, because memory ran out earlier */
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now");
     }
     if (!atomic_exchange_explicit(&tier->has_told_no_time, true, memory_order_relaxed))
@@ -102,7 +103,7 @@ void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t fair_
     if (!guard_settle(&tier->guard, finding, fair_ns, began_ns, ended_ns))
         return;
     tier_tell_pause(tier, GUARD_LOADS, reason);
-    worker_ensure(tier);
+    (void)worker_ensure(tier);
     upload_queue_wake(&tier->queue); /* the tier's thread must find out when the next probe is due */
 }
 

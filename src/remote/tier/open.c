@@ -13,6 +13,7 @@
 #include "remote/redis/redis.h"
 #include "remote/settings/url.h"
 #include "remote/tier/lease.h"
+#include "remote/tier/leases.h"
 #include "remote/tier/load.h"
 #include "remote/tier/registry.h"
 #include "remote/tier/store.h"
@@ -113,19 +114,17 @@ static bool init_parts(struct tier *tier, const ingot_remote_info_t *info)
     };
     if (!guard_init(&tier->guard, &settings, now_ns))
         return false;
+    leases_init(&tier->leases);
     if (upload_queue_init(&tier->queue, value_or(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
-                          (size_t)value_or(info->max_waiting, 256))) {
-        if (lease_list_init(&tier->leases))
-            return true;
-        upload_queue_fini(&tier->queue);
-    }
+                          (size_t)value_or(info->max_waiting, 256)))
+        return true;
     guard_fini(&tier->guard);
     return false;
 }
 
 void tier_free(struct tier *tier)
 {
-    lease_list_fini(&tier->leases);
+    leases_fini(&tier->leases);
     upload_queue_fini(&tier->queue);
     guard_fini(&tier->guard);
     tier->transport.ops->destroy(tier->transport.self);

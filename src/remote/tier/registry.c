@@ -15,7 +15,6 @@
 
 #include "remote/base/clock.h"
 #include "remote/base/spin.h"
-#include "remote/tier/lease_keeper.h"
 #include "remote/tier/worker.h"
 
 #define MOST_HANDLERS 16u
@@ -32,7 +31,6 @@ void tier_finish(struct tier *tier)
     if (time_ns != 0)
         (void)worker_wait(tier, now_ns + (time_ns < tier->exit_time_ns ? time_ns : tier->exit_time_ns));
     worker_finish(tier);
-    lease_keeper_finish(tier);
 }
 
 /* Refuses all further requests that callers make. */

@@ -9,6 +9,7 @@
 
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
+#include "remote/tier/leases.h"
 #include "remote/tier/tier.h"
 #include "remote/tier/worker.h"
 #include "util/cancellation.h"
@@ -34,7 +35,7 @@ static ingot_status_t add(struct tier *tier, size_t id_size, const uint8_t *id, 
     const int cancellation = cancellation_hold();
     const enum upload_queue_result result = upload_queue_add(&tier->queue, id_size, id, blob_size, blob, added);
     if (result == UPLOAD_QUEUE_TAKEN)
-        worker_ensure(tier);
+        (void)worker_ensure(tier);
     tell_dropped(tier, added->dropped_count);
     cancellation_allow(cancellation);
     switch (result) {
@@ -56,10 +57,10 @@ ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t 
                                       blob_size, tier->max_blob_bytes);
     struct upload_added added;
     const ingot_status_t status = add(tier, id_size, id, blob_size, blob, &added);
-    if (status == INGOT_SUCCESS && !lease_list_is_empty(&tier->leases)) {
+    if (status == INGOT_SUCCESS && !leases_are_none(&tier->leases)) {
         char key[OBJECT_KEY_CAPACITY];
         object_key_of(tier->name_space, id_size, id, key);
-        lease_list_note_queued(&tier->leases, key, added.number);
+        leases_note_queued(tier, key, added.number);
     }
     return status;
 }

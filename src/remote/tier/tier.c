@@ -44,7 +44,7 @@ void tier_leave(struct tier *tier, unsigned request_count)
     (void)atomic_fetch_sub(&tier->asking_count, request_count);
 }
 
-struct request tier_make_request(const struct tier *tier)
+struct request tier_make_request(struct tier *tier)
 {
     return (struct request){
         .deadline_ns = CLOCK_NEVER,

@@ -55,7 +55,7 @@ struct tier {
     struct transport transport;
     struct guard guard;
     struct upload_queue queue;
-    struct lease_list leases;
+    struct leases leases;
     atomic_size_t group_size; /* size of the next group of loads; relaxed: a hint */
     atomic_bool is_ending;    /* the tier is being closed, so requests end early; relaxed */
     atomic_bool is_in_exit;   /* exit() has begun, so callers may make no more requests */
@@ -76,7 +76,7 @@ static inline void tier_count(struct tier *tier, enum tier_count which, uint64_t
 }
 
 /* Makes a request without a deadline, which ends early if the tier is being closed. */
-struct request tier_make_request(const struct tier *tier);
+struct request tier_make_request(struct tier *tier);
 /* Asks the guard to admit a caller's request. When an admitted request has ended, the caller must call tier_leave. */
 enum guard_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns);
 void tier_leave(struct tier *tier, unsigned request_count);

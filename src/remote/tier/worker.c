@@ -3,7 +3,8 @@
  *
  * The thread sleeps until it may upload something, or until a probe is due. It makes at most three attempts at an
  * upload, with the breaker's pause between them. While the breaker of the uploads is open, the first upload after the
- * pause shows whether the server takes uploads again. Signals are not delivered to the thread.
+ * pause shows whether the server takes uploads again. Leases go before everything else, also while an upload waits for
+ * the network. Signals are not delivered to the thread.
  */
 #include "remote/tier/worker.h"
 
@@ -16,6 +17,7 @@
 #include "remote/base/thread.h"
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
+#include "remote/tier/leases.h"
 
 #define MOST_ATTEMPTS 3u
 #define COMPRESSION_LEVEL 3
@@ -78,6 +80,11 @@ static void note_upload(struct tier *tier, bool is_trial, enum outcome outcome, 
         tier_tell_pause(tier, GUARD_UPLOADS, reason);
 }
 
+static void keep_leases(const struct request *request)
+{
+    (void)leases_work(request->owner);
+}
+
 static void upload_one(struct tier *tier, bool is_trial)
 {
     struct upload *upload = upload_queue_take(&tier->queue);
@@ -89,6 +96,7 @@ static void upload_one(struct tier *tier, bool is_trial)
     char key[OBJECT_KEY_CAPACITY];
     object_key_of(tier->name_space, upload_id_size(upload), upload_id(upload), key);
     struct request request = tier_make_request(tier);
+    request.while_waiting = keep_leases;
     const enum outcome outcome = perform(tier, upload, key, &request);
     const bool is_done = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING;
     const bool is_ended = outcome == OUTCOME_ENDED; /* the tier is being closed; worker_finish reports it */
@@ -98,8 +106,8 @@ static void upload_one(struct tier *tier, bool is_trial)
     note_upload(tier, is_trial, outcome, request.failure);
     if (!is_done && !is_tried_again)
         tell_failed(tier, upload, outcome, request.failure);
-    if (!is_tried_again && upload_blob_size(upload) != 0 && !lease_list_is_empty(&tier->leases))
-        lease_list_note_uploaded(&tier->leases, key, !is_done);
+    if (!is_tried_again && upload_blob_size(upload) != 0 && !leases_are_none(&tier->leases))
+        leases_note_uploaded(tier, key, !is_done);
     upload_queue_finish(&tier->queue, is_tried_again);
 }
 
@@ -142,7 +150,9 @@ static bool wait_for_work(struct tier *tier)
         const struct guard_state state = guard_get_state(&tier->guard);
         const uint64_t trial_at_ns = tier->queue.first != NULL ? state.probe_at_ns[GUARD_UPLOADS] : CLOCK_NEVER;
         const uint64_t probe_at_ns = state.probe_at_ns[GUARD_LOADS];
-        const uint64_t due_ns = trial_at_ns < probe_at_ns ? trial_at_ns : probe_at_ns;
+        const uint64_t lease_at_ns = leases_due_ns(tier);
+        const uint64_t first_ns = trial_at_ns < probe_at_ns ? trial_at_ns : probe_at_ns;
+        const uint64_t due_ns = lease_at_ns < first_ns ? lease_at_ns : first_ns;
         if ((state.is_closed[GUARD_UPLOADS] && tier->queue.first != NULL) || due_ns <= clock_now_ns())
             break;
         upload_queue_wait(&tier->queue, due_ns);
@@ -155,6 +165,8 @@ static void *run(void *user)
 {
     struct tier *tier = user;
     while (wait_for_work(tier)) {
+        if (leases_work(tier))
+            continue;
         if (guard_begin_probe(&tier->guard, GUARD_LOADS, clock_now_ns()))
             probe_for_loads(tier);
         else if (guard_get_state(&tier->guard).is_closed[GUARD_UPLOADS])
@@ -165,17 +177,18 @@ static void *run(void *user)
     return NULL;
 }
 
-void worker_ensure(struct tier *tier)
+bool worker_ensure(struct tier *tier)
 {
     (void)pthread_mutex_lock(&tier->queue.lock);
     const bool is_needed = !tier->has_thread && !tier->is_finished;
     if (is_needed)
         tier->has_thread = thread_start(&tier->thread, run, tier);
-    const bool is_missing = is_needed && !tier->has_thread;
+    const bool is_running = tier->has_thread && !tier->is_finished;
     (void)pthread_mutex_unlock(&tier->queue.lock);
-    if (is_missing)
+    if (is_needed && !is_running)
         tier_tell(tier, INGOT_OUT_OF_MEMORY, 0,
                   "the remote tier's thread could not be started, so nothing is uploaded");
+    return is_running;
 }
 
 /* True if the server takes uploads, or if the thread is about to find out. */
@@ -212,10 +225,12 @@ void worker_finish(struct tier *tier)
     if (has_thread)
         (void)pthread_join(tier->thread, NULL);
     const size_t count = upload_queue_close(&tier->queue);
-    if (count == 0)
-        return;
-    tier_count(tier, TIER_DROPPED_UPLOADS, count);
-    (void)snprintf(reason, sizeof(reason), "%zu uploads to the remote tier were dropped: there was no time for them",
-                   count);
-    tier_tell(tier, INGOT_BUSY, 0, reason);
+    if (count != 0) {
+        tier_count(tier, TIER_DROPPED_UPLOADS, count);
+        (void)snprintf(reason, sizeof(reason),
+                       "%zu uploads to the remote tier were dropped: there was no time for them", count);
+        tier_tell(tier, INGOT_BUSY, 0, reason);
+    }
+    if (has_thread)
+        leases_end_all(tier);
 }

@@ -204,14 +204,6 @@ bool upload_queue_has_up_to(const struct upload_queue *queue, uint64_t number)
     return oldest != NULL && oldest->number <= number;
 }
 
-bool upload_queue_waits_up_to(struct upload_queue *queue, uint64_t number)
-{
-    (void)pthread_mutex_lock(&queue->lock);
-    const bool has = upload_queue_has_up_to(queue, number);
-    (void)pthread_mutex_unlock(&queue->lock);
-    return has;
-}
-
 void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns)
 {
     thread_wait(&queue->has_changed, &queue->lock, moment_ns);

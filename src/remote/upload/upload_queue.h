@@ -63,10 +63,9 @@ struct upload *upload_queue_take(struct upload_queue *queue);
  * with the same id. */
 void upload_queue_finish(struct upload_queue *queue, bool is_tried_again);
 
-/* Returns true if an item is left whose number is at most `number`, including the active item. The caller of the first
- * function holds the lock. */
+/* Returns true if an item is left whose number is at most `number`, including the active item. The caller holds the
+ * lock. */
 bool upload_queue_has_up_to(const struct upload_queue *queue, uint64_t number);
-bool upload_queue_waits_up_to(struct upload_queue *queue, uint64_t number);
 /* Waits for a change of the queue, until `moment_ns` at the latest. The caller holds the lock. */
 void upload_queue_wait(struct upload_queue *queue, uint64_t moment_ns);
 /* Wakes all waiting threads. */

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "support/faulty_server.h"
 #include "support/forked_child.h"
 #include "support/gate.h"
 #include "support/machine_fixture.h"
@@ -221,6 +222,54 @@ TEST_F(RemoteLease, IsRenewedWhileItsHolderCompiles)
     EXPECT_EQ(token, redis.ask({"GET", key}));
     go_.open();
     finish(holder);
+}
+
+/* A server that stops reading an upload until a lease has been renewed three times meanwhile. */
+TEST_F(RemoteLease, IsRenewedWhileAnUploadTakesLong)
+{
+    constexpr size_t size = size_t{32} << 20; /* more than fits between the two ends of a connection */
+    const std::string end_of_set = "\r\n$2\r\nEX\r\n$7\r\n2592000\r\n"; /* 30 days */
+    std::atomic<int> renewals{0};
+    std::atomic<bool> is_uploading{false};
+    const FaultyServer server([&](FaultyConnection &connection) {
+        for (std::string words; !(words = connection.read_some()).empty();) {
+            const bool is_script = words.find("EVAL") != std::string::npos;
+            renewals += words.find("PEXPIRE") != std::string::npos;
+            const bool is_upload = !is_script && words.find("\r\nSET\r\n") != std::string::npos;
+            if (is_upload && !is_uploading.exchange(true)) {
+                while (renewals < 3 && connection.pause(5)) {
+                }
+            }
+            while (is_upload && words.find(end_of_set) == std::string::npos) {
+                const std::string some = connection.read_some();
+                if (some.empty())
+                    return;
+                words = words.substr(words.size() - std::min(words.size(), end_of_set.size())) + some;
+            }
+            if (!connection.send_bytes(is_upload                                 ? "+OK\r\n"
+                                       : words.find("'NX'") != std::string::npos ? ":0\r\n"
+                                       : is_script                               ? ":1\r\n"
+                                                                                 : "$-1\r\n"))
+                return;
+        }
+    });
+    ingot_remote_info_t info = remote_info();
+    info.lease_time_ms = 600;
+    const Machine machine(folder(0), "redis://127.0.0.1:" + std::to_string(server.port()), info_with_wait(kLongMs),
+                          info);
+    ASSERT_EQ(INGOT_SUCCESS, machine.tier().put(kId, random_bytes(1, size)));
+    ASSERT_TRUE(becomes_true([&] { return is_uploading.load(); }));
+    Session session;
+    session.hook = [&](const char *operation) {
+        if (std::string(operation) == "build") {
+            EXPECT_TRUE(becomes_true([&] { return renewals >= 3; }));
+        }
+        return INGOT_SUCCESS;
+    };
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, machine.request(session, kSource));
+    EXPECT_EQ(1u, machine.tier().stats().leases) << machine.tier().events.all();
+    EXPECT_EQ(0u, machine.tier().stats().lost_leases) << machine.tier().events.all();
+    renewals = 3; /* if there were none, the server goes on anyway */
 }
 
 TEST_F(RemoteLease, IsTakenOverOnceWhenItsHolderDies)

@@ -148,7 +148,7 @@ TEST(RemoteQueue, NumbersItemsInTheOrderOfTheirArrival)
     queue.take();
     upload_queue_finish(&queue.queue, false);
     EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, number));
-    EXPECT_FALSE(upload_queue_waits_up_to(&queue.queue, number));
+    EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, number));
     EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, queue.queue.last_number));
 }
 
@@ -160,13 +160,13 @@ TEST(RemoteQueue, KnowsThatAnItemWasDroppedOrReplaced)
     const uint64_t first = queue.added.number;
     queue.add("b", "2");
     const uint64_t second = queue.added.number;
-    EXPECT_TRUE(upload_queue_waits_up_to(&queue.queue, first));
+    EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, first));
     queue.add("c", "3");
     EXPECT_EQ(1u, queue.added.dropped_count);
-    EXPECT_FALSE(upload_queue_waits_up_to(&queue.queue, first));
-    EXPECT_TRUE(upload_queue_waits_up_to(&queue.queue, second));
+    EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, first));
+    EXPECT_TRUE(upload_queue_has_up_to(&queue.queue, second));
     queue.add("b", "");
-    EXPECT_FALSE(upload_queue_waits_up_to(&queue.queue, second));
+    EXPECT_FALSE(upload_queue_has_up_to(&queue.queue, second));
 }
 
 TEST(RemoteQueue, TakesNothingOnceClosed)

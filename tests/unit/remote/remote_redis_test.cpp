@@ -128,8 +128,9 @@ TEST(RemoteRedis, CompressesWhatShrinks)
 TEST(RemoteRedis, LoadsWhatWaitsForItsUpload)
 {
     const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()));
-    EXPECT_EQ(INGOT_IO_ERROR, tier.load(bytes_of("another id"))); /* there is no server, so uploads wait */
     EXPECT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
+    /* there is no server, so uploads wait */
+    ASSERT_TRUE(server_process::becomes_true([&] { return tier.stats().is_uploading == 0; }));
     Bytes blob;
     EXPECT_EQ(INGOT_SUCCESS, tier.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
@@ -263,7 +264,10 @@ TEST(RemoteRedis, DropsUploadsRatherThanWaits)
 {
     const Tier tier("redis://127.0.0.1:" + std::to_string(server_process::free_port()),
                     info_with([](auto *info) { info->max_waiting = 3; }));
-    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId)); /* there is no server, so uploads wait */
+    EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
+    EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id 0"), kBlob));
+    /* there is no server, so uploads wait */
+    ASSERT_TRUE(server_process::becomes_true([&] { return tier.stats().is_uploading == 0; }));
     for (int i = 0; i < 10; ++i)
         EXPECT_EQ(INGOT_SUCCESS, tier.put(bytes_of("id " + std::to_string(i)), kBlob));
     EXPECT_EQ(3u, tier.stats().waiting);

@@ -1,0 +1,32 @@
+/*
+ * leases.h - keeps the leases of a tier. The tier's thread renews them, and ends them after their uploads.
+ *
+ * No lock is held during a request.
+ */
+#ifndef INGOT_REMOTE_TIER_LEASES_H
+#define INGOT_REMOTE_TIER_LEASES_H
+
+#include "remote/tier/tier.h"
+
+void leases_init(struct leases *leases);
+/* The tier's thread must have ended. */
+void leases_fini(struct leases *leases);
+
+/* Adds a lease that the server has given, which leases_work frees. began_ns: when the request began. */
+void leases_add(struct tier *tier, struct lease *lease, uint64_t began_ns);
+/* Makes the tier's thread end a lease. */
+void leases_end(struct tier *tier, struct lease *lease, bool may_others_take);
+/* Records that a key's object waits for its upload, if there is a lease for the key. Wakes the thread in any case,
+ * because the queue may have dropped other uploads to make room. */
+void leases_note_queued(struct tier *tier, const char *key, uint64_t upload_number);
+/* Records how the upload of a key's object ended, if there is a lease for the key. */
+void leases_note_uploaded(struct tier *tier, const char *key, bool has_failed);
+
+/* Returns when a lease must be renewed or ended: 0: now. The caller holds the lock. */
+uint64_t leases_due_ns(const struct tier *tier);
+/* Renews or ends all leases for which this is due. Returns false if there was none. Called by the tier's thread. */
+bool leases_work(struct tier *tier);
+/* Ends as many leases as the guard's time allows, when the tier's thread has ended. */
+void leases_end_all(struct tier *tier);
+
+#endif
