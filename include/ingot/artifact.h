@@ -150,8 +150,9 @@ INGOT_API ingot_status_t ingot_turn_finish(ingot_turn_t turn, const ingot_artifa
  *
  * @param turn             Not valid afterwards. NULL: does nothing.
  * @param may_others_take  Not 0: one of the waiting callers gets the turn next. 0: making the artifact will fail for
- *                         others as well, so all waiting callers get a turn at once, and for some time, nobody waits
- *                         for this artifact.
+ *                         others as well, so all waiting callers get a turn at once, and for a minute, nobody waits
+ *                         for this artifact. Machines that share the cache do not wait for each other either, but on
+ *                         each of them, one caller tries to make it first.
  */
 INGOT_API void ingot_turn_abandon(ingot_turn_t turn, int may_others_take);
 

@@ -77,7 +77,9 @@ static ingot_status_t wait_for_processes(struct ingot_turn *turn, uint64_t until
         turn_list_note_wait(turn, since_ns, files_steady_clock_ns());
         status = busy();
     }
-    if (status == INGOT_NOT_FOUND)
+    if (status == INGOT_NOT_FOUND && build_turn_is_pointless(build))
+        turn_list_begin_useless(turn, build);
+    else if (status == INGOT_NOT_FOUND)
         turn_list_begin(turn, build, build != NULL ? build_turn_limit_ns(build) : DEFAULT_LIMIT_NS);
     else
         turn_list_end(turn, build, status == INGOT_SUCCESS ? BUILD_TURN_LOADED : BUILD_TURN_NOT_STORED);

@@ -5,6 +5,9 @@
  * same artifact from the same storage wait for the end of that turn, so only one thread per process takes part in the
  * competition between processes.
  *
+ * If waiting for an artifact is useless, its turns are not in the list, and that is noted for some time. Otherwise, a
+ * thread that comes later would be listed, and those that come after it would wait for it.
+ *
  * A turn whose deadline passes is ended here. Threads that wait for a turn see its deadline. If other processes may
  * wait for a turn, a thread of this file ends it. One such thread serves all turns, and it ends with the last of them.
  *
@@ -22,9 +25,12 @@
 #include "cache/lock.h"
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
+#include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
 
 #define KNOWN_WAITS 32u
+#define KNOWN_USELESS 32u
+#define USELESS_NS (60 * NS_PER_SECOND)  /* the reason may be temporary */
 #define WAIT_GAP_NS (10 * NS_PER_SECOND) /* a later wait for the same artifact does not continue an earlier one */
 
 /* A thread that waits for a turn, on the stack of that thread. */
@@ -37,15 +43,23 @@ struct waiter {
 
 /* A wait for another process, which may consist of several calls. */
 struct known_wait {
-    ingot_storage_t storage;
+    uint64_t storage; /* its number */
     uint64_t id_hash;
     uint64_t since_ns;
     uint64_t last_ns; /* 0: unused */
 };
 
+/* An artifact for which waiting is useless. */
+struct known_useless {
+    uint64_t storage; /* its number */
+    uint64_t id_hash;
+    uint64_t until_ns; /* 0: unused */
+};
+
 static struct ingot_turn *first_turn;
 static struct waiter *first_waiter;
 static struct known_wait known_waits[KNOWN_WAITS];
+static struct known_useless known_useless[KNOWN_USELESS];
 static bool has_watcher;
 static unsigned long owner; /* the process of all this */
 
@@ -60,6 +74,7 @@ static void take_lock(void)
     first_waiter = NULL;
     has_watcher = false;
     memset(known_waits, 0, sizeof(known_waits));
+    memset(known_useless, 0, sizeof(known_useless));
 }
 
 static bool is_same(const struct ingot_turn *a, const struct ingot_turn *b)
@@ -75,10 +90,42 @@ static struct ingot_turn *find_same(const struct ingot_turn *wanted)
     return turn;
 }
 
+/* Returns what is known about the uselessness of waiting for this artifact, or NULL. Requires the lock. */
+static struct known_useless *find_useless(const struct ingot_turn *turn)
+{
+    const uint64_t id_hash = checksum_bucket_of(turn->id_size, turn->id);
+    for (size_t i = 0; i < KNOWN_USELESS; ++i)
+        if (known_useless[i].storage == storage_number(turn->storage) && known_useless[i].id_hash == id_hash)
+            return &known_useless[i];
+    return NULL;
+}
+
+static bool is_useless(const struct ingot_turn *turn)
+{
+    const struct known_useless *known = find_useless(turn);
+    return known != NULL && files_steady_clock_ns() < known->until_ns;
+}
+
+/* If too many artifacts are known, forgets the one that was noted first. Requires the lock. */
+static void note_useless(const struct ingot_turn *turn)
+{
+    struct known_useless *known = find_useless(turn);
+    if (known == NULL) {
+        known = &known_useless[0];
+        for (size_t i = 1; i < KNOWN_USELESS; ++i)
+            if (known_useless[i].until_ns < known->until_ns)
+                known = &known_useless[i];
+    }
+    *known = (struct known_useless){storage_number(turn->storage), checksum_bucket_of(turn->id_size, turn->id),
+                                    files_steady_clock_ns() + USELESS_NS};
+}
+
 /* Removes a turn from the list and wakes the threads that wait for it. Requires the lock. */
-static void unlist(struct ingot_turn *turn, bool is_useless)
+static void unlist(struct ingot_turn *turn, bool is_pointless)
 {
     struct ingot_turn **at = &first_turn;
+    if (is_pointless)
+        note_useless(turn);
     while (*at != turn)
         at = &(*at)->next;
     *at = turn->next;
@@ -86,7 +133,7 @@ static void unlist(struct ingot_turn *turn, bool is_useless)
     for (struct waiter *waiter = first_waiter; waiter != NULL; waiter = waiter->next) {
         if (!waiter->is_over && is_same(waiter->wanted, turn)) {
             waiter->is_over = true;
-            waiter->is_useless = is_useless;
+            waiter->is_useless = is_pointless;
         }
     }
     lock_wake();
@@ -206,7 +253,9 @@ enum turn_claim turn_list_claim(struct ingot_turn *turn, uint64_t until_ns)
 {
     enum turn_claim claim = TURN_CLAIMED;
     take_lock();
-    if (find_same(turn) != NULL) {
+    if (is_useless(turn)) {
+        claim = TURN_USELESS;
+    } else if (find_same(turn) != NULL) {
         claim = wait_for_thread(turn, until_ns);
     } else {
         turn->next = first_turn;
@@ -224,6 +273,14 @@ void turn_list_begin(struct ingot_turn *turn, struct build_turn *build, uint64_t
     turn->limit_ns = limit_ns;
     turn->began_ns = files_steady_clock_ns();
     set_deadline(turn, turn->began_ns + limit_ns);
+}
+
+void turn_list_begin_useless(struct ingot_turn *turn, struct build_turn *build)
+{
+    take_lock();
+    turn->build = build;
+    unlist(turn, true);
+    lock_give();
 }
 
 void turn_list_set_deadline(struct ingot_turn *turn, uint64_t deadline_ns)
@@ -248,14 +305,18 @@ void turn_list_end(struct ingot_turn *turn, struct build_turn *build, enum build
         lock_wait();
     if (turn->is_listed)
         end_listed(turn, build != NULL ? build : turn->build, end);
+    struct build_turn *unlisted = turn->build; /* see turn_list_begin_useless */
+    turn->build = NULL;
     lock_give();
+    build_turn_end(unlisted, end);
 }
 
 /* Returns what is known about a wait for this artifact, or NULL. Requires the lock. */
 static struct known_wait *find_wait(const struct ingot_turn *turn, uint64_t id_hash)
 {
     for (size_t i = 0; i < KNOWN_WAITS; ++i)
-        if (known_waits[i].last_ns != 0 && known_waits[i].storage == turn->storage && known_waits[i].id_hash == id_hash)
+        if (known_waits[i].last_ns != 0 && known_waits[i].storage == storage_number(turn->storage) &&
+            known_waits[i].id_hash == id_hash)
             return &known_waits[i];
     return NULL;
 }
@@ -278,6 +339,7 @@ void turn_list_note_wait(const struct ingot_turn *turn, uint64_t since_ns, uint6
     for (size_t i = 1; i < KNOWN_WAITS; ++i)
         if (known_waits[i].last_ns < oldest->last_ns)
             oldest = &known_waits[i];
-    *oldest = (struct known_wait){turn->storage, checksum_bucket_of(turn->id_size, turn->id), since_ns, now_ns};
+    *oldest = (struct known_wait){storage_number(turn->storage), checksum_bucket_of(turn->id_size, turn->id), since_ns,
+                                  now_ns};
     lock_give();
 }

@@ -38,6 +38,8 @@ enum turn_claim turn_list_claim(struct ingot_turn *turn, uint64_t until_ns);
 
 /* Begins the part of a listed turn for other processes. From then on, the deadline applies. */
 void turn_list_begin(struct ingot_turn *turn, struct build_turn *build, uint64_t limit_ns);
+/* Takes a turn out of the list, because waiting for it is useless. It keeps its part for other processes. */
+void turn_list_begin_useless(struct ingot_turn *turn, struct build_turn *build);
 void turn_list_set_deadline(struct ingot_turn *turn, uint64_t deadline_ns);
 
 /* Ends a turn for all who wait, unless it has ended. Afterwards, the caller may free it. Also removes a turn that is

@@ -67,6 +67,7 @@ static void finish(ingot_storage_t storage);
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
                               void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info)
 {
+    static atomic_uint_fast64_t newest_number;
     ingot_storage_ops_t copy;
     const ingot_status_t status = copy_ops(&copy, ops);
     if (status != INGOT_SUCCESS)
@@ -76,6 +77,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
     *made = (struct ingot_storage){.kind = kind, .ops = copy, .self = self, .allocator = *allocator};
     atomic_init(&made->references, 1);
+    made->number = atomic_fetch_add_explicit(&newest_number, 1, memory_order_relaxed) + 1;
     const ingot_status_t initialized = init(made);
     if (initialized != INGOT_SUCCESS) {
         memory_free(allocator, made, sizeof(*made));
@@ -369,6 +371,11 @@ void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status
 void *storage_self(ingot_storage_t storage, enum storage_kind kind)
 {
     return storage != NULL && storage->kind == kind ? storage->self : NULL;
+}
+
+uint64_t storage_number(ingot_storage_t storage)
+{
+    return storage->number;
 }
 
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage)

@@ -74,6 +74,8 @@ void storage_set_build_locks(ingot_storage_t storage, const struct build_locks *
 
 /* Returns a storage's `self`, or NULL if the storage is NULL or of another kind. */
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);
+/* Returns a number that identifies the storage in this process, also after its end. */
+uint64_t storage_number(ingot_storage_t storage);
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
 
 /* Returns the tier to which a chain stores, or the storage itself if it is not a chain. */

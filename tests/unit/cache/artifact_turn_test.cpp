@@ -255,13 +255,44 @@ TEST_F(ArtifactTurn, AUselessTurnWakesAll)
     for (int i = 0; i < kThreads; ++i)
         waiting.wait();
     ingot_turn_abandon(begun.turn, 0);
-    for (int i = 0; i < 2; ++i) /* a thread that comes late waits for the first of the others */
+    for (int i = 0; i < kThreads + 1; ++i)
         begun_.wait();
     for (int i = 0; i < kThreads + 1; ++i)
         go_.open();
     for (std::thread &waiter : waiters)
         waiter.join();
     EXPECT_EQ(0, forked_child::wait_for(child));
+}
+
+/* Threads and processes that come later do not wait either, although turns of others are open. */
+TEST_F(ArtifactTurn, AfterAUselessTurnNobodyWaits)
+{
+    const auto get_two = [&] {
+        Cache cache(info_);
+        const Begun first = begin(&cache, key_, 0);
+        const Begun second = begin(&cache, key_, kForever);
+        begun_.open();
+        go_.wait();
+        ingot_turn_abandon(first.turn, 1);
+        ingot_turn_abandon(second.turn, 1);
+        return first.turn != nullptr && second.turn != nullptr ? 0 : 1;
+    };
+    Cache cache(info_);
+    ingot_turn_abandon(begin(&cache, key_, 0).turn, 0);
+    std::vector<pid_t> children = {start_process(get_two), start_process(get_two)};
+    for (size_t i = 0; i < children.size(); ++i)
+        begun_.wait();
+    const Begun first = begin(&cache, key_, 0);
+    const Begun second = begin(&cache, key_, 0);
+    EXPECT_NE(nullptr, first.turn);
+    EXPECT_NE(nullptr, second.turn);
+    ingot_turn_abandon(first.turn, 1);
+    EXPECT_EQ(INGOT_SUCCESS, finish(second.turn, "made"));
+    EXPECT_EQ("made", begin(&cache, key_, 0).value);
+    for (size_t i = 0; i < children.size(); ++i)
+        go_.open();
+    for (const pid_t child : children)
+        EXPECT_EQ(0, forked_child::wait_for(child));
 }
 
 TEST_F(ArtifactTurn, AFailedMakerIsNotCachedAndItsStatusIsReturned)
@@ -589,5 +620,10 @@ TEST_F(ArtifactTurn, ThreadsWaitForEachOtherWithAnyStorage)
     const Begun next = begin(&cache, other, kForever);
     EXPECT_NE(nullptr, next.turn);
     ingot_turn_abandon(late.turn, 1);
-    ingot_turn_abandon(next.turn, 1);
+    ingot_turn_abandon(next.turn, 0);
+    const Begun two[] = {begin(&cache, other, 0), begin(&cache, other, 0)};
+    for (const Begun &each : two) {
+        EXPECT_NE(nullptr, each.turn);
+        ingot_turn_abandon(each.turn, 1);
+    }
 }

@@ -278,7 +278,7 @@ static enum build_lock_state try_take(struct build_lock *lock)
     if (is_held_here(lock))
         return BUILD_LOCK_HELD_HERE;
     if (!is_open(lock))
-        return BUILD_LOCK_POINTLESS;
+        return BUILD_LOCK_UNUSABLE;
     for (unsigned i = 0; i < ATTEMPTS; ++i) {
         int result = files_try_lock(lock->fd, lock->byte);
         if (result == 0) {
@@ -289,7 +289,7 @@ static enum build_lock_state try_take(struct build_lock *lock)
             result = files_find_lock(lock->fd, lock->byte, &found);
         if (result < 0) {
             tell_unlockable(lock->directory, result);
-            return BUILD_LOCK_POINTLESS;
+            return BUILD_LOCK_UNUSABLE;
         }
         if (found == FILES_LOCK_SHARED) {
             (void)files_try_lock_shared(lock->fd, lock->byte); /* if this fails, others find a different lock or none */

@@ -14,7 +14,8 @@ enum build_lock_state {
     BUILD_LOCK_TAKEN,
     BUILD_LOCK_BUSY,      /* another process builds the program */
     BUILD_LOCK_HELD_HERE, /* another thread of this process builds the program */
-    BUILD_LOCK_POINTLESS  /* waiting is useless or the lock unusable, so the caller should build without the lock */
+    BUILD_LOCK_POINTLESS, /* another process has found that waiting is useless, so the caller should build, too */
+    BUILD_LOCK_UNUSABLE   /* the caller should build without the lock */
 };
 
 /* A handle to the lock of one id. */

@@ -69,6 +69,7 @@ struct storage_around {
 
 struct ingot_storage {
     enum storage_kind kind;
+    uint64_t number; /* no other storage of this process has it, not even one at the same address later; never 0 */
     ingot_storage_ops_t ops;
     void *self;
     storage_load_t load_for_core;        /* NULL: ops.load is used instead */

@@ -57,6 +57,7 @@ struct build_turn {
     bool is_over;           /* waiting is over */
     bool is_artifact;       /* the turn does not belong to a thread */
     bool is_busy;           /* the caller of an artifact's turn does not want to wait longer */
+    bool is_pointless;      /* another process has found that waiting is useless */
     bool is_late;           /* the wait took too long, and this has not been reported yet */
     uint64_t waiting_ns;    /* when waiting began; 0: it has not begun */
     uint64_t until_ns;      /* the limit of the wait, see may_wait */
@@ -154,6 +155,11 @@ bool build_turn_is_busy(const struct build_turn *turn)
     return turn != NULL && turn->is_busy;
 }
 
+bool build_turn_is_pointless(const struct build_turn *turn)
+{
+    return turn != NULL && turn->is_pointless;
+}
+
 static void count(const struct build_turn *turn, bool is_timeout)
 {
     ingot_storage_t counting[] = {turn->storage, turn->store};
@@ -236,6 +242,7 @@ static bool wait_once(struct build_turn *turn)
         turn->is_taken = true;
         turn->taken_ns = files_steady_clock_ns();
     }
+    turn->is_pointless = state == BUILD_LOCK_POINTLESS;
     const bool is_busy = state == BUILD_LOCK_BUSY || (state == BUILD_LOCK_HELD_HERE && turn->is_artifact);
     return is_busy && thread_may_wait(turn) && pause_once(turn, LONGEST_PAUSE_NS, INGOT_LEASE_NONE);
 }

@@ -39,6 +39,8 @@ struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_
 bool build_turn_wait(struct build_turn *turn);
 /* True if build_turn_wait has returned because of `until_ns`. */
 bool build_turn_is_busy(const struct build_turn *turn);
+/* True if build_turn_wait has returned because another process has found that waiting is useless. */
+bool build_turn_is_pointless(const struct build_turn *turn);
 /* Returns how long a turn should last at most: as long as others wait for its end. */
 uint64_t build_turn_limit_ns(const struct build_turn *turn);
 /* Ends a turn. Does nothing if turn is NULL. */
