@@ -10,6 +10,7 @@
 
 #include "support/artifact_fixture.h"
 #include "support/forked_child.h"
+#include "support/gate.h"
 #include "support/scratch_directory.h"
 #include "support/server_process.h"
 
@@ -22,8 +23,7 @@ namespace
 class ArtifactRemote : public testing::Test
 {
 protected:
-    /* Makes or loads an artifact on a machine. Returns its bytes. */
-    std::string make(int machine, const Key &key, const std::string &bytes, int *count) const
+    ingot_cache_t open(int machine) const
     {
         const std::string path = (scratch_.path() / std::to_string(machine)).string();
         const std::string url = redis_.url();
@@ -33,6 +33,13 @@ protected:
         info.flags = INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT | INGOT_CACHE_OPEN_STRICT;
         ingot_cache_t cache = nullptr;
         EXPECT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache, &info)) << ingot_last_error_detail();
+        return cache;
+    }
+
+    /* Makes or loads an artifact on a machine. Returns its bytes. */
+    std::string make(int machine, const Key &key, const std::string &bytes, int *count) const
+    {
+        ingot_cache_t cache = open(machine);
         struct Making {
             const std::string *bytes;
             int *count;
@@ -112,4 +119,46 @@ TEST_F(ArtifactRemote, ALyingServerIsNotBelieved)
     EXPECT_EQ("again", make(3, Key("one"), "again", &count));
     EXPECT_EQ("again", make(4, Key("one"), "other", &count));
     EXPECT_EQ(4, count);
+}
+
+/* A machine that waits for the lease gets a turn at once, and so does one that comes later, although the turns of
+ * others are open. */
+TEST_F(ArtifactRemote, AUselessTurnWakesOtherMachines)
+{
+    const Key key("useless");
+    const Gate waiting;
+    const Gate begun;
+    const Gate go;
+    const auto begin = [&](ingot_cache_t cache) {
+        ingot_buffer_t value = INGOT_BUFFER_INIT;
+        ingot_turn_t turn = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_begin(cache, key.get(), INGOT_ARTIFACT_NO_LIMIT, &value, &turn));
+        return turn;
+    };
+    ingot_cache_t cache = open(0);
+    ingot_turn_t turn = begin(cache);
+    ASSERT_NE(nullptr, turn);
+    std::vector<pid_t> machines;
+    for (int machine = 1; machine <= 4; ++machine)
+        machines.push_back(forked_child::start([&] {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            ingot_cache_t own = open(machine);
+            waiting.open();
+            ingot_turn_t mine = begin(own);
+            begun.open();
+            go.wait();
+            ingot_turn_abandon(mine, 0);
+            ingot_cache_release(own);
+            return mine != nullptr ? 0 : 1;
+        }));
+    for (size_t i = 0; i < machines.size(); ++i)
+        waiting.wait();
+    ingot_turn_abandon(turn, 0);
+    for (size_t i = 0; i < machines.size(); ++i)
+        begun.wait();
+    for (size_t i = 0; i < machines.size(); ++i)
+        go.open();
+    for (const pid_t machine : machines)
+        EXPECT_EQ(0, forked_child::wait_for(machine));
+    ingot_cache_release(cache);
 }
