@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/adopt/adopt.h"
+#include "cli/adopt/kinds.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
@@ -37,6 +39,7 @@ struct running {
     const char *trace;
     const char *recipe;
     unsigned on_miss; /* 0 if not given */
+    struct text_list adopt;
     bool is_read_only;
     bool has_stats;
     bool is_strict;
@@ -85,6 +88,16 @@ static const struct command_option options[] = {
      .at = offsetof(struct running, recipe),
      .help = "Append what programs are compiled from to the recipe FILE, which \"ingot build\" compiles elsewhere. "
              "Programs that cannot be built from a recipe are listed in it with the reason"},
+    {.name = "adopt",
+     .letter = 'a',
+     .kind = VALUE_TEXT,
+     .flags = OPTION_REPEATED,
+     .value = "KIND=DIRECTORY",
+     .at = offsetof(struct running, adopt),
+     .help = "Fill the cache directory of a tool that knows no other cache from the store before the command runs, and "
+             "store its new files at the end. KIND is warp, taichi, tilelang, deepgemm, triton, torch_extensions or "
+             "flashinfer. The files belong to the versions of the tool in the command's Python, to the device and to "
+             "its driver. From a server, they come only if seals are required"},
     {.name = "stats",
      .letter = 's',
      .at = offsetof(struct running, has_stats),
@@ -239,25 +252,49 @@ static bool check_recipe(void)
     return status == INGOT_SUCCESS;
 }
 
-static int run_with_stats(char **command)
+/* Executes the command in a child, because something is to be done after its end. */
+static int run_and_wait(const struct running *running, struct adopted *adopted)
 {
     int status = 0;
-    char *path = run_stats_begin();
-    if (path == NULL)
+    char *path = running->has_stats ? run_stats_begin() : NULL;
+    if (running->has_stats && path == NULL)
         return EXIT_RUN_FAILED;
-    const bool has_run = run_child_wait(command, &status);
-    run_stats_end(path);
+    adopt_fill(adopted, running->command);
+    const bool has_run = run_child_wait(running->command, &status);
+    adopt_keep(adopted);
+    if (path != NULL)
+        run_stats_end(path);
     free(path);
     return has_run ? run_child_end(status) : EXIT_RUN_FAILED;
+}
+
+static bool read_adopted(const struct text_list *texts, struct adopted **list)
+{
+    for (size_t i = 0; i < texts->count; ++i) {
+        struct adopted *longer = adopt_add(*list, texts->items[i]);
+        if (longer == NULL) {
+            char *names = adopt_kind_names();
+            (void)fprintf(stderr, "ingot run: --adopt: \"%.80s\" is not KIND=DIRECTORY with one of the kinds %s\n",
+                          texts->items[i], names);
+            free(names);
+            return false;
+        }
+        *list = longer;
+    }
+    return true;
 }
 
 static int run(void *values)
 {
     const struct running *running = values;
+    struct adopted *adopted = NULL;
+    if (!read_adopted(&running->adopt, &adopted))
+        return EXIT_RUN_FAILED;
     set_variables(running);
     if (!set_layer() || !check_recipe() || !check_store(running))
         return EXIT_RUN_FAILED;
-    return running->has_stats ? run_with_stats(running->command) : run_child_execute(running->command);
+    const bool waits = running->has_stats || adopted != NULL;
+    return waits ? run_and_wait(running, adopted) : run_child_execute(running->command);
 }
 
 const struct command command_run = {

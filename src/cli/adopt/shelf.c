@@ -1,0 +1,165 @@
+/*
+ * shelf.c - loads and stores artifacts of adopted directories; see shelf.h.
+ */
+#include "cli/adopt/shelf.h"
+
+#include <ingot/persist.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if INGOT_WITH_REMOTE
+#include <ingot/remote.h>
+#endif
+
+#include "cli/base/memory.h"
+#include "cli/store/store.h"
+
+#define KIND "adopted"
+
+enum { TEXT_CAPACITY = 16384 };
+
+#if INGOT_WITH_REMOTE
+/* Puts the server that the environment names behind the store. Returns false, with a message, on failure. */
+static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t policy)
+{
+    char text[TEXT_CAPACITY];
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    const ingot_status_t read = ingot_remote_info_from_environment(&info, sizeof(text), text);
+    if (read == INGOT_NOT_FOUND)
+        return true;
+    if (read == INGOT_SUCCESS && policy != INGOT_PERSIST_TRUST_REQUIRE) {
+        (void)fprintf(stderr,
+                      "ingot run: --adopt %s: the files run as code, so they come from a server only if seals are "
+                      "required: set INGOT_PERSIST_TRUST=require and INGOT_PERSIST_KEYS\n",
+                      shelf->kind->name);
+        return false;
+    }
+    info.on_event = store_tell_event;
+    ingot_storage_t chain = NULL;
+    ingot_status_t status = read == INGOT_SUCCESS ? ingot_remote_open(&shelf->server, &info) : read;
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_set_write_through(shelf->server, 1);
+    const ingot_storage_t tiers[] = {shelf->storage, shelf->server};
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_chain(&chain, 2, tiers);
+    if (status != INGOT_SUCCESS) {
+        (void)store_failed("opening the server", status);
+        return false;
+    }
+    ingot_storage_release(shelf->storage);
+    shelf->storage = chain;
+    return true;
+}
+
+static void flush_server(const struct adopt_shelf *shelf)
+{
+    if (shelf->server != NULL && ingot_remote_flush(shelf->server, 0) != INGOT_SUCCESS)
+        (void)fprintf(stderr, "ingot run: --adopt %s: the server did not get everything: %s\n", shelf->kind->name,
+                      ingot_last_error_detail());
+}
+#else
+static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t policy)
+{
+    (void)shelf;
+    (void)policy;
+    return true;
+}
+
+static void flush_server(const struct adopt_shelf *shelf)
+{
+    (void)shelf;
+}
+#endif
+
+bool adopt_shelf_open(struct adopt_shelf *shelf)
+{
+    char text[TEXT_CAPACITY];
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    ingot_status_t status = ingot_persist_info_from_environment(&info, sizeof(text), text);
+    if (info.max_bytes == 0)
+        info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
+    info.on_event = store_tell_event;
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_open(&shelf->storage, &info);
+    if (status != INGOT_SUCCESS)
+        (void)store_failed("opening the store", status);
+    if (status == INGOT_SUCCESS && add_server(shelf, info.trust_policy))
+        return true;
+    adopt_shelf_close(shelf);
+    return false;
+}
+
+void adopt_shelf_close(struct adopt_shelf *shelf)
+{
+    flush_server(shelf);
+    ingot_storage_release(shelf->storage);
+    ingot_storage_release(shelf->server);
+    shelf->storage = NULL;
+    shelf->server = NULL;
+}
+
+static ingot_artifact_field_t field_of(const char *name, const char *value)
+{
+    return (ingot_artifact_field_t){name, strlen(value), value};
+}
+
+/* Returns the id of a path's artifact, which the caller frees. */
+static uint8_t *make_id(const struct adopt_shelf *shelf, const char *path, size_t *size)
+{
+    const ingot_artifact_field_t fields[] = {
+        field_of("tool", shelf->kind->name),
+        field_of("versions", shelf->identity.versions),
+        field_of("device", shelf->identity.device),
+        field_of("driver", shelf->identity.driver),
+        field_of("path", path),
+        field_of("processor", shelf->identity.processor),
+    };
+    const ingot_artifact_key_t key = {sizeof(key), KIND, sizeof(fields) / sizeof(fields[0]), fields};
+    *size = 0;
+    if (ingot_artifact_key_get_id(&key, size, NULL) != INGOT_SUCCESS)
+        return NULL;
+    uint8_t *id = memory_get(*size);
+    if (ingot_artifact_key_get_id(&key, size, id) == INGOT_SUCCESS)
+        return id;
+    free(id);
+    return NULL;
+}
+
+static void release(ingot_buffer_t *buffer)
+{
+    if (buffer->release != NULL)
+        buffer->release(buffer);
+    *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
+}
+
+bool adopt_shelf_load(const struct adopt_shelf *shelf, const char *path, ingot_buffer_t *value)
+{
+    size_t size = 0;
+    uint8_t *id = make_id(shelf, path, &size);
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
+    const bool is_loaded = id != NULL && ingot_storage_load(shelf->storage, size, id, &blob) == INGOT_SUCCESS &&
+                           ingot_artifact_unpack(size, id, &blob, value) == INGOT_SUCCESS;
+    release(&blob);
+    free(id);
+    return is_loaded;
+}
+
+bool adopt_shelf_store(const struct adopt_shelf *shelf, const char *path, size_t size, const void *bytes)
+{
+    size_t id_size = 0;
+    uint8_t *id = make_id(shelf, path, &id_size);
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
+    info.label = path;
+    ingot_status_t status =
+        id != NULL ? ingot_artifact_pack(id_size, id, &info, size, bytes, &blob) : INGOT_INVALID_ARGUMENTS;
+    if (status == INGOT_SUCCESS)
+        status = ingot_storage_store(shelf->storage, id_size, id, blob.size, blob.bytes);
+    if (status != INGOT_SUCCESS)
+        (void)fprintf(stderr, "ingot run: --adopt %s: \"%s\" was not stored: %s\n", shelf->kind->name, path,
+                      ingot_last_error_detail());
+    release(&blob);
+    free(id);
+    return status == INGOT_SUCCESS;
+}
