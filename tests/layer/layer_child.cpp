@@ -13,6 +13,8 @@
  *   fork     forks before its first call, and parent and child do as plain
  *   forked   does as plain; forks; the child ends by exit(), and the parent does as plain once more
  *   linked   compiles and links a few programs, and launches them
+ *   asks     builds a program twice, asks all about it as applications with caches of their own do, and builds one that
+ *            does not compile
  *   exec     does as plain and then starts itself as plain, with the environment as the loader left it
  */
 #include <CL/cl.h>
@@ -194,6 +196,44 @@ void link_some()
     device.release();
 }
 
+void ask_all(const Device &device, cl_program program)
+{
+    char text[4096] = "";
+    size_t size = 0;
+    for (const cl_program_build_info name : {CL_PROGRAM_BUILD_OPTIONS, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_BUILD_STATUS})
+        (void)clGetProgramBuildInfo(program, device.device, name, sizeof(text), text, nullptr);
+    (void)clGetProgramInfo(program, CL_PROGRAM_NUM_KERNELS, sizeof(size), &size, nullptr);
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) != CL_SUCCESS || size == 0)
+        return;
+    std::vector<unsigned char> bytes(size);
+    unsigned char *place = bytes.data();
+    (void)clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(place), &place, nullptr);
+}
+
+void ask()
+{
+    Device device;
+    const char *text = "#ifdef NOISY\n#warning noisy\n#endif\n#ifdef WRONG\n#error wrong\n#endif\n"
+                       "kernel void add(global int *out, int n) { *out = n; }\n";
+    cl_int error = CL_SUCCESS;
+    cl_program program = clCreateProgramWithSource(device.context, 1, &text, nullptr, &error);
+    for (const char *options : {"-DNOISY  -DBLANKS", "-DMORE", "-cl-denorms-are-zero"}) {
+        require(clBuildProgram(program, 0, nullptr, options, nullptr, nullptr) == CL_SUCCESS, "clBuildProgram");
+        ask_all(device, program);
+    }
+    cl_kernel kernel = clCreateKernel(program, "add", &error);
+    char name[64] = "";
+    (void)clGetKernelArgInfo(kernel, 0, CL_KERNEL_ARG_NAME, sizeof(name), name, nullptr);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+    program = clCreateProgramWithSource(device.context, 1, &text, nullptr, &error);
+    require(clBuildProgram(program, 0, nullptr, "-DWRONG", nullptr, nullptr) == CL_BUILD_PROGRAM_FAILURE, "-DWRONG");
+    ask_all(device, program);
+    clReleaseProgram(program);
+    device.release();
+    std::puts("1 right");
+}
+
 void together(const std::string &store)
 {
     World once(kFew, [&store] {
@@ -332,6 +372,8 @@ int main(int count, char **arguments)
         fork_later();
     else if (mode == "linked")
         link_some();
+    else if (mode == "asks")
+        ask();
     else if (mode == "exec")
         execute(arguments[0], arguments[2]);
     else

@@ -170,6 +170,17 @@ TEST_F(Layer, LeavesCompiledAndLinkedProgramsToTheDriver)
     }
 }
 
+/* Whatever the layer builds for an answer is counted, too. */
+TEST_F(Layer, CountsEachBuildThatReachesTheCompiler)
+{
+    for (const char *state : {"cold", "warm", "warm again"}) {
+        Ending ending = run_child("asks", layer_above);
+        expect_right(ending, "1");
+        EXPECT_EQ(ending.seen["build"], ending.counts["builds"] + ending.counts["passed"]) << state;
+        EXPECT_EQ(0u, ending.counts["passed"]) << state;
+    }
+}
+
 TEST_F(Layer, RecordsWhatTheApplicationBuilds)
 {
     using namespace recipe_fixture;

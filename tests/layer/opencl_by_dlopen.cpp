@@ -149,6 +149,12 @@ cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t size, void 
     return CALL(clGetKernelInfo)(kernel, name, size, value, ret);
 }
 
+cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t size, void *value,
+                          size_t *ret)
+{
+    return CALL(clGetKernelArgInfo)(kernel, index, name, size, value, ret);
+}
+
 cl_int clGetProgramInfo(cl_program program, cl_program_info name, size_t size, void *value, size_t *ret)
 {
     return CALL(clGetProgramInfo)(program, name, size, value, ret);

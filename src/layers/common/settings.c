@@ -24,7 +24,8 @@
 #define DISABLE "INGOT_LAYER_DISABLE"
 
 static _Atomic(ingot_storage_t) store;
-static ingot_status_t failure; /* written once by settings_open_store, like the next variable */
+static ingot_storage_t local_store; /* written once, before `store` */
+static ingot_status_t failure;      /* written once by settings_open_store, like the next variable */
 static char failure_reason[MAX_REASON];
 
 /* Reads the variable that turns the layer off. Returns false if its value is not a switch. */
@@ -122,8 +123,7 @@ void settings_open_store(ingot_event_callback_t on_event)
         return;
     }
     ingot_storage_t with_server = remote_open_behind(opened, on_event);
-    if (with_server != NULL)
-        ingot_storage_release(opened); /* with_server has its own reference */
+    local_store = opened;
     atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
 }
 
@@ -131,6 +131,11 @@ const char *settings_failure(ingot_status_t *status)
 {
     *status = failure;
     return failure != INGOT_SUCCESS ? failure_reason : NULL;
+}
+
+ingot_storage_t settings_local_store(void)
+{
+    return settings_store() != NULL ? local_store : NULL;
 }
 
 ingot_storage_t settings_store(void)

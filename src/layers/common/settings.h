@@ -17,6 +17,8 @@ bool settings_are_off(void);
 void settings_open_store(ingot_event_callback_t on_event);
 /* Returns the store, or NULL if it is not open; the layer then caches nothing. */
 ingot_storage_t settings_store(void);
+/* Returns the store on this machine, without the server behind it, or NULL. */
+ingot_storage_t settings_local_store(void);
 /* Returns why settings_open_store opened no store, and sets *status. Returns NULL if it did. */
 const char *settings_failure(ingot_status_t *status);
 

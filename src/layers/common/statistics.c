@@ -63,14 +63,11 @@ void statistics_add(enum statistic statistic, uint64_t amount)
     append(lines);
 }
 
-void statistics_add_program(const_ingot_program_t program, uint64_t duration_ns)
+void statistics_add_loaded(const_ingot_program_t program, uint64_t duration_ns)
 {
     uint64_t build_ns = 0;
-    if (!ingot_program_is_from_cache_blob(program)) {
-        statistics_add(STATISTIC_BUILDS, 1);
-        statistics_add(STATISTIC_BUILD_NS, duration_ns);
+    if (!ingot_program_is_from_cache_blob(program))
         return;
-    }
     statistics_add(STATISTIC_HITS, 1);
     if (ingot_program_get_build_time(program, &build_ns) == INGOT_SUCCESS && build_ns > duration_ns)
         statistics_add(STATISTIC_SAVED_NS, build_ns - duration_ns);

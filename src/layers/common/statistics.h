@@ -11,7 +11,7 @@
 enum statistic {
     STATISTIC_PROGRAMS, /* made from source or intermediate language */
     STATISTIC_HITS,     /* builds that the store answered */
-    STATISTIC_BUILDS,   /* builds that Ingot compiled */
+    STATISTIC_BUILDS,   /* builds that reached the compiler, except for those of STATISTIC_PASSED */
     STATISTIC_PASSED,   /* builds, compilations and links that the driver did as the application asked */
     STATISTIC_FAILED,   /* those of STATISTIC_PASSED that failed */
     STATISTIC_SAVED_NS, /* how long the programs of hits originally took to compile, minus the time of their loads */
@@ -21,8 +21,8 @@ enum statistic {
 
 /* If INGOT_LAYER_STATS names a file, prepares to write the counts to it. */
 void statistics_init(void);
-/* Counts a program that Ingot loaded or compiled in `duration_ns`, as a hit or a build. */
-void statistics_add_program(const_ingot_program_t program, uint64_t duration_ns);
+/* Counts a program as a hit if Ingot loaded it, which took `duration_ns`. */
+void statistics_add_loaded(const_ingot_program_t program, uint64_t duration_ns);
 void statistics_add(enum statistic statistic, uint64_t amount);
 
 uint64_t statistics_clock_ns(void);

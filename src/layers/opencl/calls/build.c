@@ -2,9 +2,9 @@
  * build.c - implements clBuildProgram.
  *
  * If Ingot can answer a build, the shadow (program/shadow.h) gets a result (program/result.h). Everything else goes to
- * the driver unchanged: wrong arguments, builds for some of the devices, programs that Ingot cannot cache, and programs
- * that do not compile. A build that continues an earlier one also goes to the driver, because devices keep the results
- * of earlier builds, and messages accumulate. The layer first repeats the earlier build on the native program.
+ * the driver unchanged: wrong arguments, builds for some of the devices, and programs that Ingot cannot cache. So do
+ * some builds that continue an earlier one, because devices keep the results of earlier builds. The layer first repeats
+ * the earlier build on the native program.
  */
 #include <ingot/backend.h>
 
@@ -16,24 +16,60 @@
 
 /* Gets a result with a native program that no other shadow has, or has had. Threads that build the same program at once
  * may get the same native program; all but the thread that made it then ask Ingot again. */
-static ingot_status_t get_own_result(struct shadow *shadow, ingot_program_desc_t desc, const char *options,
-                                     struct kept_request *request)
+static ingot_status_t get_own_result(struct shadow *shadow, const struct result_info *info, struct refusal *refusal)
 {
     struct result *result = NULL;
     ingot_status_t status = INGOT_SUCCESS;
     do {
         if (result != NULL)
-            kept_request_move(request, &result->request);
+            kept_request_move(info->request, &result->request);
         result_release(result);
         result = NULL;
-        status = result_create(&result, desc, shadow->context->device_count, options, request);
+        status = result_create(&result, info, refusal);
     } while (status == INGOT_SUCCESS && (result->is_shared || !shadow_set_result(shadow, result)));
     if (status == INGOT_SUCCESS)
-        statistics_add_program(result->program, result->duration_ns);
+        statistics_add_loaded(result->program, result->duration_ns);
     return status;
 }
 
-static ingot_status_t build_with_ingot(struct shadow *shadow, const char *options)
+/* True if the application may get what the compiler refuses from Ingot. After a build that succeeded, drivers keep
+ * parts of that, and before a callback, they may return another error. The log of a program is for one device. */
+static bool may_be_refused(const struct shadow *shadow, const struct native_call *call, const struct result *before)
+{
+    return (before == NULL || before->error != CL_SUCCESS) && call->notify == NULL &&
+           shadow->context->device_count == 1;
+}
+
+/* Gives the shadow a program that the compiler refused. Returns false if the driver must do the build. */
+static bool accept_refusal(struct shadow *shadow, const struct result_info *info, struct refusal *refusal)
+{
+    const bool has_files = info->request->text.bytes != NULL;
+    if (!compiler_complete_refusal(refusal, info->desc, shadow->context->devices[0], !has_files))
+        return false;
+    struct result *result = result_create_refused(info, refusal);
+    const bool is_set = result != NULL && shadow_set_result(shadow, result);
+    if (!is_set)
+        result_release(result);
+    return is_set;
+}
+
+/* Builds a described program. Sets *error to that of the compiler. */
+static ingot_status_t build_described(struct shadow *shadow, const struct result_info *info, bool may_refuse,
+                                      cl_int *error)
+{
+    struct refusal refusal = {CL_SUCCESS, NULL, NULL};
+    ingot_status_t status = get_own_result(shadow, info, may_refuse ? &refusal : NULL);
+    const cl_int refused = refusal.error;
+    if (status == INGOT_BUILD_FAILED && may_refuse && accept_refusal(shadow, info, &refusal)) {
+        *error = refused;
+        status = INGOT_SUCCESS;
+    }
+    compiler_refusal_fini(&refusal);
+    return status;
+}
+
+static ingot_status_t build_with_ingot(struct shadow *shadow, const struct native_call *call,
+                                       const struct result *before, cl_int *error)
 {
     ingot_program_desc_t desc = NULL;
     struct kept_request request = {.options = NULL};
@@ -41,9 +77,11 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const char *option
         shadow->context = contexts_acquire(shadow->native);
     if (shadow->context == NULL)
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "Ingot could not create a context");
-    ingot_status_t status = describe_build(shadow, options != NULL ? options : "", &request, &desc);
+    ingot_status_t status = describe_build(shadow, call->options != NULL ? call->options : "", &request, &desc);
+    const struct result_info info = {shadow->context, desc, call->options, &request,
+                                     before != NULL && contexts_add_up_logs(shadow->context) ? before->log : ""};
     if (status == INGOT_SUCCESS)
-        status = get_own_result(shadow, desc, options, &request);
+        status = build_described(shadow, &info, may_be_refused(shadow, call, before), error);
     kept_request_fini(&request);
     ingot_program_desc_release(desc);
     return status;
@@ -52,14 +90,14 @@ static ingot_status_t build_with_ingot(struct shadow *shadow, const char *option
 /* Builds through Ingot. Returns false if the driver must build; the shadow then keeps its earlier result. Sets
  * *error to CL_INVALID_OPERATION if the result has kernels, because another thread may just have built the program and
  * created a kernel from it. */
-static bool build_cached(struct shadow *shadow, const char *options, cl_int *error)
+static bool build_cached(struct shadow *shadow, const struct native_call *call, cl_int *error)
 {
     ingot_status_t status = INGOT_SUCCESS;
     shadow_begin_work(shadow, true);
     *error = shadow_has_kernels_of_result(shadow) ? CL_INVALID_OPERATION : CL_SUCCESS;
     if (*error == CL_SUCCESS) {
         struct result *before = shadow_take_result(shadow);
-        status = build_with_ingot(shadow, options);
+        status = build_with_ingot(shadow, call, before, error);
         if (status == INGOT_SUCCESS)
             shadow->is_native_built = false;
         else
@@ -114,7 +152,7 @@ static enum arguments judge(const struct native_call *call, const struct shadow 
 /* Returns the reason why only the driver can do a build that follows the one of the result, or NULL. */
 static const char *why_not_after(const struct result *result, const char *options)
 {
-    if (*result->log != '\0') /* Intel's driver keeps the messages and adds those of the next build */
+    if (*result->log != '\0' && result->context->log_rule == LOG_RULE_UNKNOWN)
         return "a build after one with messages";
     if (work_groups_may_differ(result->options) && !work_groups_may_differ(options))
         return "a build after one that allowed work-groups of different sizes";
@@ -164,7 +202,7 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
         return error;
     const enum arguments arguments = judge(&call, shadow);
     const char *reason = why_not(shadow, arguments, options);
-    if (reason == NULL && build_cached(shadow, options, &error)) {
+    if (reason == NULL && build_cached(shadow, &call, &error)) {
         if (error == CL_SUCCESS && call.notify != NULL)
             call.notify(program, call.user);
         return error;

@@ -36,8 +36,8 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
 /* Returns the program that the driver needs. If Ingot built the program, that is its twin. */
 static cl_program map_input(cl_program input)
 {
-    struct shadow_use use = shadow_begin_use(input);
-    const cl_program twin = use.result != NULL ? shadow_use_twin(&use) : NULL;
+    struct shadow_use use = shadow_begin_call(input);
+    const cl_program twin = use.result != NULL ? result_get_twin(use.result) : NULL;
     const cl_program native = twin != NULL ? twin : use.native;
     shadow_end_use(&use); /* the shadow keeps the program alive */
     return native;

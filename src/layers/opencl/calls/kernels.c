@@ -28,7 +28,7 @@ static cl_program replace_rejected(const struct shadow_use *use)
 
 cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, cl_int *error)
 {
-    struct shadow_use use = shadow_begin_use(program);
+    struct shadow_use use = shadow_begin_call(program);
     cl_int code = CL_SUCCESS;
     cl_kernel kernel = layer_target.clCreateKernel(use.native, name, &code);
     const cl_program built = kernel == NULL && is_rejected(&use, code) ? replace_rejected(&use) : NULL;
@@ -44,7 +44,7 @@ cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, 
 
 cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl_kernel *kernels, cl_uint *count)
 {
-    struct shadow_use use = shadow_begin_use(program);
+    struct shadow_use use = shadow_begin_call(program);
     cl_uint created = 0;
     cl_uint *made = kernels != NULL ? &created : count;
     cl_int error = layer_target.clCreateKernelsInProgram(use.native, capacity, kernels, made);
@@ -89,7 +89,7 @@ static cl_kernel create_twin_in(const struct shadow_use *use, cl_kernel kernel)
         return NULL;
     char *name = malloc(size);
     if (name != NULL && layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, size, name, NULL) == CL_SUCCESS &&
-        (program = shadow_use_twin(use)) != NULL)
+        (program = result_get_twin(use->result)) != NULL)
         twin = layer_target.clCreateKernel(program, name, &error);
     free(name);
     return twin;

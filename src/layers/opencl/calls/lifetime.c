@@ -86,8 +86,8 @@ static bool keep_constant(struct shadow *shadow, cl_uint id, size_t size, const 
  * of Intel's driver depends on how the program was made. */
 static cl_int refuse_constant(cl_program program, cl_uint id, size_t size, const void *value)
 {
-    struct shadow_use use = shadow_begin_use(program);
-    const cl_program twin = use.result != NULL && use.result->is_loaded ? shadow_use_twin(&use) : NULL;
+    struct shadow_use use = shadow_begin_call(program);
+    const cl_program twin = use.result != NULL && use.result->is_loaded ? result_get_twin(use.result) : NULL;
     const cl_int error =
         layer_target.clSetProgramSpecializationConstant(twin != NULL ? twin : use.native, id, size, value);
     shadow_end_use(&use);

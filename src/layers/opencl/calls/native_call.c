@@ -4,6 +4,7 @@
 #include "layers/opencl/calls/native_call.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "layers/common/statistics.h"
 #include "layers/opencl/calls/callbacks.h"
@@ -77,6 +78,15 @@ bool native_call_is_refused(struct native_call *call, struct shadow *shadow, cl_
     return is_refused;
 }
 
+/* Keeps what is in the log of a result, but not in that of the native program. The latter has repeated the build of the
+ * result, unless a file has changed. */
+static void keep_earlier_log(struct shadow *shadow, const struct result *result)
+{
+    const size_t size = shadow->is_native_built ? result->earlier_size : strlen(result->log);
+    if (size > 0 && contexts_add_up_logs(shadow->context) && shadow->earlier_log == NULL)
+        shadow->earlier_log = strndup(result->log, size);
+}
+
 cl_int native_call_take_over(const struct native_call *call, struct shadow *shadow)
 {
     struct callback_pair callback;
@@ -92,6 +102,8 @@ cl_int native_call_take_over(const struct native_call *call, struct shadow *shad
     if (before != NULL && is_about_arguments(error) && shadow_set_result(shadow, before))
         before = NULL;
     if (!is_about_arguments(error)) {
+        if (before != NULL)
+            keep_earlier_log(shadow, before);
         shadow->is_drivers = true;
         shadow->is_native_built = false; /* the program is no longer built with the result's options */
     }

@@ -19,14 +19,14 @@ static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *
     return layer_answer(sizeof(count), &count, capacity, value, size_ret);
 }
 
-/* Returns the program whose binaries the application gets. A blob has only what the driver needs to load it. The
- * application may want more, such as intermediate code, so it gets the binaries of a fresh build. */
-static cl_program with_binaries(const struct shadow_use *use)
+/* Answers a query about binaries. A blob has only what the driver needs to load it. The application may want more, such
+ * as intermediate code, so it gets the binaries of a fresh build. */
+static cl_int get_binaries(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
+                           size_t *size_ret)
 {
-    const bool is_whole =
-        use->result == NULL || !use->result->is_loaded || contexts_generate_code_at_launch(use->shadow->context);
-    const cl_program twin = is_whole ? NULL : shadow_use_twin(use);
-    return twin != NULL ? twin : use->native;
+    const struct binaries *binaries = use->result != NULL ? result_get_binaries(use->result) : NULL;
+    return binaries != NULL ? binaries_answer(binaries, name, capacity, value, size_ret)
+                            : layer_target.clGetProgramInfo(use->native, name, capacity, value, size_ret);
 }
 
 static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,
@@ -41,16 +41,23 @@ static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_
     case CL_PROGRAM_NUM_DEVICES:
     case CL_PROGRAM_DEVICES: asked = use->shadow->native; break;
     case CL_PROGRAM_BINARY_SIZES:
-    case CL_PROGRAM_BINARIES: asked = with_binaries(use); break;
+    case CL_PROGRAM_BINARIES: return get_binaries(use, name, capacity, value, size_ret);
     default: asked = use->native; break;
     }
     return layer_target.clGetProgramInfo(asked, name, capacity, value, size_ret);
 }
 
+/* True if only a program can answer that the driver has built or refused. */
+static bool needs_build(cl_program_info name)
+{
+    return name == CL_PROGRAM_NUM_KERNELS || name == CL_PROGRAM_KERNEL_NAMES || name == CL_PROGRAM_BINARY_SIZES ||
+           name == CL_PROGRAM_BINARIES;
+}
+
 cl_int CL_API_CALL layer_get_program_info(cl_program program, cl_program_info name, size_t capacity, void *value,
                                           size_t *size_ret)
 {
-    struct shadow_use use = shadow_begin_use(program);
+    struct shadow_use use = needs_build(name) ? shadow_begin_call(program) : shadow_begin_use(program);
     const cl_int error = use.shadow != NULL ? get_info(&use, name, capacity, value, size_ret)
                                             : layer_target.clGetProgramInfo(program, name, capacity, value, size_ret);
     shadow_end_use(&use);
@@ -86,12 +93,13 @@ static bool may_be_rewritten(const char *options)
     return was_blank && *options != '\0';
 }
 
-/* Answers a query with a recorded text, after the driver has checked the arguments. */
-static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
-                           const char *text, size_t capacity, void *value, size_t *size_ret)
+/* Answers a query with a recorded text, after the driver has checked the device. */
+static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, const char *text, size_t capacity,
+                           void *value, size_t *size_ret)
 {
     size_t size = 0;
-    const cl_int error = layer_target.clGetProgramBuildInfo(use->native, device, name, 0, NULL, &size);
+    const cl_int error =
+        layer_target.clGetProgramBuildInfo(use->native, device, CL_PROGRAM_BUILD_STATUS, 0, NULL, &size);
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
 }
 
@@ -101,10 +109,36 @@ static cl_int get_options(const struct shadow_use *use, cl_device_id device, siz
                           size_t *size_ret)
 {
     const cl_program_build_info name = CL_PROGRAM_BUILD_OPTIONS;
-    const cl_program twin = may_be_rewritten(use->result->options) ? shadow_use_options_twin(use) : NULL;
+    const cl_program twin = may_be_rewritten(use->result->options) ? result_get_options_twin(use->result) : NULL;
     if (twin != NULL)
         return layer_target.clGetProgramBuildInfo(twin, device, name, capacity, value, size_ret);
-    return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
+    return get_recorded(use, device, use->result->options, capacity, value, size_ret);
+}
+
+/* Answers with the driver's log, after the messages of earlier builds that it lacks. */
+static cl_int get_log(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value, size_t *size_ret)
+{
+    const char *earlier = use->shadow->earlier_log;
+    char *log = earlier != NULL ? compiler_read_log(use->native, device) : NULL;
+    char *joined = log != NULL ? result_join_logs(earlier, log) : NULL;
+    const cl_int error = joined != NULL ? get_recorded(use, device, joined, capacity, value, size_ret)
+                                        : layer_target.clGetProgramBuildInfo(use->native, device, CL_PROGRAM_BUILD_LOG,
+                                                                             capacity, value, size_ret);
+    free(joined);
+    free(log);
+    return error;
+}
+
+/* Answers with the driver's status, unless the store remembered a refusal, and the driver has not built the program. */
+static cl_int get_status(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value,
+                         size_t *size_ret)
+{
+    const cl_build_status refused = CL_BUILD_ERROR;
+    const bool is_refused = use->result != NULL && use->result->error != CL_SUCCESS;
+    const cl_int error = layer_target.clGetProgramBuildInfo(
+        use->native, device, CL_PROGRAM_BUILD_STATUS, is_refused ? 0 : capacity, is_refused ? NULL : value, size_ret);
+    return error != CL_SUCCESS || !is_refused ? error
+                                              : layer_answer(sizeof(refused), &refused, capacity, value, size_ret);
 }
 
 static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
@@ -113,17 +147,23 @@ static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, 
     const cl_build_status in_progress = CL_BUILD_IN_PROGRESS;
     if (name == CL_PROGRAM_BUILD_STATUS && is_building(use->shadow))
         return layer_answer(sizeof(in_progress), &in_progress, capacity, value, size_ret);
+    if (name == CL_PROGRAM_BUILD_STATUS)
+        return get_status(use, device, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_OPTIONS)
         return get_options(use, device, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
-        return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
+        return get_recorded(use, device, use->result->log, capacity, value, size_ret);
+    if (name == CL_PROGRAM_BUILD_LOG)
+        return get_log(use, device, capacity, value, size_ret);
     return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
 }
 
 cl_int CL_API_CALL layer_get_build_info(cl_program program, cl_device_id device, cl_program_build_info name,
                                         size_t capacity, void *value, size_t *size_ret)
 {
-    struct shadow_use use = shadow_begin_use(program);
+    const bool is_recorded =
+        name == CL_PROGRAM_BUILD_STATUS || name == CL_PROGRAM_BUILD_OPTIONS || name == CL_PROGRAM_BUILD_LOG;
+    struct shadow_use use = is_recorded ? shadow_begin_use(program) : shadow_begin_call(program);
     const cl_int error = use.shadow != NULL
                              ? get_build_info(&use, device, name, capacity, value, size_ret)
                              : layer_target.clGetProgramBuildInfo(program, device, name, capacity, value, size_ret);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "layers/common/settings.h"
+#include "layers/opencl/compiler/compiler.h"
 #include "layers/opencl/lock.h"
 
 #define REASON_CAPACITY 512u
@@ -54,7 +55,8 @@ static bool read_program(struct layer_context *context, cl_program native)
 
 static bool create_ingot(struct layer_context *context)
 {
-    if (ingot_opencl_context_create_with(&context->ingot, &layer_target, context->native, context->device_count,
+    context->log_rule = log_rule_of(context->devices[0]);
+    if (ingot_opencl_context_create_with(&context->ingot, compiler_table(), context->native, context->device_count,
                                          context->devices, NULL) != INGOT_SUCCESS)
         return false;
     (void)ingot_persist_remember_headers(settings_store(), context->ingot);
@@ -126,6 +128,11 @@ bool contexts_generate_code_at_launch(const struct layer_context *context)
 {
     ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
     return ingot_context_get_device_info(context->ingot, 0, &info) == INGOT_SUCCESS && info.generates_code_at_launch;
+}
+
+bool contexts_add_up_logs(const struct layer_context *context)
+{
+    return context != NULL && context->log_rule == LOG_RULE_ALL;
 }
 
 void contexts_release(struct layer_context *context)

@@ -7,13 +7,14 @@
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
 
-#include "layers/opencl/layer.h"
+#include "layers/opencl/program/log_rule.h"
 
 struct layer_context {
     ingot_context_t ingot;
     cl_context native;
     cl_uint device_count;
     cl_device_id *devices; /* the devices of its programs, in order */
+    enum log_rule log_rule;
     /* the fields below are for contexts.c, guarded by the lock */
     size_t user_count;
     struct layer_context *next;
@@ -26,6 +27,8 @@ struct layer_context *contexts_acquire(cl_program native);
 void contexts_report(const ingot_event_t *event, void *unused);
 /* True if the context's driver generates code when a kernel is launched, as PoCL does. */
 bool contexts_generate_code_at_launch(const struct layer_context *context);
+/* True if the driver adds the messages of a build to those of earlier builds of the program. */
+bool contexts_add_up_logs(const struct layer_context *context);
 /* Drops a reference. Does nothing if context is NULL. */
 void contexts_release(struct layer_context *context);
 

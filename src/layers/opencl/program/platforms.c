@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "layers/common/statistics.h"
+#include "layers/opencl/program/log_rule.h"
 #include "layers/opencl/program/trace.h"
 
-#define COMPARED "Portable Computing Language,Intel(R) OpenCL HD Graphics,Intel(R) OpenCL Graphics"
 #define MAX_DEVICES 64u
 #define MAX_NAME 256u
 
-/* The platform that was last found in COMPARED, so that its name is not read for each program. */
+/* The platform that was last found to be a compared one, so that its name is not read for each program. */
 static _Atomic(cl_platform_id) compared;
 
 static cl_platform_id platform_of(cl_program native)
@@ -68,7 +68,7 @@ bool platforms_have(cl_program native)
         return true;
     if (layer_target.clGetPlatformInfo(platform, CL_PLATFORM_NAME, MAX_NAME, name, NULL) != CL_SUCCESS)
         return false;
-    if (has_word(is_default ? COMPARED : wanted, name)) {
+    if (is_default ? log_rule_find(name) != LOG_RULE_UNKNOWN : has_word(wanted, name)) {
         if (is_default)
             atomic_store_explicit(&compared, platform, memory_order_relaxed);
         return true;

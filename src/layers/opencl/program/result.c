@@ -1,5 +1,5 @@
 /*
- * result.c - a program that Ingot built or loaded, and its answers to queries.
+ * result.c - a program that Ingot built or loaded, or that the compiler refused; see result.h.
  */
 #include "layers/opencl/program/result.h"
 
@@ -8,6 +8,7 @@
 #include <ingot/persist.h>
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,11 +45,42 @@ static ingot_status_t require_kept_texts(const_ingot_program_t program)
                                                      : ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
 }
 
+char *result_join_logs(const char *earlier, const char *log)
+{
+    char *joined = NULL;
+    if (*earlier == '\0' || *log == '\0')
+        return strdup(*earlier != '\0' ? earlier : log);
+    return asprintf(&joined, "%s\n%s", earlier, log) >= 0 ? joined : NULL;
+}
+
+/* Creates a result without a program. Returns NULL if memory runs out. */
+static struct result *create(const struct layer_context *context, ingot_program_desc_t desc, const char *options)
+{
+    struct result *result = calloc(1, sizeof(*result));
+    if (result == NULL)
+        return NULL;
+    atomic_init(&result->references, 1);
+    (void)ingot_program_desc_retain(desc);
+    result->desc = desc;
+    result->context = context;
+    result->has_options = options != NULL;
+    result->options = strdup(options != NULL ? options : "");
+    return result;
+}
+
+static bool set_log(struct result *result, const char *earlier, const char *log)
+{
+    result->log = log != NULL ? result_join_logs(earlier, log) : NULL;
+    result->earlier_size = strlen(earlier);
+    return result->log != NULL && result->options != NULL;
+}
+
 /* Fills in a result. Fails if there are messages and several devices, because the blob has all messages as one text, so
  * they cannot be assigned to devices. */
-static ingot_status_t fill(struct result *result, cl_uint device_count, const char *options)
+static ingot_status_t fill(struct result *result, const struct result_info *info)
 {
     const uint64_t started_ns = statistics_clock_ns();
+    const cl_uint device_count = info->context->device_count;
     ingot_status_t status = repeats_create_program(&result->program, result->desc, &result->is_shared);
     if (status == INGOT_SUCCESS)
         status = ingot_opencl_program_get_native(result->program, &result->native);
@@ -59,10 +91,10 @@ static ingot_status_t fill(struct result *result, cl_uint device_count, const ch
     result->own_references = result_count_references(result->native);
     /* for several devices, Ingot may compile once and load the binary for all */
     result->is_loaded = device_count > 1 || ingot_program_is_from_cache_blob(result->program) != 0;
-    result->has_options = options != NULL;
-    result->options = strdup(options != NULL ? options : "");
-    result->log = copy_log(result->program);
-    if (result->options == NULL || result->log == NULL)
+    char *log = copy_log(result->program);
+    const bool is_set = set_log(result, info->earlier_log, log);
+    free(log);
+    if (!is_set)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's options and log");
     if (device_count > 1 && *result->log != '\0')
         return ingot_set_error_detail(INGOT_NOT_CACHEABLE, "the compiler has messages for several devices");
@@ -70,19 +102,17 @@ static ingot_status_t fill(struct result *result, cl_uint device_count, const ch
     return INGOT_SUCCESS;
 }
 
-ingot_status_t result_create(struct result **out, ingot_program_desc_t desc, cl_uint device_count, const char *options,
-                             struct kept_request *request)
+ingot_status_t result_create(struct result **out, const struct result_info *info, struct refusal *refusal)
 {
-    struct result *result = calloc(1, sizeof(*result));
+    struct result *result = create(info->context, info->desc, info->options);
     if (result == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program");
-    atomic_init(&result->references, 1);
-    (void)ingot_program_desc_retain(desc);
-    result->desc = desc;
-    result->has_files = request->text.bytes != NULL;
-    const ingot_status_t status = fill(result, device_count, options);
+    result->has_files = info->request->text.bytes != NULL;
+    compiler_begin(refusal, info->desc);
+    const ingot_status_t status = fill(result, info);
+    compiler_end();
     if (status == INGOT_SUCCESS) {
-        kept_request_move(&result->request, request);
+        kept_request_move(&result->request, info->request);
         *out = result;
     } else {
         result_release(result);
@@ -90,56 +120,115 @@ ingot_status_t result_create(struct result **out, ingot_program_desc_t desc, cl_
     return status;
 }
 
-/* Fills in a new result from another one, whose twin it gets. Takes over the reference to the twin on success. */
-static bool fill_from(struct result *result, const struct result *other, cl_program twin)
+struct result *result_create_refused(const struct result_info *info, struct refusal *refusal)
 {
-    result->has_options = other->has_options;
-    result->has_files = other->has_files;
-    result->options = strdup(other->options);
-    result->log = strdup(other->log);
-    if (result->options == NULL || result->log == NULL)
-        return false;
-    result->own_references = result_count_references(twin);
-    result->native = twin;
-    result->is_twin = true;
-    return true;
-}
-
-struct result *result_create_of_twin(struct result *other, cl_context context)
-{
-    struct result *result = calloc(1, sizeof(*result));
+    struct result *result = create(info->context, info->desc, info->options);
     if (result == NULL)
         return NULL;
-    atomic_init(&result->references, 1);
-    (void)ingot_program_desc_retain(other->desc);
-    result->desc = other->desc;
-    cl_program twin = kept_request_build(&other->request, other->desc, context, other->has_options);
-    if (twin != NULL && fill_from(result, other, twin))
+    result->has_files = info->request->text.bytes != NULL;
+    result->error = refusal->error;
+    result->is_owned = true;
+    atomic_init(&result->is_unbuilt, refusal->native == NULL);
+    result->native = refusal->native;
+    refusal->native = NULL;
+    if (result->native == NULL)
+        result->native = kept_request_create(info->request, info->desc, info->context->native);
+    if (result->native != NULL && set_log(result, info->earlier_log, refusal->log)) {
+        result->own_references = result_count_references(result->native);
+        kept_request_move(&result->request, info->request);
         return result;
-    if (twin != NULL)
-        (void)layer_target.clReleaseProgram(twin);
+    }
     result_release(result);
     return NULL;
 }
 
-cl_program result_get_twin(struct result *result, cl_context context)
+/* The options with which Ingot builds the program. NULL: none. */
+static const char *options_of(const struct result *result)
 {
-    if (result->is_twin)
-        return result->native;
-    cl_program twin = atomic_load_explicit(&result->twin, memory_order_acquire);
-    if (twin != NULL)
-        return twin;
-    return kept_request_publish(&result->twin,
-                                kept_request_build(&result->request, result->desc, context, result->has_options));
+    const char *options = result->request.options;
+    return result->has_options || *options != '\0' ? options : NULL;
 }
 
-cl_program result_get_options_twin(struct result *result, cl_context context)
+/* Builds a program of the layer from what the id covers. Returns NULL on failure. */
+static cl_program build_twin(const struct result *result)
+{
+    cl_program twin = kept_request_create(&result->request, result->desc, result->context->native);
+    if (twin == NULL || compiler_build(result->context->ingot, twin, options_of(result),
+                                       "built for a query that a loaded program cannot answer") == CL_SUCCESS)
+        return twin;
+    (void)layer_target.clReleaseProgram(twin);
+    return NULL;
+}
+
+struct result *result_create_of_twin(struct result *other)
+{
+    struct result *result = create(other->context, other->desc, other->has_options ? other->options : NULL);
+    if (result == NULL)
+        return NULL;
+    result->log = strdup(other->log);
+    result->earlier_size = other->earlier_size;
+    result->is_owned = true;
+    result->native = build_twin(other);
+    result->has_files = other->has_files;
+    if (result->native != NULL && result->log != NULL && result->options != NULL) {
+        result->own_references = result_count_references(result->native);
+        return result;
+    }
+    result_release(result);
+    return NULL;
+}
+
+cl_program result_get_twin(struct result *result)
+{
+    if (result->is_owned)
+        return result->native;
+    cl_program twin = atomic_load_explicit(&result->twin, memory_order_acquire);
+    return twin != NULL ? twin : kept_request_publish(&result->twin, build_twin(result));
+}
+
+cl_program result_get_options_twin(struct result *result)
 {
     cl_program twin = atomic_load_explicit(&result->options_twin, memory_order_acquire);
     if (twin != NULL)
         return twin;
-    return kept_request_publish(&result->options_twin,
-                                kept_request_try_options(context, result->has_options ? result->options : NULL));
+    twin = kept_request_create_empty(result->context->native);
+    if (twin != NULL) /* also after a failed build, the driver knows the options */
+        (void)compiler_build(result->context->ingot, twin, result->has_options ? result->options : NULL,
+                             "an empty program, built for a query about build options");
+    return kept_request_publish(&result->options_twin, twin);
+}
+
+/* Reads the binaries of a fresh build, or those that the store has, or builds the program for them. */
+static struct binaries *find_binaries(struct result *result)
+{
+    struct binaries *binaries = result->is_loaded ? binaries_load(result->desc, result->context->device_count) : NULL;
+    if (binaries != NULL)
+        return binaries;
+    const cl_program built = result->is_loaded ? result_get_twin(result) : result->native;
+    return built != NULL ? binaries_read(result->desc, built) : NULL;
+}
+
+struct binaries *result_get_binaries(struct result *result)
+{
+    struct binaries *binaries = atomic_load_explicit(&result->binaries, memory_order_acquire);
+    struct binaries *first = NULL;
+    if (binaries != NULL || result->error != CL_SUCCESS || contexts_generate_code_at_launch(result->context))
+        return binaries;
+    binaries = find_binaries(result);
+    if (binaries == NULL || atomic_compare_exchange_strong_explicit(&result->binaries, &first, binaries,
+                                                                    memory_order_acq_rel, memory_order_acquire))
+        return binaries;
+    binaries_destroy(binaries);
+    return first;
+}
+
+void result_build_refused(struct result *result)
+{
+    if (!atomic_load_explicit(&result->is_unbuilt, memory_order_acquire))
+        return;
+    (void)compiler_build(result->context->ingot, result->native, options_of(result),
+                         "built for a query about a program that the compiler had refused");
+    atomic_store_explicit(&result->is_unbuilt, false, memory_order_release);
 }
 
 bool result_is_unchanged(const struct result *result)
@@ -158,11 +247,12 @@ void result_release(struct result *result)
         return;
     const cl_program own[] = {atomic_load_explicit(&result->twin, memory_order_relaxed),
                               atomic_load_explicit(&result->options_twin, memory_order_relaxed),
-                              result->is_twin ? result->native : NULL};
+                              result->is_owned ? result->native : NULL};
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); ++i) {
         if (own[i] != NULL)
             (void)layer_target.clReleaseProgram(own[i]);
     }
+    binaries_destroy(atomic_load_explicit(&result->binaries, memory_order_relaxed));
     kept_request_fini(&result->request);
     ingot_program_release(result->program);
     ingot_program_desc_release(result->desc);

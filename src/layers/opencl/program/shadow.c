@@ -58,6 +58,7 @@ void shadow_destroy(struct shadow *shadow)
     result_release(shadow->result);
     contexts_release(shadow->context);
     (void)layer_target.clReleaseProgram(shadow->native);
+    free(shadow->earlier_log);
     free(shadow->constants);
     free(shadow);
 }
@@ -191,36 +192,41 @@ bool shadow_has_kernels_of_result(struct shadow *shadow)
     return count_uses_of_result(shadow) > 0;
 }
 
+/* Requires that this thread works on the shadow. */
+static bool build_native(struct shadow *shadow, const struct result *result)
+{
+    return result != NULL && result_is_unchanged(result) &&
+           compiler_build(shadow->context->ingot, shadow->native, result->has_options ? result->options : NULL,
+                          "built again, because the driver continues from there") == result->error;
+}
+
 bool shadow_build_native(struct shadow *shadow)
 {
     shadow_begin_work(shadow, false);
     struct shadow_use use = shadow_begin_use((cl_program)(void *)shadow);
-    const struct result *result = use.result;
     if (!shadow->is_native_built)
-        shadow->is_native_built =
-            result != NULL && result_is_unchanged(result) &&
-            layer_target.clBuildProgram(shadow->native, 0, NULL, result->has_options ? result->options : NULL, NULL,
-                                        NULL) == CL_SUCCESS;
+        shadow->is_native_built = build_native(shadow, use.result);
     shadow_end_use(&use);
     const bool is_built = shadow->is_native_built;
     shadow_end_work(shadow);
     return is_built;
 }
 
-cl_program shadow_use_twin(const struct shadow_use *use)
+struct shadow_use shadow_begin_call(cl_program program)
 {
-    return use->result != NULL ? result_get_twin(use->result, use->shadow->context->native) : NULL;
-}
-
-cl_program shadow_use_options_twin(const struct shadow_use *use)
-{
-    return use->result != NULL ? result_get_options_twin(use->result, use->shadow->context->native) : NULL;
+    struct shadow_use use = shadow_begin_use(program);
+    if (use.result == NULL || !atomic_load_explicit(&use.result->is_unbuilt, memory_order_acquire))
+        return use;
+    shadow_begin_work(use.shadow, false);
+    result_build_refused(use.result);
+    shadow_end_work(use.shadow);
+    return use;
 }
 
 cl_program shadow_replace_result(const struct shadow_use *use)
 {
     struct shadow *shadow = use->shadow;
-    struct result *twin = result_create_of_twin(use->result, shadow->context->native);
+    struct result *twin = result_create_of_twin(use->result);
     if (twin == NULL)
         return NULL;
     shadow_begin_work(shadow, false);

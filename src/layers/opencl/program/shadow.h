@@ -30,6 +30,7 @@ struct shadow {
     /* the fields below are for the thread that works on the shadow; see shadow_begin_work */
     struct layer_context *context; /* NULL: not needed yet */
     _Atomic bool is_native_built;  /* true if `native` was built as the application built the result; set when needed */
+    char *_Atomic earlier_log;     /* what the native program's log lacks; NULL: nothing; set at most once */
     _Atomic bool is_drivers;       /* true if the driver built it as the application asked, and does all later builds */
     size_t constant_count;
     struct shadow_constant *constants;
@@ -101,11 +102,8 @@ struct shadow_use {
     cl_program native;     /* the program of the result or of the shadow, or else the application's own program */
 };
 struct shadow_use shadow_begin_use(cl_program program);
-/* Returns a program that the driver built in this process from what the ids cover, and that answers queries that the
- * result cannot answer. Returns NULL on failure, or if there is no result. It is valid as long as the use. */
-cl_program shadow_use_twin(const struct shadow_use *use);
-/* Returns a program that reports the options of the application's build as the driver does, or NULL. */
-cl_program shadow_use_options_twin(const struct shadow_use *use);
+/* Like shadow_begin_use, but for a call that only a program can answer that the driver has built or refused. */
+struct shadow_use shadow_begin_call(cl_program program);
 /* Gives the shadow a twin in place of a result that the driver refuses, and returns that program. Returns NULL on
  * failure. */
 cl_program shadow_replace_result(const struct shadow_use *use);

@@ -1,7 +1,7 @@
 /*
- * kept_request.c - builds programs again from what their ids cover; see kept_request.h.
+ * kept_request.c - makes programs again from what their ids cover; see kept_request.h.
  */
-#include "layers/opencl/program/kept_request.h"
+#include "layers/opencl/compiler/kept_request.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,14 +20,14 @@ static ingot_status_t copy_request(void *user, const ingot_build_request_t *requ
 {
     const struct taking *taking = user;
     const ingot_source_view_t *source = &request->sources[0];
-    if (source->size == taking->own_size &&
+    taking->kept->options = strdup(request->compile_options);
+    if (taking->kept->options != NULL && source->size == taking->own_size &&
         (source->size == 0 || memcmp(source->bytes, taking->own_text, source->size) == 0))
         return INGOT_SUCCESS;
     char *bytes = malloc(source->size + 1);
     taking->kept->text = *source;
     taking->kept->text.name = NULL;
     taking->kept->text.bytes = bytes;
-    taking->kept->options = strdup(request->compile_options);
     if (bytes == NULL || taking->kept->options == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the text of a program");
     if (source->size > 0)
@@ -89,57 +89,46 @@ static cl_program create_with_il(cl_context context, const ingot_source_view_t *
     return native;
 }
 
-/* A program that is built again. */
-struct rebuild {
+/* A program that is made again. */
+struct making {
     cl_context context;
-    bool has_options;
     cl_program native; /* the result; NULL: it failed */
 };
 
-/* Creates a program from the request's text or intermediate language, and builds it for all of its devices. */
-static ingot_status_t build_request(void *user, const ingot_build_request_t *request)
+/* Creates a program from the request's text or intermediate language. */
+static ingot_status_t create_program(void *user, const ingot_build_request_t *request)
 {
-    struct rebuild *rebuild = user;
+    struct making *making = user;
     const ingot_source_view_t *source = &request->sources[0];
-    const char *options = request->compile_options;
     cl_int error = CL_SUCCESS;
-    cl_program native = source->kind == INGOT_SOURCE_SPIRV ? create_with_il(rebuild->context, source)
-                                                           : create_with_text(rebuild->context, source);
-    if (native == NULL)
-        return INGOT_SUCCESS;
-    for (size_t i = 0; i < request->spec_constant_count && error == CL_SUCCESS; ++i)
+    cl_program native = source->kind == INGOT_SOURCE_SPIRV ? create_with_il(making->context, source)
+                                                           : create_with_text(making->context, source);
+    for (size_t i = 0; native != NULL && i < request->spec_constant_count && error == CL_SUCCESS; ++i)
         error = layer_target.clSetProgramSpecializationConstant(
             native, request->spec_constants[i].id, request->spec_constants[i].size, request->spec_constants[i].value);
-    if (error == CL_SUCCESS)
-        error = layer_target.clBuildProgram(native, 0, NULL, rebuild->has_options || *options != '\0' ? options : NULL,
-                                            NULL, NULL);
-    if (error == CL_SUCCESS)
-        rebuild->native = native;
-    else
+    if (native != NULL && error != CL_SUCCESS)
         (void)layer_target.clReleaseProgram(native);
+    else
+        making->native = native;
     return INGOT_SUCCESS;
 }
 
-cl_program kept_request_build(const struct kept_request *kept, const_ingot_program_desc_t desc, cl_context context,
-                              bool has_options)
+cl_program kept_request_create(const struct kept_request *kept, const_ingot_program_desc_t desc, cl_context context)
 {
-    struct rebuild rebuild = {context, has_options, NULL};
+    struct making making = {context, NULL};
     const ingot_build_request_t request = {
-        .sources = &kept->text, .source_count = 1, .compile_options = kept->options, .link_options = ""};
+        .sources = &kept->text, .source_count = 1, .compile_options = "", .link_options = ""};
     if (kept->text.bytes != NULL)
-        (void)build_request(&rebuild, &request);
+        (void)create_program(&making, &request);
     else
-        (void)ingot_program_desc_visit_request(desc, build_request, &rebuild);
-    return rebuild.native;
+        (void)ingot_program_desc_visit_request(desc, create_program, &making);
+    return making.native;
 }
 
-cl_program kept_request_try_options(cl_context context, const char *options)
+cl_program kept_request_create_empty(cl_context context)
 {
     const ingot_source_view_t text = {.bytes = "\n", .size = 1};
-    cl_program native = create_with_text(context, &text);
-    if (native != NULL) /* also after a failed build, the driver knows the options */
-        (void)layer_target.clBuildProgram(native, 0, NULL, options, NULL, NULL);
-    return native;
+    return create_with_text(context, &text);
 }
 
 cl_program kept_request_publish(_Atomic(cl_program) *place, cl_program made)
