@@ -12,9 +12,9 @@
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/extension_lookup.h"
-#include "layers/opencl/program/burial.h"
 #include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/platforms.h"
+#include "layers/opencl/program/reclaim.h"
 #include "layers/opencl/program/trace.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -46,8 +46,8 @@ static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
 {
     if (native == NULL || !has_store(native) || !platforms_have(native))
         return native;
-    burial_init();
-    burial_try(NULL);
+    reclaim_init();
+    reclaim_try(NULL);
     struct shadow *shadow = shadow_create(native, kind);
     if (shadow == NULL)
         return native;

@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "layers/opencl/calls/callbacks.h"
-#include "layers/opencl/program/burial.h"
+#include "layers/opencl/program/reclaim.h"
 
 cl_int CL_API_CALL layer_retain(cl_program program)
 {
     struct shadow *shadow = shadow_find(program);
     if (shadow == NULL)
         return layer_target.clRetainProgram(program);
-    burial_retain(shadow);
+    reclaim_retain(shadow);
     return CL_SUCCESS;
 }
 
@@ -22,27 +22,27 @@ cl_int CL_API_CALL layer_release(cl_program program)
     struct shadow *shadow = shadow_find(program);
     if (shadow == NULL)
         return layer_target.clReleaseProgram(program);
-    if (!burial_release(shadow))
+    if (!reclaim_release(shadow))
         return CL_INVALID_PROGRAM;
-    burial_try(program);
+    reclaim_try(program);
     return CL_SUCCESS;
 }
 
 cl_int CL_API_CALL layer_release_kernel(cl_kernel kernel)
 {
     cl_program program = NULL;
-    if (burial_is_due())
+    if (reclaim_is_due())
         (void)layer_target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof(program), &program, NULL);
     const cl_int error = layer_target.clReleaseKernel(kernel);
-    burial_try(program); /* another thread may have released the program in the meantime */
+    reclaim_try(program); /* another thread may have released the program in the meantime */
     return error;
 }
 
-/* Tries to destroy all waiting shadows (program/burial.h), because a kernel that was still running when the application
- * released it may have ended by now. */
+/* Tries to destroy all waiting shadows (program/reclaim.h), because a kernel that was still running when the
+ * application released it may have ended by now. */
 cl_int CL_API_CALL layer_release_context(cl_context context)
 {
-    burial_try_all();
+    reclaim_try_all();
     return layer_target.clReleaseContext(context);
 }
 

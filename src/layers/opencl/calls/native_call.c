@@ -8,7 +8,7 @@
 
 #include "layers/common/statistics.h"
 #include "layers/opencl/calls/callbacks.h"
-#include "layers/opencl/program/burial.h"
+#include "layers/opencl/program/reclaim.h"
 
 static bool is_about_arguments(cl_int error)
 {
@@ -109,6 +109,6 @@ cl_int native_call_take_over(const struct native_call *call, struct shadow *shad
     }
     result_release(before);
     shadow_unpin(shadow);
-    burial_try(program);
+    reclaim_try(program);
     return error;
 }

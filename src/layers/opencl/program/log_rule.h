@@ -1,6 +1,6 @@
 /*
- * log_rule.h - what the build log of a program has after a second build, on the platforms on which the layer was compared
- * with the bare driver.
+ * log_rule.h - what the build log of a program has after a second build, on the platforms on which the layer was
+ * compared with the bare driver.
  */
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_LOG_RULE_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_LOG_RULE_H

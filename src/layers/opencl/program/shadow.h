@@ -39,7 +39,7 @@ struct shadow {
     bool is_busy;
     bool is_building;
     int cancellation; /* while busy: the working thread's argument for cancellation_allow */
-    bool is_to_retry; /* for burial.c, like the next two fields */
+    bool is_to_retry; /* for reclaim.c, like the next two fields */
     struct shadow *previous_waiting;
     struct shadow *next_waiting;
     cl_uint pin_count; /* number of driver calls that need the shadow even if their callbacks release it */
@@ -85,7 +85,7 @@ cl_uint shadow_count_uses(struct shadow *shadow);
 /* True if the result has kernels, so that the program cannot be built again. */
 bool shadow_has_kernels_of_result(struct shadow *shadow);
 
-/* Keep the shadow alive while the driver may call the application back. burial_try must be called after
+/* Keep the shadow alive while the driver may call the application back. reclaim_try must be called after
  * shadow_unpin. */
 void shadow_pin(struct shadow *shadow);
 void shadow_unpin(struct shadow *shadow);

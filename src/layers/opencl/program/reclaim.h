@@ -1,30 +1,30 @@
 /*
- * burial.h - destroys shadows that nothing uses anymore, which is called burying them.
+ * reclaim.h - destroys shadows that nothing uses anymore.
  *
  * A program without references lives on as long as it has kernels, because CL_KERNEL_PROGRAM leads back to it.
  * Until then, its shadow waits. The layer does not see when the driver drops the last kernel, which may happen
  * after the kernel has run. So it checks some waiting shadows whenever the application creates or releases a
  * program or releases a kernel, and all of them when the application releases a context.
  */
-#ifndef INGOT_LAYERS_OPENCL_PROGRAM_BURIAL_H
-#define INGOT_LAYERS_OPENCL_PROGRAM_BURIAL_H
+#ifndef INGOT_LAYERS_OPENCL_PROGRAM_RECLAIM_H
+#define INGOT_LAYERS_OPENCL_PROGRAM_RECLAIM_H
 
 #include "layers/opencl/program/shadow.h"
 
 /* Must be called before the first shadow is created. */
-void burial_init(void);
+void reclaim_init(void);
 
 /* True if a shadow without references is waiting for its kernels to end. */
-bool burial_is_due(void);
+bool reclaim_is_due(void);
 
 /* Change the application's references. The second function returns false if there is none to drop. */
-void burial_retain(struct shadow *shadow);
-bool burial_release(struct shadow *shadow);
+void reclaim_retain(struct shadow *shadow);
+bool reclaim_release(struct shadow *shadow);
 
 /* Destroys the shadow of this program, and some of the waiting shadows, if nothing uses them anymore. The program may
  * be the application's handle, the driver's, or NULL. */
-void burial_try(cl_program program);
+void reclaim_try(cl_program program);
 /* Destroys all waiting shadows that nothing uses anymore. */
-void burial_try_all(void);
+void reclaim_try_all(void);
 
 #endif

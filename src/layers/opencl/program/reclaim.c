@@ -1,12 +1,12 @@
 /*
- * burial.c - destroys shadows that nothing uses anymore; see burial.h.
+ * reclaim.c - destroys shadows that nothing uses anymore; see reclaim.h.
  *
  * When the last shadow with a result is gone, no program that waits to be stored can be launched anymore, so the layer
  * stores (flushes) all such programs. It does not do so earlier, because a driver such as PoCL crashes if a program is
  * launched for the first time while the driver generates its binary. All these flushes together take at most the time
  * that the store may take while the process exits.
  */
-#include "layers/opencl/program/burial.h"
+#include "layers/opencl/program/reclaim.h"
 
 #include <ingot/persist.h>
 
@@ -31,7 +31,7 @@ static struct shadow *last_waiting;
 static atomic_bool is_ending;     /* true if the process is ending; the store then flushes itself */
 static _Atomic uint64_t flush_ns; /* total time of all flushes */
 
-bool burial_is_due(void)
+bool reclaim_is_due(void)
 {
     return atomic_load_explicit(&waiting_count, memory_order_relaxed) > 0;
 }
@@ -72,7 +72,7 @@ static void watch_end(void)
     (void)atexit(note_end);
 }
 
-void burial_init(void)
+void reclaim_init(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, watch_end);
@@ -97,7 +97,7 @@ static void flush(void)
     (void)atomic_fetch_add_explicit(&flush_ns, statistics_clock_ns() - started_ns, memory_order_relaxed);
 }
 
-void burial_retain(struct shadow *shadow)
+void reclaim_retain(struct shadow *shadow)
 {
     lock_take();
     if (shadow->references++ == 0)
@@ -105,7 +105,7 @@ void burial_retain(struct shadow *shadow)
     lock_release();
 }
 
-bool burial_release(struct shadow *shadow)
+bool reclaim_release(struct shadow *shadow)
 {
     lock_take();
     const cl_uint before = shadow->references;
@@ -155,7 +155,7 @@ static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
 }
 
 /* Destroys a busy shadow if nothing uses it anymore. Does nothing if shadow is NULL. */
-static bool bury(struct shadow *shadow)
+static bool reclaim(struct shadow *shadow)
 {
     bool is_to_retry = false;
     bool is_over = false;
@@ -171,39 +171,39 @@ static bool bury(struct shadow *shadow)
     return is_over;
 }
 
-static bool bury_program(cl_program program)
+static bool reclaim_program(cl_program program)
 {
     lock_take();
     struct shadow *shadow = begin(handles_find(program));
     lock_release();
-    return bury(shadow);
+    return reclaim(shadow);
 }
 
 /* Tries to destroy up to `most` waiting shadows, beginning with those that were tried longest ago. */
-static bool bury_some(size_t most)
+static bool reclaim_some(size_t most)
 {
     const size_t count = atomic_load_explicit(&waiting_count, memory_order_relaxed);
-    bool has_buried = false;
+    bool has_reclaimed = false;
     for (size_t i = 0; i < count && i < most; ++i) {
         lock_take();
         struct shadow *shadow = begin(first_waiting);
         lock_release();
-        has_buried |= bury(shadow);
+        has_reclaimed |= reclaim(shadow);
     }
-    return has_buried;
+    return has_reclaimed;
 }
 
-void burial_try(cl_program program)
+void reclaim_try(cl_program program)
 {
-    if (!burial_is_due())
+    if (!reclaim_is_due())
         return;
-    const bool has_buried = bury_program(program);
-    if ((bury_some(MOST_OTHERS) || has_buried) && !shadow_has_any_result())
+    const bool has_reclaimed = reclaim_program(program);
+    if ((reclaim_some(MOST_OTHERS) || has_reclaimed) && !shadow_has_any_result())
         flush();
 }
 
-void burial_try_all(void)
+void reclaim_try_all(void)
 {
-    if (bury_some(SIZE_MAX) && !shadow_has_any_result())
+    if (reclaim_some(SIZE_MAX) && !shadow_has_any_result())
         flush();
 }
