@@ -82,7 +82,7 @@ static ingot_storage_t open_storage(const char *path, ingot_prewarm_t *prewarm)
 {
     char manifest[PATH_SIZE];
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_persist_record_info_t record = INGOT_PERSIST_RECORD_INFO_INIT;
+    ingot_manifest_record_info_t record = INGOT_MANIFEST_RECORD_INFO_INIT;
     ingot_prewarm_info_t ahead = INGOT_PREWARM_INFO_INIT;
     ingot_storage_t storage = NULL;
 
@@ -95,7 +95,7 @@ static ingot_storage_t open_storage(const char *path, ingot_prewarm_t *prewarm)
     ahead.max_bytes = (uint64_t)4 << 20; /* a prewarm has its own limit, in addition to the limits of the caches */
     check_ingot(ingot_prewarm_start(prewarm, storage, &ahead), "reading ahead");
     record.path = manifest;
-    check_ingot(ingot_persist_record(storage, &record), "a record");
+    check_ingot(ingot_manifest_record(storage, &record), "a record");
     return storage;
 }
 

@@ -81,8 +81,8 @@ INGOT_API ingot_status_t ingot_includes_create(ingot_includes_t *includes, const
 /** Returns the content. @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the object.
  *  @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_includes_get_info(ingot_includes_t includes, ingot_includes_info_t *info);
-/** Adds a reference. */
-INGOT_API ingot_status_t ingot_includes_retain(ingot_includes_t includes);
+/** Adds a reference. Does nothing for NULL. */
+INGOT_API void ingot_includes_retain(ingot_includes_t includes);
 /** Drops a reference. Descriptors hold their own references. Does nothing for NULL. */
 INGOT_API void ingot_includes_release(ingot_includes_t includes);
 

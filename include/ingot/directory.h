@@ -125,7 +125,7 @@ typedef struct ingot_persist_limits {
      * limit: nothing remains. For ingot_persist_set_limits, 0 means the default. */
     uint64_t max_bytes;
     uint64_t max_entries;
-    uint64_t max_age_seconds; /**< Since creation or since the last use, depending on the eviction order. */
+    uint64_t max_age_ms; /**< Since creation or since the last use, depending on the eviction order. */
     /** Receives the progress of ingot_persist_evict; used only there. NULL: none. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
@@ -177,7 +177,7 @@ typedef struct ingot_persist_count {
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
 /**
- * Sets the limits of an open directory store: max_bytes, max_entries and max_age_seconds. 0 stands for the default, as
+ * Sets the limits of an open directory store: max_bytes, max_entries and max_age_ms. 0 stands for the default, as
  * in ingot_persist_info_t, and UINT64_MAX for no limit. The entries that exceed the limits are evicted while the next
  * blobs are stored. Storing a blob evicts at most 79 entries more than the blob needs, so that it does not take long.
  * ingot_persist_evict evicts all of these entries at once. Other processes that have the store open use their own

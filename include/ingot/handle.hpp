@@ -84,18 +84,14 @@ private:
 namespace detail
 {
 
-/* One reference to an object of the C interface. Retaining a non-NULL handle cannot fail. */
-template <typename Handle, ingot_status_t (*Retain)(Handle), void (*Release)(Handle)> class reference
+/* One reference to an object of the C interface. */
+template <typename Handle, void (*Retain)(Handle), void (*Release)(Handle)> class reference
 {
 public:
     using c_handle = Handle;
 
     reference() noexcept = default;
-    reference(const reference &other) noexcept : handle_(other.handle_)
-    {
-        if (handle_ != nullptr)
-            (void)Retain(handle_);
-    }
+    reference(const reference &other) noexcept : handle_(other.handle_) { Retain(handle_); }
     reference(reference &&other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
     reference &operator=(const reference &other) noexcept
     {

@@ -23,8 +23,9 @@ typedef struct ingot_header_memo *ingot_header_memo_t;
 /** Returns the context's memo, which is borrowed: valid while the context is held. Returns NULL if the memo is off
  *  (INGOT_CONTEXT_NO_HEADER_MEMO), or for NULL. */
 INGOT_API ingot_header_memo_t ingot_context_get_header_memo(const_ingot_context_t context);
-/** Adds a reference. The memo may outlive its context, and then still uses the context's allocator. */
-INGOT_API ingot_status_t ingot_header_memo_retain(ingot_header_memo_t memo);
+/** Adds a reference. Does nothing for NULL. The memo may outlive its context, and then still uses the context's
+ *  allocator. */
+INGOT_API void ingot_header_memo_retain(ingot_header_memo_t memo);
 /** Drops a reference. Does nothing for NULL. */
 INGOT_API void ingot_header_memo_release(ingot_header_memo_t memo);
 

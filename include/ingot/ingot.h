@@ -21,7 +21,8 @@
  *    does not repeat it. Using a released handle is undefined behavior.
  *  - Info structures begin with struct_size and have an _INIT macro. Zero means "default". A function that gets a flag
  *    unknown to this version returns INGOT_INVALID_ARGUMENTS.
- *  - Strings are NUL-terminated UTF-8. Sizes are in bytes and durations in nanoseconds, unless a name says otherwise.
+ *  - Strings are NUL-terminated UTF-8. Sizes are in bytes. Times that a caller sets are in milliseconds
+ *    (`_ms`), and those in events and statistics in nanoseconds (`_ns`).
  *  - Unless stated otherwise, any number of threads may call any function on the same objects at once.
  *  - pthread_cancel does not end a thread while it holds an Ingot lock or while other threads wait for its result.
  *    Asynchronous cancellation is not supported.
@@ -142,8 +143,8 @@ typedef struct ingot_context_info {
 /* Each backend's header (ingot/opencl.h, ingot/level_zero.h, ingot/cuda.h) creates contexts. For a custom backend,
  * call ingot_context_create of ingot/backend.h. */
 
-/** Adds a reference to @p context. */
-INGOT_API ingot_status_t ingot_context_retain(ingot_context_t context);
+/** Adds a reference to @p context. Does nothing for NULL. */
+INGOT_API void ingot_context_retain(ingot_context_t context);
 
 /**
  * Drops a reference. Descriptors and programs hold their own references. Ingot releases the native context when the
@@ -219,8 +220,8 @@ typedef struct ingot_source_info {
 
 /** Creates a source and hashes its content once. @retval INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_info_t *info);
-/** Adds a reference. */
-INGOT_API ingot_status_t ingot_source_retain(ingot_source_t source);
+/** Adds a reference. Does nothing for NULL. */
+INGOT_API void ingot_source_retain(ingot_source_t source);
 /** Drops a reference. Descriptors hold their own references. */
 INGOT_API void ingot_source_release(ingot_source_t source);
 
@@ -279,8 +280,8 @@ typedef struct ingot_program_info {
  */
 INGOT_API ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                                    const ingot_program_info_t *info);
-/** Adds a reference. */
-INGOT_API ingot_status_t ingot_program_desc_retain(ingot_program_desc_t desc);
+/** Adds a reference. Does nothing for NULL. */
+INGOT_API void ingot_program_desc_retain(ingot_program_desc_t desc);
 /** Drops a reference. Programs hold their own references. */
 INGOT_API void ingot_program_desc_release(ingot_program_desc_t desc);
 
@@ -400,8 +401,8 @@ INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ing
 INGOT_API ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,
                                             const uint8_t *cache_blob);
 
-/** Adds a reference. */
-INGOT_API ingot_status_t ingot_program_retain(ingot_program_t program);
+/** Adds a reference. Does nothing for NULL. */
+INGOT_API void ingot_program_retain(ingot_program_t program);
 /** Drops a reference. The in-memory cache and each kernel hold their own references. */
 INGOT_API void ingot_program_release(ingot_program_t program);
 
@@ -461,8 +462,8 @@ INGOT_API ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_pr
  */
 INGOT_API ingot_status_t ingot_kernel_clone(ingot_kernel_t *clone, ingot_kernel_t kernel);
 
-/** Adds a reference. */
-INGOT_API ingot_status_t ingot_kernel_retain(ingot_kernel_t kernel);
+/** Adds a reference. Does nothing for NULL. */
+INGOT_API void ingot_kernel_retain(ingot_kernel_t kernel);
 /** Drops a reference. A shared kernel lives as long as its program. */
 INGOT_API void ingot_kernel_release(ingot_kernel_t kernel);
 

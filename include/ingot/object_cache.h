@@ -93,8 +93,8 @@ typedef struct ingot_object_cache_info {
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingot_object_cache_info_t *info);
-/** Adds a reference to the cache. */
-INGOT_API ingot_status_t ingot_object_cache_retain(ingot_object_cache_t cache);
+/** Adds a reference to the cache. Does nothing for NULL. */
+INGOT_API void ingot_object_cache_retain(ingot_object_cache_t cache);
 /** Drops a reference to the cache. Dropping the last one clears the cache; held objects live until released. */
 INGOT_API void ingot_object_cache_release(ingot_object_cache_t cache);
 
@@ -162,8 +162,8 @@ INGOT_API ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object
                                                           ingot_object_creator_t creator, void *creator_user,
                                                           ingot_object_destructor_t destructor);
 
-/** Adds a reference to the object. */
-INGOT_API ingot_status_t ingot_object_retain(ingot_object_t object);
+/** Adds a reference to the object. Does nothing for NULL. */
+INGOT_API void ingot_object_retain(ingot_object_t object);
 /** Drops a reference to the object. A handle may outlive its cache. */
 INGOT_API void ingot_object_release(ingot_object_t object);
 /** Returns the value that was set or created. The handle owns it, so it is valid while the handle is held. NULL for

@@ -90,7 +90,7 @@ typedef struct ingot_persist_info {
     uint64_t max_entries;
     /** Older entries are misses and are removed, some when the store is opened and some each time a blob is stored. Age
      * counts from creation, or with LRU from the last load; 0: no limit. */
-    uint64_t max_age_seconds;
+    uint64_t max_age_ms;
     uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
     /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. Most of an eviction is done while
@@ -110,9 +110,9 @@ typedef struct ingot_persist_info {
     const char *key_files;
     ingot_persist_key_callback_t next_key;
     void *next_key_user;
-    /** A recipe file in which the store records programs, as ingot_persist_record_recipe describes (ingot/recipe.h). If
+    /** A recipe file in which the store records programs, as ingot_recipe_record describes (ingot/recipe.h). If
      * the file cannot be used, the store opens without recording, and on_event reports it. NULL: none. Copied. */
-    const char *record;
+    const char *recipe_path;
     /** The maximum size of what INGOT_PERSIST_KEEP_RECIPES keeps for the store's namespace; 0: 64 MiB. UINT64_MAX: only
      * the format's limit of 1 GiB. Programs that would exceed the limit are not kept, and on_event reports that. */
     uint64_t recipe_max_bytes;
@@ -138,8 +138,8 @@ typedef struct ingot_persist_info {
  * In a variable, 0 is not the default: INGOT_PERSIST_MAX_SIZE=0 removes the limit, and INGOT_PERSIST_EXIT_TIME=0 means
  * that nothing is stored at exit. In a field of @p info, 0 is the default.
  *
- * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends, key_files and record
- *                               follow in the same memory.
+ * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends, key_files and
+ *                               recipe_path follow in the same memory.
  * @param[out]    path           Receives the root; it must live until the store is opened.
  * @retval INGOT_NOT_FOUND          Persistence is off; the detail says why. Any failure leaves @p info untouched.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
@@ -331,7 +331,7 @@ typedef int (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress
 /** Flush configuration. */
 typedef struct ingot_persist_flush_info {
     size_t struct_size;
-    uint64_t max_time_ns;                       /**< 0: no limit. */
+    uint64_t max_time_ms;                       /**< 0: no limit. */
     ingot_persist_flush_callback_t on_progress; /**< NULL: none. */
     void *user;
 } ingot_persist_flush_info_t;
@@ -343,7 +343,7 @@ typedef struct ingot_persist_flush_info {
 /**
  * Flushes like ingot_persist_flush, with a time limit and progress. Stores the most expensive builds first.
  *
- * With max_time_ns, the storage's thread does the work, and this function does not wait longer for a driver call.
+ * With max_time_ms, the storage's thread does the work, and this function does not wait longer for a driver call.
  * Afterwards it saves the manifest, headers.memo and saved.txt, and may wait for their locks. A program that is being
  * stored when the time runs out is finished in the background. A program that is expected to take longer than the
  * remaining time is not begun. Programs that are not stored keep waiting.
@@ -370,7 +370,7 @@ typedef struct ingot_persist_stats {
     uint64_t bytes;    /**< Size of a directory store's namespace according to size.txt; 0 for other storages. */
     uint64_t read_only, no_space, lock_timeouts, untrusted, corrupt, other_versions, io_errors, out_of_memory;
     uint64_t not_kept;  /**< Blobs outside the range of min_blob_bytes and max_blob_bytes. */
-    uint64_t expired;   /**< Entries older than max_age_seconds that a load found. */
+    uint64_t expired;   /**< Entries older than max_age_ms that a load found. */
     uint64_t unstamped; /**< Loads whose time could not be noted: LRU is FIFO for these entries. */
     /** Valid entries that the core or the driver rejected, during a load or when a kernel was created. */
     uint64_t rejected;

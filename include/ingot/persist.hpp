@@ -103,10 +103,10 @@ public:
     void flush() { check(ingot_persist_flush(get())); }
     /** Stores waiting blobs within a time. True if all are stored; the others keep waiting.
      *  @throws error  As flush(). */
-    bool flush_within(std::chrono::nanoseconds time)
+    bool flush_within(std::chrono::milliseconds time)
     {
         ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
-        info.max_time_ns = time.count() > 0 ? static_cast<uint64_t>(time.count()) : 1;
+        info.max_time_ms = time.count() > 0 ? static_cast<uint64_t>(time.count()) : 1;
         const ingot_status_t status = ingot_persist_flush_with(get(), &info, nullptr);
         if (status != INGOT_BUSY)
             check(status);

@@ -24,7 +24,7 @@ extern "C" {
 /* ---- recording ------------------------------------------------------------------------------------------- */
 
 /** Recording configuration. */
-typedef struct ingot_persist_record_info {
+typedef struct ingot_manifest_record_info {
     size_t struct_size;
     const char *path;     /**< The manifest. It may be missing; its directory must exist. Copied. Required. */
     uint32_t max_entries; /**< Programs in the manifest; 0: 4096. At most 65536. */
@@ -34,10 +34,10 @@ typedef struct ingot_persist_record_info {
     /** Receives events about what is saved, and what is left out and why. NULL: none. */
     ingot_event_callback_t on_event;
     void *on_event_user;
-} ingot_persist_record_info_t;
-#define INGOT_PERSIST_RECORD_INFO_INIT                                                                                 \
+} ingot_manifest_record_info_t;
+#define INGOT_MANIFEST_RECORD_INFO_INIT                                                                                \
     {                                                                                                                  \
-        sizeof(ingot_persist_record_info_t), NULL, 0, 0, 0, NULL, NULL                                                 \
+        sizeof(ingot_manifest_record_info_t), NULL, 0, 0, 0, NULL, NULL                                                \
     }
 
 /**
@@ -45,14 +45,14 @@ typedef struct ingot_persist_record_info {
  * program that is found in memory was already recorded when it was loaded or compiled, unless a function other than
  * ingot_persist_program_create, or another storage, brought it into memory.
  *
- * The manifest is written by ingot_persist_record_save, ingot_persist_flush, or the storage's last release. If a
+ * The manifest is written by ingot_manifest_save, ingot_persist_flush, or the storage's last release. If a
  * process is killed or exits before that, the previous run's manifest remains. A forked child records nothing.
  *
  * @param[in] info  NULL: saves and ends recording. A new recording also saves and ends the current one.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  * @return Otherwise the status with which saving the ended recording failed. Even then, the new recording has begun.
  */
-INGOT_API ingot_status_t ingot_persist_record(ingot_storage_t storage, const ingot_persist_record_info_t *info);
+INGOT_API ingot_status_t ingot_manifest_record(ingot_storage_t storage, const ingot_manifest_record_info_t *info);
 
 /**
  * Merges the recorded programs into the manifest, which keeps the ids of other processes and previous runs.
@@ -64,11 +64,11 @@ INGOT_API ingot_status_t ingot_persist_record(ingot_storage_t storage, const ing
  *                          others.
  * @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
-INGOT_API ingot_status_t ingot_persist_record_save(ingot_storage_t storage);
+INGOT_API ingot_status_t ingot_manifest_save(ingot_storage_t storage);
 
 /** Visits one id of a manifest. @p age is the number of runs in a row that did not request it. Pointers are valid only
  *  during the callback. Returns 0 to stop, nonzero to continue. */
-typedef int (*ingot_persist_manifest_visit_t)(size_t id_size, const uint8_t *id, uint32_t age, void *user);
+typedef int (*ingot_manifest_visit_t)(size_t id_size, const uint8_t *id, uint32_t age, void *user);
 
 /**
  * Calls @p visit for each id of a manifest, in order.
@@ -77,8 +77,7 @@ typedef int (*ingot_persist_manifest_visit_t)(size_t id_size, const uint8_t *id,
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION, INGOT_UNTRUSTED  Rejected; nothing was visited.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
-INGOT_API ingot_status_t ingot_persist_read_manifest(const char *path, ingot_persist_manifest_visit_t visit,
-                                                     void *user);
+INGOT_API ingot_status_t ingot_manifest_read(const char *path, ingot_manifest_visit_t visit, void *user);
 
 /* ---- prewarming ------------------------------------------------------------------------------------------ */
 

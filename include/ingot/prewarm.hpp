@@ -13,22 +13,22 @@
 namespace ingot
 {
 
-/** Starts recording the requests to @p storage. @throws error  As ingot_persist_record. */
-inline void record(const storage &storage, const ingot_persist_record_info_t &info)
+/** Starts recording the requests to @p storage. @throws error  As ingot_manifest_record. */
+inline void record(const storage &storage, const ingot_manifest_record_info_t &info)
 {
-    check(ingot_persist_record(storage.get(), &info));
+    check(ingot_manifest_record(storage.get(), &info));
 }
 /** Starts recording with default settings. @param manifest  The path of the file. */
 inline void record(const storage &storage, const std::string &manifest)
 {
-    ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+    ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
     info.path = manifest.c_str();
     record(storage, info);
 }
-/** Saves and ends the recording. @throws error  As ingot_persist_record_save. */
+/** Saves and ends the recording. @throws error  As ingot_manifest_save. */
 inline void end_record(const storage &storage)
 {
-    check(ingot_persist_record(storage.get(), nullptr));
+    check(ingot_manifest_record(storage.get(), nullptr));
 }
 
 /** Blobs that are read ahead of their requests. The destructor ends the prewarm, and drops the blobs that were not

@@ -56,8 +56,8 @@ INGOT_API ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *p
  */
 INGOT_API ingot_status_t ingot_recipe_open_trusted(ingot_recipe_t *recipe, const char *path,
                                                    const ingot_persist_trust_t *trust);
-/** Adds a reference. */
-INGOT_API ingot_status_t ingot_recipe_retain(ingot_recipe_t recipe);
+/** Adds a reference. Does nothing for NULL. */
+INGOT_API void ingot_recipe_retain(ingot_recipe_t recipe);
 /** Drops a reference. Does nothing for NULL. */
 INGOT_API void ingot_recipe_release(ingot_recipe_t recipe);
 /** Returns the path that the recipe was opened by, which lives as long as the recipe, or NULL for NULL. */
@@ -227,8 +227,8 @@ typedef struct ingot_recipe_writer_info {
  */
 INGOT_API ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer,
                                                   const ingot_recipe_writer_info_t *info);
-/** Adds a reference. */
-INGOT_API ingot_status_t ingot_recipe_writer_retain(ingot_recipe_writer_t writer);
+/** Adds a reference. Does nothing for NULL. */
+INGOT_API void ingot_recipe_writer_retain(ingot_recipe_writer_t writer);
 /** Drops a reference. Every addition has already been written. Does nothing for NULL. */
 INGOT_API void ingot_recipe_writer_release(ingot_recipe_writer_t writer);
 
@@ -298,14 +298,14 @@ INGOT_API ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist
  *
  * Recording never makes a request fail. If a program cannot be recorded, the writer's on_event receives an
  * INGOT_EVENT_STORAGE_DEGRADED with the status and the reason, once per status. A storage that was opened with
- * INGOT_PERSIST_RECORD in the environment (doc/environment.md) records already. If a chain does not record, the tier in
+ * INGOT_RECIPE in the environment (doc/environment.md) records already. If a chain does not record, the tier in
  * which it stores records what is requested from the chain.
  *
  * @param[in] writer  Referenced by the storage. NULL: ends recording.
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
-INGOT_API ingot_status_t ingot_persist_record_recipe(ingot_storage_t storage, ingot_recipe_writer_t writer);
+INGOT_API ingot_status_t ingot_recipe_record(ingot_storage_t storage, ingot_recipe_writer_t writer);
 
 /** Returns the writer that the storage records with, with a reference for the caller.
  *  @retval INGOT_NOT_FOUND  The storage does not record.
@@ -314,21 +314,21 @@ INGOT_API ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage
 
 /**
  * Records a program that was made without ingot_persist_program_create, in all recipes that the storage records in: the
- * one of ingot_persist_record_recipe, and the one that its store keeps. Does nothing if there are none. Events report
+ * one of ingot_recipe_record, and the one that its store keeps. Does nothing if there are none. Events report
  * programs that cannot be recorded, as above.
  *
  * @param[in] program  Provides the build time. NULL: unknown.
  * @par Threads  Any number at once.
  * @retval INGOT_INVALID_ARGUMENTS
  */
-INGOT_API ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
-                                                      const_ingot_program_t program);
+INGOT_API ingot_status_t ingot_recipe_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
+                                                     const_ingot_program_t program);
 
 /** Records that a kernel was requested from a recorded program. ingot_persist_kernel_create does this by itself.
  *  Does nothing if the storage does not record, or if the name is empty or longer than 4096 bytes.
  *  @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_persist_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc,
-                                                     const char *name);
+INGOT_API ingot_status_t ingot_recipe_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc,
+                                                    const char *name);
 
 /* ---- recipes in a store ---------------------------------------------------------------------------------- */
 

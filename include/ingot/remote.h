@@ -56,7 +56,7 @@ typedef struct ingot_remote_info {
     const char *name_space;
     uint32_t flags; /**< ingot_remote_flags_t */
     /** Redis removes an object this long after it was stored; 0: 30 days. UINT64_MAX: never. */
-    uint64_t time_to_live_seconds;
+    uint64_t time_to_live_ms;
     uint64_t max_blob_bytes;     /**< Larger blobs are neither uploaded nor loaded; 0: 64 MiB. At most 1 GiB. */
     uint64_t max_waiting_bytes;  /**< Total size of blobs that wait to be uploaded; 0: 64 MiB. */
     uint32_t max_waiting;        /**< The number of these blobs; 0: 256. */

@@ -64,8 +64,8 @@ typedef struct ingot_storage_ops {
 /** Creates a storage from @p ops (copied) and @p self, which it owns on success.
  *  @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
 INGOT_API ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
-/** Adds a reference. */
-INGOT_API ingot_status_t ingot_storage_retain(ingot_storage_t storage);
+/** Adds a reference. Does nothing for NULL. */
+INGOT_API void ingot_storage_retain(ingot_storage_t storage);
 /** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, and then destroys the storage. */
 INGOT_API void ingot_storage_release(ingot_storage_t storage);
 

@@ -140,7 +140,7 @@ ingot_status_t cache_open_over(struct ingot_cache **out, ingot_storage_t storage
                           settings_variable(&from_environment, "INGOT_LINK_OPTIONS") != NULL;
     cache->on_miss = settings_on_miss(&from_environment);
     if (storage != NULL)
-        (void)ingot_storage_retain(storage);
+        ingot_storage_retain(storage);
     cache->storage = storage;
     *out = cache;
     return INGOT_SUCCESS;
@@ -183,8 +183,8 @@ ingot_status_t ingot_cache_flush(ingot_cache_t cache, uint64_t max_time_ms)
     if (cache_storage(cache) == NULL)
         return INGOT_SUCCESS;
     if (max_time_ms < UINT64_MAX / 2 / NS_PER_MS) /* longer times do not end */
-        info.max_time_ns = max_time_ms * NS_PER_MS;
-    const uint64_t end_ns = info.max_time_ns != 0 ? files_steady_clock_ns() + info.max_time_ns : 0;
+        info.max_time_ms = max_time_ms;
+    const uint64_t end_ns = info.max_time_ms != 0 ? files_steady_clock_ns() + info.max_time_ms * NS_PER_MS : 0;
     const ingot_status_t status = ingot_persist_flush_with(cache->storage, &info, NULL);
     const ingot_status_t of_remote = flush_remote(cache, end_ns);
     return status != INGOT_SUCCESS ? status : of_remote;

@@ -61,7 +61,7 @@ static inline const char *const *environment_names(void)
         "INGOT_ON_MISS",
         "INGOT_PERSIST_RECIPES",
         "INGOT_PERSIST_RECIPES_MAX_SIZE",
-        "INGOT_PERSIST_RECORD",
+        "INGOT_RECIPE",
         "INGOT_PERSIST_REMOTE",
         "INGOT_PERSIST_REMOTE_LEASES",
         "INGOT_PERSIST_REMOTE_MODE",
@@ -141,6 +141,13 @@ static inline size_t environment_distance(const char *a, size_t a_size, const ch
         }
     }
     return row[b_size];
+}
+
+/* Returns the present name of a variable that had another name in 0.2, or NULL. */
+static inline const char *environment_renamed(const char *name, size_t size)
+{
+    static const char before[] = "INGOT_RECIPE";
+    return size == sizeof(before) - 1 && memcmp(name, before, size) == 0 ? "INGOT_RECIPE" : NULL;
 }
 
 /* Returns the known name that is most similar to `name`. Returns NULL if `name` is itself known, does not begin with

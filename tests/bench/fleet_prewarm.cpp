@@ -109,9 +109,9 @@ size_t fill(const std::string &url, const std::string &manifest, Ids *ids)
     int kernel_count = 1;
     for (int number = program_count; make_program(context, tier, number, kernel_count, nullptr) < least_bytes; ++number)
         ++kernel_count;
-    ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+    ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
     info.path = manifest.c_str();
-    require_ingot(ingot_persist_record(tier, &info), "recording");
+    require_ingot(ingot_manifest_record(tier, &info), "recording");
     size_t size = 0;
     for (int number = 0; number < program_count; ++number)
         size = make_program(context, tier, number, kernel_count, ids);

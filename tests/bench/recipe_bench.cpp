@@ -91,7 +91,7 @@ void run_programs(const std::string &set, const std::string &store)
     const startup::Setup setup(store);
     if (path != nullptr) {
         ingot_recipe_writer_t writer = open_writer(path);
-        require_ingot(ingot_persist_record_recipe(setup.store, writer), path);
+        require_ingot(ingot_recipe_record(setup.store, writer), path);
         ingot_recipe_writer_release(writer);
     }
     for (const startup::ProgramFile &file : programs_of(set, startup::is_cpu(setup.device))) {

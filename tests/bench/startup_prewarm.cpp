@@ -96,7 +96,7 @@ void record_programs(const std::string &set, const std::string &store)
 {
     Setup setup(store);
     const std::string manifest = manifest_of(store);
-    ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+    ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
     info.path = manifest.c_str();
     const std::vector<ingot_program_desc_t> descs = describe_all(setup, set);
     std::vector<ingot_program_t> programs(descs.size());
@@ -111,7 +111,7 @@ void record_programs(const std::string &set, const std::string &store)
     let_go({}, programs);
     require_ingot(ingot_context_clear_cache(setup.context, nullptr), "clear");
     programs.clear();
-    require_ingot(ingot_persist_record(setup.store, &info), "record");
+    require_ingot(ingot_manifest_record(setup.store, &info), "record");
     ask_for_all(setup, descs, INGOT_ORIGIN_STORAGE, &programs);
     require_ingot(ingot_persist_flush(setup.store), "flush");
     let_go(descs, programs);

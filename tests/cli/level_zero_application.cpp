@@ -109,7 +109,7 @@ void run(const char *path, const char *recipe)
     ingot_storage_t store = nullptr;
     ingot_context_t context = nullptr;
     info.path = path;
-    info.record = recipe;
+    info.recipe_path = recipe;
     require(ingot_persist_open(&store, &info), "store");
     require(ingot_level_zero_context_create(&context, driver.native(), driver.context(), 1, driver.devices().data(),
                                             nullptr),

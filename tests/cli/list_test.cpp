@@ -387,9 +387,9 @@ TEST_F(CliList, ListsAManifestInOrder)
         ReferenceDevice device;
         const Context context = device.make();
         const store_fixture::Store store = open_store();
-        ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+        ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
         info.path = manifest.c_str();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &info));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &info));
         for (const char *source : {"kernel first x\n", "kernel second x\n"}) {
             const Desc desc = program(source).make(context);
             ingot_program_t made = nullptr;

@@ -62,9 +62,9 @@ protected:
         ReferenceDevice device;
         const Context context = device.make();
         const store_fixture::Store store = open_store();
-        ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+        ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
         info.path = manifest_.c_str();
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &info));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &info));
         for (int i = 0; i < kPrograms; ++i) {
             ProgramText text;
             text.sources = {"kernel n" + std::to_string(i) + " x\n"};

@@ -77,8 +77,8 @@ TEST_F(CliRun, SetsWhatItsOptionsSay)
     EXPECT_EQ("1", variable("INGOT_TRACE", {"--trace"}));
     EXPECT_EQ("/tmp/trace", variable("INGOT_TRACE", {"--trace=/tmp/trace"}));
     const std::string recipe = (scratch() / "programs.recipe").string();
-    EXPECT_EQ("unset", variable("INGOT_PERSIST_RECORD", {}));
-    EXPECT_EQ(recipe, variable("INGOT_PERSIST_RECORD", {"--record", recipe}));
+    EXPECT_EQ("unset", variable("INGOT_RECIPE", {}));
+    EXPECT_EQ(recipe, variable("INGOT_RECIPE", {"--record", recipe}));
     EXPECT_EQ(32u, fs::file_size(recipe)) << "an empty recipe, which shows that it can be written";
     EXPECT_EQ(0u, variable("INGOT_LAYER_STATS", {"--stats"}).find(scratch().string() + "/ingot-run-"));
 }

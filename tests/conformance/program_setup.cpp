@@ -202,7 +202,7 @@ static BuildResult build_with_store(const Desc &desc, const char *store)
     BuildResult result;
     ingot_persist_info_t store_info = INGOT_PERSIST_INFO_INIT;
     store_info.path = store;
-    store_info.record = "programs.recipe";
+    store_info.recipe_path = "programs.recipe";
     ingot_storage_t storage = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &store_info)) << ingot_last_error_detail();
     ingot_origin_t origin = INGOT_ORIGIN_BUILD;

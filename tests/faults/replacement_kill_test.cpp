@@ -77,17 +77,17 @@ ingot_status_t record_program(const fs::path &path, const Bytes &blob)
         nullptr, nullptr, nullptr};
     ReferenceDevice device;
     const Context context = device.make();
-    ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+    ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
     ingot_storage_t storage = nullptr;
     ingot_program_t program = nullptr;
     info.path = path.c_str();
     ingot_status_t status = ingot_storage_create(&storage, &empty, nullptr);
     if (status == INGOT_SUCCESS)
-        status = ingot_persist_record(storage, &info);
+        status = ingot_manifest_record(storage, &info);
     if (status == INGOT_SUCCESS)
         status = ingot_persist_program_create(&program, program_of(context, blob).get(), storage, nullptr);
     if (status == INGOT_SUCCESS)
-        status = ingot_persist_record_save(storage);
+        status = ingot_manifest_save(storage);
     ingot_program_release(program);
     ingot_storage_release(storage);
     return status;
@@ -103,7 +103,7 @@ ingot_status_t read_recorded(const fs::path &path, Bytes *blob)
         static_cast<Bytes *>(user)->assign(id, id + size);
         return 0;
     };
-    const ingot_status_t status = ingot_persist_read_manifest(path.c_str(), keep_first, &first);
+    const ingot_status_t status = ingot_manifest_read(path.c_str(), keep_first, &first);
     blob->clear();
     for (const Bytes &known : {kOld, kNew})
         if (first == id_of(program_of(context, known)))

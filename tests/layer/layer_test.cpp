@@ -46,9 +46,9 @@ protected:
      * layer. */
     Environment environment_with(const std::string &layers) const
     {
-        return {{"INGOT_PERSIST_RECORD", path("recipe")}, {"OPENCL_LAYERS", layers},
-                {"INGOT_TEST_COUNTS", path("seen")},      {"INGOT_LAYER_STATS", path("counts")},
-                {"INGOT_PERSIST_EXIT_TIME", "100s"},      {"LSAN_OPTIONS", "detect_leaks=0"}};
+        return {{"INGOT_RECIPE", path("recipe")},    {"OPENCL_LAYERS", layers},
+                {"INGOT_TEST_COUNTS", path("seen")}, {"INGOT_LAYER_STATS", path("counts")},
+                {"INGOT_PERSIST_EXIT_TIME", "100s"}, {"LSAN_OPTIONS", "detect_leaks=0"}};
     }
     Ending run(const std::vector<std::string> &command, const std::string &layers) const
     {

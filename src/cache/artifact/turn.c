@@ -41,7 +41,7 @@ static struct ingot_turn *make(ingot_storage_t storage, size_t id_size, const ui
                                 .storage = storage,
                                 .id_size = id_size};
     memcpy(turn->id, id, id_size);
-    (void)ingot_storage_retain(storage);
+    ingot_storage_retain(storage);
     return turn;
 }
 

@@ -111,7 +111,7 @@ static void note_present(const struct worker *worker, const_ingot_program_desc_t
 {
     result->outcome = OUTCOME_PRESENT;
     if (worker->setup->options->keeps_recipes)
-        (void)ingot_persist_record_program(worker->store, desc, NULL);
+        (void)ingot_recipe_record_program(worker->store, desc, NULL);
 }
 
 static void build(struct worker *worker, struct message *result)
@@ -178,7 +178,7 @@ static bool send_devices(const struct worker *worker, int socket)
 static bool prepare(struct worker *worker)
 {
     const bool keeps_recipes = worker->setup->options->keeps_recipes;
-    if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_PERSIST_RECORD") != 0 ||
+    if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_RECIPE") != 0 ||
         setenv("INGOT_PERSIST_RECIPES", keeps_recipes ? "1" : "0", 1) != 0)
         return false;
     return open_store(worker);

@@ -136,9 +136,8 @@ static bool is_lru(const struct evicting *evicting)
 /* Removes the first entries in the order until the rest is within the limits. */
 static ingot_status_t remove_first(const struct evicting *evicting, bool is_by_use, uint64_t *count, uint64_t *bytes)
 {
-    const uint64_t max_age_ns = evicting->limits.max_age_seconds < UINT64_MAX / NS_PER_SECOND
-                                    ? evicting->limits.max_age_seconds * NS_PER_SECOND
-                                    : UINT64_MAX;
+    const uint64_t max_age_ns =
+        evicting->limits.max_age_ms < UINT64_MAX / NS_PER_MS ? evicting->limits.max_age_ms * NS_PER_MS : UINT64_MAX;
     const uint64_t now_ns = units_now_ns();
     uint64_t left_bytes = 0;
     ingot_status_t status = INGOT_SUCCESS;
@@ -233,7 +232,7 @@ static int run_evict(void *values)
     evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;
     evicting->limits.max_bytes = limit_of(evicting->max_size, 1);
     evicting->limits.max_entries = limit_of(evicting->max_entries, 1);
-    evicting->limits.max_age_seconds = limit_of(evicting->max_age_ns, NS_PER_SECOND);
+    evicting->limits.max_age_ms = limit_of(evicting->max_age_ns, NS_PER_MS);
     return evicting->kind != NULL ? evict_kind(evicting) : evict(evicting);
 }
 

@@ -143,7 +143,7 @@ static void print_table(const struct listing *listing)
 static int run(void *values)
 {
     struct listing *listing = values;
-    const ingot_status_t status = ingot_persist_read_manifest(listing->path, note_item, listing);
+    const ingot_status_t status = ingot_manifest_read(listing->path, note_item, listing);
     if (status != INGOT_SUCCESS) {
         (void)fprintf(stderr, "ingot: %s: %s: %s\n", listing->path, ingot_status_name(status),
                       ingot_last_error_detail());

@@ -123,7 +123,7 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
         info.recipe_max_bytes = UINT64_MAX; /* the application's limit for recipes is unknown, too */
     info.name_space = options->name_space;
     info.lock_timeout_ms = LOCK_TIMEOUT_MS;
-    info.max_age_seconds = 0;                     /* include old entries */
+    info.max_age_ms = 0;                          /* include old entries */
     info.on_miss = INGOT_PERSIST_ON_MISS_COMPILE; /* `ingot build` compiles */
     if (order != NULL)
         info.eviction = *order;

@@ -185,12 +185,10 @@ void context_unreference(struct ingot_context *context)
         error_keep(end, context, NULL);
 }
 
-ingot_status_t ingot_context_retain(ingot_context_t context)
+void ingot_context_retain(ingot_context_t context)
 {
-    if (context == NULL)
-        return error_null_argument("context");
-    striped_count_hold(&context->references);
-    return INGOT_SUCCESS;
+    if (context != NULL)
+        striped_count_hold(&context->references);
 }
 
 void ingot_context_release(ingot_context_t context)

@@ -20,12 +20,10 @@ void context_share_memo(struct ingot_context *context, struct ingot_header_memo 
     context->shares_memo = true;
 }
 
-ingot_status_t ingot_header_memo_retain(ingot_header_memo_t memo)
+void ingot_header_memo_retain(ingot_header_memo_t memo)
 {
-    if (memo == NULL)
-        return error_null_argument("memo");
-    header_memo_retain(memo);
-    return INGOT_SUCCESS;
+    if (memo != NULL)
+        header_memo_retain(memo);
 }
 
 void ingot_header_memo_release(ingot_header_memo_t memo)

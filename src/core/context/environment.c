@@ -75,14 +75,18 @@ static void tell_unknown(const char *name, size_t size, void *user)
     ingot_event_t event = INGOT_EVENT_INIT;
     char copy[128];
     const size_t copied = size < sizeof(copy) - 1 ? size : sizeof(copy) - 1;
-    const char *nearest = environment_nearest(name, size);
+    const char *renamed = environment_renamed(name, size);
+    const char *nearest = renamed == NULL ? environment_nearest(name, size) : NULL;
 
-    if (nearest == NULL)
+    if (renamed == NULL && nearest == NULL)
         return;
     memcpy(copy, name, copied);
     copy[copied] = '\0';
     event.kind = INGOT_EVENT_ENVIRONMENT;
-    event.status = error_set(INGOT_NOT_FOUND, "%s is not an Ingot variable; the nearest one is %s", copy, nearest);
+    event.status =
+        renamed != NULL
+            ? error_set(INGOT_NOT_FOUND, "%s has no effect any more: set %s instead", copy, renamed)
+            : error_set(INGOT_NOT_FOUND, "%s is not an Ingot variable; the nearest one is %s", copy, nearest);
     event.name = copy;
     event.reason = ingot_last_error_detail();
     trace_emit(trace, &event);

@@ -164,7 +164,7 @@ ingot_status_t ingot_includes_create(ingot_includes_t *includes, const ingot_inc
     made->directory_matters = known.directory_matters != 0;
     for (size_t i = 0; i < known.file_count; ++i) {
         made->files[i] = known.files[i];
-        (void)ingot_source_retain(known.files[i]);
+        ingot_source_retain(known.files[i]);
     }
     if (known.number_count != 0)
         memcpy(made->numbers, known.numbers, known.number_count * sizeof(*known.numbers));
@@ -188,12 +188,10 @@ ingot_status_t ingot_includes_get_info(ingot_includes_t includes, ingot_includes
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_includes_retain(ingot_includes_t includes)
+void ingot_includes_retain(ingot_includes_t includes)
 {
-    if (includes == NULL)
-        return error_null_argument("includes");
-    includes_reference(includes);
-    return INGOT_SUCCESS;
+    if (includes != NULL)
+        includes_reference(includes);
 }
 
 void ingot_includes_release(ingot_includes_t includes)

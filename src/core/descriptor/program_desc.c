@@ -12,12 +12,10 @@ void program_desc_reference(struct ingot_program_desc *desc)
     atomic_fetch_add_explicit(&desc->references, 1, memory_order_relaxed);
 }
 
-ingot_status_t ingot_program_desc_retain(ingot_program_desc_t desc)
+void ingot_program_desc_retain(ingot_program_desc_t desc)
 {
-    if (desc == NULL)
-        return error_null_argument("desc");
-    program_desc_reference(desc);
-    return INGOT_SUCCESS;
+    if (desc != NULL)
+        program_desc_reference(desc);
 }
 
 ingot_context_t ingot_program_desc_get_context(const_ingot_program_desc_t desc)

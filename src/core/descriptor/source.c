@@ -83,7 +83,7 @@ static bool copy_headers(struct ingot_source *source, const ingot_source_info_t 
     source->header_count = info->header_count;
     for (size_t i = 0; i < info->header_count; ++i) {
         source->headers[i] = info->headers[i];
-        (void)ingot_source_retain(info->headers[i]);
+        ingot_source_retain(info->headers[i]);
     }
     return true;
 }
@@ -128,12 +128,10 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_source_retain(ingot_source_t source)
+void ingot_source_retain(ingot_source_t source)
 {
-    if (source == NULL)
-        return error_null_argument("source");
-    striped_count_hold(&source->references);
-    return INGOT_SUCCESS;
+    if (source != NULL)
+        striped_count_hold(&source->references);
 }
 
 void ingot_source_release(ingot_source_t source)

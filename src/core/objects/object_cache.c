@@ -412,12 +412,10 @@ ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_ob
     return status;
 }
 
-ingot_status_t ingot_object_retain(ingot_object_t object)
+void ingot_object_retain(ingot_object_t object)
 {
-    if (object == NULL)
-        return error_null_argument("object");
-    cache_entry_retain((struct cache_entry *)object);
-    return INGOT_SUCCESS;
+    if (object != NULL)
+        cache_entry_retain((struct cache_entry *)object);
 }
 
 void ingot_object_release(ingot_object_t object)
@@ -482,12 +480,10 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_object_cache_retain(ingot_object_cache_t cache)
+void ingot_object_cache_retain(ingot_object_cache_t cache)
 {
-    if (cache == NULL)
-        return error_null_argument("cache");
-    atomic_fetch_add_explicit(&cache->holders, 1, memory_order_relaxed);
-    return INGOT_SUCCESS;
+    if (cache != NULL)
+        atomic_fetch_add_explicit(&cache->holders, 1, memory_order_relaxed);
 }
 
 void ingot_object_cache_release(ingot_object_cache_t cache)

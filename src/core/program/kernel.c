@@ -148,15 +148,14 @@ ingot_status_t ingot_kernel_clone(ingot_kernel_t *clone, ingot_kernel_t kernel)
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_kernel_retain(ingot_kernel_t kernel)
+void ingot_kernel_retain(ingot_kernel_t kernel)
 {
     if (kernel == NULL)
-        return error_null_argument("kernel");
+        return;
     if (kernel->is_clone)
         atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
     else
         cache_entry_retain(kernel->program);
-    return INGOT_SUCCESS;
 }
 
 static void end_clone(void *kernel, void *context)

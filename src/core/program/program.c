@@ -334,12 +334,10 @@ ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_progra
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_program_retain(ingot_program_t program)
+void ingot_program_retain(ingot_program_t program)
 {
-    if (program == NULL)
-        return error_null_argument("program");
-    cache_entry_retain(program_entry(program));
-    return INGOT_SUCCESS;
+    if (program != NULL)
+        cache_entry_retain(program_entry(program));
 }
 
 void ingot_program_release(ingot_program_t program)

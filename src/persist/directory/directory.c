@@ -166,7 +166,7 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     directory->accepts_any_owner = directory->is_read_only && info->trust_policy == INGOT_PERSIST_TRUST_REQUIRE;
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
     directory->order = eviction_order_of(info->eviction);
-    limits_set(directory, info->max_bytes, info->max_entries, info->max_age_seconds);
+    limits_set(directory, info->max_bytes, info->max_entries, info->max_age_ms);
     directory->min_blob_bytes = info->min_blob_bytes;
     directory->max_blob_bytes = info->max_blob_bytes != 0 ? info->max_blob_bytes : UINT64_MAX;
     directory->low_water_percent = info->low_water_percent != 0 ? info->low_water_percent : DEFAULT_LOW_WATER_PERCENT;
@@ -236,8 +236,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
             kept_recipe_begin(*storage, directory, &info);
     }
-    if (info.record != NULL && info.record[0] != '\0')
-        recording_begin(*storage, info.record, info.on_event, info.on_event_user);
+    if (info.recipe_path != NULL && info.recipe_path[0] != '\0')
+        recording_begin(*storage, info.recipe_path, info.on_event, info.on_event_user);
     directory = NULL; /* the storage owns it now */
 done:
     destroy(directory);

@@ -13,13 +13,12 @@
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
 
-void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_seconds)
+void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_ms)
 {
     directory->max_bytes = max_bytes != 0 ? max_bytes : DEFAULT_MAX_BYTES;
     directory->max_entries = max_entries != 0 ? max_entries : UINT64_MAX;
-    directory->max_age_ns = max_age_seconds != 0 && max_age_seconds < UINT64_MAX / NS_PER_SECOND
-                                ? max_age_seconds * NS_PER_SECOND
-                                : UINT64_MAX;
+    directory->max_age_ns =
+        max_age_ms != 0 && max_age_ms < UINT64_MAX / NS_PER_MS ? max_age_ms * NS_PER_MS : UINT64_MAX;
 }
 
 ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits)
@@ -31,7 +30,7 @@ ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_per
     const ingot_status_t status = directory_get(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
-    limits_set(directory, known.max_bytes, known.max_entries, known.max_age_seconds);
+    limits_set(directory, known.max_bytes, known.max_entries, known.max_age_ms);
     return INGOT_SUCCESS;
 }
 
@@ -47,7 +46,7 @@ ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_l
     const uint64_t age_ns = directory->max_age_ns;
     known.max_bytes = directory->max_bytes;
     known.max_entries = directory->max_entries;
-    known.max_age_seconds = age_ns != UINT64_MAX ? age_ns / NS_PER_SECOND : UINT64_MAX;
+    known.max_age_ms = age_ns != UINT64_MAX ? age_ns / NS_PER_MS : UINT64_MAX;
     (void)STRUCT_WRITE(limits, known);
     return INGOT_SUCCESS;
 }

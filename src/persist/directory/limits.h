@@ -7,6 +7,6 @@
 #include "persist/directory/layout/state.h"
 
 /* Sets the limits. As in ingot_persist_info_t, 0 means each limit's default. */
-void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_seconds);
+void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_ms);
 
 #endif

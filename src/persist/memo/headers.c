@@ -186,7 +186,7 @@ static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent,
         memo = kept->memo;
         *saved_before = kept->saved;
         kept->saved = kept->tried = learned;
-        (void)ingot_header_memo_retain(memo);
+        ingot_header_memo_retain(memo);
     }
     process_lock_give(&headers->lock);
     return memo;
@@ -308,7 +308,7 @@ static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
         kept = kept->next;
     if (kept == NULL) {
         *made = (struct kept_memo){.next = headers->first, .memo = memo};
-        (void)ingot_header_memo_retain(memo);
+        ingot_header_memo_retain(memo);
         headers->first = made;
         made = NULL;
     }

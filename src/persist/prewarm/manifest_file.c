@@ -66,7 +66,7 @@ ingot_status_t manifest_read(struct manifest *manifest, const char *path)
     return status;
 }
 
-ingot_status_t ingot_persist_read_manifest(const char *path, ingot_persist_manifest_visit_t visit, void *user)
+ingot_status_t ingot_manifest_read(const char *path, ingot_manifest_visit_t visit, void *user)
 {
     ingot_allocator_t allocator;
     struct manifest manifest;

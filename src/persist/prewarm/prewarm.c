@@ -241,7 +241,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_storage_t sto
         destroy(made);
         return status;
     }
-    (void)ingot_storage_retain(storage);
+    ingot_storage_retain(storage);
     *prewarm = made;
     return INGOT_SUCCESS;
 }

@@ -30,7 +30,7 @@
 
 struct record {
     ingot_allocator_t allocator;
-    ingot_persist_record_info_t info; /* its path points into this structure */
+    ingot_manifest_record_info_t info; /* its path points into this structure */
     /* number of users: the recorder, and threads that are saving the record; guarded by the recorder's lock, like all
      * fields below */
     size_t users;
@@ -86,7 +86,7 @@ static void unlock_and_release(struct recorder *recorder, struct record *record)
         destroy(record);
 }
 
-static void tell(const ingot_persist_record_info_t *info, ingot_event_kind_t kind, ingot_status_t status, size_t bytes,
+static void tell(const ingot_manifest_record_info_t *info, ingot_event_kind_t kind, ingot_status_t status, size_t bytes,
                  uint64_t started_ns, const char *reason)
 {
     ingot_event_t event = INGOT_EVENT_INIT;
@@ -149,7 +149,7 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 /* Adds the old manifest's ids to `merged`, within the limits, but does not copy their bytes. At first, `merged` has the
  * ids that this run requested, and `bytes` is the size of a manifest with these ids. If `ages` is set, raises the ages
  * of the old ids. */
-static ingot_status_t merge(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *merged,
+static ingot_status_t merge(const ingot_manifest_record_info_t *info, uint64_t bytes, struct id_list *merged,
                             const struct id_list *old, bool ages)
 {
     ingot_status_t status = INGOT_SUCCESS;
@@ -174,7 +174,7 @@ static bool is_replaceable(ingot_status_t status)
 
 /* Merges the ids with those in the current manifest, and writes the result to the replacement. The replacement has
  * begun, so no other process writes the file now. */
-static ingot_status_t write_merged(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *ids,
+static ingot_status_t write_merged(const ingot_manifest_record_info_t *info, uint64_t bytes, struct id_list *ids,
                                    bool ages, const struct replacement *replacement, size_t *size)
 {
     struct manifest old;
@@ -203,7 +203,7 @@ static ingot_status_t begin_replacement(struct replacement *replacement, const c
     return status;
 }
 
-static ingot_status_t save(const ingot_persist_record_info_t *info, uint64_t bytes, struct id_list *ids, bool ages)
+static ingot_status_t save(const ingot_manifest_record_info_t *info, uint64_t bytes, struct id_list *ids, bool ages)
 {
     struct replacement replacement;
     size_t size = 0;
@@ -274,7 +274,7 @@ ingot_status_t recorder_save(ingot_storage_t storage)
 /* ---- beginning and ending ---- */
 
 static ingot_status_t make(struct record **record, const ingot_allocator_t *allocator,
-                           const ingot_persist_record_info_t *info)
+                           const ingot_manifest_record_info_t *info)
 {
     const size_t path_size = strlen(info->path) + 1;
     struct record *made = memory_allocate(allocator, sizeof(*made) + path_size);
@@ -289,7 +289,7 @@ static ingot_status_t make(struct record **record, const ingot_allocator_t *allo
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t read_info(ingot_persist_record_info_t *copy, const ingot_persist_record_info_t *info)
+static ingot_status_t read_info(ingot_manifest_record_info_t *copy, const ingot_manifest_record_info_t *info)
 {
     if (!STRUCT_READ(*copy, info))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the info's struct_size is missing");
@@ -348,9 +348,9 @@ static ingot_status_t get_recorder(ingot_storage_t storage, struct recorder **re
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_persist_record(ingot_storage_t storage, const ingot_persist_record_info_t *info)
+ingot_status_t ingot_manifest_record(ingot_storage_t storage, const ingot_manifest_record_info_t *info)
 {
-    ingot_persist_record_info_t known;
+    ingot_manifest_record_info_t known;
     struct recorder *recorder;
     struct record *made = NULL;
     if (storage == NULL)
@@ -365,7 +365,7 @@ ingot_status_t ingot_persist_record(ingot_storage_t storage, const ingot_persist
     return replace_record(recorder, made);
 }
 
-ingot_status_t ingot_persist_record_save(ingot_storage_t storage)
+ingot_status_t ingot_manifest_save(ingot_storage_t storage)
 {
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");

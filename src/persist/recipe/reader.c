@@ -432,12 +432,10 @@ ingot_status_t recipe_open_checked(ingot_recipe_t *recipe, const char *path, str
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_recipe_retain(ingot_recipe_t recipe)
+void ingot_recipe_retain(ingot_recipe_t recipe)
 {
-    if (recipe == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe is NULL");
-    (void)atomic_fetch_add_explicit(&recipe->references, 1, memory_order_relaxed);
-    return INGOT_SUCCESS;
+    if (recipe != NULL)
+        (void)atomic_fetch_add_explicit(&recipe->references, 1, memory_order_relaxed);
 }
 
 void ingot_recipe_release(ingot_recipe_t recipe)

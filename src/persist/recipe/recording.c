@@ -47,7 +47,7 @@ static ingot_recipe_writer_t take_writer(struct recording *recording, enum which
     process_lock_take(&recording->lock, keep, NULL);
     ingot_recipe_writer_t writer = *place_of(recording, which);
     if (writer != NULL)
-        (void)ingot_recipe_writer_retain(writer);
+        ingot_recipe_writer_retain(writer);
     process_lock_give(&recording->lock);
     return writer;
 }
@@ -124,8 +124,8 @@ void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, co
         record(storage, &item);
 }
 
-ingot_status_t ingot_persist_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
-                                            const_ingot_program_t program)
+ingot_status_t ingot_recipe_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
+                                           const_ingot_program_t program)
 {
     if (storage == NULL || desc == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or desc is NULL");
@@ -143,7 +143,7 @@ void recording_note_kernel(ingot_storage_t storage, const_ingot_program_desc_t d
         record(storage, &item);
 }
 
-ingot_status_t ingot_persist_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc, const char *name)
+ingot_status_t ingot_recipe_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc, const char *name)
 {
     if (storage == NULL || desc == NULL || name == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, desc or name is NULL");
@@ -189,7 +189,7 @@ static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingo
     if (status != INGOT_SUCCESS)
         return status;
     if (writer != NULL)
-        (void)ingot_recipe_writer_retain(writer);
+        ingot_recipe_writer_retain(writer);
     process_lock_take(&recording->lock, keep, NULL);
     ingot_recipe_writer_t before = *place_of(recording, which);
     *place_of(recording, which) = writer;
@@ -200,7 +200,7 @@ static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingo
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_persist_record_recipe(ingot_storage_t storage, ingot_recipe_writer_t writer)
+ingot_status_t ingot_recipe_record(ingot_storage_t storage, ingot_recipe_writer_t writer)
 {
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");

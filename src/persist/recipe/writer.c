@@ -580,12 +580,10 @@ ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recip
     return open_writer(writer, info, OPEN_WHEN_NEEDED);
 }
 
-ingot_status_t ingot_recipe_writer_retain(ingot_recipe_writer_t writer)
+void ingot_recipe_writer_retain(ingot_recipe_writer_t writer)
 {
-    if (writer == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer is NULL");
-    (void)atomic_fetch_add_explicit(&writer->references, 1, memory_order_relaxed);
-    return INGOT_SUCCESS;
+    if (writer != NULL)
+        (void)atomic_fetch_add_explicit(&writer->references, 1, memory_order_relaxed);
 }
 
 void ingot_recipe_writer_release(ingot_recipe_writer_t writer)

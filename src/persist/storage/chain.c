@@ -380,7 +380,7 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a chain");
     *chain = (struct chain){.allocator = allocator, .count = tier_count};
     for (size_t i = 0; i < tier_count; ++i) {
-        (void)ingot_storage_retain(tiers[i]);
+        ingot_storage_retain(tiers[i]);
         chain->tiers[i] = tiers[i];
     }
     const ingot_status_t status = storage_create(storage, STORAGE_CHAIN, &ops, chain, &allocator, NULL);

@@ -109,12 +109,10 @@ ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storag
     return storage_create(storage, STORAGE_OTHER, ops, self, &allocator, NULL);
 }
 
-ingot_status_t ingot_storage_retain(ingot_storage_t storage)
+void ingot_storage_retain(ingot_storage_t storage)
 {
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    atomic_fetch_add_explicit(&storage->references, 1, memory_order_relaxed);
-    return INGOT_SUCCESS;
+    if (storage != NULL)
+        atomic_fetch_add_explicit(&storage->references, 1, memory_order_relaxed);
 }
 
 static void destroy_parts(struct ingot_storage *storage)

@@ -311,10 +311,7 @@ static struct store_queue_item *make_item(ingot_storage_t storage, const struct 
     struct store_queue_item *item = store_list_make_item(&storage->allocator, id_size, id, 0, NULL);
     if (item == NULL)
         return NULL;
-    if (ingot_program_retain(program) != INGOT_SUCCESS) {
-        store_list_free_item(&storage->allocator, item);
-        return NULL;
-    }
+    ingot_program_retain(program);
     item->program = program;
     item->context = context;
     return item;
@@ -524,7 +521,7 @@ size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context *
             if (item->is_settled || (count != 0 && item->context != *context))
                 continue;
             if (count == 0 && item->program != NULL)
-                (void)ingot_program_retain(item->program); /* this also retains the context */
+                ingot_program_retain(item->program); /* this also retains the context */
             *context = item->context;
             item->is_settled = true;
             ++count;

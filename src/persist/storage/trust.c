@@ -106,7 +106,7 @@ static bool check_one(ingot_storage_t holder, struct keyring *keyring, void *use
     checked->status = keyring_check(keyring, checked->id_size, checked->id, checked->size, checked->bytes);
     if (checked->status == INGOT_SUCCESS)
         return true;
-    (void)ingot_storage_retain(holder);
+    ingot_storage_retain(holder);
     checked->refusing = holder;
     return false;
 }

@@ -43,7 +43,7 @@ static ingot_status_t read_mode(uint32_t *flags)
 }
 
 /* Reads how long a server keeps an object. The value 0 means no limit, which becomes UINT64_MAX. */
-static ingot_status_t read_time_to_live(uint64_t *seconds)
+static ingot_status_t read_time_to_live(uint64_t *time_to_live_ms)
 {
     static const char name[] = "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS";
     const char *value = value_of(name);
@@ -53,7 +53,7 @@ static ingot_status_t read_time_to_live(uint64_t *seconds)
     if (!environment_parse(ENVIRONMENT_DAYS, value, &time_ms))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value,
                                       environment_expected(ENVIRONMENT_DAYS));
-    *seconds = time_ms == 0 ? UINT64_MAX : time_ms / 1000 + (time_ms % 1000 != 0);
+    *time_to_live_ms = time_ms == 0 ? UINT64_MAX : time_ms;
     return INGOT_SUCCESS;
 }
 
@@ -142,7 +142,7 @@ ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, siz
     if (status == INGOT_SUCCESS)
         status = read_mode(&read.flags);
     if (status == INGOT_SUCCESS)
-        status = read_time_to_live(&read.time_to_live_seconds);
+        status = read_time_to_live(&read.time_to_live_ms);
     if (status == INGOT_SUCCESS)
         status = read_leases(&read.flags);
     if (status == INGOT_SUCCESS)

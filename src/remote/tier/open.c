@@ -20,7 +20,7 @@
 #include "remote/tier/tier.h"
 #include "util/struct_size.h"
 
-#define DEFAULT_TIME_TO_LIVE_S (UINT64_C(30) * 86400)
+#define DEFAULT_TIME_TO_LIVE_MS (UINT64_C(30) * 86400 * 1000)
 #define DEFAULT_MAX_BYTES (UINT64_C(64) << 20)
 #define MOST_BLOB_BYTES (UINT64_C(1) << 30)
 #define KNOWN_FLAGS                                                                                                    \
@@ -91,13 +91,14 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
 static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_t *info)
 {
     struct url url;
-    const uint64_t time_to_live_s = value_or(info->time_to_live_seconds, DEFAULT_TIME_TO_LIVE_S);
+    const uint64_t time_to_live_ms = value_or(info->time_to_live_ms, DEFAULT_TIME_TO_LIVE_MS);
+    const uint64_t time_to_live_s = time_to_live_ms / 1000 + (time_to_live_ms % 1000 != 0); /* Redis counts seconds */
     const ingot_status_t status = url_parse(&url, info->url);
     if (status != INGOT_SUCCESS)
         return status;
     if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)
         return http_open(&tier->transport, &url, tier->name_space);
-    return redis_open(&tier->transport, &url, tier->name_space, time_to_live_s == UINT64_MAX ? 0 : time_to_live_s);
+    return redis_open(&tier->transport, &url, tier->name_space, time_to_live_ms == UINT64_MAX ? 0 : time_to_live_s);
 }
 
 /* ---- parts ---- */

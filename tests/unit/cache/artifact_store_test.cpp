@@ -270,12 +270,12 @@ TEST_F(ArtifactStore, NoCacheMeansThatEveryArtifactIsMade)
 TEST_F(ArtifactStore, AManifestNamesArtifacts)
 {
     const std::string manifest = (scratch_.path() / "manifest").string();
-    ingot_persist_record_info_t record = INGOT_PERSIST_RECORD_INFO_INIT;
+    ingot_manifest_record_info_t record = INGOT_MANIFEST_RECORD_INFO_INIT;
     record.path = manifest.c_str();
     Cache cache(info_);
     ASSERT_EQ(INGOT_SUCCESS, cache.put(ArtifactKey("loaded"), "x"));
     ASSERT_EQ(INGOT_SUCCESS, cache.put(ArtifactKey("unused"), "x"));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(cache.storage(), &record));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(cache.storage(), &record));
     int count = 0;
     EXPECT_EQ("x", cache.load(ArtifactKey("loaded")));
     EXPECT_EQ("x", cache.make(ArtifactKey("made"), "x", &count));
@@ -285,7 +285,7 @@ TEST_F(ArtifactStore, AManifestNamesArtifacts)
         static_cast<std::vector<std::vector<uint8_t>> *>(user)->emplace_back(id, id + size);
         return 1;
     };
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_read_manifest(manifest.c_str(), note, &ids));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_read(manifest.c_str(), note, &ids));
     EXPECT_EQ((std::vector<std::vector<uint8_t>>{ArtifactKey("loaded").id(), ArtifactKey("made").id()}), ids);
 }
 

@@ -183,7 +183,7 @@ TEST(Context, IsSharedByItsHolders)
 {
     ReferenceDevice device;
     Context context = device.make();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_context_retain(context.get()));
+    ingot_context_retain(context.get());
     ingot_context_release(context.get());
     EXPECT_EQ(0u, device.counts.states_destroyed);
     EXPECT_EQ(1u, ingot_context_get_device_count(context.get()));
@@ -349,6 +349,7 @@ TEST(Environment, TellsOfAVariableThatIsNotThereWithTheNearest)
     const Variable known("INGOT_CACHE_GROUPS", "7");
     const Variable unknown("INGOT_CACHE_CAPASITY", "12");
     const Variable other("INGOT_PERSIST_MAXSIZE", "1G");
+    const Variable renamed("INGOT_RECIPE", "a.recipe");
     std::vector<std::string> told;
     ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
     info.on_event_user = &told;
@@ -361,10 +362,11 @@ TEST(Environment, TellsOfAVariableThatIsNotThereWithTheNearest)
     EXPECT_TRUE(told.empty()) << "an ignored environment";
     (void)device.make(info, true);
     std::sort(told.begin(), told.end());
-    ASSERT_EQ(2u, told.size());
+    ASSERT_EQ(3u, told.size());
     EXPECT_NE(std::string::npos, told[0].find("INGOT_CACHE_CAPASITY is not an Ingot variable; the nearest one is "
                                               "INGOT_CACHE_CAPACITY"));
     EXPECT_NE(std::string::npos, told[1].find("INGOT_PERSIST_MAX_SIZE"));
+    EXPECT_NE(std::string::npos, told[2].find("INGOT_RECIPE has no effect any more: set INGOT_RECIPE instead"));
 }
 
 TEST(Environment, TheDocumentHasEveryVariable)

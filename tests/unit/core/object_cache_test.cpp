@@ -201,7 +201,7 @@ TEST(ObjectCache, SetHandsOutAReference)
     ingot_object_t found = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_get(&found, cache.get(), "s", "g", "n"));
     EXPECT_EQ(object, found) << "one object, one handle";
-    ASSERT_EQ(INGOT_SUCCESS, ingot_object_retain(found));
+    ingot_object_retain(found);
     ingot_object_release(found);
     ingot_object_release(found);
     ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_clear(cache.get(), nullptr, nullptr));
@@ -372,7 +372,7 @@ TEST(ObjectCache, ObjectsOutliveTheCache)
     Thing *const other = cache.set("s", "g", "m", 6);
     ingot_object_t object = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_get(&object, cache.get(), "s", "g", "n"));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_object_cache_retain(cache.get()));
+    ingot_object_cache_retain(cache.get());
     ingot_object_cache_release(cache.get());
     EXPECT_EQ(0, other->destroyed);
     cache.release();
@@ -496,8 +496,8 @@ TEST(ObjectCache, ChecksItsArguments)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_clear(nullptr, "s", "g"));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_set_capacity(nullptr, 1));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_get_stats(cache.get(), nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_cache_retain(nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_object_retain(nullptr));
+    ingot_object_cache_retain(nullptr);
+    ingot_object_retain(nullptr);
     ingot_object_cache_release(nullptr);
     ingot_object_release(nullptr);
     EXPECT_EQ(nullptr, ingot_object_get_value(nullptr));

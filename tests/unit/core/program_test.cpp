@@ -450,8 +450,8 @@ TEST(Handles, AreCheckedForNull)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create_from_cache_blob(&program, nullptr, 0, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_get(&kernel, nullptr, 0, "a"));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_create(&kernel, nullptr, 0, "a"));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_retain(nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_context_retain(nullptr));
+    ingot_program_retain(nullptr);
+    ingot_context_retain(nullptr);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_lock(nullptr));
     ingot_program_release(nullptr);
     ingot_kernel_release(nullptr);
@@ -547,7 +547,7 @@ TEST(Kernel, ClonesAreTheirOwn)
     kernel.reset();
     context.reset();
     Kernel held(clone);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_kernel_retain(clone));
+    ingot_kernel_retain(clone);
     ingot_kernel_release(clone);
     EXPECT_EQ(6, run(held, 3)) << "a clone holds its program";
     held.reset();
@@ -805,8 +805,8 @@ void release_while_used(const Desc &desc, ingot_context_t context, ingot_source_
                 if (i % 2 == 0) {
                     (void)Orphan::describe(context, info.sources[0]);
                 } else {
-                    EXPECT_EQ(INGOT_SUCCESS, ingot_source_retain(info.sources[0]));
-                    EXPECT_EQ(INGOT_SUCCESS, ingot_context_retain(context));
+                    ingot_source_retain(info.sources[0]);
+                    ingot_context_retain(context);
                     ingot_source_release(info.sources[0]);
                     ingot_context_release(context);
                 }
@@ -829,15 +829,15 @@ TEST(ProgramDesc, LetsOthersHoldWhatTheApplicationHasReleased)
     for (const bool is_desc_first : {true, false}) {
         Orphan orphan;
         for (int i = 0; i < 2; ++i) { /* taking and dropping references does not drop the descriptor's */
-            ASSERT_EQ(INGOT_SUCCESS, ingot_source_retain(orphan.source()));
+            ingot_source_retain(orphan.source());
             ingot_source_release(orphan.source());
-            ASSERT_EQ(INGOT_SUCCESS, ingot_context_retain(orphan.context()));
+            ingot_context_retain(orphan.context());
             ingot_context_release(orphan.context());
         }
         EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
         EXPECT_EQ(4, run(create_kernel(create_program(orphan.desc), "twice"), 2));
-        ASSERT_EQ(INGOT_SUCCESS, ingot_source_retain(orphan.source()));
-        ASSERT_EQ(INGOT_SUCCESS, ingot_context_retain(orphan.context()));
+        ingot_source_retain(orphan.source());
+        ingot_context_retain(orphan.context());
         Source source(orphan.source());
         Context context(orphan.context());
         if (is_desc_first) {
@@ -872,8 +872,8 @@ TEST(ProgramDesc, LetsThreadsHoldWhatTheApplicationReleases)
 {
     for (int round = 0; round < 50; ++round) {
         Orphan orphan;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_source_retain(orphan.source()));
-        ASSERT_EQ(INGOT_SUCCESS, ingot_context_retain(orphan.context()));
+        ingot_source_retain(orphan.source());
+        ingot_context_retain(orphan.context());
         release_while_used(orphan.desc, orphan.context(), orphan.source());
         EXPECT_EQ(0u, orphan.device.counts.states_destroyed);
         orphan.desc.reset();

@@ -142,9 +142,9 @@ TEST(Cancellation, NothingThatReadsAFileOrStoresIsACancellationPoint)
     ingot_storage_t storage = nullptr;
     EXPECT_TRUE(is_steady([&] { return ingot_persist_open(&storage, &info); }));
     ASSERT_NE(nullptr, storage);
-    ingot_persist_record_info_t record = INGOT_PERSIST_RECORD_INFO_INIT;
+    ingot_manifest_record_info_t record = INGOT_MANIFEST_RECORD_INFO_INIT;
     record.path = manifest.c_str();
-    EXPECT_TRUE(is_steady([&] { return ingot_persist_record(storage, &record); }));
+    EXPECT_TRUE(is_steady([&] { return ingot_manifest_record(storage, &record); }));
     ingot_program_t program = nullptr;
     EXPECT_TRUE(is_steady([&] { return ingot_persist_program_create(&program, desc, storage, nullptr); }));
     EXPECT_TRUE(is_steady([&] { return ingot_persist_flush(storage); }));
@@ -190,11 +190,11 @@ TEST(Cancellation, OfAThreadThatWaitsForALoadAheadLeavesTheStorageUsable)
     Store store(info);
     {
         Session first;
-        ingot_persist_record_info_t record = INGOT_PERSIST_RECORD_INFO_INIT;
+        ingot_manifest_record_info_t record = INGOT_MANIFEST_RECORD_INFO_INIT;
         record.path = manifest.c_str();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &record));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &record));
         first.create(first.describe(), store);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), nullptr));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), nullptr));
     }
     struct Slow {
         const Store &store;

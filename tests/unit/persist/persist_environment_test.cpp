@@ -75,7 +75,7 @@ TEST(PersistEnvironment, ReadsEveryVariable)
                                   {"INGOT_PERSIST_DURABLE", "1"}});
     ASSERT_EQ(INGOT_SUCCESS, outcome.status);
     EXPECT_EQ(512ull << 20, outcome.info.max_bytes);
-    EXPECT_EQ(30ull * 86400, outcome.info.max_age_seconds);
+    EXPECT_EQ(30ull * 86400 * 1000, outcome.info.max_age_ms);
     EXPECT_EQ(4096u, outcome.info.min_blob_bytes);
     EXPECT_EQ(2ull << 30, outcome.info.max_blob_bytes);
     EXPECT_EQ(INGOT_PERSIST_EVICT_LRU, outcome.info.eviction);
@@ -103,7 +103,7 @@ TEST(PersistEnvironment, ZeroIsAValueInAVariableAndTheDefaultInAField)
     ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
     EXPECT_EQ(UINT64_MAX, outcome.info.max_bytes);
     EXPECT_EQ(UINT64_MAX, outcome.info.recipe_max_bytes);
-    EXPECT_EQ(0u, outcome.info.max_entries + outcome.info.max_age_seconds) << "their default is no limit";
+    EXPECT_EQ(0u, outcome.info.max_entries + outcome.info.max_age_ms) << "their default is no limit";
     EXPECT_EQ(0u, outcome.info.min_blob_bytes + outcome.info.max_blob_bytes) << "their default is no limit";
     EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.exit_time_ms);
     EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.build_wait_ms);
@@ -120,7 +120,7 @@ TEST(PersistEnvironment, ZeroIsAValueInAVariableAndTheDefaultInAField)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store.get(), &limits));
         EXPECT_EQ(is_variable ? UINT64_MAX : uint64_t{1} << 30, limits.max_bytes);
         EXPECT_EQ(UINT64_MAX, limits.max_entries);
-        EXPECT_EQ(UINT64_MAX, limits.max_age_seconds);
+        EXPECT_EQ(UINT64_MAX, limits.max_age_ms);
     }
 }
 
@@ -252,7 +252,7 @@ TEST(PersistEnvironment, CaseAndUnitsAreAlikeEverywhere)
     const Outcome lru = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EVICTION", "LRU"}});
     EXPECT_EQ(INGOT_PERSIST_EVICT_LRU, lru.info.eviction);
     for (const char *age : {"2", "2d", "48H", "2880m"})
-        EXPECT_EQ(172800u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_MAX_AGE_DAYS", age}}).info.max_age_seconds)
+        EXPECT_EQ(172800000u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_MAX_AGE_DAYS", age}}).info.max_age_ms)
             << age;
 }
 
@@ -325,10 +325,10 @@ TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
     ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
     EXPECT_STREQ("/a:/b", info.key_files);
     EXPECT_STREQ("d", info.path);
-    EXPECT_EQ(nullptr, info.record);
-    variables["INGOT_PERSIST_RECORD"] = "/c.recipe";
+    EXPECT_EQ(nullptr, info.recipe_path);
+    variables["INGOT_RECIPE"] = "/c.recipe";
     ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
-    EXPECT_STREQ("/c.recipe", info.record);
+    EXPECT_STREQ("/c.recipe", info.recipe_path);
 }
 
 TEST(PersistEnvironment, ReadsWhetherToKeepRecipes)
@@ -374,7 +374,7 @@ TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsAnError)
 
 TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
 {
-    const char *const names[] = {"INGOT_PERSIST_DIR", "INGOT_PERSIST_RECORD", "XDG_CACHE_HOME", "HOME"};
+    const char *const names[] = {"INGOT_PERSIST_DIR", "INGOT_RECIPE", "XDG_CACHE_HOME", "HOME"};
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     char path[4096];
     if (setuid_child::is_this()) {
@@ -382,7 +382,7 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
             EXPECT_NE(nullptr, getenv(name));
         EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_info_from_environment(&info, sizeof(path), path));
         EXPECT_EQ(nullptr, info.path);
-        EXPECT_EQ(nullptr, info.record);
+        EXPECT_EQ(nullptr, info.recipe_path);
         setuid_child::end();
     }
     const ScratchDirectory scratch;
@@ -396,7 +396,7 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
         ASSERT_EQ(0, setenv(name.c_str(), value.c_str(), 1));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, sizeof(path), path));
     EXPECT_EQ(variables["INGOT_PERSIST_DIR"], info.path);
-    EXPECT_EQ(variables["INGOT_PERSIST_RECORD"], info.record);
+    EXPECT_EQ(variables["INGOT_RECIPE"], info.recipe_path);
     for (const char *name : names)
         ASSERT_EQ(0, unsetenv(name));
 }

@@ -237,7 +237,7 @@ TEST_F(PersistKeptRecipe, AProgramThatIsTooLargeDoesNotKeepOthersOut)
         large += "// " + std::to_string(state) + "\n";
     const Session session;
     const Desc desc = session.describe(large);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(store.get(), desc.get(), nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(store.get(), desc.get(), nullptr));
     EXPECT_EQ(1u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 2));
     EXPECT_EQ(1u, program_count());
@@ -286,15 +286,15 @@ TEST_F(PersistKeptRecipe, ABusyFileIsReadLater)
     std::ofstream(header) << "#define TWO 2\n";
     const Desc desc = text.make(context);
     const Store first(info());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(first.get(), desc.get(), nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(first.get(), desc.get(), nullptr));
     const Store second(info());
     {
         const FileLock lock(file(), F_WRLCK);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(second.get(), desc.get(), nullptr));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(second.get(), desc.get(), nullptr));
         EXPECT_EQ(1u, seen_.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
     }
     std::ofstream(header) << "#define TWO 22\n";
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(second.get(), desc.get(), nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(second.get(), desc.get(), nullptr));
     EXPECT_EQ(1u, program_count()) << "its files are not read again";
 }
 
@@ -303,12 +303,12 @@ TEST_F(PersistKeptRecipe, WhatIsKnownOutlivesALackOfDescriptors)
     const Store store(info());
     const Session session;
     const Desc desc = session.describe(numbered_source(1));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(store.get(), desc.get(), nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(store.get(), desc.get(), nullptr));
     struct rlimit before = {};
     ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &before));
     const struct rlimit none = {0, before.rlim_max};
     ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(store.get(), desc.get(), nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(store.get(), desc.get(), nullptr));
     ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &before));
     EXPECT_TRUE(seen_.events.empty()) << "the file has it";
 }
@@ -360,12 +360,12 @@ TEST_F(PersistKeptRecipe, KeepsBesideTheApplicationsRecipe)
 {
     const std::string own = (scratch_.path() / "own.recipe").string();
     ingot_persist_info_t both = info();
-    both.record = own.c_str();
+    both.recipe_path = own.c_str();
     const Store store(both);
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 1));
     EXPECT_EQ(1u, program_count());
     EXPECT_EQ(1u, summary_of(open_recipe(own)).program_count);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), nullptr));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 2));
     EXPECT_EQ(2u, program_count());
     EXPECT_EQ(1u, summary_of(open_recipe(own)).program_count);
@@ -376,7 +376,7 @@ TEST_F(PersistKeptRecipe, AChainRecordsWhereItStores)
 {
     const std::string own = (scratch_.path() / "own.recipe").string();
     ingot_persist_info_t both = info();
-    both.record = own.c_str();
+    both.recipe_path = own.c_str();
     const Store store(both);
     const std::string other_path = (scratch_.path() / "other").string();
     const Store other(other_path);
@@ -389,7 +389,7 @@ TEST_F(PersistKeptRecipe, AChainRecordsWhereItStores)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), chain, nullptr));
     ingot_program_release(program);
     const Desc second = session.describe(numbered_source(2));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(chain, second.get(), nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(chain, second.get(), nullptr));
     ingot_storage_release(chain);
     EXPECT_EQ(2u, program_count());
     EXPECT_EQ(2u, summary_of(open_recipe(own)).program_count);
@@ -407,12 +407,12 @@ TEST_F(PersistKeptRecipe, AChainsOwnRecipeIsBesideTheOneOfItsStore)
     ingot_recipe_writer_t writer = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_open(&writer, &writer_info)) << ingot_last_error_detail();
     const Session session;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(chain, writer));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(chain, writer));
     ingot_recipe_writer_release(writer);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(chain, session.describe(numbered_source(1)).get(), nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(chain, session.describe(numbered_source(1)).get(), nullptr));
     EXPECT_EQ(1u, program_count());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(chain, nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_program(chain, session.describe(numbered_source(2)).get(), nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(chain, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(chain, session.describe(numbered_source(2)).get(), nullptr));
     ingot_storage_release(chain);
     EXPECT_EQ(2u, program_count());
     EXPECT_EQ(1u, summary_of(open_recipe(own)).program_count);
@@ -519,7 +519,7 @@ TEST_F(PersistKeptRecipe, FindsNoIdThatItDoesNotHave)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_find_id(nullptr, sizeof(id), id, &index));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_find_id(recipe.get(), 0, id, &index));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_find_id(recipe.get(), sizeof(id), id, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record_program(nullptr, nullptr, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_record_program(nullptr, nullptr, nullptr));
     ingot_recipe_t none = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_recipe(nullptr, nullptr, &none));
 }

@@ -216,7 +216,7 @@ TEST_F(PersistMaintain, TakesOlderCallersLimitsAndFillsTheirCount)
     uint64_t evicted = 0;
     limits.struct_size = offsetof(ingot_persist_limits_t, max_entries);
     limits.max_entries = 0; /* not read, because an older caller's structure ends before it */
-    limits.max_age_seconds = 0;
+    limits.max_age_ms = 0;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &evicted, nullptr));
     EXPECT_EQ(0u, evicted);
     limits.struct_size = sizeof(size_t);
@@ -310,7 +310,7 @@ TEST_F(PersistMaintain, EvictsDownToEachLimit)
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(9)));
     EXPECT_EQ(bytes_in(root()), store.stats().bytes);
     limits.max_bytes = UINT64_MAX;
-    limits.max_age_seconds = 0;
+    limits.max_age_ms = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
     EXPECT_EQ(2u, count);
 }
@@ -320,7 +320,7 @@ TEST_F(PersistMaintain, EvictsAllForAnyLimitOfZero)
 {
     for (uint64_t ingot_persist_limits_t::*limit :
          {&ingot_persist_limits_t::max_bytes, &ingot_persist_limits_t::max_entries,
-          &ingot_persist_limits_t::max_age_seconds}) {
+          &ingot_persist_limits_t::max_age_ms}) {
         Store store(root());
         fill(store, 3);
         ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;

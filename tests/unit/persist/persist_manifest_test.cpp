@@ -24,7 +24,7 @@ struct Entry {
 ingot_status_t read_manifest(const fs::path &path, std::vector<Entry> *entries)
 {
     entries->clear();
-    return ingot_persist_read_manifest(
+    return ingot_manifest_read(
         path.c_str(),
         [](size_t size, const uint8_t *id, uint32_t age, void *user) {
             static_cast<std::vector<Entry> *>(user)->push_back({Bytes(id, id + size), age});
@@ -41,9 +41,9 @@ protected:
         ingot_status_t status;
     };
 
-    ingot_persist_record_info_t info()
+    ingot_manifest_record_info_t info()
     {
-        ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+        ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
         info.path = path_.c_str();
         info.on_event = [](const ingot_event_t *event, void *user) {
             static_cast<PersistManifest *>(user)->told_.push_back({event->kind, event->status});
@@ -61,11 +61,11 @@ protected:
     }
 
     /* Requests these programs in one run, with a new context and a new storage. Returns their ids. */
-    std::vector<Bytes> run(const std::vector<int> &numbers, const ingot_persist_record_info_t &record)
+    std::vector<Bytes> run(const std::vector<int> &numbers, const ingot_manifest_record_info_t &record)
     {
         std::vector<Bytes> ids;
         Store store(store_info());
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &record));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &record));
         Session session;
         for (const int number : numbers) {
             const Desc desc = session.describe(numbered_source(number));
@@ -116,7 +116,7 @@ TEST_F(PersistManifest, KeepsWhatRunsBeforeAskedForBehindAndOlder)
 
 TEST_F(PersistManifest, LeavesOutWhatTooManyRunsDidNotAskFor)
 {
-    ingot_persist_record_info_t record = info();
+    ingot_manifest_record_info_t record = info();
     record.keep_runs = 2;
     const std::vector<Bytes> ids = run({1, 2}, record);
     run({2}, record);
@@ -130,25 +130,24 @@ TEST_F(PersistManifest, AgesOthersOnceARunHoweverOftenItSaves)
 {
     const std::vector<Bytes> first = run({1});
     Store store(store_info());
-    const ingot_persist_record_info_t record = info();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &record));
+    const ingot_manifest_record_info_t record = info();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &record));
     Session session;
     for (const int number : {5, 6, 7}) {
         session.create(session.describe(numbered_source(number)), store);
-        EXPECT_EQ(INGOT_SUCCESS,
-                  number != 6 ? ingot_persist_record_save(store.get()) : ingot_persist_flush(store.get()));
+        EXPECT_EQ(INGOT_SUCCESS, number != 6 ? ingot_manifest_save(store.get()) : ingot_persist_flush(store.get()));
     }
     const std::vector<Entry> found = entries();
     ASSERT_EQ(4u, found.size());
     EXPECT_EQ((Entry{first[0], 1}), found[3]);
     EXPECT_EQ(4u, count_told(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_save(store.get())) << "nothing new";
+    EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_save(store.get())) << "nothing new";
     EXPECT_EQ(4u, count_told(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
 }
 
 TEST_F(PersistManifest, KeepsItsLimitsAndTells)
 {
-    ingot_persist_record_info_t record = info();
+    ingot_manifest_record_info_t record = info();
     record.max_entries = 2;
     std::vector<Bytes> ids = run({1, 2, 3, 4}, record);
     EXPECT_EQ((std::vector<Entry>{{ids[0], 0}, {ids[1], 0}}), entries());
@@ -163,13 +162,13 @@ TEST_F(PersistManifest, KeepsItsLimitsAndTells)
 TEST_F(PersistManifest, EndsWithTheRecord)
 {
     Store store(store_info());
-    const ingot_persist_record_info_t record = info();
+    const ingot_manifest_record_info_t record = info();
     Session session;
     session.create(session.describe(numbered_source(0)), store);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &record));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &record));
     session.create(session.describe(numbered_source(1)), store);
     EXPECT_FALSE(fs::exists(path_));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), nullptr));
     EXPECT_EQ(1u, entries().size());
     session.create(session.describe(numbered_source(2)), store);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
@@ -239,7 +238,7 @@ TEST_F(PersistManifest, LeavesAloneWhatIsNotTrusted)
 
 TEST_F(PersistManifest, TellsWhereItCannotBeWritten)
 {
-    ingot_persist_record_info_t record = info();
+    ingot_manifest_record_info_t record = info();
     const std::string nowhere = (scratch_.path() / "missing" / "manifest").string();
     record.path = nowhere.c_str();
     run({1}, record);
@@ -266,15 +265,15 @@ TEST_F(PersistManifest, HasTheProgramsOfAllProcessesThatWroteIt)
 TEST_F(PersistManifest, IsNotWrittenByAForkedChild)
 {
     Store store(store_info());
-    const ingot_persist_record_info_t record = info();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), &record));
+    const ingot_manifest_record_info_t record = info();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &record));
     Session session;
     session.create(session.describe(numbered_source(1)), store);
     EXPECT_EQ(0, forked_child::run([&] {
                   session.create(session.describe(numbered_source(2)), store);
-                  return ingot_persist_record_save(store.get()) == INGOT_SUCCESS && !fs::exists(path_) ? 0 : 1;
+                  return ingot_manifest_save(store.get()) == INGOT_SUCCESS && !fs::exists(path_) ? 0 : 1;
               }));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_save(store.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_save(store.get()));
     EXPECT_EQ(1u, entries().size());
 }
 
@@ -290,15 +289,15 @@ TEST_F(PersistManifest, EveryFailedAllocationIsClean)
         open.allocator = allocator.table();
         ingot_status_t status = ingot_persist_open(&storage, &open);
         if (status == INGOT_SUCCESS) {
-            const ingot_persist_record_info_t record = info();
-            status = ingot_persist_record(storage, &record);
+            const ingot_manifest_record_info_t record = info();
+            status = ingot_manifest_record(storage, &record);
             Session session;
             const Desc desc = session.describe(numbered_source(8));
             ingot_program_t program = nullptr;
             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, nullptr));
             ingot_program_release(program);
             if (status == INGOT_SUCCESS)
-                status = ingot_persist_record_save(storage);
+                status = ingot_manifest_save(storage);
             ingot_storage_release(storage);
         }
         ASSERT_EQ(0u, allocator.live_count()) << n;
@@ -313,16 +312,16 @@ TEST_F(PersistManifest, EveryFailedAllocationIsClean)
 TEST_F(PersistManifest, RefusesMalformedArguments)
 {
     Store store(store_info());
-    ingot_persist_record_info_t record = INGOT_PERSIST_RECORD_INFO_INIT;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record(store.get(), &record)) << "no path";
+    ingot_manifest_record_info_t record = INGOT_MANIFEST_RECORD_INFO_INIT;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_manifest_record(store.get(), &record)) << "no path";
     record = info();
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record(nullptr, &record));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_manifest_record(nullptr, &record));
     record.max_entries = 65537;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record(store.get(), &record));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_manifest_record(store.get(), &record));
     record = info();
     record.struct_size = sizeof(size_t);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record(store.get(), &record));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record_save(nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_read_manifest(path_.c_str(), nullptr, nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record(store.get(), nullptr)) << "none to end";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_manifest_record(store.get(), &record));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_manifest_save(nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_manifest_read(path_.c_str(), nullptr, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), nullptr)) << "none to end";
 }

@@ -440,7 +440,7 @@ TEST_F(PersistPolicy, AReplacementKeepsTheLimit)
 
 TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
 {
-    info.max_age_seconds = 1000;
+    info.max_age_ms = 1000 * 1000;
     Store store(info);
     fill(store, 3);
     set_times(numbered_id(0), now_ns() - 1100 * kSecond, now_ns());
@@ -457,7 +457,7 @@ TEST_F(PersistPolicy, WhatIsTooOldIsAMissAndGoes)
 /* A machine whose clock was ahead by years would keep its entries for as long. */
 TEST_F(PersistPolicy, WhatAClockFarInTheFutureStoredIsTooOld)
 {
-    info.max_age_seconds = 1000;
+    info.max_age_ms = 1000 * 1000;
     Store store(info);
     fill(store, 2);
     set_times(numbered_id(0), now_ns() + 2 * 86400 * kSecond, now_ns() + 2 * 86400 * kSecond);
@@ -569,7 +569,7 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
         for (unsigned i = 0; i < 3; ++i)
             set_times(numbered_id(i), now_ns() - 1100 * kSecond, now_ns() - 1100 * kSecond);
     }
-    info.max_age_seconds = 1000;
+    info.max_age_ms = 1000 * 1000;
     Store store(info); /* opening evicts entries that are too old */
     EXPECT_EQ(1u, entries_of(root()).size());
     EXPECT_EQ(bytes_in(root()), store.stats().bytes);
@@ -596,7 +596,7 @@ TEST_F(PersistPolicy, AnOpeningTakesAwaySomeOfManyThatAreTooOld)
     }
     const uint64_t page_count = fs::file_size(path + "/index.bin") / INDEX_PAGE_SIZE - 1;
     make_all_older(path, 1100);
-    info.max_age_seconds = 1000;
+    info.max_age_ms = 1000 * 1000;
     uint64_t present = count;
     for (unsigned i = 0; i < 3; ++i) {
         visited_pages = 0;
@@ -628,7 +628,7 @@ TEST_F(PersistPolicy, AnOpenThatFailsEvictsNothing)
         set_times(numbered_id(0), now_ns() - 1100 * kSecond, now_ns() - 1100 * kSecond);
     }
     const std::string missing = root() / "missing";
-    info.max_age_seconds = 1000;
+    info.max_age_ms = 1000 * 1000;
     info.trust_policy = INGOT_PERSIST_TRUST_REQUIRE;
     info.key_files = missing.c_str();
     EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
@@ -642,7 +642,7 @@ TEST_F(PersistPolicy, AReadOnlyStoreKeepsWhatIsTooOld)
         fill(store, 2);
         set_times(numbered_id(0), now_ns() - 1100 * kSecond, now_ns() - 1100 * kSecond);
     }
-    info.max_age_seconds = 1000;
+    info.max_age_ms = 1000 * 1000;
     info.flags = INGOT_PERSIST_READ_ONLY;
     Store store(info);
     EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(0)));

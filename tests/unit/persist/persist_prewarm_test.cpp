@@ -160,9 +160,9 @@ protected:
     void SetUp() override
     {
         Store first(store_info());
-        ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+        ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
         info.path = manifest_.c_str();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(first.get(), &info));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(first.get(), &info));
         Session session;
         for (int number = 0; number < kPrograms; ++number) {
             const Desc desc = session.describe(numbered_source(number));

@@ -356,7 +356,7 @@ TEST_F(PersistRecipeHostile, AStoreThatOpensWhileTheRecipeIsBusyRecordsLater)
     ASSERT_EQ(0, files_try_lock(fd, 0));
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = store_path.c_str();
-    info.record = recipe_path.c_str();
+    info.recipe_path = recipe_path.c_str();
     ingot_storage_t opened = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&opened, &info)) << ingot_last_error_detail();
     const Handle<ingot_storage_t, ingot_storage_release> storage(opened);

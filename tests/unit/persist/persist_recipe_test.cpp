@@ -248,15 +248,15 @@ TEST_F(PersistRecipe, AStorageRecordsWhatItCompilesAndLoads)
     Store store((scratch_.path() / "store").string());
     Session session;
     const Writer writer = open_writer(path());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), writer.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), writer.get()));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(1)), store));
     EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count) << "before the call returns";
     EXPECT_EQ(INGOT_ORIGIN_MEMORY, session.create(session.describe(numbered_source(1)), store));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(2)), store));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), nullptr));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), nullptr));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(3)), store));
     EXPECT_EQ(2u, summary_of(open_recipe(path())).program_count);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), writer.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), writer.get()));
     Session second;
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, second.create(second.describe(numbered_source(3)), store));
     EXPECT_EQ(3u, summary_of(open_recipe(path())).program_count);
@@ -268,7 +268,7 @@ TEST_F(PersistRecipe, AStoreOpensWithARecipe)
     const std::string recipe_path = path().string();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = store_path.c_str();
-    info.record = recipe_path.c_str();
+    info.recipe_path = recipe_path.c_str();
     Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.status());
     Session session;
@@ -286,7 +286,7 @@ TEST_F(PersistRecipe, ARecipeThatCannotBeWrittenIsReportedAndCostsNoRequest)
     Seen seen;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = store_path.c_str();
-    info.record = recipe_path.c_str();
+    info.recipe_path = recipe_path.c_str();
     info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
     info.on_event_user = &seen;
     Store store(info);
@@ -301,7 +301,7 @@ TEST_F(PersistRecipe, AFullRecipeIsReportedOnce)
     Store store(directory("store"));
     Session session;
     const Writer writer = open_writer(path(), 600);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), writer.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), writer.get()));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(1)), store));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(2)), store));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(3)), store));
@@ -356,7 +356,7 @@ TEST_F(PersistRecipe, WrongArgumentsAreRefused)
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_recipe_get_text(recipe.get(), 0, &size, &byte));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_desc_create(&desc, recipe.get(), 0, nullptr, 0, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_add(writer.get(), nullptr, nullptr, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_record_recipe(nullptr, writer.get()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_record(nullptr, writer.get()));
 }
 
 /* Returns the names of a program's kernels, each followed by a space. */
@@ -376,7 +376,7 @@ TEST_F(PersistRecipe, KernelsThatAreRequestedAreRecordedOnce)
     const std::string root = directory("store"), file = path().string();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = root.c_str();
-    info.record = file.c_str();
+    info.recipe_path = file.c_str();
     for (int run = 0; run < 2; ++run) {
         ReferenceDevice device;
         device.driver_version = run == 0 ? "1" : "2"; /* another id of the same program */
@@ -453,17 +453,17 @@ TEST_F(PersistRecipe, AnEventSaysThatAKernelIsNotRecorded)
             reasons.emplace_back(event.reason);
     };
     const Writer writer = open_writer(path(), 1200);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record_recipe(store.get(), writer.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), writer.get()));
     const Desc desc = session.describe();
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(desc, store));
     const std::string long_name(4097, 'k');
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_kernel(store.get(), desc.get(), long_name.c_str()));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_kernel(store.get(), desc.get(), ""));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_kernel(store.get(), desc.get(), long_name.c_str()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_kernel(store.get(), desc.get(), ""));
     EXPECT_EQ(0u, reasons.size()) << reasons[0];
     std::string distinct;
     for (int i = 0; distinct.size() < 2000; ++i)
         distinct += std::to_string(i * 7919);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record_kernel(store.get(), desc.get(), distinct.c_str()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_kernel(store.get(), desc.get(), distinct.c_str()));
     ASSERT_EQ(1u, reasons.size());
     EXPECT_EQ(0u, reasons[0].find("a kernel is not recorded: ")) << reasons[0];
 }

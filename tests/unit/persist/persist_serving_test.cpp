@@ -111,16 +111,16 @@ TEST_F(PersistServing, LimitsMayChange)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store_.get(), &limits));
     EXPECT_EQ(uint64_t{1} << 30, limits.max_bytes);
     EXPECT_EQ(UINT64_MAX, limits.max_entries);
-    EXPECT_EQ(UINT64_MAX, limits.max_age_seconds);
+    EXPECT_EQ(UINT64_MAX, limits.max_age_ms);
 
     limits.max_entries = 10;
-    limits.max_age_seconds = 86400;
+    limits.max_age_ms = 86400500;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("one more"), blob));
     EXPECT_GE(10u, entries_of(root_).size());
     EXPECT_LE(1u, entries_of(root_).size());
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store_.get(), &limits));
-    EXPECT_EQ(86400u, limits.max_age_seconds);
+    EXPECT_EQ(86400500u, limits.max_age_ms);
 
     limits = INGOT_PERSIST_LIMITS_INIT;
     limits.max_bytes = 2500;
@@ -157,14 +157,14 @@ TEST_F(PersistServing, LimitsOfZeroAreTheDefaults)
     for (int i = 0; i < 3; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("id " + std::to_string(i)), random_bytes(1, 1000)));
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    limits.max_bytes = limits.max_entries = limits.max_age_seconds = 0;
+    limits.max_bytes = limits.max_entries = limits.max_age_ms = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("one more"), random_bytes(1, 1000)));
     EXPECT_EQ(4u, entries_of(root_).size());
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store_.get(), &limits));
     EXPECT_EQ(uint64_t{1} << 30, limits.max_bytes);
     EXPECT_EQ(UINT64_MAX, limits.max_entries);
-    EXPECT_EQ(UINT64_MAX, limits.max_age_seconds);
+    EXPECT_EQ(UINT64_MAX, limits.max_age_ms);
 }
 
 TEST_F(PersistServing, LimitsAreThoseOfADirectory)

@@ -143,7 +143,7 @@ TEST(PersistStorage, IsDestroyedWithItsLastReference)
     auto *map = new MapStorage;
     map->is_destroyed = &is_destroyed;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, map));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_storage_retain(storage));
+    ingot_storage_retain(storage);
     ingot_storage_release(storage);
     EXPECT_FALSE(is_destroyed);
     ingot_storage_release(storage);
@@ -176,7 +176,7 @@ TEST(PersistStorage, RefusesMalformedArguments)
     ops = table();
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_create(nullptr, &ops, nullptr));
     EXPECT_EQ(nullptr, storage);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_retain(nullptr));
+    ingot_storage_retain(nullptr);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush(nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_clear(nullptr));
 

@@ -126,7 +126,7 @@ struct Slow {
 ingot_persist_flush_info_t within(uint64_t time_ms)
 {
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
-    info.max_time_ns = time_ms * 1000000;
+    info.max_time_ms = time_ms;
     return info;
 }
 

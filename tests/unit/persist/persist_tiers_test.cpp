@@ -380,7 +380,7 @@ TEST_F(PersistTiers, TheLastReferenceMayBeReleasedWhileABlobIsPromoted)
         Held held(chain_of({gate.storage, second.get()}));
         gate.let_go();
         chain = held.get();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_storage_retain(chain));
+        ingot_storage_retain(chain);
         ASSERT_EQ(INGOT_SUCCESS, held.load(kId));
     }
     gate.at_store = [chain] { ingot_storage_release(chain); };
@@ -412,7 +412,8 @@ TEST_F(PersistTiers, ExitLeavesAChainAloneThatEndsInItsOwnThread)
             std::this_thread::sleep_for(std::chrono::milliseconds(100)); /* long enough for exit() to find the chain */
             _exit(count_threads() == before ? 7 : 3);
         };
-        if (Held(chain).load(kId) != INGOT_SUCCESS || ingot_storage_retain(chain) != INGOT_SUCCESS)
+        ingot_storage_retain(chain);
+        if (Held(chain).load(kId) != INGOT_SUCCESS)
             return 2;
         gate.open();
         while (!is_released)

@@ -221,9 +221,9 @@ void record(const fs::path &folder)
     Kept kept;
     const Held storage = kept.open();
     const std::string manifest = folder / "manifest";
-    ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+    ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
     info.path = manifest.c_str();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_record(storage.get(), &info));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_record(storage.get(), &info));
     EXPECT_FALSE(runs(storage.get()));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
 }

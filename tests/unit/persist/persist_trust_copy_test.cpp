@@ -248,7 +248,7 @@ TEST(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
     info.next_key_user = trust.get()->user;
     info.on_event = [](const ingot_event_t *event, void *) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
-            (void)ingot_storage_retain(nullptr); /* fails, and sets another error detail */
+            ingot_storage_retain(nullptr); /* fails, and sets another error detail */
     };
     const Store store(info);
     EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));

@@ -456,9 +456,9 @@ TEST_P(RemoteBatch, APrewarmThroughAChainFillsTheDirectory)
     {
         const Tier tier(server_->url());
         const Chain chain(scratch.path() / "first", tier);
-        ingot_persist_record_info_t info = INGOT_PERSIST_RECORD_INFO_INIT;
+        ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
         info.path = manifest.c_str();
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_record(chain.get(), &info));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(chain.get(), &info));
         create_programs(Session(), chain.get(), 100, INGOT_ORIGIN_BUILD);
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
         ASSERT_EQ(INGOT_SUCCESS, tier.flush());

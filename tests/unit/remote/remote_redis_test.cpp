@@ -186,12 +186,12 @@ TEST(RemoteRedis, LimitsTheTimeToLive)
     ASSERT_EQ(INGOT_SUCCESS, month.flush());
     EXPECT_NEAR(30 * 86400, std::stod(redis.ask({"TTL", key_on(redis)})), 60);
 
-    const Tier hour(redis.url(), info_with([](auto *info) { info->time_to_live_seconds = 3600; }));
+    const Tier hour(redis.url(), info_with([](auto *info) { info->time_to_live_ms = 3600 * 1000; }));
     ASSERT_EQ(INGOT_SUCCESS, hour.put(kId, kBlob));
     ASSERT_EQ(INGOT_SUCCESS, hour.flush());
     EXPECT_NEAR(3600, std::stod(redis.ask({"TTL", key_on(redis)})), 60);
 
-    const Tier forever(redis.url(), info_with([](auto *info) { info->time_to_live_seconds = UINT64_MAX; }));
+    const Tier forever(redis.url(), info_with([](auto *info) { info->time_to_live_ms = UINT64_MAX; }));
     ASSERT_EQ(INGOT_SUCCESS, forever.put(kId, kBlob));
     ASSERT_EQ(INGOT_SUCCESS, forever.flush());
     EXPECT_EQ("-1\n", redis.ask({"TTL", key_on(redis)}));

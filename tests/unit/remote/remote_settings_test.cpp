@@ -281,7 +281,7 @@ TEST_F(RemoteSettings, ReadsTheEnvironment)
     EXPECT_EQ(INGOT_SUCCESS, read(&info));
     EXPECT_STREQ("team", info.name_space);
     EXPECT_EQ(uint32_t(INGOT_REMOTE_READ_ONLY), info.flags);
-    EXPECT_EQ(2u * 86400, info.time_to_live_seconds);
+    EXPECT_EQ(2u * 86400 * 1000, info.time_to_live_ms);
     set("INGOT_PERSIST_REMOTE_MODE", "read-write");
     set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "0");
     set("INGOT_PERSIST_REMOTE_LEASES", "off");
@@ -293,7 +293,7 @@ TEST_F(RemoteSettings, ReadsTheEnvironment)
     set("INGOT_PERSIST_REMOTE_LEASES", "perhaps");
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(&info));
     unsetenv("INGOT_PERSIST_REMOTE_LEASES");
-    EXPECT_EQ(UINT64_MAX, info.time_to_live_seconds);
+    EXPECT_EQ(UINT64_MAX, info.time_to_live_ms);
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 21));
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 26));
     EXPECT_EQ(INGOT_SUCCESS, read(&info, 27));

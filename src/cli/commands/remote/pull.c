@@ -306,7 +306,8 @@ static int open_storages(struct pulling *pulling)
     int code = store_open(&pulling->store, &pulling->common, has_server ? STORE_MAKE : STORE_READ, NULL);
     if (code == EXIT_DONE && !has_server) {
         pulling->chain = pulling->store;
-        return ingot_storage_retain(pulling->store) == INGOT_SUCCESS ? EXIT_DONE : EXIT_FAILED;
+        ingot_storage_retain(pulling->store);
+        return EXIT_DONE;
     }
     if (code == EXIT_DONE)
         code = server_open(&pulling->server, &pulling->common, pulling->url, INGOT_REMOTE_READ_ONLY);
@@ -321,7 +322,7 @@ static int open_storages(struct pulling *pulling)
 
 static int pull(struct pulling *pulling)
 {
-    const ingot_status_t status = ingot_persist_read_manifest(pulling->manifest, note_id, pulling);
+    const ingot_status_t status = ingot_manifest_read(pulling->manifest, note_id, pulling);
     if (status != INGOT_SUCCESS) {
         (void)store_failed("reading the manifest", status);
         return EXIT_NO_STORE;

@@ -23,7 +23,7 @@
 #include "cli/store/store.h"
 #include "util/environment.h"
 
-#define RECORD "INGOT_PERSIST_RECORD"
+#define RECORD "INGOT_RECIPE"
 
 #define LAYERS "OPENCL_LAYERS"
 #define DISABLE "INGOT_LAYER_DISABLE"

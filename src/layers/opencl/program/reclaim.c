@@ -90,7 +90,7 @@ static void flush(void)
     const uint64_t most_ms = storing.exit_time_ms != 0 ? storing.exit_time_ms : DEFAULT_EXIT_TIME_MS;
     if (spent_ns >= most_ms * NS_PER_MS)
         return;
-    info.max_time_ns = most_ms * NS_PER_MS - spent_ns;
+    info.max_time_ms = most_ms - spent_ns / NS_PER_MS;
     info.on_progress = continue_flush;
     const uint64_t started_ns = statistics_clock_ns();
     (void)ingot_persist_flush_with(store, &info, NULL);

@@ -11,14 +11,14 @@ void recordings_add_refused(const_ingot_program_desc_t desc)
 {
     ingot_storage_t store = settings_store();
     if (store != NULL)
-        (void)ingot_persist_record_program(store, desc, NULL);
+        (void)ingot_recipe_record_program(store, desc, NULL);
 }
 
 void recordings_add_kernel(const_ingot_program_desc_t desc, const char *name)
 {
     ingot_storage_t store = settings_store();
     if (store != NULL)
-        (void)ingot_persist_record_kernel(store, desc, name);
+        (void)ingot_recipe_record_kernel(store, desc, name);
 }
 
 void recordings_add_kernels(const_ingot_program_desc_t desc, cl_uint count, const cl_kernel *kernels)

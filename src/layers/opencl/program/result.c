@@ -60,7 +60,7 @@ static struct result *create(const struct layer_context *context, ingot_program_
     if (result == NULL)
         return NULL;
     atomic_init(&result->references, 1);
-    (void)ingot_program_desc_retain(desc);
+    ingot_program_desc_retain(desc);
     result->desc = desc;
     result->context = context;
     result->has_options = options != NULL;

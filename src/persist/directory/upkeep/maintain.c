@@ -45,9 +45,9 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
     else
         status = get_writable(storage, &directory);
     if (status == INGOT_SUCCESS) {
-        const bool has_age = known.max_age_seconds < UINT64_MAX / NS_PER_SECOND;
+        const bool has_age = known.max_age_ms < UINT64_MAX / NS_PER_MS;
         const struct reduce_limits wanted = {known.max_bytes, known.max_entries,
-                                             has_age ? known.max_age_seconds * NS_PER_SECOND : UINT64_MAX};
+                                             has_age ? known.max_age_ms * NS_PER_MS : UINT64_MAX};
         struct upkeep_watch watch = upkeep_watch_of(known.on_progress, known.user);
         status = reduce_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch, &result);
     }

@@ -111,15 +111,9 @@ static ingot_status_t read_recipes(const struct environment *environment, ingot_
                : status;
 }
 
-static ingot_status_t read_age(const struct environment *environment, uint64_t *seconds)
+static ingot_status_t read_age(const struct environment *environment, uint64_t *max_age_ms)
 {
-    bool is_set = false;
-    uint64_t age_ms = 0;
-    const ingot_status_t status =
-        read_number(environment, "INGOT_PERSIST_MAX_AGE_DAYS", ENVIRONMENT_DAYS, &age_ms, &is_set);
-    if (status == INGOT_SUCCESS && is_set)
-        *seconds = age_ms / 1000 + (age_ms % 1000 != 0);
-    return status;
+    return read_number(environment, "INGOT_PERSIST_MAX_AGE_DAYS", ENVIRONMENT_DAYS, max_age_ms, NULL);
 }
 
 /* Sets *chosen to the index in `words` of an environment variable's value. If it is unset, leaves *chosen unchanged. */
@@ -213,7 +207,7 @@ static ingot_status_t read_policies(const struct environment *environment, ingot
 {
     ingot_status_t status = read_flag(environment, "INGOT_PERSIST_READ_ONLY", INGOT_PERSIST_READ_ONLY, &info->flags);
     if (status == INGOT_SUCCESS)
-        status = read_age(environment, &info->max_age_seconds);
+        status = read_age(environment, &info->max_age_ms);
     if (status == INGOT_SUCCESS)
         status = read_eviction(environment, &info->eviction);
     if (status == INGOT_SUCCESS)
@@ -294,8 +288,8 @@ static ingot_status_t find_texts(const struct environment *environment, size_t c
         status = find_text(environment, "INGOT_PERSIST_KEYS", is_any, "a list of key files", capacity, path, &used,
                            &info->key_files);
     if (status == INGOT_SUCCESS)
-        status = find_text(environment, "INGOT_PERSIST_RECORD", is_any, "the path of a recipe", capacity, path, &used,
-                           &info->record);
+        status = find_text(environment, "INGOT_RECIPE", is_any, "the path of a recipe", capacity, path, &used,
+                           &info->recipe_path);
     return status;
 }
 

@@ -81,7 +81,7 @@ ingot_storage_t build_turn_take_store(ingot_storage_t storage, bool *is_stored_t
     if (!storage_is_on(storage))
         return NULL;
     if (storage->build_locks != NULL) {
-        (void)ingot_storage_retain(storage);
+        ingot_storage_retain(storage);
         return storage;
     }
     for (size_t i = 0; found == NULL && storage->get_tier != NULL; ++i) {

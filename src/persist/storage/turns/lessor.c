@@ -50,8 +50,12 @@ static ingot_storage_t find(ingot_storage_t storage, const struct storage_around
     const struct storage_around here = {storage, around, false};
     if (!storage_is_on(storage))
         return NULL;
-    if (storage->leases.take != NULL)
-        return gets_stores(storage, around) && ingot_storage_retain(storage) == INGOT_SUCCESS ? storage : NULL;
+    if (storage->leases.take != NULL) {
+        if (!gets_stores(storage, around))
+            return NULL;
+        ingot_storage_retain(storage);
+        return storage;
+    }
     return storage->get_tier != NULL ? find_in_tiers(storage, 0, &here) : NULL;
 }
 
