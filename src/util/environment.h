@@ -146,7 +146,7 @@ static inline size_t environment_distance(const char *a, size_t a_size, const ch
 /* Returns the present name of a variable that had another name in 0.2, or NULL. */
 static inline const char *environment_renamed(const char *name, size_t size)
 {
-    static const char before[] = "INGOT_RECIPE";
+    static const char before[] = "INGOT_PERSIST_RECORD";
     return size == sizeof(before) - 1 && memcmp(name, before, size) == 0 ? "INGOT_RECIPE" : NULL;
 }
 
