@@ -12,6 +12,7 @@
 #include "support/forked_child.h"
 #include "support/remote_fixture.h"
 #include "support/server_process.h"
+#include "support/stray_close.h"
 
 using encrypted_redis::Certificates;
 using encrypted_redis::EncryptedRedis;
@@ -108,6 +109,21 @@ TEST_F(RemoteRedisTls, KeepsItsConnection)
     for (int i = 0; i < 20; ++i)
         EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
     EXPECT_EQ(count + 1, redis.connection_count()) << "only the one that asks for the count";
+}
+
+/* TLS would send a farewell on the application's connection. */
+TEST_F(RemoteRedisTls, UsesAndClosesNothingThatGotTheDescriptorOfAConnection)
+{
+    const EncryptedRedis redis(*files_, "server", "no");
+    const std::set<int> before = stray_close::open_descriptors();
+    auto tier = std::make_unique<Tier>(redis.url(known()));
+    EXPECT_EQ(INGOT_NOT_FOUND, tier->load(kId));
+    const std::vector<int> kept = stray_close::opened_since(before);
+    ASSERT_FALSE(kept.empty());
+    const stray_close::Peers peers(kept);
+    EXPECT_EQ(INGOT_NOT_FOUND, tier->load(kId)) << ingot_last_error_detail();
+    tier.reset();
+    EXPECT_EQ("", peers.damage());
 }
 
 TEST_F(RemoteRedisTls, LoadsSeveralAtOnce)
