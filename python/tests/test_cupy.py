@@ -1,0 +1,65 @@
+"""CuPy's plug, with CuPy and NVRTC. Code for linking (LTO IR) needs no driver; CuPy loads other code at once."""
+
+from __future__ import annotations
+
+from conftest import Spawn
+
+COMPILE = """
+    import hashlib, sys, warnings
+    from cupy.cuda import compiler
+    made = []
+    plain = compiler._compile_using_nvrtc_no_warning
+    def count(*arguments, **named):
+        made.append(1)
+        return plain(*arguments, **named)
+    compiler._compile_using_nvrtc_no_warning = count
+    compiler._get_arch_for_options_for_nvrtc = lambda arch: ("-arch=compute_" + arch, "ptx")  # asks the device
+    sys.stdin.readline()
+    digest = hashlib.sha256()
+    for number in range(2):
+        source = 'extern "C" __global__ void set(int *a) { *a = %d; }' % number
+        digest.update(compiler._compile_with_cache_cuda(source, (), "90", to_ltoir=True))
+    try:
+        compiler._compile_with_cache_cuda("no code", (), "90", to_ltoir=True)
+    except compiler.CompileException:
+        print(len(made), digest.hexdigest(), flush=True)
+"""
+
+
+def test_kernels_come_from_the_store(spawn: Spawn) -> None:
+    one, _ = spawn(COMPILE, INGOT_PYTHON="cupy").communicate("go\n")
+    two, _ = spawn(COMPILE, INGOT_PYTHON="cupy").communicate("go\n")
+    assert one.startswith("3 ")  # one of them does not compile, and is not stored
+    assert two == "1 " + one[2:]
+
+
+def test_one_process_compiles_a_kernel(spawn: Spawn) -> None:
+    processes = [spawn(COMPILE, INGOT_PYTHON="all") for _ in range(4)]
+    for process in processes:
+        assert process.stdin
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate()[0].split() for process in processes]
+    assert sum(int(count) for count, _ in said) == 2 + len(processes)  # each tries the one that does not compile
+    assert len({digest for _, digest in said}) == 1
+
+
+def test_cupy_s_own_directory_stays_empty(spawn: Spawn, tmp_path: object) -> None:
+    spawn(COMPILE, INGOT_PYTHON="cupy", CUPY_CACHE_DIR=f"{tmp_path}/cupy").communicate("go\n")
+    output, _ = spawn(COMPILE, CUPY_CACHE_DIR=f"{tmp_path}/cupy").communicate("go\n")
+    assert output.startswith("3 ")
+
+
+def test_tells_when_the_hook_has_changed(spawn: Spawn) -> None:
+    program = """
+        import warnings
+        from cupy.cuda import compiler
+        del compiler._set_kernel_cache_backend
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            import ingot_cache.cupy
+            ingot_cache.cupy.install()
+        print(caught[0].message)
+    """
+    output, _ = spawn(program).communicate()
+    assert "CuPy keeps its own cache" in output
