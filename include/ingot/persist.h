@@ -37,8 +37,7 @@ typedef enum ingot_persist_store_mode {
      * A device that generates code at launch (ingot_device_info_t) may take many times as long to provide a blob as it
      * took to build. Its blobs lack the code of later launches, and the application's builds wait while a blob is
      * taken. For such a device, blobs are stored while the process ends, within the storage's exit time, the most
-     * expensive builds first. If a quiet time is set, blobs are also stored in the background once no program has been
-     * created through the storage for that time. An event reports lost programs.
+     * expensive builds first. An event reports lost programs.
      */
     INGOT_PERSIST_STORE_AUTO = 0,
     INGOT_PERSIST_STORE_NOW = 1,       /**< Before ingot_persist_program_create returns. */
@@ -96,9 +95,8 @@ typedef struct ingot_persist_info {
     /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. Most of an eviction is done while
      *  later blobs are stored. */
     uint32_t low_water_percent;
-    uint32_t exit_time_ms;  /**< See ingot_persist_storing_t. */
-    uint32_t quiet_time_ms; /**< See ingot_persist_storing_t. */
-    const char *backends;   /**< See ingot_persist_set_backends. NULL: all. */
+    uint32_t exit_time_ms; /**< See ingot_persist_storing_t. */
+    const char *backends;  /**< See ingot_persist_set_backends. NULL: all. */
     /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: the time
      * of the longest build in saved.txt, but at least 30 s and at most 30 minutes; and up to ten times as long (at most
      * 30 minutes) while that process is not stopped, or that machine renews its lease. INGOT_PERSIST_NO_TIME: none. */
@@ -124,7 +122,7 @@ typedef struct ingot_persist_info {
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,   \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL, 0, 0,          \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL, 0, 0,             \
             INGOT_PERSIST_ON_MISS_COMPILE                                                                              \
     }
 
@@ -257,15 +255,10 @@ typedef struct ingot_persist_storing {
      * their build times, suggest this. A driver call in progress cannot be stopped, and exit() waits up to 30 seconds
      * for it. If it then still runs, later processes that use the store expect it to take that long. */
     uint32_t exit_time_ms;
-    /** For INGOT_PERSIST_STORE_AUTO and devices that generate code at launch: the time without a new program through
-     * the storage after which it stores in the background. Make it long enough for the first launches. 0 and
-     *  INGOT_PERSIST_NO_TIME: never in the background. Set it only if the driver supports this: PoCL 3.1 ends the
-     *  process if a kernel is first launched while its program's blob is taken. */
-    uint32_t quiet_time_ms;
 } ingot_persist_storing_t;
 #define INGOT_PERSIST_STORING_INIT                                                                                     \
     {                                                                                                                  \
-        sizeof(ingot_persist_storing_t), INGOT_PERSIST_STORE_AUTO, 0, 0                                                \
+        sizeof(ingot_persist_storing_t), INGOT_PERSIST_STORE_AUTO, 0                                                   \
     }
 
 /**
@@ -288,10 +281,11 @@ INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingo
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
  * the context's event callback. The queue holds at most 256 items (programs, and blobs that a chain promotes) and 64
  * MiB of such blobs and of ids. A thread whose item would exceed this limit first stores the oldest items. Among
- * programs that wait for a quiet time, the one with the fastest build is dropped instead, and an event reports it.
- * After fork, the child's queue is empty. If a storage's event callback calls this function, this function does not
- * wait for the operation that called the callback, nor for what other threads are storing at that moment; it returns
- * INGOT_BUSY if there is any of the latter. Such a callback must not release the last reference to the storage.
+ * programs of devices that generate code at launch (INGOT_PERSIST_STORE_AUTO), the one with the fastest build is
+ * dropped instead, and an event reports it. After fork, the child's queue is empty. If a storage's event callback calls
+ * this function, this function does not wait for the operation that called the callback, nor for what other threads are
+ * storing at that moment; it returns INGOT_BUSY if there is any of the latter. Such a callback must not release the
+ * last reference to the storage.
  *
  * @par exit()
  * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not

@@ -152,15 +152,6 @@ static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
            (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc)));
 }
 
-/* Calls build_turn_wait. During the wait, the program does not count as being made, so the storage may become quiet. */
-static bool wait_for_turn(const struct request *request)
-{
-    store_queue_note_made(request->storage);
-    const bool is_to_look = build_turn_wait(request->turn);
-    store_queue_note_making(request->storage);
-    return is_to_look;
-}
-
 /* If another process is building the program, waits for it and loads the program. Returns false if this thread should
  * build the program. Does not wait if blobs are not stored right after a build, because waiting for the blob would then
  * cost more than a build. */
@@ -169,7 +160,7 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
     if (request->turn == NULL && request->is_to_store && stores_now(request->storage, desc))
         request->turn = build_turn_begin(request->storage, request->id_size, request->id, request->was_refused);
     bool is_loaded = false;
-    while (!is_loaded && request->turn != NULL && wait_for_turn(request))
+    while (!is_loaded && request->turn != NULL && build_turn_wait(request->turn))
         is_loaded = load_program(program, desc, request) == INGOT_SUCCESS;
     if (is_loaded) {
         build_turn_end(request->turn, BUILD_TURN_LOADED);
@@ -178,8 +169,9 @@ static bool load_when_built(ingot_program_t *program, const_ingot_program_desc_t
     return is_loaded;
 }
 
-static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, struct request *request)
+static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
+    struct request *request = user;
     const uint64_t started_ns = files_steady_clock_ns();
     const uint64_t thread_began_ns = costs_thread_ns();
     request->is_to_store = false; /* a second attempt may decide differently */
@@ -195,28 +187,15 @@ static ingot_status_t find_or_build(ingot_program_t *program, const_ingot_progra
     return build(program, desc, request);
 }
 
-/* Loads or builds the program. Meanwhile, the storage's thread does not store programs that wait for a quiet time. */
-static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
-{
-    struct request *request = user;
-    store_queue_note_making(request->storage);
-    const ingot_status_t status = find_or_build(program, desc, request);
-    store_queue_note_made(request->storage);
-    return status;
-}
-
 static ingot_status_t build_anew(ingot_program_t *program, const_ingot_program_desc_t desc, void *user)
 {
     struct request *request = user;
     request->has_id = has_id(desc, request);
     request->is_to_store = request->has_id;
-    store_queue_note_making(request->storage);
     /* removes the blob only here: this function does not run if another thread has already replaced the program */
     if (request->has_id)
         storage_reject(request->storage, request->context, request->id_size, request->id);
-    const ingot_status_t status = build(program, desc, request);
-    store_queue_note_made(request->storage);
-    return status;
+    return build(program, desc, request);
 }
 
 static enum build_turn_end end_of_store(ingot_status_t status)
@@ -247,7 +226,7 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
     last_work_add(storage);
     store_queue_add(storage, request->context, program, request->id_size, request->id, &cost,
                     mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON
-                    : mode == INGOT_PERSIST_STORE_AUTO     ? STORE_QUEUE_WHEN_QUIET
+                    : mode == INGOT_PERSIST_STORE_AUTO     ? STORE_QUEUE_AT_END
                                                            : STORE_QUEUE_AT_FLUSH);
     return BUILD_TURN_NOT_STORED;
 }

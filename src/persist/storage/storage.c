@@ -45,7 +45,6 @@ static void take_info(struct ingot_storage *storage, const ingot_persist_info_t 
     storage->on_event_user = info->on_event_user;
     atomic_init(&storage->settings[STORAGE_STORE_MODE], (uint32_t)info->store_mode);
     atomic_init(&storage->settings[STORAGE_EXIT_TIME_MS], info->exit_time_ms);
-    atomic_init(&storage->settings[STORAGE_QUIET_TIME_MS], info->quiet_time_ms);
     atomic_init(&storage->settings[STORAGE_ON_MISS], (uint32_t)info->on_miss);
     (void)ingot_persist_set_backends(storage, info->backends); /* cannot fail: the caller checked it */
 }
@@ -467,8 +466,6 @@ ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_pe
                                       (int)known.store_mode);
     set(storage, STORAGE_STORE_MODE, (uint32_t)known.store_mode);
     set(storage, STORAGE_EXIT_TIME_MS, known.exit_time_ms);
-    set(storage, STORAGE_QUIET_TIME_MS, known.quiet_time_ms);
-    store_queue_wake(storage);
     return INGOT_SUCCESS;
 }
 
@@ -480,7 +477,6 @@ ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_
         .struct_size = sizeof(known),
         .store_mode = (ingot_persist_store_mode_t)get(storage, STORAGE_STORE_MODE),
         .exit_time_ms = get(storage, STORAGE_EXIT_TIME_MS),
-        .quiet_time_ms = get(storage, STORAGE_QUIET_TIME_MS),
     };
     (void)STRUCT_WRITE(storing, known);
     return INGOT_SUCCESS;

@@ -8,10 +8,9 @@
  *
  * A driver that generates code at launch (PoCL) takes up to 20 times as long to provide a blob as it took to build the
  * program. It holds its own locks meanwhile, so the application's builds wait. A blob also lacks the code that the
- * driver generates at launches after the blob was made. Programs of such a driver therefore wait until no program has
- * been loaded or built for the storage's quiet time, or for a flush if that is not set. The thread has a lower
- * priority. The time that the driver will take is estimated (costs.h). Blobs that would delay the end of the process
- * for too long are left for a flush.
+ * driver generates at launches after the blob was made. Programs of such a driver therefore wait for a flush or the end
+ * of the process. The thread has a lower priority. The time that the driver will take is estimated (costs.h). Blobs
+ * that would delay the end of the process for too long are left for a flush.
  *
  * A forked child has neither the thread nor the driver's state, so it treats the queue as empty and creates its locks
  * again, because they may have been held during the fork. Flushes, and the work at the end of the process, are in
@@ -87,7 +86,7 @@ static void forget(void *user)
     memcpy(queue->inherited, queue->lists, sizeof(queue->inherited));
     memset(queue->lists, 0, sizeof(queue->lists));
     queue->active = (struct store_queue_list){0};
-    queue->active_count = queue->making_count = 0;
+    queue->active_count = 0;
     queue->urgent_until_ns = 0;
     queue->failure.status = INGOT_SUCCESS;
     queue->has_thread = queue->is_ending = false;
@@ -247,26 +246,13 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
 
 /* Returns the next item for the storage's thread. If there is none yet, returns NULL and sets the time to look again.
  * Requires the lock. */
-static struct store_queue_item *next_item(ingot_storage_t storage, uint64_t *look_again_ns)
+static struct store_queue_item *next_item(struct store_queue *queue, uint64_t *look_again_ns)
 {
-    struct store_queue *queue = &storage->queue;
     const uint64_t now_ns = files_steady_clock_ns();
-    const uint64_t quiet_ns = storage_quiet_time_ns(storage);
-    *look_again_ns = NO_TIME;
-    if (now_ns < queue->urgent_until_ns) {
-        struct store_queue_item *item = store_queue_pop_any(queue, queue->urgent_until_ns - now_ns);
-        *look_again_ns = queue->urgent_until_ns;
-        return item;
-    }
-    struct store_queue_item *item = pop(queue, STORE_QUEUE_SOON, NO_TIME);
-    if (item != NULL || quiet_ns == NO_TIME || queue->lists[STORE_QUEUE_WHEN_QUIET].count == 0)
-        return item;
-    const uint64_t quiet_from_ns = (queue->making_count != 0 ? now_ns : queue->last_made_ns) + quiet_ns;
-    if (now_ns < quiet_from_ns || queue->making_count != 0) {
-        *look_again_ns = quiet_from_ns;
-        return NULL;
-    }
-    return pop(queue, STORE_QUEUE_WHEN_QUIET, process_end_max_call_ns(storage_exit_time_ns(storage)));
+    const bool is_urgent = now_ns < queue->urgent_until_ns;
+    *look_again_ns = is_urgent ? queue->urgent_until_ns : NO_TIME;
+    return is_urgent ? store_queue_pop_any(queue, queue->urgent_until_ns - now_ns)
+                     : pop(queue, STORE_QUEUE_SOON, NO_TIME);
 }
 
 static void *run(void *user)
@@ -278,7 +264,7 @@ static void *run(void *user)
     store_queue_lock(queue);
     while (!queue->is_ending) {
         uint64_t look_again_ns;
-        struct store_queue_item *item = next_item(storage, &look_again_ns);
+        struct store_queue_item *item = next_item(queue, &look_again_ns);
         if (item == NULL || (!store_queue_work(storage, item, true) && !queue->is_ending))
             process_lock_wait_until(&queue->lock, &queue->has_work, look_again_ns);
     }
@@ -323,7 +309,7 @@ static void drop_cheapest(ingot_storage_t storage, struct store_queue_list *list
     struct store_queue_item *item = store_list_take_out(list, store_list_find_cheapest(list));
     store_queue_unlock(&storage->queue);
     events_tell_context(item->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, files_steady_clock_ns(),
-                        "a program is not stored: too many wait for a quiet time, and its build was the fastest");
+                        "a program is not stored: too many wait for a flush, and its build was the fastest");
     (void)free_item(storage, item, false);
     store_queue_lock(&storage->queue);
 }
@@ -334,9 +320,9 @@ static void keep_bounds(ingot_storage_t storage, enum store_queue_when when)
 {
     struct store_queue *queue = &storage->queue;
     struct store_queue_list *list = &queue->lists[when];
-    const bool will_be_stored = when == STORE_QUEUE_AT_FLUSH || store_queue_start_thread(storage);
+    const bool will_be_stored = when != STORE_QUEUE_SOON || store_queue_start_thread(storage);
     while (list->count != 0 && (!will_be_stored || list->count > MAX_COUNT || list->bytes > MAX_BYTES)) {
-        if (when == STORE_QUEUE_WHEN_QUIET && will_be_stored) {
+        if (when == STORE_QUEUE_AT_END) {
             drop_cheapest(storage, list);
             continue;
         }
@@ -352,7 +338,7 @@ static void add(ingot_storage_t storage, struct store_queue_item *item, enum sto
     store_queue_lock(queue);
     store_list_append(&queue->lists[when], item);
     keep_bounds(storage, when);
-    if (when != STORE_QUEUE_AT_FLUSH)
+    if (when == STORE_QUEUE_SOON)
         pthread_cond_signal(&queue->has_work);
     store_queue_unlock(queue);
 }
@@ -426,29 +412,6 @@ ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot
     note_failure(&storage->queue, &failure);
     store_queue_unlock(&storage->queue);
     return outcome.status;
-}
-
-void store_queue_wake(ingot_storage_t storage)
-{
-    store_queue_lock(&storage->queue);
-    pthread_cond_signal(&storage->queue.has_work);
-    store_queue_unlock(&storage->queue);
-}
-
-void store_queue_note_making(ingot_storage_t storage)
-{
-    store_queue_lock(&storage->queue);
-    ++storage->queue.making_count;
-    store_queue_unlock(&storage->queue);
-}
-
-void store_queue_note_made(ingot_storage_t storage)
-{
-    store_queue_lock(&storage->queue);
-    if (storage->queue.making_count != 0) /* 0 in a child that was forked while the program was being made */
-        --storage->queue.making_count;
-    storage->queue.last_made_ns = files_steady_clock_ns();
-    store_queue_unlock(&storage->queue);
 }
 
 uint64_t store_queue_count(ingot_storage_t storage)

@@ -17,8 +17,8 @@ ingot_status_t store_queue_init(ingot_storage_t storage);
 void store_queue_fini(ingot_storage_t storage);
 
 /* Queues a program with what is known about the cost of its blob. The caller must have called last_work_add. If too
- * many programs wait, stores the oldest of them in this call. But if the programs wait for a quiet time, drops those
- * that were fastest to build. */
+ * many programs wait, stores the oldest of them in this call, or with STORE_QUEUE_AT_END drops those that were fastest
+ * to build. */
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, const struct store_cost *cost, enum store_queue_when when);
 
@@ -39,14 +39,6 @@ bool store_queue_orphan(ingot_storage_t storage);
  * tiers afterwards. This function does not wait for that, because tiers and event callbacks run during the promotion,
  * and waiting for them could deadlock. */
 void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id);
-
-/* Wakes the storage's thread, so that it sees changed settings of the storage. */
-void store_queue_wake(ingot_storage_t storage);
-
-/* Must be called before and after a program is loaded or built. Between the two calls, and for a while after the second
- * one, the storage is not quiet. */
-void store_queue_note_making(ingot_storage_t storage);
-void store_queue_note_made(ingot_storage_t storage);
 
 /* Returns how many programs are pending, including those that are being stored. */
 uint64_t store_queue_count(ingot_storage_t storage);

@@ -32,12 +32,6 @@ uint64_t storage_exit_time_ns(ingot_storage_t storage)
     return time_ms == INGOT_PERSIST_NO_TIME ? 0 : (time_ms != 0 ? time_ms : DEFAULT_EXIT_TIME_MS) * NS_PER_MS;
 }
 
-uint64_t storage_quiet_time_ns(ingot_storage_t storage)
-{
-    const uint32_t time_ms = setting_of(storage, STORAGE_QUIET_TIME_MS);
-    return time_ms == INGOT_PERSIST_NO_TIME || time_ms == 0 ? UINT64_MAX : time_ms * NS_PER_MS;
-}
-
 bool storage_keeps_blobs(ingot_storage_t storage)
 {
     if (storage->kind == STORAGE_CHAIN)

@@ -12,8 +12,6 @@
 ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage);
 /* Returns how long a storage may delay the end of the process; 0: not at all. */
 uint64_t storage_exit_time_ns(ingot_storage_t storage);
-/* Returns the time without a new program after which a storage is quiet; UINT64_MAX: never. */
-uint64_t storage_quiet_time_ns(ingot_storage_t storage);
 
 /* True if the value is a store mode. */
 bool storing_is_mode(ingot_persist_store_mode_t mode);

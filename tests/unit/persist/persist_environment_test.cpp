@@ -96,8 +96,8 @@ TEST(PersistEnvironment, ZeroIsAValueInAVariableAndTheDefaultInAField)
     Variables zeros = {{"INGOT_PERSIST_DIR", "d"}};
     for (const char *name :
          {"INGOT_PERSIST_MAX_SIZE", "INGOT_PERSIST_MAX_ENTRIES", "INGOT_PERSIST_MAX_AGE_DAYS", "INGOT_PERSIST_MIN_BLOB",
-          "INGOT_PERSIST_MAX_BLOB", "INGOT_PERSIST_EXIT_TIME", "INGOT_PERSIST_QUIET_TIME", "INGOT_PERSIST_LOCK_TIMEOUT",
-          "INGOT_PERSIST_BUILD_WAIT", "INGOT_PERSIST_RECIPES_MAX_SIZE"})
+          "INGOT_PERSIST_MAX_BLOB", "INGOT_PERSIST_EXIT_TIME", "INGOT_PERSIST_LOCK_TIMEOUT", "INGOT_PERSIST_BUILD_WAIT",
+          "INGOT_PERSIST_RECIPES_MAX_SIZE"})
         zeros[name] = "0";
     const Outcome outcome = read(zeros);
     ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
@@ -107,7 +107,6 @@ TEST(PersistEnvironment, ZeroIsAValueInAVariableAndTheDefaultInAField)
     EXPECT_EQ(0u, outcome.info.min_blob_bytes + outcome.info.max_blob_bytes) << "their default is no limit";
     EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.exit_time_ms);
     EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.build_wait_ms);
-    EXPECT_EQ(1u, outcome.info.quiet_time_ms) << "as 0 is never";
     EXPECT_EQ(1u, outcome.info.lock_timeout_ms);
 
     ScratchDirectory scratch;
@@ -153,7 +152,6 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
         {"INGOT_PERSIST_MAX_ENTRIES", {"many"}},
         {"INGOT_PERSIST_STORE_MODE", {"later"}},
         {"INGOT_PERSIST_EXIT_TIME", {"5 s", "1y", "s", "-1"}},
-        {"INGOT_PERSIST_QUIET_TIME", {"0x10"}},
         {"INGOT_PERSIST_LOCK_TIMEOUT", {"soon"}},
         {"INGOT_PERSIST_TRUST", {"yes", "required", "1"}},
         {"INGOT_PERSIST_BUILD_WAIT", {"never", "1.5s"}},
@@ -197,7 +195,6 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
                             {"INGOT_PERSIST_MAX_ENTRIES", "2k"},
                             {"INGOT_PERSIST_STORE_MODE", "Background"},
                             {"INGOT_PERSIST_EXIT_TIME", "2S"},
-                            {"INGOT_PERSIST_QUIET_TIME", "250"},
                             {"INGOT_PERSIST_LOCK_TIMEOUT", "1m"}});
     ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
     EXPECT_EQ(2048u, outcome.info.max_entries);
@@ -209,11 +206,9 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
     EXPECT_EQ(INGOT_PERSIST_ON_MISS_REPORT,
               read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "Report"}}).info.on_miss);
     EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "fail"}}).info.on_miss);
-    EXPECT_EQ(250u, outcome.info.quiet_time_ms);
     EXPECT_EQ(60000u, outcome.info.lock_timeout_ms);
-    outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "0"}, {"INGOT_PERSIST_QUIET_TIME", "0"}});
+    outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "0"}});
     EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.exit_time_ms);
-    EXPECT_EQ(1u, outcome.info.quiet_time_ms);
 }
 
 TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)

@@ -1,5 +1,5 @@
 /*
- * Tests when storages store: immediately, in a quiet moment, at a flush with a time limit, and while the process ends.
+ * Tests when storages store: immediately, at a flush with or without a time limit, and while the process ends.
  */
 #include <gtest/gtest.h>
 
@@ -45,11 +45,10 @@ public:
     Recording &operator=(const Recording &) = delete;
     ~Recording() { ingot_storage_release(storage); }
 
-    void set(ingot_persist_store_mode_t mode, uint32_t quiet_time_ms)
+    void set(ingot_persist_store_mode_t mode)
     {
         ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
         storing.store_mode = mode;
-        storing.quiet_time_ms = quiet_time_ms;
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
     }
     size_t count()
@@ -144,39 +143,16 @@ TEST(PersistStoring, ACheapBlobIsStoredBeforeTheProgramIsHandedOut)
     EXPECT_EQ(std::this_thread::get_id(), recording.last_thread());
 }
 
-TEST(PersistStoring, WhatTakesLongIsStoredWhenItIsQuietMostExpensiveBuildsFirst)
+TEST(PersistStoring, WhatTakesLongIsStoredAtAFlushMostExpensiveBuildsFirst)
 {
     Slow slow;
     Recording recording;
-    recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
     const auto fast = slow.create(recording.storage, 1, 0);
     const auto slowest = slow.create(recording.storage, 2, 200);
     const auto between = slow.create(recording.storage, 3, 50);
     EXPECT_EQ(0u, recording.count());
-    recording.set(INGOT_PERSIST_STORE_AUTO, 1);
-    recording.wait_for(3);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
     EXPECT_EQ((std::vector<std::vector<uint8_t>>{slowest, between, fast}), recording.ids());
-    EXPECT_NE(std::this_thread::get_id(), recording.last_thread());
-}
-
-TEST(PersistStoring, NothingIsTakenWhileAProgramIsBuilt)
-{
-    Slow slow;
-    Recording recording;
-    recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
-    slow.create(recording.storage, 1, 0);
-    int taken_meanwhile = -1;
-    slow.session.hook = [&](const char *operation) {
-        if (strcmp(operation, "build") == 0) {
-            recording.set(INGOT_PERSIST_STORE_AUTO, 1);
-            spin(std::chrono::milliseconds(50)); /* a thread that ignored the build would have stored by now */
-            taken_meanwhile = static_cast<int>(recording.count());
-        }
-        return INGOT_SUCCESS;
-    };
-    slow.create(recording.storage, 2, 0);
-    EXPECT_EQ(0, taken_meanwhile);
-    recording.wait_for(2);
 }
 
 TEST(PersistStoring, AFlushEndsInTimeWhateverTheDriverIsAt)
@@ -189,7 +165,6 @@ TEST(PersistStoring, AFlushEndsInTimeWhateverTheDriverIsAt)
             std::this_thread::yield();
         return INGOT_SUCCESS;
     };
-    recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
     for (int i = 0; i < 3; ++i)
         slow.create(recording.storage, i, 0);
     ingot_persist_flush_info_t info = within(300); /* 200 are expected for the first */
@@ -207,7 +182,6 @@ TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
 {
     Slow slow;
     Recording recording;
-    recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
     slow.take = std::chrono::milliseconds(100); /* far longer than its build */
     slow.create(recording.storage, 1, 0);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
@@ -226,7 +200,6 @@ TEST(PersistStoring, ManyKernelsAreNotBegunInLittleTime)
 {
     Slow slow;
     Recording recording;
-    recording.set(INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_NO_TIME);
     std::string source;
     for (int i = 0; i < 300; ++i)
         source += "kernel k" + std::to_string(i) + " x\n";
@@ -251,7 +224,7 @@ TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
     for (const uint64_t time_ms : {uint64_t{0}, uint64_t{600000}}) {
         Slow slow;
         Recording recording;
-        recording.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
+        recording.set(INGOT_PERSIST_STORE_ON_FLUSH);
         for (int i = 0; i < 4; ++i)
             slow.create(recording.storage, i, 0);
         uint64_t last = 0;
@@ -301,7 +274,7 @@ TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
     for (const auto mode : {INGOT_PERSIST_STORE_NOW, INGOT_PERSIST_STORE_ON_FLUSH, INGOT_PERSIST_STORE_BACKGROUND}) {
         Recording recording;
         Session session;
-        recording.set(mode, 0);
+        recording.set(mode);
         write_file(file, bytes_of("kernel first x\n"));
         ProgramText text;
         text.sources = {"#include \"changing.h\"\nkernel f x\n"};
@@ -319,13 +292,11 @@ TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
     }
 }
 
-/* If taking a blob costs more than the build, the program waits for a quiet moment. Only a limited number of programs
- * wait. */
+/* If taking a blob costs more than the build, the program waits for a flush. Only a limited number of programs wait. */
 TEST(PersistStoring, OfTooManyWaitingProgramsTheCheapestIsDropped)
 {
     Slow slow;
     Recording recording;
-    recording.set(INGOT_PERSIST_STORE_AUTO, 3600000);
     const std::vector<uint8_t> expensive = slow.create(recording.storage, 0, 20);
     for (int i = 1; i < 260; ++i)
         slow.create(recording.storage, i, 0);
@@ -343,7 +314,7 @@ TEST(PersistStoring, AFlushOfWhatIsNotCacheableCanBeEnded)
     const fs::path file = scratch.path() / "changing.h";
     Session session; /* receives events until the storage is released */
     Recording recording;
-    recording.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
+    recording.set(INGOT_PERSIST_STORE_ON_FLUSH);
     write_file(file, bytes_of("kernel first x\n"));
     ProgramText text;
     text.sources = {"#include \"changing.h\"\nkernel f x\n"};
@@ -400,7 +371,7 @@ TEST(PersistStoring, AChainStoresAsTheTierThatItStoresTo)
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&shipped, &shipped_ops, nullptr));
     Slow slow;
     Recording own;
-    own.set(INGOT_PERSIST_STORE_NOW, 0);
+    own.set(INGOT_PERSIST_STORE_NOW);
     ingot_storage_t chain = nullptr;
     ingot_storage_t outer = nullptr;
     const ingot_storage_t tiers[] = {shipped, own.storage};
@@ -460,7 +431,7 @@ TEST(PersistStoring, EveryStorageHasStatistics)
     EXPECT_EQ(1u, stats.hits);
     Slow slow;
     Recording own;
-    own.set(INGOT_PERSIST_STORE_ON_FLUSH, 0);
+    own.set(INGOT_PERSIST_STORE_ON_FLUSH);
     slow.create(own.storage, 1, 0);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(own.storage, &stats));
     EXPECT_EQ(1u, stats.misses);
@@ -522,12 +493,11 @@ Session *session_that_tells(char *text)
     return session;
 }
 
-/* Called in a child. Leaves three programs that wait for a quiet moment, which never comes. */
+/* Called in a child. Leaves three programs that wait for a flush. */
 void leave_three(Session *session, ingot_storage_t storage, uint32_t exit_time_ms)
 {
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
     storing.exit_time_ms = exit_time_ms;
-    storing.quiet_time_ms = INGOT_PERSIST_NO_TIME;
     if (ingot_persist_set_storing(storage, &storing) != INGOT_SUCCESS)
         _exit(2);
     for (int i = 0; i < 3; ++i) {

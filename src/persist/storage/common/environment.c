@@ -145,8 +145,6 @@ static ingot_status_t read_storing(const struct environment *environment, ingot_
     info->store_mode = (ingot_persist_store_mode_t)chosen;
     if (status == INGOT_SUCCESS)
         status = read_time(environment, "INGOT_PERSIST_EXIT_TIME", INGOT_PERSIST_NO_TIME, &info->exit_time_ms);
-    if (status == INGOT_SUCCESS)
-        status = read_time(environment, "INGOT_PERSIST_QUIET_TIME", 1, &info->quiet_time_ms);
     return status;
 }
 

@@ -47,19 +47,13 @@ struct savings_counts;
 typedef bool (*storage_save_counts_t)(void *self, const struct savings_counts *more);
 
 /* The fields of ingot_persist_storing_t and on_miss, all of which are numbers that are 0 if they are not set. */
-enum storage_setting {
-    STORAGE_STORE_MODE,
-    STORAGE_EXIT_TIME_MS,
-    STORAGE_QUIET_TIME_MS,
-    STORAGE_ON_MISS,
-    STORAGE_SETTING_COUNT
-};
+enum storage_setting { STORAGE_STORE_MODE, STORAGE_EXIT_TIME_MS, STORAGE_ON_MISS, STORAGE_SETTING_COUNT };
 
 /* When an item should be stored. */
 enum store_queue_when {
-    STORE_QUEUE_SOON = 0,       /* stored by the storage's thread */
-    STORE_QUEUE_WHEN_QUIET = 1, /* also stored by that thread, once no program has been requested for a while */
-    STORE_QUEUE_AT_FLUSH = 2,
+    STORE_QUEUE_SOON = 0,     /* stored by the storage's thread */
+    STORE_QUEUE_AT_END = 1,   /* stored at a flush or at the end of the process; if too many wait, some are dropped */
+    STORE_QUEUE_AT_FLUSH = 2, /* the same, but if too many wait, some are stored */
     STORE_QUEUE_LISTS = 3
 };
 

@@ -30,7 +30,6 @@
 
 #define MAX_HANDLERS 4096u /* each registration takes a little memory that is never freed */
 #define HANDLERS_AFTER_CALLS 4
-#define MAX_CALL_NS (10 * NS_PER_SECOND) /* a call that is expected to take longer does not begin */
 #define MAX_WAIT_NS (30 * NS_PER_SECOND) /* limit of the wait for a call that takes longer than expected */
 #define PAUSE_NS 500000u
 
@@ -93,11 +92,6 @@ void process_end_set_work(uint64_t (*begin)(uint64_t now_ns), void (*finish)(voi
 {
     atomic_store_explicit(&finish_work, finish, memory_order_relaxed);
     atomic_store_explicit(&begin_work, begin, memory_order_release);
-}
-
-uint64_t process_end_max_call_ns(uint64_t exit_time_ns)
-{
-    return longer(exit_time_ns, MAX_CALL_NS);
 }
 
 /* Registers the handler once more. The counters are relaxed here and in process_end_leave, because they only limit how

@@ -25,8 +25,4 @@ void process_end_watch_main_thread(void);
 bool process_end_enter(void);
 void process_end_leave(void);
 
-/* Returns a limit for the expected time of a driver call in the background, because the end of the process has to wait
- * for the call. exit_time_ns: how long the storage may delay the end. */
-uint64_t process_end_max_call_ns(uint64_t exit_time_ns);
-
 #endif

@@ -31,8 +31,6 @@ struct store_queue {
     struct store_queue_list lists[STORE_QUEUE_LISTS]; /* one per store_queue_when; `lock` guards this and the rest */
     struct store_queue_list active;                   /* items that a thread is storing */
     size_t active_count;                              /* number of items that are being stored or freed */
-    size_t making_count;                              /* programs that are being loaded or built */
-    uint64_t last_made_ns;                            /* when the last program was loaded or built */
     uint64_t urgent_until_ns;                         /* the thread works on all lists until this time */
     struct store_costs costs;                         /* of the blobs that drivers provided so far */
     ingot_persist_flush_progress_t total;             /* since the storage was created */
