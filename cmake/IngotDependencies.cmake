@@ -58,6 +58,7 @@ macro(ingot_find_remote_libraries)
     set(ingot_missing_packages "")
     ingot_find_dependency(hiredis hiredis/hiredis.h hiredis libhiredis-dev)
     ingot_find_dependency(curl curl/curl.h curl libcurl4-openssl-dev)
+    ingot_find_dependency(cjson cjson/cJSON.h cjson libcjson-dev)
 endmacro()
 
 set(ingot_missing_packages "")

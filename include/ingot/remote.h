@@ -37,6 +37,9 @@ typedef struct ingot_remote_info {
      * - `http://[USER@]HOST[:PORT][/PATH]` and `https://...`: a server that takes GET, HEAD, PUT and DELETE, such as
      *   nginx with WebDAV or bazel-remote. libcurl's variables for proxies apply.
      * - `s3://BUCKET[/PATH]`: S3, with its signatures of version 4
+     * - `oci://[USER@]HOST[:PORT]/NAME[:TAG]` or `...NAME@DIGEST`: an image that ingot_remote_push_image stored in an
+     *   OCI registry (doc/oci-format.md). The tier is read-only and ignores name_space. Its first request reads the
+     *   image's index. Without `credentials`, those of `docker login` are used (DOCKER_CONFIG, ~/.docker/config.json).
      *
      * Options follow as `?NAME=VALUE&NAME=VALUE`, with bytes as %XX where needed:
      *
@@ -49,6 +52,7 @@ typedef struct ingot_remote_info {
      * - `ca`: a file with the certificates of the authorities to trust instead of the system's (PEM)
      * - `cert`, `key`: files with this client's certificate and private key (PEM). The key is checked like credentials.
      * - `layout`: `folders` (default), or `flat`: objects lie directly below the path, as bazel-remote requires
+     * - `plain-http`: `1`: a registry without encryption, which must be on the loopback interface
      * - `region`, `endpoint`: for S3; the endpoint is the URL of a server other than Amazon's
      */
     const char *url;
@@ -262,6 +266,49 @@ typedef struct ingot_remote_stats {
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  */
 INGOT_API ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stats_t *stats);
+
+/* ---- images in OCI registries ----------------------------------------------------------------------------- */
+
+/** What a push or a pull of an image did. */
+typedef struct ingot_remote_image_stats {
+    size_t struct_size;
+    uint64_t entry_count;   /**< Entries of the image. */
+    uint64_t present_count; /**< Of these, those that the registry or the store had already. */
+    uint64_t moved_count;   /**< Those that were sent or stored. */
+    uint64_t failed_count;  /**< Entries that were damaged or refused; the last one is the detail. */
+    uint64_t moved_bytes;   /**< Of entries, without the index. */
+} ingot_remote_image_stats_t;
+#define INGOT_REMOTE_IMAGE_STATS_INIT                                                                                  \
+    {                                                                                                                  \
+        sizeof(ingot_remote_image_stats_t), 0, 0, 0, 0, 0                                                              \
+    }
+
+/**
+ * Stores the entries of a store as an image in an OCI registry. The tag refers to the new image at the end, in one
+ * step. Entries that the tag's earlier image has are not sent again. Blobs keep their seals. Entries that are damaged,
+ * or that the store's policy refuses, are left out and counted as failed.
+ *
+ * @param[in]     storage  A directory store or a bundle.
+ * @param[in]     info     Only url, max_blob_bytes, connect_timeout_ms and stall_timeout_ms count.
+ * @param[in,out] stats    The caller sets struct_size. Set for every status but INGOT_INVALID_ARGUMENTS. May be NULL.
+ * @par Threads  Any number at once. If two push to one tag, the last one determines the image.
+ * @retval INGOT_SUCCESS           Also if entries failed; see @p stats.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNTRUSTED, INGOT_NOT_FOUND (files with credentials), INGOT_OUT_OF_MEMORY
+ * @retval INGOT_IO_ERROR          The store or the registry failed. The tag is unchanged. A repeat continues.
+ */
+INGOT_API ingot_status_t ingot_remote_push_image(ingot_storage_t storage, const ingot_remote_info_t *info,
+                                                 ingot_remote_image_stats_t *stats);
+
+/**
+ * Stores what an image has, and a store lacks, in the store, with seals. Nothing else is transferred. Each entry is
+ * checked against the digest in the image's index, and stored in one step.
+ *
+ * @param storage  A directory store.
+ * Parameters and statuses otherwise as ingot_remote_push_image.
+ * @retval INGOT_NOT_FOUND  The registry has no such image. Also for files with credentials.
+ */
+INGOT_API ingot_status_t ingot_remote_pull_image(ingot_storage_t storage, const ingot_remote_info_t *info,
+                                                 ingot_remote_image_stats_t *stats);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,7 @@
 
 #include "remote/base/request.h"
 
-enum http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_DELETE };
+enum http_method { HTTP_GET, HTTP_HEAD, HTTP_PUT, HTTP_DELETE, HTTP_POST };
 
 /* Returns the outcome of a status code. If it is a failure, writes the request's error message. */
 enum outcome answer_outcome(enum http_method method, long code, struct request *request);

@@ -69,7 +69,8 @@ static size_t on_received(char *bytes, size_t one, size_t size, void *user)
     (void)one;
     transfer->progress_at_ns = clock_now_ns();
     (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &code);
-    if (code != 200 || transfer->exchange->method != HTTP_GET) {
+    const bool is_success = transfer->exchange->detail != NULL ? code >= 200 && code <= 299 : code == 200;
+    if (!is_success || transfer->exchange->method != HTTP_GET) {
         transfer->ignored_size += size;
         return transfer->ignored_size > MOST_IGNORED ? 0 : size;
     }
@@ -137,12 +138,16 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     case HTTP_GET: break;
     case HTTP_HEAD: SET(CURLOPT_NOBODY, 1L); break;
     case HTTP_DELETE: SET(CURLOPT_CUSTOMREQUEST, "DELETE"); break;
+    case HTTP_POST:
+        SET(CURLOPT_POSTFIELDSIZE, 0L);
+        SET(CURLOPT_POSTFIELDS, "");
+        break;
     case HTTP_PUT:
         /* The header "Expect:" without a value makes libcurl send the object without asking first. It is not added for
          * S3, because libcurl 7.88 signs this header as if it were sent. So libcurl asks S3 first, and S3 can refuse
          * before it receives the object. */
         if ((!is_s3 && !add_header(transfer, "Expect:")) ||
-            !add_header(transfer, "Content-Type: application/octet-stream"))
+            (exchange->detail == NULL && !add_header(transfer, "Content-Type: application/octet-stream")))
             return CURLE_OUT_OF_MEMORY;
         SET(CURLOPT_UPLOAD, 1L);
         SET(CURLOPT_EXPECT_100_TIMEOUT_MS, EXPECT_LIMIT_MS);
@@ -151,6 +156,10 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
     }
     if (is_s3 && !add_sha256(transfer))
         return CURLE_OUT_OF_MEMORY;
+    for (size_t i = 0; exchange->detail != NULL && i < sizeof(exchange->detail->headers) / sizeof(char *); ++i) {
+        if (exchange->detail->headers[i] != NULL && !add_header(transfer, exchange->detail->headers[i]))
+            return CURLE_OUT_OF_MEMORY;
+    }
     SET(CURLOPT_HTTPHEADER, transfer->headers);
     return CURLE_OK;
 }
@@ -177,6 +186,27 @@ static CURLcode set_options(struct http_handle *handle, struct transfer *transfe
 
 /* ---- the transfer ---- */
 
+static void copy_header(CURL *easy, const char *name, size_t capacity, char *value)
+{
+    struct curl_header *header = NULL;
+    if (curl_easy_header(easy, name, 0, CURLH_HEADER, -1, &header) == CURLHE_OK && strlen(header->value) < capacity)
+        memcpy(value, header->value, strlen(header->value) + 1);
+}
+
+static void fill_detail(const struct transfer *transfer, long status)
+{
+    struct exchange_detail *detail = transfer->exchange->detail;
+    char *redirect = NULL;
+    detail->status = status;
+    detail->location[0] = detail->challenge[0] = detail->retry_after[0] = '\0';
+    copy_header(transfer->easy, "WWW-Authenticate", sizeof(detail->challenge), detail->challenge);
+    copy_header(transfer->easy, "Retry-After", sizeof(detail->retry_after), detail->retry_after);
+    copy_header(transfer->easy, "Location", sizeof(detail->location), detail->location);
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_REDIRECT_URL, &redirect);
+    if (redirect != NULL && strlen(redirect) < sizeof(detail->location)) /* the same, but absolute */
+        memcpy(detail->location, redirect, strlen(redirect) + 1);
+}
+
 static enum outcome finish(const struct transfer *transfer, CURLcode code, struct request *request)
 {
     const struct answer_body *body = &transfer->exchange->body;
@@ -188,8 +218,12 @@ static enum outcome finish(const struct transfer *transfer, CURLcode code, struc
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
     if (code == CURLE_WRITE_ERROR && transfer->ignored_size > MOST_IGNORED)
         code = CURLE_OK; /* on_received has read enough of a long error page */
-    return code == CURLE_OK ? answer_outcome(transfer->exchange->method, status, request)
-                            : library_explain(transfer->easy, code, transfer->error, request);
+    if (code != CURLE_OK)
+        return library_explain(transfer->easy, code, transfer->error, request);
+    if (transfer->exchange->detail == NULL)
+        return answer_outcome(transfer->exchange->method, status, request);
+    fill_detail(transfer, status);
+    return OUTCOME_DONE;
 }
 
 static void end(struct http_handle *handle, struct transfer *transfer, enum outcome outcome)

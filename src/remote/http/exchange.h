@@ -25,6 +25,15 @@ struct http_handle *http_handle_create(void);
 /* Destroys the handle, or abandons it if the application has closed one of its descriptors. */
 void http_handle_destroy(struct http_handle *handle);
 
+/* What a protocol above HTTP adds to a request, and needs to know of the answer. */
+struct exchange_detail {
+    const char *headers[4]; /* NULL: none; for PUT, one of them is the Content-Type */
+    long status;            /* of the answer */
+    char location[2048];    /* headers of the answer; "": it has none, or a longer one */
+    char challenge[1024];
+    char retry_after[32];
+};
+
 struct exchange {
     enum http_method method;
     const char *address;
@@ -33,7 +42,8 @@ struct exchange {
     const uint8_t *sent;
     struct answer_body body; /* for GET; the caller sets max_size */
     struct request *request;
-    enum outcome outcome; /* outcome and ended_ns are set when the exchange ends */
+    struct exchange_detail *detail; /* NULL: none. Otherwise each answer is OUTCOME_DONE, whatever its status */
+    enum outcome outcome;           /* outcome and ended_ns are set when the exchange ends */
     uint64_t ended_ns;
 };
 

@@ -1,78 +1,32 @@
 /*
  * http.c - implements the transport to HTTP servers; see http.h.
  *
- * A libcurl handle, with the connections that it keeps alive, serves one request, or one group of reads, at a time.
- * Idle handles are in a pool. A request takes a handle from the pool or creates one, so any number of threads may make
- * requests at once. Lock: one mutex for the pool, held for a few instructions.
+ * Each request, or group of reads, takes a libcurl handle from a pool (pool.h), so any number of threads may make
+ * requests at once.
  */
 #include "remote/http/http.h"
 
 #include <ingot/backend.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "remote/curl/library.h"
 #include "remote/http/exchange.h"
+#include "remote/http/pool.h"
 #include "remote/http/target.h"
 #include "remote/settings/secret_file.h"
-
-#define MOST_IDLE 16u
 
 struct http {
     struct target target;
     struct access access;
-    pthread_mutex_t lock;
-    struct http_handle *idle; /* `lock` guards idle and idle_count */
-    unsigned idle_count;
+    struct http_pool pool;
 };
 
-/* ---- handles ---- */
-
-static struct http_handle *take_idle(struct http *http)
-{
-    (void)pthread_mutex_lock(&http->lock);
-    struct http_handle *handle = http->idle;
-    if (handle != NULL) {
-        http->idle = handle->next;
-        --http->idle_count;
-    }
-    (void)pthread_mutex_unlock(&http->lock);
-    return handle;
-}
-
-/* Keeps a handle, unless it has no connection: then nothing would show whether its descriptors are still its own. */
-static void give_handle(struct http *http, struct http_handle *handle)
-{
-    const bool is_connected = sockets_count(&handle->sockets) != 0;
-    (void)pthread_mutex_lock(&http->lock);
-    const bool is_kept = is_connected && http->idle_count < MOST_IDLE;
-    if (is_kept) {
-        handle->next = http->idle;
-        http->idle = handle;
-        ++http->idle_count;
-    }
-    (void)pthread_mutex_unlock(&http->lock);
-    if (!is_kept)
-        http_handle_destroy(handle);
-}
-
 /* ---- operations ---- */
-
-static struct http_handle *take_handle(struct http *http)
-{
-    struct http_handle *handle;
-    while ((handle = take_idle(http)) != NULL) {
-        if (sockets_are_own(&handle->sockets))
-            return handle;
-        http_handle_destroy(handle);
-    }
-    return http_handle_create();
-}
 
 static enum outcome perform(struct http *http, struct request *request, const char *key, struct exchange *exchange)
 {
     char address[TARGET_CAPACITY];
-    struct http_handle *handle = take_handle(http);
+    struct http_handle *handle = http_pool_take(&http->pool);
     if (handle == NULL)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
     target_of(&http->target, key, address);
@@ -80,7 +34,7 @@ static enum outcome perform(struct http *http, struct request *request, const ch
     exchange->access = &http->access;
     exchange->request = request;
     exchange_perform(handle, 1, exchange);
-    give_handle(http, handle);
+    http_pool_give(&http->pool, handle);
     return exchange->outcome;
 }
 
@@ -107,7 +61,7 @@ static size_t get_group(void *self, size_t count, struct fetch *fetches)
 {
     struct http *http = self;
     struct exchange exchanges[HTTP_MOST_PARALLEL];
-    struct http_handle *handle = take_handle(http);
+    struct http_handle *handle = http_pool_take(&http->pool);
     char(*addresses)[TARGET_CAPACITY] = malloc(count * sizeof(*addresses));
     for (size_t i = 0; i < count; ++i) {
         exchanges[i] = (struct exchange){.method = HTTP_GET,
@@ -126,7 +80,7 @@ static size_t get_group(void *self, size_t count, struct fetch *fetches)
     for (size_t i = 0; i < count && !has_memory; ++i)
         (void)request_fail(&fetches[i].request, OUTCOME_NO_MEMORY, "no memory for a connection");
     if (handle != NULL)
-        give_handle(http, handle);
+        http_pool_give(&http->pool, handle);
     free(addresses);
     for (size_t i = 0; i < count; ++i) {
         fetches[i].outcome = exchanges[i].outcome;
@@ -165,10 +119,7 @@ static enum outcome probe(void *self, struct request *request)
 static void destroy(void *self)
 {
     struct http *http = self;
-    struct http_handle *handle;
-    while ((handle = take_idle(http)) != NULL)
-        http_handle_destroy(handle);
-    (void)pthread_mutex_destroy(&http->lock);
+    http_pool_fini(&http->pool);
     access_fini(&http->access);
     free(http);
 }
@@ -177,15 +128,14 @@ static void destroy(void *self)
 
 static ingot_status_t make(struct http *http, const struct url *url, const char *name_space)
 {
-    ingot_status_t status = library_init();
-    if (status == INGOT_SUCCESS)
-        status = target_init(&http->target, url, name_space);
+    ingot_status_t status = target_init(&http->target, url, name_space);
     if (status == INGOT_SUCCESS)
         status = access_init(&http->access, url);
-    if (status == INGOT_SUCCESS && pthread_mutex_init(&http->lock, NULL) != 0) {
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = http_pool_init(&http->pool);
+    if (status != INGOT_SUCCESS)
         access_fini(&http->access);
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
-    }
     return status;
 }
 

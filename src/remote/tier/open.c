@@ -10,6 +10,7 @@
 
 #include "remote/base/clock.h"
 #include "remote/http/http.h"
+#include "remote/oci/oci.h"
 #include "remote/redis/redis.h"
 #include "remote/settings/url.h"
 #include "remote/tier/lease.h"
@@ -96,6 +97,11 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     const ingot_status_t status = url_parse(&url, info->url);
     if (status != INGOT_SUCCESS)
         return status;
+    if (url.scheme == URL_OCI) { /* an image has no namespaces */
+        tier->flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
+        memcpy(tier->name_space, OCI_NAME_SPACE, sizeof(OCI_NAME_SPACE));
+        return oci_open(&tier->transport, &url);
+    }
     if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)
         return http_open(&tier->transport, &url, tier->name_space);
     return redis_open(&tier->transport, &url, tier->name_space, time_to_live_ms == UINT64_MAX ? 0 : time_to_live_s);
@@ -188,7 +194,7 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
     ingot_status_t status = tier_make(&known, &tier);
     if (status != INGOT_SUCCESS)
         return status;
-    const bool is_read_only = (known.flags & (uint32_t)INGOT_REMOTE_READ_ONLY) != 0;
+    const bool is_read_only = (tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) != 0;
     ingot_storage_t made = NULL;
     status = ingot_storage_create(&made, is_read_only ? &read_only : &writable, tier);
     if (status != INGOT_SUCCESS) {

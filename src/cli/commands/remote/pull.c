@@ -18,6 +18,7 @@
 #include "cli/base/progress.h"
 #include "cli/base/units.h"
 #include "cli/commands/all.h"
+#include "cli/commands/remote/image.h"
 #include "cli/commands/remote/server.h"
 #include "cli/commands/table.h"
 #include "cli/store/id.h"
@@ -38,7 +39,8 @@ struct pulling {
     const char *url; /* NULL: from the environment */
     const char *manifest;
     const char *kind; /* NULL: all */
-    bool is_warm;     /* this is `ingot warm` */
+    bool is_plain;
+    bool is_warm; /* this is `ingot warm` */
     ingot_storage_t store;
     ingot_storage_t server; /* NULL: there is no server, and the chain is the store */
     ingot_storage_t chain;  /* a chain of the store and then the server */
@@ -70,6 +72,9 @@ static const struct command_option pull_options[] = {
      .kind = VALUE_TEXT,
      .at = offsetof(struct pulling, url),
      .help = "The server. Default: INGOT_PERSIST_REMOTE"},
+    {.name = "plain-http",
+     .at = offsetof(struct pulling, is_plain),
+     .help = "For oci://: do not encrypt. Only for a registry on this machine"},
     {.help = NULL},
 };
 
@@ -354,6 +359,8 @@ static int run(struct pulling *pulling)
 static int run_pull(void *values)
 {
     struct pulling *pulling = values;
+    if (image_is_named(pulling->url) && pulling->manifest == NULL && pulling->kind == NULL)
+        return image_pull(&pulling->common, pulling->url, pulling->is_plain);
     if (pulling->manifest == NULL)
         return parse_refuse(&command_pull, "name a manifest: --manifest FILE");
     return run(pulling);
@@ -370,9 +377,12 @@ const struct command command_pull = {
     .name = "pull",
     .group = "Share",
     .summary = "load the programs of a manifest from a server into a store",
-    .about = "Loads the programs and artifacts of a manifest from a server into a store, which is created if it is "
-             "missing, eight at a time. Programs that the store already has are not loaded again.\n\n"
-             "The exit status is 1 if the server lacks programs, and 4 if it failed.",
+    .about =
+        "Loads the programs and artifacts of a manifest from a server into a store, which is created if it is "
+        "missing, eight at a time. Programs that the store already has are not loaded again.\n\n"
+        "With a URL oci://HOST[:PORT]/NAME[:TAG] and without a manifest, loads all entries that an image in an OCI "
+        "registry has, and the store lacks.\n\n"
+        "The exit status is 1 if the server lacks programs, and 4 if it failed.",
     .options = pull_options,
     .size = sizeof(struct pulling),
     .run = run_pull,

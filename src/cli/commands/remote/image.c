@@ -1,0 +1,91 @@
+/*
+ * image.c - pushes and pulls images; see image.h.
+ *
+ * An interrupt ends the tool at once, without damage: entries are stored in one step each, and the tag is moved last.
+ */
+#include "cli/commands/remote/image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/base/exit_code.h"
+#include "cli/base/json.h"
+#include "cli/base/units.h"
+#include "cli/commands/remote/server.h"
+#include "cli/store/store.h"
+
+bool image_is_named(const char *url)
+{
+    const char *named = url != NULL ? url : getenv("INGOT_PERSIST_REMOTE");
+    return named != NULL && strncmp(named, "oci://", 6) == 0;
+}
+
+static int tell(const struct common_options *options, const char *did, const ingot_remote_image_stats_t *stats)
+{
+    char size[UNITS_TEXT_SIZE];
+    if (options->is_json) {
+        cJSON *json = cJSON_CreateObject();
+        json_add_u64(json, "entries", stats->entry_count);
+        json_add_u64(json, did, stats->moved_count);
+        json_add_u64(json, "present", stats->present_count);
+        json_add_u64(json, "failed", stats->failed_count);
+        json_add_u64(json, "bytes", stats->moved_bytes);
+        json_print(json);
+    } else {
+        (void)printf("%s %llu of %llu entries (%s); %llu were there already; %llu failed\n", did,
+                     (unsigned long long)stats->moved_count, (unsigned long long)stats->entry_count,
+                     units_bytes(stats->moved_bytes, size), (unsigned long long)stats->present_count,
+                     (unsigned long long)stats->failed_count);
+    }
+    if (stats->failed_count != 0)
+        (void)fprintf(stderr, "ingot: the last entry that failed: %s\n", ingot_last_error_detail());
+    return stats->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
+}
+
+/* Reads the server's settings. With is_plain, adds the option to the URL, which is then in `plain`. */
+static int read_info(ingot_remote_info_t *info, const struct common_options *options, const char *url, bool is_plain,
+                     char text[SERVER_TEXT_CAPACITY], char plain[SERVER_TEXT_CAPACITY])
+{
+    const int code = server_read_info(info, options, url, text);
+    if (code != EXIT_DONE || !is_plain)
+        return code;
+    const int length = snprintf(plain, SERVER_TEXT_CAPACITY, "%s%cplain-http=1", info->url,
+                                strchr(info->url, '?') != NULL ? '&' : '?');
+    info->url = plain;
+    return length < SERVER_TEXT_CAPACITY ? EXIT_DONE : EXIT_USAGE;
+}
+
+static int move(struct common_options *options, const char *url, bool is_plain, bool is_push)
+{
+    char text[SERVER_TEXT_CAPACITY];
+    char plain[SERVER_TEXT_CAPACITY];
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    ingot_remote_image_stats_t stats = INGOT_REMOTE_IMAGE_STATS_INIT;
+    ingot_storage_t store = NULL;
+    int code = read_info(&info, options, url, is_plain, text, plain);
+    if (code == EXIT_DONE && !is_push)
+        options_take_namespace(options);
+    if (code == EXIT_DONE)
+        code = store_open(&store, options, is_push ? STORE_READ : STORE_MAKE, NULL);
+    if (code != EXIT_DONE)
+        return code;
+    const ingot_status_t status =
+        is_push ? ingot_remote_push_image(store, &info, &stats) : ingot_remote_pull_image(store, &info, &stats);
+    if (status == INGOT_SUCCESS)
+        code = tell(options, is_push ? "pushed" : "pulled", &stats);
+    else
+        code = store_failed(is_push ? "pushing an image" : "pulling an image", status);
+    ingot_storage_release(store);
+    return status == INGOT_INVALID_ARGUMENTS ? EXIT_USAGE : code;
+}
+
+int image_push(struct common_options *options, const char *url, bool is_plain)
+{
+    return move(options, url, is_plain, true);
+}
+
+int image_pull(struct common_options *options, const char *url, bool is_plain)
+{
+    return move(options, url, is_plain, false);
+}

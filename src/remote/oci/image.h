@@ -1,0 +1,73 @@
+/*
+ * image.h - reads and writes the manifest and the index of an image; see doc/oci-format.md.
+ *
+ * Anyone who can write to the registry can write anything, so sizes are compared with each other and with limits before
+ * memory is allocated for them, and each entry is only used if it has the digest that the index says.
+ */
+#ifndef INGOT_REMOTE_OCI_IMAGE_H
+#define INGOT_REMOTE_OCI_IMAGE_H
+
+#include <ingot/ingot.h>
+#include <stdbool.h>
+
+#include "remote/oci/registry.h"
+
+#define IMAGE_KEY_SIZE 32u
+#define IMAGE_MOST_MANIFEST_BYTES (4u << 20)
+#define IMAGE_MOST_INDEX_BYTES (64u << 20)
+#define IMAGE_MOST_LAYERS 4096u
+
+struct image_blob {
+    char digest[REGISTRY_DIGEST_CAPACITY];
+    uint64_t size;
+};
+
+/* Where an entry is. */
+struct image_entry {
+    uint8_t key[IMAGE_KEY_SIZE];    /* the object's key (remote-format.md), as bytes */
+    uint8_t sha256[IMAGE_KEY_SIZE]; /* of the object */
+    uint32_t layer;
+    uint64_t offset;
+    uint64_t size;
+};
+
+/* The fields may be read by everyone. */
+struct image {
+    struct image_blob config;
+    struct image_blob index;
+    size_t layer_count;
+    struct image_blob *layers; /* with entries */
+    size_t entry_count;
+    struct image_entry *entries; /* ascending by key */
+};
+
+void image_fini(struct image *image);
+
+/* Reads the manifest. @retval OUTCOME_DONE, OUTCOME_BAD_ANSWER, OUTCOME_NO_MEMORY */
+enum outcome image_read_manifest(struct image *image, struct request *request, const struct registry_body *body);
+/* Reads the index of an image that has its manifest. */
+enum outcome image_read_index(struct image *image, struct request *request, const struct registry_body *body);
+/* Reads the manifest and the index from the registry. OUTCOME_MISSING: there is no such image. */
+enum outcome image_load(struct image *image, struct registry *registry, struct request *request);
+
+/* Returns the entry with this key, or NULL. */
+const struct image_entry *image_find(const struct image *image, const uint8_t key[IMAGE_KEY_SIZE]);
+/* Sorts the entries by key. */
+void image_sort(struct image *image);
+/* Returns the bytes of the index, which the caller frees. NULL: out of memory. */
+uint8_t *image_write_index(const struct image *image, size_t *size);
+
+/* A text that describes the image, as an annotation of the manifest and a label of the configuration. */
+struct image_note {
+    const char *name;
+    const char *value;
+};
+
+/* Return JSON that the caller frees with cJSON_free. NULL: out of memory. */
+char *image_write_config(const struct image *image, size_t count, const struct image_note *notes);
+char *image_write_manifest(const struct image *image, size_t config_size, size_t count, const struct image_note *notes);
+
+/* Writes the key of an id as bytes. */
+void image_key_of(size_t id_size, const uint8_t *id, uint8_t key[IMAGE_KEY_SIZE]);
+
+#endif

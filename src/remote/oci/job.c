@@ -1,0 +1,71 @@
+/*
+ * job.c - opens the registry for a push or a pull; see job.h.
+ */
+#include "remote/oci/job.h"
+
+#include <ingot/backend.h>
+#include <string.h>
+
+#include "remote/base/clock.h"
+#include "util/struct_size.h"
+
+#define DEFAULT_MAX_BLOB (UINT64_C(64) << 20)
+#define DEFAULT_CONNECT_MS 5000u
+#define DEFAULT_STALL_MS 30000u
+#define LEAST_TIME_NS (UINT64_C(60) * 1000000000)
+#define NS_PER_BYTE UINT64_C(20000) /* 50 kB per second */
+#define MOST_WAITS 3u
+
+ingot_status_t job_init(struct job *job, ingot_storage_t storage, const ingot_remote_info_t *info)
+{
+    ingot_remote_info_t known = INGOT_REMOTE_INFO_INIT;
+    struct url url;
+    memset(job, 0, sizeof(*job));
+    if (storage == NULL || !STRUCT_READ_OVER(known, info) || known.url == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, info, its struct_size or its url is missing");
+    ingot_status_t status = url_parse(&url, known.url);
+    if (status == INGOT_SUCCESS && url.scheme != URL_OCI)
+        status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "an image's URL begins with oci://");
+    if (status == INGOT_SUCCESS)
+        status = registry_init(&job->registry, &url);
+    if (status != INGOT_SUCCESS)
+        return status;
+    job->storage = storage;
+    job->stats.struct_size = sizeof(job->stats);
+    job->registry.most_waits = MOST_WAITS;
+    job->max_blob_bytes = (size_t)(known.max_blob_bytes != 0 ? known.max_blob_bytes : DEFAULT_MAX_BLOB);
+    job->request.connect_limit_ns =
+        (known.connect_timeout_ms != 0 ? known.connect_timeout_ms : DEFAULT_CONNECT_MS) * CLOCK_NS_PER_MS;
+    job->request.stall_limit_ns =
+        (known.stall_timeout_ms != 0 ? known.stall_timeout_ms : DEFAULT_STALL_MS) * CLOCK_NS_PER_MS;
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t job_fini(struct job *job, ingot_remote_image_stats_t *stats)
+{
+    registry_fini(&job->registry);
+    image_fini(&job->image);
+    if (stats != NULL && STRUCT_IS_SET(stats))
+        (void)STRUCT_WRITE(stats, job->stats);
+    return job->status;
+}
+
+struct request *job_request(struct job *job, uint64_t size)
+{
+    job->request.deadline_ns = clock_now_ns() + LEAST_TIME_NS + size * NS_PER_BYTE;
+    job->request.failure[0] = '\0';
+    return &job->request;
+}
+
+bool job_judge(struct job *job, enum outcome outcome)
+{
+    if (outcome == OUTCOME_DONE)
+        return true;
+    if (outcome == OUTCOME_MISSING)
+        job->status = ingot_set_error_detail(INGOT_NOT_FOUND, "the registry has no %s:%s, or not all of it",
+                                             job->registry.name, job->registry.reference);
+    else
+        job->status = ingot_set_error_detail(outcome == OUTCOME_NO_MEMORY ? INGOT_OUT_OF_MEMORY : INGOT_IO_ERROR,
+                                             "%s: %s", job->registry.origin, job->request.failure);
+    return false;
+}

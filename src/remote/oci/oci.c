@@ -1,0 +1,152 @@
+/*
+ * oci.c - reads single objects of an image; see oci.h.
+ *
+ * The first request reads the manifest and the index, which the transport then keeps: a process uses one version of an
+ * image, also if the tag moves on meanwhile. An object is read by a range request.
+ * Locks: one mutex for the image, which is published once. It is not held while the network is in use, so threads that
+ * come first at the same time may each read the index.
+ */
+#include "remote/oci/oci.h"
+
+#include <ingot/backend.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "remote/base/clock.h"
+#include "remote/oci/image.h"
+
+struct oci {
+    struct registry registry;
+    pthread_mutex_t lock;
+    bool has_image; /* `lock` guards this, and `image` until it is set */
+    struct image image;
+};
+
+/* Reads the index unless it has been read. The image does not change afterwards. */
+static enum outcome need_image(struct oci *oci, struct request *request)
+{
+    struct image image;
+    (void)pthread_mutex_lock(&oci->lock);
+    const bool has_image = oci->has_image;
+    (void)pthread_mutex_unlock(&oci->lock);
+    if (has_image)
+        return OUTCOME_DONE;
+    enum outcome outcome = image_load(&image, &oci->registry, request);
+    if (outcome == OUTCOME_MISSING)
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the registry has no image %.100s with the reference %.100s",
+                            oci->registry.name, oci->registry.reference);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    (void)pthread_mutex_lock(&oci->lock);
+    if (!oci->has_image) {
+        oci->image = image;
+        oci->has_image = true;
+        image = (struct image){.layers = NULL};
+    }
+    (void)pthread_mutex_unlock(&oci->lock);
+    image_fini(&image);
+    return outcome;
+}
+
+static enum outcome find(struct oci *oci, struct request *request, const char *key, const struct image_entry **entry)
+{
+    uint8_t bytes[IMAGE_KEY_SIZE];
+    const enum outcome outcome = need_image(oci, request);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    if (sodium_hex2bin(bytes, sizeof(bytes), key, strlen(key), NULL, NULL, NULL) != 0)
+        return OUTCOME_MISSING;
+    *entry = image_find(&oci->image, bytes);
+    return *entry != NULL ? OUTCOME_DONE : OUTCOME_MISSING;
+}
+
+static enum outcome get(void *self, struct request *request, const char *key, size_t max_size, struct received *object)
+{
+    struct oci *oci = self;
+    const struct image_entry *entry = NULL;
+    struct registry_body body = {0, NULL};
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    enum outcome outcome = find(oci, request, key, &entry);
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    if (entry->size > max_size)
+        return request_fail(request, OUTCOME_TOO_LARGE, "the object has more than %zu bytes", max_size);
+    outcome = registry_get_blob(&oci->registry, request, oci->image.layers[entry->layer].digest, false, entry->offset,
+                                (size_t)entry->size, &body);
+    if (outcome == OUTCOME_MISSING)
+        return request_fail(request, OUTCOME_BAD_ANSWER, "the registry lacks a layer of the image");
+    if (outcome != OUTCOME_DONE)
+        return outcome;
+    (void)crypto_hash_sha256(hash, body.bytes, body.size);
+    if (memcmp(hash, entry->sha256, sizeof(hash)) != 0) {
+        free(body.bytes);
+        return request_fail(request, OUTCOME_BAD_ANSWER, "an object does not have the digest that the index says");
+    }
+    *object = (struct received){.size = body.size, .bytes = body.bytes, .release = free, .owner = body.bytes};
+    return outcome;
+}
+
+static size_t get_group(void *self, size_t count, struct fetch *fetches)
+{
+    (void)count; /* 1 */
+    fetches->outcome = get(self, &fetches->request, fetches->key, fetches->max_size, &fetches->object);
+    fetches->ended_ns = clock_now_ns();
+    return 1;
+}
+
+static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
+{
+    (void)self;
+    (void)key;
+    (void)size;
+    (void)bytes;
+    return request_fail(request, OUTCOME_REFUSED, "an image in a registry is read-only; ingot push makes it anew");
+}
+
+static enum outcome remove_key(void *self, struct request *request, const char *key)
+{
+    return put(self, request, key, 0, NULL);
+}
+
+static enum outcome has(void *self, struct request *request, const char *key)
+{
+    const struct image_entry *entry = NULL;
+    return find(self, request, key, &entry);
+}
+
+static enum outcome probe(void *self, struct request *request)
+{
+    return need_image(self, request);
+}
+
+static void destroy(void *self)
+{
+    struct oci *oci = self;
+    registry_fini(&oci->registry);
+    image_fini(&oci->image);
+    (void)pthread_mutex_destroy(&oci->lock);
+    free(oci);
+}
+
+ingot_status_t oci_open(struct transport *transport, const struct url *url)
+{
+    static const struct group_transport_ops groups = {1, get_group};
+    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, NULL, &groups};
+    struct oci *oci = calloc(1, sizeof(*oci));
+    if (oci == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
+    ingot_status_t status = registry_init(&oci->registry, url);
+    if (status == INGOT_SUCCESS && pthread_mutex_init(&oci->lock, NULL) != 0) {
+        registry_fini(&oci->registry);
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
+    }
+    if (status == INGOT_SUCCESS)
+        *transport = (struct transport){.ops = &ops,
+                                        .self = oci,
+                                        .has_shared_secret =
+                                            secret_file_is_shared(url->credentials) || secret_file_is_shared(url->key)};
+    else
+        free(oci);
+    return status;
+}

@@ -1,0 +1,17 @@
+/*
+ * oci.h - the transport that reads single objects of an image in an OCI registry.
+ */
+#ifndef INGOT_REMOTE_OCI_OCI_H
+#define INGOT_REMOTE_OCI_OCI_H
+
+#include <ingot/ingot.h>
+
+#include "remote/base/transport.h"
+#include "remote/settings/url.h"
+
+#define OCI_NAME_SPACE "oci" /* a part of each entry's key, as for other servers */
+
+/* Opens a transport. Does not connect. Statuses as registry_init. */
+ingot_status_t oci_open(struct transport *transport, const struct url *url);
+
+#endif

@@ -1,0 +1,506 @@
+/*
+ * Tests images in OCI registries: pushes, pulls and single loads, with a small registry in memory that can lie, and with
+ * Debian's docker-registry and skopeo.
+ */
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <random>
+
+#include <ingot/remote.h>
+
+#include "support/oci_registry.h"
+#include "support/server_process.h"
+#include "support/store_fixture.h"
+
+using namespace store_fixture;
+using oci_registry::Answer;
+using oci_registry::Registry;
+using oci_registry::Request;
+
+namespace
+{
+
+Bytes id_of(int number)
+{
+    return bytes_of("an id with the number " + std::to_string(number));
+}
+
+Bytes blob_of(int number, size_t size, unsigned version = 0)
+{
+    uint64_t state = static_cast<uint64_t>(number) * 31 + version;
+    Bytes blob(size);
+    for (size_t i = 0; i < size; i += sizeof(state)) {
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        memcpy(&blob[i], &state, std::min(sizeof(state), size - i));
+    }
+    return blob;
+}
+
+struct Outcome {
+    ingot_status_t status;
+    ingot_remote_image_stats_t stats;
+    std::string detail;
+};
+
+class RemoteOci : public testing::Test
+{
+protected:
+    RemoteOci() { setenv("DOCKER_CONFIG", scratch_.path().c_str(), 1); } /* not the user's */
+    ~RemoteOci() override { unsetenv("DOCKER_CONFIG"); }
+
+    std::string path(const std::string &name) const { return (scratch_.path() / name).string(); }
+    std::unique_ptr<Store> open(const std::string &name) const
+    {
+        return std::make_unique<Store>(fs::path(path(name)), UINT64_MAX);
+    }
+    static void fill(const Store &store, int first, int end, size_t size = 3000, unsigned version = 0)
+    {
+        for (int i = first; i < end; ++i)
+            ASSERT_EQ(INGOT_SUCCESS, store.put(id_of(i), blob_of(i, size, version)));
+    }
+    static void expect_has(const Store &store, int first, int end, size_t size = 3000, unsigned version = 0)
+    {
+        for (int i = first; i < end; ++i) {
+            Bytes blob;
+            ASSERT_EQ(INGOT_SUCCESS, store.load(id_of(i), &blob)) << i;
+            ASSERT_EQ(blob_of(i, size, version), blob) << i;
+        }
+    }
+    static Outcome move(const Store &store, const std::string &url, bool is_push, uint32_t stall_ms = 30000)
+    {
+        ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+        Outcome outcome = {INGOT_SUCCESS, INGOT_REMOTE_IMAGE_STATS_INIT, ""};
+        info.url = url.c_str();
+        info.stall_timeout_ms = stall_ms;
+        outcome.status = is_push ? ingot_remote_push_image(store.get(), &info, &outcome.stats)
+                                 : ingot_remote_pull_image(store.get(), &info, &outcome.stats);
+        if (outcome.status != INGOT_SUCCESS || outcome.stats.failed_count != 0)
+            outcome.detail = ingot_last_error_detail();
+        return outcome;
+    }
+    static Outcome push(const Store &store, const std::string &url) { return move(store, url, true); }
+    static Outcome pull(const Store &store, const std::string &url) { return move(store, url, false); }
+
+    ScratchDirectory scratch_{store_fixture::fast_volume()};
+};
+
+} // namespace
+
+TEST_F(RemoteOci, MovesOnlyWhatChanged)
+{
+    Registry registry;
+    const auto store = open("store");
+    const auto other = open("other");
+    fill(*store, 0, 100);
+    Outcome outcome = push(*store, registry.url());
+    ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+    EXPECT_EQ(100u, outcome.stats.moved_count);
+    EXPECT_EQ(0u, push(*store, registry.url()).stats.moved_count);
+    outcome = pull(*other, registry.url());
+    ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+    EXPECT_EQ(100u, outcome.stats.moved_count);
+    expect_has(*other, 0, 100);
+
+    fill(*store, 100, 110);
+    fill(*store, 0, 5, 3000, 1); /* replaced */
+    registry.forget_requests();
+    outcome = push(*store, registry.url());
+    EXPECT_EQ(15u, outcome.stats.moved_count);
+    EXPECT_EQ(95u, outcome.stats.present_count);
+    uint64_t sent = 0;
+    for (const Request &request : registry.requests())
+        sent += request.body.size();
+    EXPECT_LT(sent, outcome.stats.moved_bytes * 11 / 10 + 64 + 110 * 96 + 4000); /* with the index and the manifest */
+    outcome = pull(*other, registry.url());
+    EXPECT_EQ(10u, outcome.stats.moved_count);
+    expect_has(*other, 100, 110);
+}
+
+TEST_F(RemoteOci, GivesUpLayersThatAreMostlyUnused)
+{
+    Registry registry;
+    const auto store = open("store");
+    const auto other = open("other");
+    fill(*store, 0, 60);
+    ASSERT_EQ(INGOT_SUCCESS, push(*store, registry.url()).status);
+    for (int i = 0; i < 40; ++i)
+        ASSERT_EQ(INGOT_SUCCESS, store->remove(id_of(i)));
+    EXPECT_EQ(20u, push(*store, registry.url()).stats.moved_count);
+    const Outcome outcome = pull(*other, registry.url());
+    EXPECT_EQ(20u, outcome.stats.entry_count);
+    expect_has(*other, 40, 60);
+}
+
+TEST_F(RemoteOci, EqualStoresMakeEqualImages)
+{
+    Registry first, second;
+    const auto store = open("store");
+    const auto other = open("other");
+    fill(*store, 0, 30);
+    fill(*other, 0, 30);
+    push(*store, first.url());
+    push(*other, second.url());
+    EXPECT_EQ(first.manifests, second.manifests);
+    EXPECT_EQ(first.blobs, second.blobs);
+}
+
+TEST_F(RemoteOci, TheManifestAndTheIndexAreAsSpecified)
+{
+    Registry registry;
+    const auto store = open("store");
+    fill(*store, 0, 2, 100);
+    ASSERT_EQ(INGOT_SUCCESS, push(*store, registry.url()).status);
+    if (std::getenv("INGOT_TEST_WRITE_GOLDEN") != nullptr) {
+        write_file(GOLDEN "/manifest.json", bytes_of(registry.manifests["v1"] + "\n"));
+        for (const auto &blob : registry.blobs)
+            if (blob.second.compare(0, 8, "\x89INGOCI\n") == 0)
+                write_file(GOLDEN "/index.bin", bytes_of(blob.second));
+    }
+    const Bytes manifest = read_file(GOLDEN "/manifest.json");
+    const Bytes index = read_file(GOLDEN "/index.bin");
+    EXPECT_EQ(std::string(manifest.begin(), manifest.end()), registry.manifests["v1"] + "\n");
+    EXPECT_EQ(1u, registry.blobs.count(oci_registry::digest_of(std::string(index.begin(), index.end()))));
+}
+
+TEST_F(RemoteOci, ATierReadsSingleEntriesAndIsReadOnly)
+{
+    Registry registry;
+    const auto store = open("store");
+    fill(*store, 0, 20);
+    ASSERT_EQ(INGOT_SUCCESS, push(*store, registry.url()).status);
+    const std::string url = registry.url();
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    info.url = url.c_str();
+    info.name_space = "ignored";
+    ingot_storage_t tier = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open(&tier, &info)) << ingot_last_error_detail();
+    registry.forget_requests();
+    for (int i : {7, 3}) {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(tier, id_of(i).size(), id_of(i).data(), &blob))
+            << ingot_last_error_detail();
+        EXPECT_EQ(blob_of(i, 3000), Bytes(blob.bytes, blob.bytes + blob.size));
+        blob.release(&blob);
+    }
+    EXPECT_EQ(4u, registry.requests().size()); /* the manifest, the index, and two ranges */
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_storage_load(tier, id_of(99).size(), id_of(99).data(), &blob));
+    EXPECT_EQ(INGOT_READ_ONLY, ingot_storage_store(tier, id_of(1).size(), id_of(1).data(), 1, id_of(1).data()));
+    ingot_storage_release(tier);
+}
+
+TEST_F(RemoteOci, AuthenticatesWithATokenOrAPasswordOnlyAtTheRegistry)
+{
+    Registry registry, foreign;
+    const auto store = open("store");
+    fill(*store, 0, 3);
+    write_file(path("password"), bytes_of("me:secret\n"));
+    const std::string url = registry.url() + "&credentials=" + path("password");
+    for (const bool is_basic : {true, false}) {
+        registry.manifests.clear();
+        registry.set_lie([&](const Request &request, Answer *answer, FaultyConnection *) {
+            const std::string authorization = request.header("Authorization");
+            if (request.path.rfind("/token?service=reg%20x&scope=repository%3Acache%3Apull", 0) == 0)
+                *answer = authorization == "Basic bWU6c2VjcmV0" ? Answer{200, R"({"token":"abc"})"} : Answer{401};
+            else if (authorization != (is_basic ? "Basic bWU6c2VjcmV0" : "Bearer abc"))
+                *answer = {401,
+                           "",
+                           {is_basic ? "WWW-Authenticate: Basic realm=\"x\""
+                                     : "WWW-Authenticate: Bearer realm=\"" + registry.origin() +
+                                           "/token\",service=\"reg x\",scope=\"repository:cache:pull\""}};
+            return true;
+        });
+        EXPECT_EQ(INGOT_SUCCESS, push(*store, url).status) << ingot_last_error_detail();
+        const Outcome refused = pull(*store, registry.url());
+        EXPECT_EQ(INGOT_IO_ERROR, refused.status);
+        EXPECT_NE(std::string::npos, refused.detail.find("credentials")) << refused.detail;
+    }
+    /* docker's file */
+    write_file(path("config.json"), bytes_of("{\"auths\":{\"" + registry.origin().substr(7) +
+                                             "\":{\"auth\":\"bWU6c2VjcmV0\"}}}"));
+    EXPECT_EQ(INGOT_SUCCESS, pull(*open("other"), registry.url()).status) << ingot_last_error_detail();
+    chmod(path("config.json").c_str(), 0666);
+    EXPECT_EQ(INGOT_UNTRUSTED, pull(*store, registry.url()).status);
+    fs::remove(path("config.json"));
+
+    /* blobs are elsewhere */
+    foreign.blobs = registry.blobs;
+    registry.set_lie([&](const Request &request, Answer *answer, FaultyConnection *) {
+        if (request.header("Authorization").empty())
+            *answer = {401, "", {"WWW-Authenticate: Basic realm=\"x\""}};
+        else if (request.path.find("/blobs/") != std::string::npos)
+            *answer = {307, "", {"Location: " + foreign.origin() + request.path}};
+        return true;
+    });
+    const auto moved = open("moved");
+    EXPECT_EQ(INGOT_SUCCESS, pull(*moved, url).status) << ingot_last_error_detail();
+    expect_has(*moved, 0, 3);
+    ASSERT_FALSE(foreign.requests().empty());
+    for (const Request &request : foreign.requests())
+        EXPECT_EQ("", request.header("Authorization"));
+}
+
+TEST_F(RemoteOci, KeepsToEncryptedAddresses)
+{
+    const auto store = open("store");
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, push(*store, "oci://example.org/cache:v1?plain-http=1").status);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, push(*store, "oci://127.0.0.1/UPPER:v1?plain-http=1").status);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, push(*store, "https://example.org/x").status);
+    Registry registry;
+    registry.set_lie([](const Request &, Answer *answer, FaultyConnection *) {
+        *answer = {307, "", {"Location: http://example.org/x"}};
+        return true;
+    });
+    const Outcome outcome = pull(*store, registry.url());
+    EXPECT_NE(std::string::npos, outcome.detail.find("not encrypted")) << outcome.detail;
+}
+
+/* Each lie ends in an error that names it, without an entry, in bounded time and memory. */
+TEST_F(RemoteOci, SurvivesBadRegistries)
+{
+    Registry registry;
+    const auto store = open("store");
+    fill(*store, 0, 3);
+    ASSERT_EQ(INGOT_SUCCESS, push(*store, registry.url()).status);
+    const auto is_range = [](const Request &request) { return !request.header("Range").empty(); };
+    const auto is_blob = [](const Request &request) { return request.path.find("/blobs/") != std::string::npos; };
+    const std::string manifest = registry.manifests["v1"];
+    /* Returns a manifest whose index is this one. */
+    const auto with_index = [&](const std::string &index) {
+        const std::string digest = oci_registry::digest_of(index);
+        registry.blobs[digest] = index;
+        std::string made = manifest;
+        const size_t at = made.find("vnd.ingot.index.v1");
+        made.replace(made.find("sha256:", at), 71, digest);
+        const size_t size = made.find("\"size\":", at) + 7;
+        return made.replace(size, made.find('}', size) - size, std::to_string(index.size()));
+    };
+    std::string huge("\x89INGOCI\n\1\0\0\0\x40\0\0\0", 16);
+    huge.resize(64);
+    huge[21] = 1; /* 2^40 entries */
+    const struct {
+        const char *reason;
+        Registry::Lie lie;
+    } lies[] = {
+        {"does not have its digest",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             for (size_t i = 0; is_range(request) && i < answer->body.size(); i += 100)
+                 answer->body[i] ^= 1;
+             return true;
+         }},
+        {"bytes instead of",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (is_range(request))
+                 answer->body.pop_back();
+             return true;
+         }},
+        {"more than",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (is_range(request))
+                 *answer = {200, std::string(1 << 20, 'x')};
+             return true;
+         }},
+        {"does not have its digest",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (is_blob(request) && !is_range(request))
+                 answer->body[70] ^= 1;
+             return true;
+         }},
+        {"rejects the credentials",
+         [&](const Request &, Answer *answer, FaultyConnection *) {
+             *answer = {401, "", {"WWW-Authenticate: Bearer realm=\"" + registry.origin() + "/t\""}};
+             return true;
+         }},
+        {"HTTP status 429",
+         [&](const Request &, Answer *answer, FaultyConnection *) {
+             *answer = {429, "", {"Retry-After: 3600"}};
+             return true;
+         }},
+        {"redirects too often",
+         [&](const Request &, Answer *answer, FaultyConnection *) {
+             *answer = {307, "", {"Location: /again"}};
+             return true;
+         }},
+        {"timed out",
+         [&](const Request &, Answer *, FaultyConnection *connection) {
+             connection->wait_for_end();
+             return false;
+         }},
+        {"",
+         [&](const Request &, Answer *, FaultyConnection *connection) {
+             connection->send_bytes("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nshort");
+             return false;
+         }},
+        {"not one of Ingot's stores",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (!is_blob(request))
+                 answer->body = "{\"schemaVersion\":2,\"layers\":[]}";
+             return true;
+         }},
+        {"malformed",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (!is_blob(request))
+                 answer->body.replace(answer->body.find("entries.v1"), 10, "bomb.v1+gz");
+             return true;
+         }},
+        {"1099511627776 entries",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (!is_blob(request))
+                 answer->body = with_index(huge);
+             return true;
+         }},
+        {"too large",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (!is_blob(request)) {
+                 const size_t at = answer->body.find("\"size\":", answer->body.find("index.v1")) + 7;
+                 answer->body.replace(at, answer->body.find('}', at) - at, "999999999999");
+             }
+             return true;
+         }},
+        {"more than",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (!is_blob(request))
+                 *answer = {200, std::string(5 << 20, ' ')};
+             return true;
+         }},
+    };
+    int number = 0;
+    for (const auto &lie : lies) {
+        const auto empty = open("empty" + std::to_string(number));
+        registry.set_lie(lie.lie);
+        const Outcome outcome = move(*empty, registry.url(), false, 1000);
+        EXPECT_TRUE(outcome.status == INGOT_IO_ERROR || outcome.stats.failed_count == 3) << number;
+        EXPECT_NE(std::string::npos, outcome.detail.find(lie.reason)) << number << ": " << outcome.detail;
+        EXPECT_EQ(0u, entries_of(path("empty" + std::to_string(number))).size()) << number;
+        ++number;
+    }
+    registry.set_lie(nullptr);
+    EXPECT_EQ(3u, pull(*open("last"), registry.url()).stats.moved_count);
+}
+
+TEST_F(RemoteOci, WaitsAsARegistryAsks)
+{
+    Registry registry;
+    const auto store = open("store");
+    fill(*store, 0, 3);
+    int refused = 0;
+    registry.set_lie([&refused](const Request &, Answer *answer, FaultyConnection *) {
+        if (refused++ < 2)
+            *answer = {429, "", {"Retry-After: 0"}};
+        return true;
+    });
+    EXPECT_EQ(INGOT_SUCCESS, push(*store, registry.url()).status) << ingot_last_error_detail();
+}
+
+TEST_F(RemoteOci, KillsLeaveNothingHalfVisibleAndARepeatCompletes)
+{
+    const int trials = std::getenv("INGOT_TEST_TRIALS") != nullptr ? std::atoi(std::getenv("INGOT_TEST_TRIALS")) : 10;
+    const auto store = open("store");
+    fill(*store, 0, 10, 900000); /* two layers */
+    std::minstd_rand random(7);
+    Registry complete;
+    ASSERT_EQ(INGOT_SUCCESS, push(*store, complete.url()).status);
+    for (int i = 0; i < 2 * trials; ++i) {
+        const bool is_push = i % 2 == 0;
+        Registry registry;
+        registry.blobs = is_push ? std::map<std::string, std::string>{} : complete.blobs;
+        registry.manifests = is_push ? std::map<std::string, std::string>{} : complete.manifests;
+        const std::string name = "target" + std::to_string(i);
+        /* the process is killed at one of its requests */
+        std::atomic<int> left{static_cast<int>(random() % (is_push ? 14 : 5)) + 1};
+        std::atomic<pid_t> victim{0};
+        registry.set_lie([&](const Request &, Answer *, FaultyConnection *connection) {
+            if (--left != 0)
+                return true;
+            while (victim == 0)
+                std::this_thread::yield();
+            kill(victim, SIGKILL);
+            connection->wait_for_end();
+            return false;
+        });
+        const pid_t child = fork();
+        if (child == 0) {
+            const auto own = open(is_push ? "store" : name);
+            _exit(move(*own, registry.url(), is_push).status);
+        }
+        victim = child;
+        int status = 0;
+        waitpid(child, &status, 0);
+        registry.set_lie(nullptr);
+        if (is_push && !registry.manifests.empty()) { /* the manifest comes last, so the image is whole */
+            EXPECT_EQ(10u, pull(*open(name + " at once"), registry.url()).stats.moved_count);
+        }
+        const auto target = open(name);
+        if (!is_push) {
+            for (const fs::path &entry : entries_of(path(name)))
+                EXPECT_TRUE(fs::exists(entry / "kernel.bin"));
+        }
+        if (is_push) {
+            EXPECT_EQ(INGOT_SUCCESS, push(*store, registry.url()).status) << ingot_last_error_detail();
+        }
+        const Outcome outcome = pull(*target, registry.url());
+        EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+        EXPECT_EQ(0u, outcome.stats.failed_count);
+        expect_has(*target, 0, 10, 900000);
+        fs::remove_all(path(name));
+    }
+}
+
+#if HAS_DOCKER_REGISTRY
+namespace
+{
+
+class DockerRegistry : public server_process::Server
+{
+public:
+    DockerRegistry()
+        : Server([](uint16_t port, const std::string &folder) {
+              std::ofstream(folder + "/config.yml")
+                  << "version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: " << folder
+                  << "/data}}\nhttp: {addr: 127.0.0.1:" << port << "}\n";
+              return std::vector<std::string>{server_process::find_program("docker-registry"), "serve",
+                                              folder + "/config.yml"};
+          })
+    {
+    }
+    std::string place(const std::string &rest) const { return "127.0.0.1:" + std::to_string(port()) + rest; }
+    std::string url(const std::string &rest) const { return "oci://" + place(rest) + "?plain-http=1"; }
+};
+
+} // namespace
+
+TEST_F(RemoteOci, DebiansRegistryAndSkopeoTakeImages)
+{
+    DockerRegistry first, second;
+    const auto store = open("store");
+    const auto other = open("other");
+    fill(*store, 0, 1000, 20000);
+    Outcome outcome = push(*store, first.url("/team/cache:v1"));
+    ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+    ASSERT_EQ(1000u, pull(*other, first.url("/team/cache:v1")).stats.moved_count) << ingot_last_error_detail();
+    fill(*store, 1000, 1010, 20000);
+    EXPECT_EQ(10u, push(*store, first.url("/team/cache:v1")).stats.moved_count);
+    outcome = pull(*other, first.url("/team/cache:v1"));
+    EXPECT_EQ(10u, outcome.stats.moved_count);
+    EXPECT_LT(outcome.stats.moved_bytes, 10u * 21000);
+    expect_has(*other, 0, 1010, 20000);
+
+    child_process::Child copy({server_process::find_program("skopeo"), "copy", "--src-tls-verify=false",
+                               "--dest-tls-verify=false", "docker://" + first.place("/team/cache:v1"),
+                               "docker://" + second.place("/mirror:v2")},
+                              path("output"));
+    ASSERT_EQ(0, copy.wait()) << copy.output();
+    const auto mirrored = open("mirrored");
+    EXPECT_EQ(1010u, pull(*mirrored, second.url("/mirror:v2")).stats.moved_count) << ingot_last_error_detail();
+    expect_has(*mirrored, 0, 1010, 20000);
+    child_process::Child inspect({server_process::find_program("skopeo"), "inspect", "--tls-verify=false",
+                                  "docker://" + second.place("/mirror:v2")},
+                                 path("output"));
+    ASSERT_EQ(0, inspect.wait());
+    EXPECT_NE(std::string::npos, inspect.output().find("\"ingot.store/entry-count\": \"1010\"")) << inspect.output();
+}
+#endif
