@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "remote/object/object_key.h"
-#include "remote/oci/oci.h"
+#include "remote/oci/key.h"
 #include "util/little_endian.h"
 
 #define MAGIC "\x89INGOCI\n"

@@ -9,8 +9,6 @@
 #include "remote/base/transport.h"
 #include "remote/settings/url.h"
 
-#define OCI_NAME_SPACE "oci" /* a part of each entry's key, as for other servers */
-
 /* Opens a transport. Does not connect. Statuses as registry_init. */
 ingot_status_t oci_open(struct transport *transport, const struct url *url);
 

@@ -10,6 +10,7 @@
 
 #include "remote/base/clock.h"
 #include "remote/http/http.h"
+#include "remote/oci/key.h"
 #include "remote/oci/oci.h"
 #include "remote/redis/redis.h"
 #include "remote/settings/url.h"

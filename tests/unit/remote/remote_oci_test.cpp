@@ -1,6 +1,6 @@
 /*
- * Tests images in OCI registries: pushes, pulls and single loads, with a small registry in memory that can lie, and with
- * Debian's docker-registry and skopeo.
+ * Tests images in OCI registries: pushes, pulls and single loads, with a small registry in memory that can lie, and
+ * with Debian's docker-registry and skopeo.
  */
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -220,8 +220,8 @@ TEST_F(RemoteOci, AuthenticatesWithATokenOrAPasswordOnlyAtTheRegistry)
         EXPECT_NE(std::string::npos, refused.detail.find("credentials")) << refused.detail;
     }
     /* docker's file */
-    write_file(path("config.json"), bytes_of("{\"auths\":{\"" + registry.origin().substr(7) +
-                                             "\":{\"auth\":\"bWU6c2VjcmV0\"}}}"));
+    write_file(path("config.json"),
+               bytes_of("{\"auths\":{\"" + registry.origin().substr(7) + "\":{\"auth\":\"bWU6c2VjcmV0\"}}}"));
     EXPECT_EQ(INGOT_SUCCESS, pull(*open("other"), registry.url()).status) << ingot_last_error_detail();
     chmod(path("config.json").c_str(), 0666);
     EXPECT_EQ(INGOT_UNTRUSTED, pull(*store, registry.url()).status);
