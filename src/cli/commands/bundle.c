@@ -1,13 +1,12 @@
 /*
  * bundle.c - `ingot bundle`: writes a bundle from a store, lists one, and copies its entries into a store.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
-#include "cli/base/json.h"
 #include "cli/base/options.h"
 #include "cli/base/progress.h"
 #include "cli/commands/all.h"
@@ -39,13 +38,8 @@ struct extraction {
 
 static int tell(const struct bundling *bundling, const char *what, uint64_t entry_count)
 {
-    if (bundling->common.is_json) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "entries", entry_count);
-        json_print(json);
-    } else {
-        (void)printf("%" PRIu64 " entries %s\n", entry_count, what);
-    }
+    const struct count count = {entry_count, "entries", what};
+    counts_print(bundling->common.is_json, 1, &count);
     return EXIT_DONE;
 }
 
@@ -78,8 +72,8 @@ static int create(void *values)
     progress_init(&choosing.progress, "bundling");
     const ingot_status_t status = ingot_persist_write_bundle(storage, bundling->path, choose, &choosing, &entry_count);
     progress_fini(&choosing.progress);
-    const int result =
-        status == INGOT_SUCCESS ? tell(bundling, "bundled", entry_count) : store_failed("making the bundle", status);
+    const int result = status == INGOT_SUCCESS ? tell(bundling, "entries bundled", entry_count)
+                                               : store_failed("making the bundle", status);
     ingot_storage_release(storage);
     return result;
 }
@@ -139,7 +133,7 @@ static int extract(void *values)
     if (code == EXIT_DONE) {
         interrupt_catch();
         code = entry_visit_all(extraction.bundle, extract_entry, &extraction);
-        (void)tell(bundling, "extracted", extraction.entry_count);
+        (void)tell(bundling, "entries extracted", extraction.entry_count);
         if (code == EXIT_DONE && extraction.status != INGOT_SUCCESS)
             code = EXIT_FAILED;
     }

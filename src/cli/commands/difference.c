@@ -24,6 +24,14 @@ static const char *next_of(const char *item)
     return item + size + (item[size] != '\0');
 }
 
+static size_t count_items(const char *list)
+{
+    size_t count = 0;
+    for (; list != NULL && *list != '\0'; list = next_of(list))
+        ++count;
+    return count;
+}
+
 static bool contains(const char *list, size_t size, const char *item)
 {
     for (; list != NULL && *list != '\0'; list = next_of(list)) {
@@ -76,4 +84,19 @@ char *difference_from(const char *list, const char *common)
         free(item);
     }
     return items;
+}
+
+double difference_of_texts(const char *a, const char *b)
+{
+    char *left = difference_add_words(NULL, a);
+    char *right = difference_add_words(NULL, b);
+    const size_t all = count_items(left) + count_items(right);
+    char *common = left != NULL ? memory_copy_text(left) : NULL;
+    difference_keep_common(common, right);
+    difference_keep_common(right, left);
+    const size_t shared = count_items(common) + count_items(right);
+    free(common);
+    free(right);
+    free(left);
+    return all == 0 ? 0 : (double)(all - shared) / (double)all;
 }

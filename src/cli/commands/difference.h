@@ -14,4 +14,7 @@ void difference_keep_common(char *list, const char *other);
 /* Returns the items that are not common, separated by blanks, or NULL if there are none. The caller frees them. */
 char *difference_from(const char *list, const char *common);
 
+/* Returns a distance between 0 (two texts have the same words in any order) and 1 (they have no word in common). */
+double difference_of_texts(const char *a, const char *b);
+
 #endif

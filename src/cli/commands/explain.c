@@ -18,9 +18,9 @@
 #include "cli/base/text.h"
 #include "cli/base/units.h"
 #include "cli/commands/all.h"
+#include "cli/commands/difference.h"
 #include "cli/commands/id_file.h"
 #include "cli/commands/included.h"
-#include "cli/commands/words.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
@@ -141,7 +141,7 @@ static double weight_of(const cJSON *difference)
         return SOURCE_WEIGHT;
     if (wanted == NULL || found == NULL)
         return 1;
-    return order_weight + (1 - order_weight) * words_distance(wanted, found);
+    return order_weight + (1 - order_weight) * difference_of_texts(wanted, found);
 }
 
 static double distance_of(const cJSON *differences)

@@ -11,16 +11,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ingot/artifact.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
-#include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/base/text.h"
@@ -236,15 +235,9 @@ static void extract_named(struct extracting *extracting, const char *name)
 
 static void tell(const struct extracting *extracting)
 {
-    if (extracting->common.is_json) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "artifacts", extracting->artifact_count);
-        json_add_u64(json, "files", extracting->file_count);
-        json_print(json);
-        return;
-    }
-    (void)printf("%" PRIu64 " artifacts extracted, %" PRIu64 " files\n", extracting->artifact_count,
-                 extracting->file_count);
+    const struct count counts[] = {{extracting->artifact_count, "artifacts", "artifacts extracted"},
+                                   {extracting->file_count, "files", "files"}};
+    counts_print(extracting->common.is_json, sizeof(counts) / sizeof(counts[0]), counts);
 }
 
 static int run(void *values)

@@ -71,43 +71,46 @@ static int by_name(const void *a, const void *b)
     return order != 0 ? order : compare_u64(x->number, y->number);
 }
 
+/* Compares by one value of both rows, and then by name. */
+static int then_by_name(int order, const void *a, const void *b)
+{
+    return order != 0 ? order : by_name(a, b);
+}
+
 static int by_size(const void *a, const void *b)
 {
-    const int order =
-        compare_u64(((const struct row *)b)->entry.facts.bytes, ((const struct row *)a)->entry.facts.bytes);
-    return order != 0 ? order : by_name(a, b);
+    const struct row *x = a, *y = b;
+    return then_by_name(compare_u64(y->entry.facts.bytes, x->entry.facts.bytes), a, b);
 }
 
 static int by_creation(const void *a, const void *b)
 {
-    const int order =
-        compare_u64(((const struct row *)b)->entry.facts.created_ns, ((const struct row *)a)->entry.facts.created_ns);
-    return order != 0 ? order : by_name(a, b);
+    const struct row *x = a, *y = b;
+    return then_by_name(compare_u64(y->entry.facts.created_ns, x->entry.facts.created_ns), a, b);
 }
 
 static int by_use(const void *a, const void *b)
 {
-    const int order =
-        compare_u64(((const struct row *)b)->entry.facts.last_use_ns, ((const struct row *)a)->entry.facts.last_use_ns);
-    return order != 0 ? order : by_name(a, b);
+    const struct row *x = a, *y = b;
+    return then_by_name(compare_u64(y->entry.facts.last_use_ns, x->entry.facts.last_use_ns), a, b);
 }
 
 static int by_device(const void *a, const void *b)
 {
-    const int order = compare_text(((const struct row *)a)->id.devices, ((const struct row *)b)->id.devices);
-    return order != 0 ? order : by_name(a, b);
+    const struct row *x = a, *y = b;
+    return then_by_name(compare_text(x->id.devices, y->id.devices), a, b);
 }
 
 static int by_driver(const void *a, const void *b)
 {
-    const int order = compare_text(((const struct row *)a)->id.drivers, ((const struct row *)b)->id.drivers);
-    return order != 0 ? order : by_name(a, b);
+    const struct row *x = a, *y = b;
+    return then_by_name(compare_text(x->id.drivers, y->id.drivers), a, b);
 }
 
 static int by_source(const void *a, const void *b)
 {
-    const int order = compare_text(((const struct row *)a)->id.sources, ((const struct row *)b)->id.sources);
-    return order != 0 ? order : by_name(a, b);
+    const struct row *x = a, *y = b;
+    return then_by_name(compare_text(x->id.sources, y->id.sources), a, b);
 }
 
 /* In the order of the words of --sort. */

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/folder.h"
-#include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
 #include "cli/build/plan.h"
@@ -304,14 +304,9 @@ static int run(void *values)
     if (extraction.directory >= 0)
         (void)close(extraction.directory);
     ingot_recipe_release(extraction.recipe);
-    const bool is_done = code == EXIT_DONE || code == EXIT_FINDING;
-    if (request->common.is_json && is_done) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "extracted", extraction.done_count);
-        json_print(json);
-    } else if (is_done) {
-        (void)printf("%" PRIu64 " programs extracted\n", extraction.done_count);
-    }
+    const struct count count = {extraction.done_count, "extracted", "programs extracted"};
+    if (code == EXIT_DONE || code == EXIT_FINDING)
+        counts_print(request->common.is_json, 1, &count);
     return code;
 }
 

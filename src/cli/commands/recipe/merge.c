@@ -2,14 +2,13 @@
  * merge.c - `ingot recipe merge` and `ingot recipe prune`: copy programs to another recipe file.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
-#include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
 #include "cli/build/plan.h"
@@ -126,16 +125,10 @@ static int copy(struct copying *copying, const struct plan_program *program)
 
 static int tell(const struct merging *merging, const struct copying *copying)
 {
-    if (merging->common.is_json) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "copied", copying->copied_count);
-        json_add_u64(json, "removed", copying->dropped_count);
-        json_add_u64(json, "failed", copying->failed_count);
-        json_print(json);
-    } else {
-        (void)printf("%" PRIu64 " programs copied, %" PRIu64 " removed, %" PRIu64 " could not be copied\n",
-                     copying->copied_count, copying->dropped_count, copying->failed_count);
-    }
+    const struct count counts[] = {{copying->copied_count, "copied", "programs copied"},
+                                   {copying->dropped_count, "removed", "removed"},
+                                   {copying->failed_count, "failed", "could not be copied"}};
+    counts_print(merging->common.is_json, sizeof(counts) / sizeof(counts[0]), counts);
     return copying->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 

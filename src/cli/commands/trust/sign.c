@@ -6,14 +6,13 @@
  * seal. The key that seals is the only key of the writer, so every blob that the writer can load is already sealed by
  * this key. Such a blob is not stored again, so it keeps its time.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
-#include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/commands/all.h"
@@ -173,18 +172,11 @@ static int list_name_spaces(struct signing *signing)
 
 static void tell(const struct signing *signing)
 {
-    if (signing->common.is_json) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "sealed", signing->sealed_count);
-        json_add_u64(json, "unchanged", signing->unchanged_count);
-        json_add_u64(json, "refused", signing->refused_count);
-        json_add_u64(json, "bad", signing->bad_count);
-        json_print(json);
-    } else {
-        (void)printf("%" PRIu64 " entries sealed, %" PRIu64 " already sealed, %" PRIu64
-                     " with a refused seal left alone, %" PRIu64 " bad\n",
-                     signing->sealed_count, signing->unchanged_count, signing->refused_count, signing->bad_count);
-    }
+    const struct count counts[] = {{signing->sealed_count, "sealed", "entries sealed"},
+                                   {signing->unchanged_count, "unchanged", "already sealed"},
+                                   {signing->refused_count, "refused", "with a refused seal left alone"},
+                                   {signing->bad_count, "bad", "bad"}};
+    counts_print(signing->common.is_json, sizeof(counts) / sizeof(counts[0]), counts);
 }
 
 static int seal_store(struct signing *signing)

@@ -4,11 +4,10 @@
 #include "cli/commands/trust/sign_recipes.h"
 
 #include <ingot/recipe.h>
-#include <inttypes.h>
 #include <stdio.h>
 
+#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
-#include "cli/base/json.h"
 #include "cli/store/store.h"
 
 int sign_recipes(const struct common_options *options, size_t count, char *const *paths)
@@ -29,16 +28,9 @@ int sign_recipes(const struct common_options *options, size_t count, char *const
             (void)fprintf(stderr, "ingot: sealing %s: %s: %s\n", paths[i], ingot_status_name(status),
                           ingot_last_error_detail());
     }
-    const uint64_t unchanged_count = count - sealed_count - failed_count;
-    if (options->is_json) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "sealed", sealed_count);
-        json_add_u64(json, "unchanged", unchanged_count);
-        json_add_u64(json, "failed", failed_count);
-        json_print(json);
-    } else {
-        (void)printf("%" PRIu64 " recipes sealed, %" PRIu64 " already sealed, %" PRIu64 " not sealed\n", sealed_count,
-                     unchanged_count, failed_count);
-    }
+    const struct count counts[] = {{sealed_count, "sealed", "recipes sealed"},
+                                   {count - sealed_count - failed_count, "unchanged", "already sealed"},
+                                   {failed_count, "failed", "not sealed"}};
+    counts_print(options->is_json, sizeof(counts) / sizeof(counts[0]), counts);
     return failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
 }
