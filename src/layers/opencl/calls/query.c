@@ -93,13 +93,19 @@ static bool may_be_rewritten(const char *options)
     return was_blank && *options != '\0';
 }
 
-/* Answers a query with a recorded text, after the driver has checked the device. */
-static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, const char *text, size_t capacity,
-                           void *value, size_t *size_ret)
+/* True if the driver cannot answer, because only the store remembered that the compiler refuses the program. */
+static bool is_unbuilt(const struct shadow_use *use)
+{
+    return use->result != NULL && atomic_load_explicit(&use->result->is_unbuilt, memory_order_acquire);
+}
+
+/* Answers a query with a recorded text, after the driver has checked the arguments. */
+static cl_int get_recorded(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
+                           const char *text, size_t capacity, void *value, size_t *size_ret)
 {
     size_t size = 0;
     const cl_int error =
-        layer_target.clGetProgramBuildInfo(use->native, device, CL_PROGRAM_BUILD_STATUS, 0, NULL, &size);
+        is_unbuilt(use) ? CL_SUCCESS : layer_target.clGetProgramBuildInfo(use->native, device, name, 0, NULL, &size);
     return error != CL_SUCCESS ? error : layer_answer(strlen(text) + 1, text, capacity, value, size_ret);
 }
 
@@ -112,7 +118,7 @@ static cl_int get_options(const struct shadow_use *use, cl_device_id device, siz
     const cl_program twin = may_be_rewritten(use->result->options) ? result_get_options_twin(use->result) : NULL;
     if (twin != NULL)
         return layer_target.clGetProgramBuildInfo(twin, device, name, capacity, value, size_ret);
-    return get_recorded(use, device, use->result->options, capacity, value, size_ret);
+    return get_recorded(use, device, name, use->result->options, capacity, value, size_ret);
 }
 
 /* Answers with the driver's log, after the messages of earlier builds that it lacks. */
@@ -121,49 +127,49 @@ static cl_int get_log(const struct shadow_use *use, cl_device_id device, size_t 
     const char *earlier = use->shadow->earlier_log;
     char *log = earlier != NULL ? compiler_read_log(use->native, device) : NULL;
     char *joined = log != NULL ? result_join_logs(earlier, log) : NULL;
-    const cl_int error = joined != NULL ? get_recorded(use, device, joined, capacity, value, size_ret)
-                                        : layer_target.clGetProgramBuildInfo(use->native, device, CL_PROGRAM_BUILD_LOG,
-                                                                             capacity, value, size_ret);
+    const cl_int error =
+        joined != NULL
+            ? get_recorded(use, device, CL_PROGRAM_BUILD_LOG, joined, capacity, value, size_ret)
+            : layer_target.clGetProgramBuildInfo(use->native, device, CL_PROGRAM_BUILD_LOG, capacity, value, size_ret);
     free(joined);
     free(log);
     return error;
-}
-
-/* Answers with the driver's status, unless the store remembered a refusal, and the driver has not built the program. */
-static cl_int get_status(const struct shadow_use *use, cl_device_id device, size_t capacity, void *value,
-                         size_t *size_ret)
-{
-    const cl_build_status refused = CL_BUILD_ERROR;
-    const bool is_refused = use->result != NULL && use->result->error != CL_SUCCESS;
-    const cl_int error = layer_target.clGetProgramBuildInfo(
-        use->native, device, CL_PROGRAM_BUILD_STATUS, is_refused ? 0 : capacity, is_refused ? NULL : value, size_ret);
-    return error != CL_SUCCESS || !is_refused ? error
-                                              : layer_answer(sizeof(refused), &refused, capacity, value, size_ret);
 }
 
 static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                              size_t capacity, void *value, size_t *size_ret)
 {
     const cl_build_status in_progress = CL_BUILD_IN_PROGRESS;
+    const cl_build_status refused = CL_BUILD_ERROR;
     if (name == CL_PROGRAM_BUILD_STATUS && is_building(use->shadow))
         return layer_answer(sizeof(in_progress), &in_progress, capacity, value, size_ret);
-    if (name == CL_PROGRAM_BUILD_STATUS)
-        return get_status(use, device, capacity, value, size_ret);
+    if (name == CL_PROGRAM_BUILD_STATUS && is_unbuilt(use))
+        return layer_answer(sizeof(refused), &refused, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_OPTIONS)
         return get_options(use, device, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_LOG)
-        return get_recorded(use, device, use->result->log, capacity, value, size_ret);
+        return get_recorded(use, device, name, use->result->log, capacity, value, size_ret);
     if (name == CL_PROGRAM_BUILD_LOG)
         return get_log(use, device, capacity, value, size_ret);
     return layer_target.clGetProgramBuildInfo(use->native, device, name, capacity, value, size_ret);
 }
 
+/* Begins a query. What the store remembered answers only the most common ones, about the program's device. */
+static struct shadow_use begin_build_query(cl_program program, cl_device_id device, cl_program_build_info name)
+{
+    struct shadow_use use = shadow_begin_use(program);
+    if (!is_unbuilt(&use) ||
+        (device == use.result->context->devices[0] &&
+         (name == CL_PROGRAM_BUILD_STATUS || name == CL_PROGRAM_BUILD_OPTIONS || name == CL_PROGRAM_BUILD_LOG)))
+        return use;
+    shadow_end_use(&use);
+    return shadow_begin_call(program);
+}
+
 cl_int CL_API_CALL layer_get_build_info(cl_program program, cl_device_id device, cl_program_build_info name,
                                         size_t capacity, void *value, size_t *size_ret)
 {
-    const bool is_recorded =
-        name == CL_PROGRAM_BUILD_STATUS || name == CL_PROGRAM_BUILD_OPTIONS || name == CL_PROGRAM_BUILD_LOG;
-    struct shadow_use use = is_recorded ? shadow_begin_use(program) : shadow_begin_call(program);
+    struct shadow_use use = begin_build_query(program, device, name);
     const cl_int error = use.shadow != NULL
                              ? get_build_info(&use, device, name, capacity, value, size_ret)
                              : layer_target.clGetProgramBuildInfo(program, device, name, capacity, value, size_ret);
