@@ -172,16 +172,16 @@ typedef struct ingot_persist_count {
         sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL, 0, 0, 0                                                 \
     }
 
-/** Counts the store's entries, and corrects its index and size.txt. In a read-only store, only counts.
+/** Counts the store's entries, and corrects size.txt. In a read-only store, only counts.
  *  @param[in,out] count  The caller sets struct_size and on_progress. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 
 /**
  * Sets the limits of an open directory store: max_bytes, max_entries and max_age_ms. 0 stands for the default, as
- * in ingot_persist_info_t, and UINT64_MAX for no limit. The entries that exceed the limits are evicted while the next
- * blobs are stored. Storing a blob evicts at most 79 entries more than the blob needs, so that it does not take long.
- * ingot_persist_evict evicts all of these entries at once. Other processes that have the store open use their own
- * limits.
+ * in ingot_persist_info_t, and UINT64_MAX for no limit. The entries that exceed the limits are evicted when the next
+ * blob is stored, by a thread if there are more than 128 entries. Until it has made room, blobs that would exceed a
+ * limit by more than a fifth are not stored (INGOT_NO_SPACE). ingot_persist_evict evicts all of these entries at once.
+ * Other processes that have the store open use their own limits.
  *
  * @par Threads  Any number at once, during any use of the store.
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store.

@@ -87,13 +87,15 @@ typedef struct ingot_persist_info {
     void *on_event_user;
     /** The maximum number of entries in the namespace; 0: no limit. */
     uint64_t max_entries;
-    /** Older entries are misses and are removed, some when the store is opened and some each time a blob is stored. Age
-     * counts from creation, or with LRU from the last load; 0: no limit. */
+    /** Older entries are misses and are removed, also when the store is opened and when blobs are stored. Age counts
+     * from creation, or with LRU from the last load; 0: no limit. */
     uint64_t max_age_ms;
     uint64_t min_blob_bytes; /**< Smaller blobs are not stored (INGOT_NO_SPACE). */
     uint64_t max_blob_bytes; /**< Larger blobs are not stored either; 0: the format's limit. */
-    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. Most of an eviction is done while
-     *  later blobs are stored. */
+    /** The low-water mark of an eviction, in percent of the limits, 1 to 100; 0: 50. With more than 128 entries, a
+     *  thread evicts, and the store may exceed its limits by a fifth meanwhile. Storing a blob that would exceed more
+     *  waits for 8 ms at most, and then fails (INGOT_NO_SPACE). The last release and exit() wait for the thread for up
+     *  to a second. */
     uint32_t low_water_percent;
     uint32_t exit_time_ms; /**< See ingot_persist_storing_t. */
     const char *backends;  /**< See ingot_persist_set_backends. NULL: all. */

@@ -259,10 +259,10 @@ TEST(StoreProcesses, AStoreThatIsStoppedBeforeItWritesTheTotalDoesNotSpoilIt)
                                                if (stop % 2 != 0 || registers.orig_rax != SYS_pwrite64 ||
                                                    open_file_of(child, registers.rdi).filename() != "size.txt")
                                                    return;
-                                               ++stopped; /* the child holds the lock, and its entry is published */
+                                               ++stopped; /* the child holds the lock, and publishes its entry next */
                                                EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));
                                                EXPECT_EQ(INGOT_BUSY, store.remove(numbered_id(0)));
-                                               EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+                                               EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(0)));
                                            });
     EXPECT_EQ(1u, stopped);
     EXPECT_EQ(0, outcome.exit_status);
@@ -432,7 +432,7 @@ TEST(StoreProcesses, AStoppedLockHolderHoldsUpNobodyForLong)
     ASSERT_EQ(0, pipe(ready));
     const pid_t holder = fork();
     if (holder == 0) {
-        const int fd = open((root / "index.bin").c_str(), O_RDWR | O_CLOEXEC);
+        const int fd = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
         if (fd < 0 || flock(fd, LOCK_EX) != 0 || write(ready[1], "x", 1) != 1)
             _exit(1);
         raise(SIGSTOP);

@@ -74,7 +74,7 @@ const char *failed_mount(int failed_check)
 void limit_files()
 {
     signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit = {14000, 14000}; /* more than the size of index.bin, and less than most blobs */
+    const rlimit limit = {14000, 14000}; /* less than most blobs */
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
         _exit(100);
 }

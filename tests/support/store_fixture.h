@@ -4,6 +4,7 @@
 #ifndef INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
 #define INGOT_TESTS_SUPPORT_STORE_FIXTURE_H
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,7 +12,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -23,7 +23,6 @@
 
 extern "C" {
 #include "persist/base/checksum.h"
-#include "persist/directory/format/index_format.h"
 
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *info,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id));
@@ -145,26 +144,31 @@ inline uint64_t bytes_in(const fs::path &root)
     return bytes;
 }
 
-/* Returns the record of the bucket's first entry in the folder's index. If `change` is given, it changes the record
- * first. */
-inline index_record index_record_of(const fs::path &folder, uint64_t bucket,
-                                    const std::function<void(index_record *)> &change = nullptr)
+/* Returns the time of an entry: when its kernel.bin was last modified. */
+inline uint64_t time_of(const fs::path &entry)
 {
-    Bytes bytes = read_file(folder / "index.bin");
-    for (size_t at = INDEX_PAGE_SIZE; at + INDEX_RECORD_SIZE <= bytes.size(); at += INDEX_RECORD_SIZE) {
-        index_record record;
-        if (!index_record_decode(&record, &bytes[at]) || record.bucket != bucket)
-            continue;
-        if (change) {
-            change(&record);
-            index_record_encode(&record, &bytes[at]);
-            std::fstream file(folder / "index.bin", std::ios::binary | std::ios::in | std::ios::out);
-            file.seekp(static_cast<std::streamoff>(at));
-            file.write(reinterpret_cast<const char *>(&bytes[at]), INDEX_RECORD_SIZE);
-        }
-        return record;
+    struct stat about = {};
+    (void)stat((entry / "kernel.bin").c_str(), &about);
+    return static_cast<uint64_t>(about.st_mtim.tv_sec) * 1000000000u + static_cast<uint64_t>(about.st_mtim.tv_nsec);
+}
+
+inline void set_time_of(const fs::path &entry, uint64_t time_ns)
+{
+    const timespec times[2] = {{0, UTIME_OMIT},
+                               {static_cast<time_t>(time_ns / 1000000000u), static_cast<long>(time_ns % 1000000000u)}};
+    (void)utimensat(AT_FDCWD, (entry / "kernel.bin").c_str(), times, 0);
+}
+
+/* Returns the text of a size.txt. */
+inline std::string size_text(uint64_t bytes, uint64_t entry_count)
+{
+    std::string text;
+    for (const uint64_t number : {bytes, entry_count}) {
+        std::string line = std::to_string(number);
+        line.resize(20, ' ');
+        text += line + "\n";
     }
-    return {};
+    return text;
 }
 
 /* Returns how many files and directories are in the store's tmp. */

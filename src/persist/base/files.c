@@ -323,6 +323,13 @@ bool files_may_grow_to(uint64_t size_bytes)
     return size_bytes <= files_size_limit();
 }
 
+int files_set_time(int fd, uint64_t time_ns)
+{
+    const struct timespec times[2] = {{0, UTIME_OMIT},
+                                      {(time_t)(time_ns / NS_PER_SECOND), (long)(time_ns % NS_PER_SECOND)}};
+    return result_of(futimens(fd, times));
+}
+
 int files_sync(int fd)
 {
     int result;
@@ -370,43 +377,19 @@ static int open_list(int at, const char *path, DIR **stream)
     return error;
 }
 
-/* Calls `visit` with the next names, but with at most `most` of them. Returns 1 at the end of the directory. */
-static int list(DIR *stream, uint64_t most, bool (*visit)(void *user, const char *name), void *user)
-{
-    for (uint64_t i = 0; i < most; ++i) {
-        errno = 0;
-        const struct dirent *found = readdir(stream);
-        if (found == NULL)
-            return errno == 0 ? 1 : -errno;
-        if (strcmp(found->d_name, ".") != 0 && strcmp(found->d_name, "..") != 0 && !visit(user, found->d_name))
-            break;
-    }
-    return 0;
-}
-
 int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user)
 {
     DIR *stream;
-    int result = open_list(at, path, &stream);
-    if (result < 0)
-        return result;
-    result = list(stream, UINT64_MAX, visit, user);
-    (void)closedir(stream);
-    return result < 0 ? result : 0;
-}
-
-int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
-                    bool (*visit)(void *user, const char *name), void *user)
-{
-    DIR *stream;
-    int result = open_list(at, path, &stream);
-    if (result < 0)
-        return result;
-    if (*position != 0)
-        seekdir(stream, (long)*position);
-    result = list(stream, most, visit, user);
-    const long end = telldir(stream);
-    *position = end < 0 ? 0 : (uint64_t)end;
+    const int opened = open_list(at, path, &stream);
+    if (opened < 0)
+        return opened;
+    const struct dirent *found;
+    do {
+        errno = 0;
+        found = readdir(stream);
+    } while (found != NULL &&
+             (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0 || visit(user, found->d_name)));
+    const int result = found == NULL ? -errno : 0;
     (void)closedir(stream);
     return result;
 }

@@ -114,6 +114,8 @@ int files_truncate(int fd, uint64_t size_bytes);
 uint64_t files_size_limit(void);
 /* True if the process may let a file grow to this size. */
 bool files_may_grow_to(uint64_t size_bytes);
+/* Sets the time at which an open file was last modified. */
+int files_set_time(int fd, uint64_t time_ns);
 int files_sync(int fd);
 int files_sync_directory(int at, const char *path);
 
@@ -133,10 +135,6 @@ int files_remove_tree(int at, const char *name);
 
 /* Calls `visit` with each name in the directory, except "." and "..", until it returns false. */
 int files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
-/* Does the same for at most `most` names, starting at *position: 0, or where the last call stopped. Moves *position
- * past these names. Returns 1 if there are no more. */
-int files_list_some(int at, const char *path, uint64_t *position, unsigned most,
-                    bool (*visit)(void *user, const char *name), void *user);
 
 /* Locks one byte of a file exclusively. The kernel releases the lock when the open file is closed, or when its process
  * ends. Returns -EAGAIN if another open file holds a lock on the byte. */

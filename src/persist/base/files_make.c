@@ -83,7 +83,8 @@ int files_make_directory(int at, const char *path)
     /* usually the directory is as it should be, and then it need not be opened */
     if (fstatat(at, path, &about, AT_SYMLINK_NOFOLLOW) == 0 && (about.st_mode & S_IRWXU) == S_IRWXU)
         return 0;
-    return files_give_access(at, path);
+    const int result = files_give_access(at, path);
+    return result == -ENOENT ? 0 : result; /* another process has removed the empty directory since */
 }
 
 /* Creates the last component of a path, unless it exists, and opens it. Closes `parent`. */

@@ -10,7 +10,7 @@
 
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
-#include "persist/directory/layout/account_files.h"
+#include "persist/directory/layout/account.h"
 #include "persist/directory/layout/state.h"
 #include "util/little_endian.h"
 
@@ -44,7 +44,7 @@ static uint64_t read_ns(void *self, size_t id_size, const uint8_t *id)
     uint8_t expected[RECORD_SIZE];
     size_t size = 0;
     uint64_t known_ns = 0;
-    account_files_path(path, directory->name_space, NAME);
+    account_path(path, directory->name_space, NAME);
     const int fd = files_open_read(directory->root.fd, path);
     if (fd < 0)
         return 0;
@@ -64,7 +64,7 @@ static void note_ns(void *self, size_t id_size, const uint8_t *id, uint64_t know
     char path[PATH_CAPACITY];
     uint8_t record[RECORD_SIZE];
     const uint64_t place = make_record(id_size, id, known_ns, record);
-    account_files_path(path, directory->name_space, NAME);
+    account_path(path, directory->name_space, NAME);
     if (directory->name_space[0] != '\0') /* a namespace gets its directory with its first blob, or here */
         (void)files_make_directory(directory->root.fd, directory->name_space);
     const int fd = files_open_update(directory->root.fd, path);

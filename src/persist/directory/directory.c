@@ -20,7 +20,7 @@
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/limits.h"
 #include "persist/directory/publish.h"
-#include "persist/directory/upkeep/evict.h"
+#include "persist/directory/upkeep/evictor.h"
 #include "persist/directory/use.h"
 #include "persist/recipe/recording.h"
 #include "persist/storage/common/serving.h"
@@ -47,11 +47,12 @@ static ingot_status_t load_with(struct directory *directory, size_t id_size, con
 {
     struct bucket bucket;
     const uint64_t started_ns = directory->on_event != NULL ? files_steady_clock_ns() : 0;
-    ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob, check);
+    ingot_status_t status = bucket_find(directory, id_size, id, &bucket, blob, check, true);
     if (status != INGOT_SUCCESS && root_renew(directory))
-        status = bucket_find(directory, id_size, id, &bucket, blob, check);
+        status = bucket_find(directory, id_size, id, &bucket, blob, check, true);
     if (status == INGOT_SUCCESS) {
         status = use_note(directory, &bucket);
+        (void)files_close(bucket.kernel.fd);
         if (status != INGOT_SUCCESS)
             memory_release_buffer(blob);
     }
@@ -107,7 +108,7 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
     ingot_status_t result = INGOT_NOT_FOUND;
     for (unsigned i = 0; i < BUCKET_MAX_ENTRIES; ++i) {
         struct bucket bucket;
-        ingot_status_t status = bucket_find(directory, id_size, id, &bucket, NULL, BLOB_CHECKED_HERE);
+        ingot_status_t status = bucket_find(directory, id_size, id, &bucket, NULL, BLOB_CHECKED_HERE, false);
         if (status != INGOT_SUCCESS)
             return result == INGOT_NOT_FOUND ? status : result;
         status =
@@ -129,8 +130,8 @@ static void destroy(void *self)
     struct directory *directory = self;
     if (directory == NULL)
         return;
+    evictor_fini(directory);
     build_lock_fini(directory);
-    account_files_fini(directory);
     temporary_fini(directory);
     root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;
@@ -213,6 +214,11 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     kept_directory_init(&directory->root);
     take_info(directory, &info);
     status = temporary_init(directory);
+    if (status == INGOT_SUCCESS) {
+        status = evictor_init(directory);
+        if (status != INGOT_SUCCESS)
+            temporary_fini(directory);
+    }
     if (status != INGOT_SUCCESS) {
         memory_free(&allocator, directory, sizeof(*directory));
         return status;
@@ -232,7 +238,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         storage_set_save_counts(*storage, save_counts);
         storage_set_costs(*storage, &costs_file_operations);
         storage_set_build_locks(*storage, &build_lock_operations);
-        evict_expired(directory); /* only now, when opening can no longer fail */
+        evictor_expire(directory); /* only now, when opening can no longer fail */
         if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
             kept_recipe_begin(*storage, directory, &info);
     }

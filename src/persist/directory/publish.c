@@ -1,9 +1,12 @@
 /*
  * publish.c - stores one blob in a directory store.
  *
- * An entry is prepared in tmp without a lock. One rename makes it visible, under the lock of the index, so that the
- * index changes at the same time. If storing fails before the rename, nothing remains except possibly a leftover in
- * tmp.
+ * An entry is prepared in tmp without a lock. One rename makes it visible, under the lock of size.txt, to which its
+ * bytes are added first. If storing fails before the rename, nothing remains except possibly a leftover in tmp.
+ *
+ * If the entry does not fit, a small store evicts at once. From a larger store, a thread evicts, and the entry is
+ * stored although the store is over its limit. The store exceeds it by a fifth at most: a store that would exceed more
+ * waits a few milliseconds for the thread, and then gives up.
  */
 #include "persist/directory/publish.h"
 
@@ -19,17 +22,17 @@
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/temporary.h"
-#include "persist/directory/upkeep/adopt.h"
-#include "persist/directory/upkeep/evict.h"
+#include "persist/directory/upkeep/evictor.h"
 #include "persist/storage/common/kinds.h"
 #include "util/nanoseconds.h"
 
 #define RENAME_ATTEMPTS (2 * BUCKET_MAX_ENTRIES)
-/* The maximum number of rounds of eviction for one blob. Each round removes some entries. */
-#define MAX_ROUNDS (UINT32_C(1) << 20)
-/* If a limit was lowered below what the store already has, storing a blob evicts at least this many entries, and then
- * succeeds although the limit is still exceeded. */
-#define ENOUGH_EVICTED 64u
+/* The maximum number of evictions from a small store for one blob. Other processes may fill it meanwhile. */
+#define MAX_EVICTIONS 64u
+/* A store may exceed its limit by this part while its thread evicts. */
+#define EXCESS_PART 5u
+#define MAX_WAIT_NS (8 * NS_PER_MS) /* the longest wait for that thread */
+#define PAUSE_NS (NS_PER_MS / 4)
 
 /* An entry that is being stored. */
 struct publication {
@@ -40,11 +43,11 @@ struct publication {
     bool has_made_bucket;
     bool is_replacing; /* true if it replaces the entry that has bucket.number */
     uint64_t bytes;
-    uint64_t file_limit; /* files_size_limit() when storing began */
-    uint64_t created_ns;
-    bool was_over; /* a limit was exceeded even without this entry, because the limit was lowered */
-    uint64_t evicted_bytes;
-    uint64_t evicted_count;
+    uint64_t file_limit;          /* files_size_limit() when storing began */
+    bool is_over;                 /* true if the store exceeds a limit with this entry */
+    bool has_counted;             /* true if the entries were counted because size.txt could not be relied on */
+    unsigned evictions;           /* from a small store, for this entry */
+    uint64_t waiting_ns;          /* when waiting for the thread that evicts began; 0: not yet */
     char prepared[PATH_CAPACITY]; /* path in tmp; "" once published */
     char aside[PATH_CAPACITY];    /* path in tmp of an entry that was replaced; "" if none */
 };
@@ -113,10 +116,11 @@ static ingot_status_t enter_bucket(struct publication *publication, size_t blob_
         return files_write_failed(made, "making", bucket->path);
 
     ingot_buffer_t found = INGOT_BUFFER_INIT;
-    status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE);
+    status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE, false);
     if (is_to_repair(directory, bucket->path, status) &&
         files_make_private(directory->root.fd, bucket->path) == 0) /* each entry in it is checked by itself */
-        status = bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE);
+        status =
+            bucket_find(directory, publication->id_size, publication->id, bucket, &found, BLOB_CHECKED_HERE, false);
     if (status == INGOT_OUT_OF_MEMORY || status == INGOT_IO_ERROR)
         return status; /* an unreadable entry may have this id, and no id may have two entries */
     if (status == INGOT_UNTRUSTED && bucket_examine(directory, bucket->path) == INGOT_UNTRUSTED)
@@ -144,8 +148,7 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
     }
     const char *prepared = publication->prepared;
     const int tmp = temporary_below(directory, &prepared);
-    return entry_write(tmp, prepared, publication->id_size, publication->id, blob_size, blob, directory->is_durable,
-                       &publication->created_ns);
+    return entry_write(tmp, prepared, publication->id_size, publication->id, blob_size, blob, directory->is_durable);
 }
 
 /* What a rename found in the entry's place. */
@@ -164,7 +167,7 @@ static ingot_status_t read_occupant(const struct publication *publication, const
 {
     struct key_file key;
     ingot_status_t status =
-        entry_read(place, publication->id_size, publication->id, &publication->directory->allocator, &key, NULL);
+        entry_read(place, publication->id_size, publication->id, &publication->directory->allocator, &key, NULL, NULL);
     *is_of_id = status == INGOT_SUCCESS;
     return status == INGOT_SUCCESS ? entry_examine_blob(place, &key) : status;
 }
@@ -222,8 +225,8 @@ static bool was_published_meanwhile(const struct publication *publication)
         return false;
     freshness_ask(publication->directory, publication->bucket.path);
     /* The blob is not read, because it may be large, and an entry that was renamed into place is complete. */
-    if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL, BLOB_CHECKED_HERE) !=
-        INGOT_SUCCESS)
+    if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL, BLOB_CHECKED_HERE,
+                    false) != INGOT_SUCCESS)
         return false;
     char path[PATH_CAPACITY];
     bool is_of_id;
@@ -233,44 +236,28 @@ static bool was_published_meanwhile(const struct publication *publication)
     return read_occupant(publication, &place, &is_of_id) == INGOT_SUCCESS;
 }
 
-static ingot_status_t begin_adding(const struct publication *publication, uint32_t number, struct account *account)
-{
-    const struct index_record record = {
-        .bucket = publication->bucket.hash,
-        .created_ns = publication->created_ns,
-        .bytes = publication->bytes,
-        .number = number,
-        .last_use_s = (uint32_t)(publication->created_ns / NS_PER_SECOND),
-    };
-    return account_begin_adding(account, &record);
-}
-
-/* Renames the entry into place. Requires the lock of the index. */
-static ingot_status_t rename_into_place(struct publication *publication, struct account *account)
+/* Renames the entry into the first number that is free. Requires the lock of size.txt. Sets *is_published to false if
+ * another writer was faster. */
+static ingot_status_t rename_into_place(struct publication *publication, struct account *account, bool *is_published)
 {
     const struct directory *directory = publication->directory;
     struct bucket *bucket = &publication->bucket;
     const char *prepared = publication->prepared;
     const int tmp = temporary_below(directory, &prepared);
-    if (was_published_meanwhile(publication))
-        return INGOT_SUCCESS;
     /* A new entry starts at number 0 and not at the number that the search found free, because another writer may have
      * published an entry of the same id at a lower number in the meantime. */
     uint32_t number = publication->is_replacing ? bucket->number : 0;
     int result = -ENOENT;
+    *is_published = false;
     for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
         char entry_path[PATH_CAPACITY];
         paths_entry(entry_path, bucket->path, number);
-        const ingot_status_t status = begin_adding(publication, number, account);
-        if (status != INGOT_SUCCESS)
-            return status;
         result = files_rename(tmp, prepared, directory->root.fd, entry_path);
         if (result == 0) {
             publication->prepared[0] = '\0';
-            account_end_adding(account);
+            *is_published = true;
             return INGOT_SUCCESS;
         }
-        account_cancel(account);
         if (result == -ENOENT) { /* an eviction removed the empty bucket */
             const int made = files_make_directory(directory->root.fd, bucket->path);
             if (made < 0 && made != -EEXIST)
@@ -291,67 +278,124 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     return files_write_failed(result, "publishing in", bucket->path);
 }
 
-/* What a publication adds to the totals. */
-struct addition {
-    uint64_t bytes;
-    uint64_t entry_count;
-};
-
-/* True if the entry may be added. If a limit was lowered, evicting everything above the limit would take too long for
- * one blob. Storing the blob then evicts at least as many bytes as it adds, and at least ENOUGH_EVICTED entries.
- * Storing later blobs evicts the rest. */
-static bool may_enter(const struct publication *publication, const struct account *account,
-                      const struct addition *addition)
+/* Adds the entry to the total and publishes it. In this order, a process that is killed in between leaves a total that
+ * is too high, which the next eviction corrects, and never one that is too low. */
+static ingot_status_t enter(struct publication *publication, struct account *account)
 {
-    return account_has_room(account, addition->bytes, addition->entry_count) ||
-           (publication->was_over && publication->evicted_count >= ENOUGH_EVICTED &&
-            publication->evicted_bytes >= addition->bytes);
+    bool is_published = false;
+    if (was_published_meanwhile(publication))
+        return INGOT_SUCCESS;
+    ingot_status_t status = account_add(account, publication->bytes);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = rename_into_place(publication, account, &is_published);
+    if (!is_published)
+        account_subtract(account, publication->bytes);
+    return status;
 }
 
-/* Computes what the publication adds to the totals: if it replaces an entry that is counted, only the difference. */
-static struct addition compute_addition(const struct publication *publication, const struct account *account)
+/* ---- room ---- */
+
+static bool fits(uint64_t total, uint64_t more, uint64_t limit)
 {
-    const struct bucket *bucket = &publication->bucket;
-    const uint64_t old_bytes = publication->is_replacing ? account_size_of(account, bucket->hash, bucket->number) : 0;
-    return (struct addition){publication->bytes > old_bytes ? publication->bytes - old_bytes : 0,
-                             old_bytes != 0 ? 0 : 1};
+    return total <= limit && more <= limit - total;
 }
 
-/* Evicts some entries, and renames the new one into place if there is room. Sets *is_done unless more must be
- * evicted. */
-static ingot_status_t try_to_commit(struct publication *publication, uint64_t deadline_ns, bool *is_done)
+static uint64_t with_excess(uint64_t limit)
+{
+    return limit / EXCESS_PART > UINT64_MAX - limit ? UINT64_MAX : limit + limit / EXCESS_PART;
+}
+
+enum room { ROOM_FREE, ROOM_IN_EXCESS, ROOM_NONE };
+
+/* Says whether the entry fits. If it replaces an entry, only the difference must fit. */
+static enum room find_room(const struct publication *publication, const struct account_total *total)
+{
+    const struct directory *directory = publication->directory;
+    const uint64_t max_bytes = directory->max_bytes; /* read once, because they may change */
+    const uint64_t max_entries = directory->max_entries;
+    const uint64_t old_bytes = publication->is_replacing ? publication->bucket.bytes : 0;
+    const uint64_t bytes = publication->bytes > old_bytes ? publication->bytes - old_bytes : 0;
+    const uint64_t entry_count = publication->is_replacing ? 0 : 1;
+    if (!total->is_known ||
+        (fits(total->bytes, bytes, max_bytes) && fits(total->entry_count, entry_count, max_entries)))
+        return ROOM_FREE;
+    return directory->order->evicts && fits(total->bytes, bytes, with_excess(max_bytes)) &&
+                   fits(total->entry_count, entry_count, with_excess(max_entries))
+               ? ROOM_IN_EXCESS
+               : ROOM_NONE;
+}
+
+/* Publishes the entry if there is room. Otherwise sets *total to the account's. */
+static ingot_status_t try_to_enter(struct publication *publication, struct account_total *total, bool *is_done)
 {
     struct directory *directory = publication->directory;
     struct account account;
-    struct eviction eviction;
-    ingot_status_t status =
-        account_begin(directory, directory->name_space, deadline_ns, publication->file_limit, &account);
+    ingot_status_t status = account_begin(directory, directory->name_space, account_deadline(directory), &account);
     if (status != INGOT_SUCCESS)
         return status;
-    publication->was_over = publication->was_over || !account_has_room(&account, 0, 0);
-    evict_begin(&eviction, &account);
-    adopt_some(&account, ADOPT_STEP);
-    struct addition addition = compute_addition(publication, &account);
-    status = evict_some(&eviction, addition.bytes, addition.entry_count);
-    publication->evicted_bytes += eviction.bytes;
-    publication->evicted_count += eviction.entry_count;
-    addition = compute_addition(publication, &account); /* the entry to replace may have been evicted */
-    *is_done = may_enter(publication, &account, &addition);
-    if (status == INGOT_SUCCESS && *is_done)
-        status = rename_into_place(publication, &account);
+    *total = account.total;
+    const enum room room = find_room(publication, total);
+    const bool is_small = total->is_known && total->entry_count <= EVICTOR_SMALL;
+    publication->is_over = room != ROOM_FREE || !total->is_known;
+    *is_done = (total->is_known || publication->has_counted) &&
+               (room == ROOM_FREE || (room == ROOM_IN_EXCESS && !(is_small && publication->evictions == 0)));
+    if (*is_done)
+        status = enter(publication, &account);
     account_end(&account);
-    evict_end(&eviction);
     return status;
+}
+
+/* Counts the entries of a store whose total is not known or, because nothing else corrects it, of one that is full and
+ * whose eviction is off. A large store is counted by its thread. */
+static void count_first(struct publication *publication)
+{
+    bool is_done;
+    publication->has_counted = true;
+    (void)evictor_work(publication->directory, 0, &is_done);
+}
+
+/* Evicts from a small store. Makes the thread of a larger one evict, and waits for a moment. */
+static ingot_status_t make_room(struct publication *publication, const struct account_total *total)
+{
+    struct directory *directory = publication->directory;
+    bool is_done = false;
+    if (!directory->order->evicts)
+        return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE, "the store is full and its eviction is off");
+    if (total->entry_count <= EVICTOR_SMALL && publication->evictions < MAX_EVICTIONS) {
+        ++publication->evictions;
+        const ingot_status_t status = evictor_work(directory, publication->bytes, &is_done);
+        if (status != INGOT_SUCCESS || is_done)
+            return status;
+    }
+    const uint64_t now_ns = files_steady_clock_ns();
+    evictor_request(directory, publication->bytes, true);
+    if (publication->waiting_ns == 0)
+        publication->waiting_ns = now_ns;
+    if (now_ns - publication->waiting_ns > MAX_WAIT_NS)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the store is full, and evicting entries takes longer than "
+                                                      "storing them");
+    files_pause_ns(PAUSE_NS);
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t commit(struct publication *publication)
 {
+    struct directory *directory = publication->directory;
+    struct account_total total = {0, 0, false};
     bool is_done = false;
     ingot_status_t status = INGOT_SUCCESS;
-    for (uint32_t i = 0; i < MAX_ROUNDS && status == INGOT_SUCCESS && !is_done; ++i)
-        status = try_to_commit(publication, account_deadline(publication->directory), &is_done);
-    if (status == INGOT_SUCCESS && !is_done)
-        return ingot_set_error_detail(INGOT_BUSY, "others filled the store as fast as entries were evicted");
+    while (status == INGOT_SUCCESS && !is_done) {
+        status = try_to_enter(publication, &total, &is_done);
+        if (status != INGOT_SUCCESS || is_done)
+            break;
+        if (!publication->has_counted && (!total.is_known || !directory->order->evicts))
+            count_first(publication);
+        else
+            status = make_room(publication, &total);
+    }
+    if (status == INGOT_SUCCESS && publication->is_over)
+        evictor_request(directory, 0, total.is_known);
     return status;
 }
 
@@ -383,6 +427,8 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
         status = commit(&publication);
     if (status == INGOT_SUCCESS && directory->is_durable)
         status = synchronize_bucket(&publication);
+    if (status == INGOT_SUCCESS)
+        evictor_expire(directory);
 
     if (publication.prepared[0] != '\0')
         temporary_delete(directory, publication.prepared);

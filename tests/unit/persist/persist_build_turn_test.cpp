@@ -586,14 +586,14 @@ TEST_F(BuildTurn, LeavesNoFileOpen)
 }
 
 /* A store remembers a build that gave no blob by keeping a locked file open. Here the blob could not be stored only
- * because the index was busy, so no file may stay open. */
+ * because the store was busy, so no file may stay open. */
 TEST_F(BuildTurn, ThatCouldNotBeStoredForAReasonThatMayPassIsForgottenAtOnce)
 {
     info_.lock_timeout_ms = 1;
     const Store store(info_);
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), kSource).origin);
-    const int index = open((path_ + "/index.bin").c_str(), O_RDWR | O_CLOEXEC);
+    const int index = open((path_ + "/size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(index, LOCK_EX));
     const size_t before = open_files();
     EXPECT_EQ(INGOT_ORIGIN_BUILD, request(session, store.get(), numbered_source(1)).origin);

@@ -4,8 +4,6 @@
  */
 #include <gtest/gtest.h>
 
-#include <sys/file.h>
-
 #include <cstring>
 #include <memory>
 #include <string>
@@ -66,7 +64,7 @@ TEST_P(PersistDescriptors, AStoreHarmsNoFileThatGotItsDescriptors)
     auto store = std::make_unique<Store>(info);
     ASSERT_EQ(INGOT_SUCCESS, store->put(kId, kBlob));
     const std::vector<int> kept = stray_close::opened_since(before);
-    ASSERT_LE(5u, kept.size()); /* the root, tmp, `lock`, size.txt and index.bin */
+    ASSERT_LE(3u, kept.size()); /* the root, tmp and `lock` */
     const Successors successors(scratch.path() / "data", kept, kind());
     EXPECT_EQ(INGOT_SUCCESS, store->put(kOther, kBlob)) << ingot_last_error_detail();
     EXPECT_EQ("", successors.damage());
@@ -143,29 +141,4 @@ TEST_P(PersistDescriptors, ARecipeHarmsNoFile)
     recipe.reset();
     writer.reset();
     EXPECT_EQ("", successors.damage());
-}
-
-/* Two sets of files that are kept open refer to the same files. If both were closed, the files that one opens again may
- * get the numbers of the other, which then must not take them for its own: both would hold the same lock. */
-TEST(PersistDescriptorsOfThreads, AFileThatWasOpenedAgainIsNotTakenForAnotherOne)
-{
-    ScratchDirectory scratch;
-    const std::string root = (scratch.path() / "store").string();
-    const std::set<int> before = stray_close::open_descriptors();
-    Store store(info_of(root, nullptr));
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    int index = -1;
-    struct stat of_index = {}, about = {};
-    ASSERT_EQ(0, stat((root + "/index.bin").c_str(), &of_index));
-    for (const int fd : stray_close::opened_since(before))
-        if (fstat(fd, &about) == 0 && about.st_ino == of_index.st_ino)
-            index = fd;
-    ASSERT_LE(0, index);
-    const int other = open((root + "/index.bin").c_str(), O_RDWR | O_CLOEXEC);
-    ASSERT_EQ(index, dup3(other, index, O_CLOEXEC)); /* the same file, opened by others */
-    EXPECT_EQ(INGOT_SUCCESS, store.put(kOther, kBlob));
-    EXPECT_EQ(0, fcntl(index, F_GETFD) < 0);
-    ASSERT_EQ(0, flock(other, LOCK_EX | LOCK_NB)) << "the store locked the file that is not its own";
-    close(other);
-    close(index);
 }

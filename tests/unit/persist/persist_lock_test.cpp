@@ -1,5 +1,5 @@
 /*
- * Tests what stores do while another process holds the lock of their index, or if the system has no locks. The time is
+ * Tests what stores do while another process holds the lock of size.txt, or if the system has no locks. The time is
  * the test's own.
  */
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(PersistLock, AStoppedProcessCostsALimitedTime)
     info.path = path.c_str();
     const Store store(info);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
-    const int stopped = open((root / "index.bin").c_str(), O_RDWR | O_CLOEXEC);
+    const int stopped = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(stopped, LOCK_EX));
     paused_ns = 0;
     for (unsigned i = 1; i <= 50; ++i)
@@ -63,7 +63,7 @@ TEST(PersistLock, AStoppedProcessCostsALimitedTime)
     EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "the first one does not wait";
     close(stopped); /* it continues */
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
-    const int later = open((root / "index.bin").c_str(), O_RDWR | O_CLOEXEC);
+    const int later = open((root / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(later, LOCK_EX));
     paused_ns = 0;
     EXPECT_EQ(INGOT_BUSY, store.put(numbered_id(2), kBlob));

@@ -127,7 +127,7 @@ TEST(PersistMake, AUmaskSpoilsNothing)
 
 TEST(PersistMake, OpeningRepairsWhatAUmaskSpoiled)
 {
-    for (const char *spoiled : {"tmp", "lock", "index.bin"}) {
+    for (const char *spoiled : {"tmp", "lock", "size.txt"}) {
         ScratchDirectory scratch;
         fs::permissions(scratch.path(), fs::perms::all);
         const fs::path root = scratch.path() / "store";

@@ -217,17 +217,18 @@ TEST(PersistTrustCopy, AReadOnlyStoreOpensNoFileForWriting)
         const Store writer(info);
         ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob)) << ingot_last_error_detail();
     }
-    ASSERT_TRUE(fs::exists(path + "/index.bin"));
+    const fs::path blob = entries_of(path).at(0) / "kernel.bin";
+    set_time_of(blob.parent_path(), 1000000000);
     const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
     ASSERT_GE(watch, 0);
-    ASSERT_GE(inotify_add_watch(watch, (path + "/index.bin").c_str(), IN_CLOSE_WRITE), 0);
+    ASSERT_GE(inotify_add_watch(watch, blob.c_str(), IN_CLOSE_WRITE | IN_ATTRIB), 0);
     info.flags = INGOT_PERSIST_READ_ONLY;
     {
         const Store reader(info);
         EXPECT_EQ(INGOT_SUCCESS, reader.load(kId)) << ingot_last_error_detail();
     }
     char event[4096];
-    EXPECT_EQ(-1, read(watch, event, sizeof(event))) << "index.bin was open for writing";
+    EXPECT_EQ(-1, read(watch, event, sizeof(event))) << "kernel.bin was open for writing, or its time was changed";
     EXPECT_EQ(EAGAIN, errno);
     close(watch);
 }

@@ -55,19 +55,17 @@ static int open_file(const struct entry_place *place, const char *name)
 }
 
 /* Checks the result of open_file. */
-static ingot_status_t judge_file(const struct entry_place *place, const char *name, int fd, uint64_t *size_bytes)
+static ingot_status_t judge_file(const struct entry_place *place, const char *name, int fd, struct file_facts *facts)
 {
     if (fd == -ENOENT)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the entry has no %s", name);
     if (fd < 0)
         return files_read_failed(fd, "opening", name);
-    struct file_facts facts;
-    const int result = files_facts(fd, &facts);
+    const int result = files_facts(fd, facts);
     if (result < 0)
         return files_read_failed(result, "examining", name);
-    if (!facts.is_file || !files_are_private(&facts, place->owner))
-        return files_untrusted(&facts, false, place->owner, name);
-    *size_bytes = facts.size_bytes;
+    if (!facts->is_file || !files_are_private(facts, place->owner))
+        return files_untrusted(facts, false, place->owner, name);
     return INGOT_SUCCESS;
 }
 
@@ -124,41 +122,45 @@ static ingot_status_t read_header(int fd, uint64_t file_size, struct key_file *k
 static ingot_status_t verify_key(const struct entry_place *place, int fd, struct key_file *key, size_t id_size,
                                  const uint8_t *id, const ingot_allocator_t *allocator)
 {
-    uint64_t file_size = 0;
-    ingot_status_t status = judge_file(place, "key.bin", fd, &file_size);
+    struct file_facts facts;
+    ingot_status_t status = judge_file(place, "key.bin", fd, &facts);
     if (status != INGOT_SUCCESS)
         return status;
-    if (file_size == KEY_FILE_HEADER_SIZE + (uint64_t)id_size)
+    if (facts.size_bytes == KEY_FILE_HEADER_SIZE + (uint64_t)id_size)
         return read_key(fd, key, id_size, id, allocator);
-    status = read_header(fd, file_size, key);
+    status = read_header(fd, facts.size_bytes, key);
     return status == INGOT_SUCCESS ? INGOT_BLOB_MISMATCH : status;
 }
 
-static ingot_status_t judge_blob(const struct entry_place *place, int fd, const struct key_file *key)
+static ingot_status_t judge_blob(const struct entry_place *place, int fd, const struct key_file *key, uint64_t *time_ns)
 {
-    uint64_t file_size = 0;
-    const ingot_status_t status = judge_file(place, "kernel.bin", fd, &file_size);
-    if (status != INGOT_SUCCESS || file_size == key->blob_size_bytes)
+    struct file_facts facts;
+    const ingot_status_t status = judge_file(place, "kernel.bin", fd, &facts);
+    if (status != INGOT_SUCCESS)
         return status;
-    return ingot_set_error_detail(file_size < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
-                                  "kernel.bin has %llu bytes instead of %llu", (unsigned long long)file_size,
+    *time_ns = facts.modified_ns;
+    if (facts.size_bytes == key->blob_size_bytes)
+        return INGOT_SUCCESS;
+    return ingot_set_error_detail(facts.size_bytes < key->blob_size_bytes ? INGOT_BLOB_TRUNCATED : INGOT_BLOB_CORRUPT,
+                                  "kernel.bin has %llu bytes instead of %llu", (unsigned long long)facts.size_bytes,
                                   (unsigned long long)key->blob_size_bytes);
 }
 
 ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key)
 {
+    uint64_t time_ns;
     const int fd = open_file(place, "kernel.bin");
-    const ingot_status_t status = judge_blob(place, fd, key);
+    const ingot_status_t status = judge_blob(place, fd, key, &time_ns);
     close_file(fd);
     return status;
 }
 
 static ingot_status_t read_blob(const struct entry_place *place, int fd, const struct key_file *key,
-                                const ingot_allocator_t *allocator, ingot_buffer_t *blob)
+                                const ingot_allocator_t *allocator, ingot_buffer_t *blob, uint64_t *time_ns)
 {
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
     uint8_t *bytes;
-    ingot_status_t status = judge_blob(place, fd, key);
+    ingot_status_t status = judge_blob(place, fd, key, time_ns);
     if (status != INGOT_SUCCESS)
         return status;
     if (place->owner == FILES_ANY_USER)
@@ -179,15 +181,20 @@ static ingot_status_t read_blob(const struct entry_place *place, int fd, const s
 
 /* Opens both files before it reads either, because the kernel finds the second one faster directly after the first. */
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
-                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob)
+                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob,
+                          struct entry_kernel *kernel)
 {
+    uint64_t time_ns = 0;
     const int key_fd = open_file(place, "key.bin");
     const int blob_fd = blob != NULL ? open_file(place, "kernel.bin") : -ENOENT;
     ingot_status_t status = verify_key(place, key_fd, key, id_size, id, allocator);
     if (status == INGOT_SUCCESS && blob != NULL)
-        status = read_blob(place, blob_fd, key, allocator, blob);
-    close_file(blob_fd);
+        status = read_blob(place, blob_fd, key, allocator, blob, &time_ns);
     close_file(key_fd);
+    if (status == INGOT_SUCCESS && kernel != NULL)
+        *kernel = (struct entry_kernel){blob_fd, time_ns};
+    else
+        close_file(blob_fd);
     return status;
 }
 
@@ -211,41 +218,34 @@ static ingot_status_t copy_id(int fd, const struct key_file *key, const ingot_al
 ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
                                 struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob)
 {
-    uint64_t file_size = 0;
+    struct file_facts facts;
+    uint64_t time_ns;
     memset(key, 0, sizeof(*key));
     *id = (ingot_buffer_t)INGOT_BUFFER_INIT;
     const int key_fd = open_file(place, "key.bin");
-    ingot_status_t status = judge_file(place, "key.bin", key_fd, &file_size);
+    ingot_status_t status = judge_file(place, "key.bin", key_fd, &facts);
     if (status == INGOT_SUCCESS)
-        status = read_header(key_fd, file_size, key);
+        status = read_header(key_fd, facts.size_bytes, key);
     if (status == INGOT_SUCCESS)
         status = copy_id(key_fd, key, allocator, id);
     close_file(key_fd);
     if (status != INGOT_SUCCESS || blob == NULL)
         return status;
     const int blob_fd = open_file(place, "kernel.bin");
-    status = read_blob(place, blob_fd, key, allocator, blob);
+    status = read_blob(place, blob_fd, key, allocator, blob, &time_ns);
     close_file(blob_fd);
     return status;
 }
 
-ingot_status_t entry_read_header(const struct entry_place *place, struct key_file *key)
-{
-    uint64_t file_size = 0;
-    const int fd = open_file(place, "key.bin");
-    ingot_status_t status = judge_file(place, "key.bin", fd, &file_size);
-    if (status == INGOT_SUCCESS)
-        status = read_header(fd, file_size, key);
-    close_file(fd);
-    return status;
-}
-
-static uint64_t file_bytes(int at, const char *entry_path, const char *name)
+static uint64_t file_bytes(int at, const char *entry_path, const char *name, uint64_t *time_ns)
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
     paths_join(path, entry_path, name);
-    return files_facts_at(at, path, &facts) == 0 && facts.is_file ? facts.size_bytes : 0;
+    const bool is_there = files_facts_at(at, path, &facts) == 0 && facts.is_file;
+    if (time_ns != NULL)
+        *time_ns = is_there ? facts.modified_ns : 0;
+    return is_there ? facts.size_bytes : 0;
 }
 
 static uint64_t sum(uint64_t key_bytes, uint64_t blob_bytes)
@@ -253,22 +253,23 @@ static uint64_t sum(uint64_t key_bytes, uint64_t blob_bytes)
     return blob_bytes <= UINT64_MAX - key_bytes ? key_bytes + blob_bytes : UINT64_MAX;
 }
 
-uint64_t entry_bytes(int at, const char *entry_path)
+uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns)
 {
-    return sum(file_bytes(at, entry_path, "key.bin"), file_bytes(at, entry_path, "kernel.bin"));
+    const uint64_t key_bytes = file_bytes(at, entry_path, "key.bin", NULL);
+    return sum(key_bytes, file_bytes(at, entry_path, "kernel.bin", time_ns));
 }
 
-uint64_t entry_bytes_beside(const struct entry_place *place, const struct key_file *key)
+uint64_t entry_counted_bytes(const struct entry_place *place)
 {
-    return sum(KEY_FILE_HEADER_SIZE + key->id_size_bytes, file_bytes(place->at, place->path, "kernel.bin"));
-}
-
-uint64_t entry_modified_ns(const struct entry_place *place)
-{
-    char path[PATH_CAPACITY];
     struct file_facts facts;
-    paths_join(path, place->path, "key.bin");
-    return files_facts_at(place->at, path, &facts) == 0 ? facts.modified_ns : 0;
+    struct key_file key;
+    const int fd = open_file(place, "key.bin");
+    const bool is_valid = fd >= 0 && files_facts(fd, &facts) == 0 && facts.is_file &&
+                          read_header(fd, facts.size_bytes, &key) == INGOT_SUCCESS;
+    close_file(fd);
+    const uint64_t bytes = entry_bytes(place->at, place->path, NULL);
+    const uint64_t stated = is_valid ? entry_bytes_for((size_t)key.id_size_bytes, (size_t)key.blob_size_bytes) : bytes;
+    return stated < bytes ? stated : bytes;
 }
 
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
@@ -276,9 +277,10 @@ uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
     return KEY_FILE_HEADER_SIZE + (uint64_t)id_size + (uint64_t)blob_size;
 }
 
-/* Writes a file of two parts. If more_size is 0, one system call writes it. */
+/* Writes a file of two parts. If more_size is 0, one system call writes it. If time_ns is not 0, sets the file's time,
+ * because the clock of a file system does not tell two entries apart that are stored within some milliseconds. */
 static ingot_status_t write_file(int at, const char *entry_path, const char *name, size_t size, const uint8_t *bytes,
-                                 size_t more_size, const uint8_t *more, bool is_durable)
+                                 size_t more_size, const uint8_t *more, uint64_t time_ns, bool is_durable)
 {
     char path[PATH_CAPACITY];
     paths_join(path, entry_path, name);
@@ -288,6 +290,8 @@ static ingot_status_t write_file(int at, const char *entry_path, const char *nam
     int result = files_write(fd, size, bytes);
     if (result == 0 && more_size != 0)
         result = files_write(fd, more_size, more);
+    if (result == 0 && time_ns != 0)
+        (void)files_set_time(fd, time_ns);
     if (result == 0 && is_durable)
         result = files_sync(fd);
     const int closed = files_close(fd);
@@ -297,18 +301,17 @@ static ingot_status_t write_file(int at, const char *entry_path, const char *nam
 }
 
 ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
-                           const uint8_t *blob, bool is_durable, uint64_t *created_ns)
+                           const uint8_t *blob, bool is_durable)
 {
     const struct key_file key = key_file_of(id_size, id, blob_size, blob, files_wall_clock_ns());
     _Alignas(64) uint8_t small[SMALL_KEY_SIZE];
-    *created_ns = key.created_ns;
     key_file_encode(&key, small);
     const size_t together = id_size <= sizeof(small) - KEY_FILE_HEADER_SIZE ? id_size : 0;
     memcpy(small + KEY_FILE_HEADER_SIZE, id, together);
     ingot_status_t status = write_file(at, entry_path, "key.bin", KEY_FILE_HEADER_SIZE + together, small,
-                                       id_size - together, id + together, is_durable);
+                                       id_size - together, id + together, 0, is_durable);
     if (status == INGOT_SUCCESS)
-        status = write_file(at, entry_path, "kernel.bin", blob_size, blob, 0, NULL, is_durable);
+        status = write_file(at, entry_path, "kernel.bin", blob_size, blob, 0, NULL, key.created_ns, is_durable);
     if (status == INGOT_SUCCESS && is_durable) {
         const int result = files_sync_directory(at, entry_path);
         if (result < 0)

@@ -21,6 +21,12 @@ struct entry_place {
     enum blob_check check;
 };
 
+/* An open kernel.bin, and the time of the entry, which is the time at which this file was last modified. */
+struct entry_kernel {
+    int fd;
+    uint64_t time_ns;
+};
+
 /*
  * Checks the entry's directory. Sets *facts to those of whatever has the entry's name. Returns INGOT_NOT_FOUND if
  * nothing has the name, INGOT_UNTRUSTED if another user owns it or may write to it, INGOT_UNTRUSTED for anything but a
@@ -37,12 +43,14 @@ ingot_status_t entry_pin(const struct entry_place *place, struct entry_place *pi
 
 /*
  * Verifies the entry, and copies out its header and its blob. If `blob` is NULL, reads and verifies key.bin only. If
- * the core verifies the blob, checks only the blob's size. Returns INGOT_BLOB_MISMATCH if what was read is valid but
- * belongs to another id, INGOT_BLOB_TRUNCATED or INGOT_BLOB_CORRUPT if the entry is damaged, INGOT_BLOB_VERSION if it
- * has another format, INGOT_UNTRUSTED, INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY.
+ * the core verifies the blob, checks only the blob's size. If `kernel` is not NULL, sets it to kernel.bin, which stays
+ * open after INGOT_SUCCESS; the caller closes it. Returns INGOT_BLOB_MISMATCH if what was read is valid but belongs to
+ * another id, INGOT_BLOB_TRUNCATED or INGOT_BLOB_CORRUPT if the entry is damaged, INGOT_BLOB_VERSION if it has another
+ * format, INGOT_UNTRUSTED, INGOT_IO_ERROR or INGOT_OUT_OF_MEMORY.
  */
 ingot_status_t entry_read(const struct entry_place *place, size_t id_size, const uint8_t *id,
-                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob);
+                          const ingot_allocator_t *allocator, struct key_file *key, ingot_buffer_t *blob,
+                          struct entry_kernel *kernel);
 
 /* Checks that kernel.bin exists, is trusted, and has the size that `key` states. Returns the statuses of entry_read. */
 ingot_status_t entry_examine_blob(const struct entry_place *place, const struct key_file *key);
@@ -52,26 +60,21 @@ ingot_status_t entry_examine_blob(const struct entry_place *place, const struct 
 ingot_status_t entry_read_whole(const struct entry_place *place, const ingot_allocator_t *allocator,
                                 struct key_file *key, ingot_buffer_t *id, ingot_buffer_t *blob);
 
-/* Reads and verifies only the header of key.bin, for sorting and counting. Returns the statuses of entry_read. */
-ingot_status_t entry_read_header(const struct entry_place *place, struct key_file *key);
-
 /* True if a status means that the entry is damaged and must be removed. */
 bool entry_is_bad(ingot_status_t status);
 
-/* Returns the total size of key.bin and kernel.bin. A missing file counts as empty. */
-uint64_t entry_bytes(int at, const char *entry_path);
-/* Does the same for an entry whose header was read. The size of key.bin follows from a valid header, so this looks only
- * at kernel.bin. */
-uint64_t entry_bytes_beside(const struct entry_place *place, const struct key_file *key);
-/* Returns the time at which key.bin was last modified, or 0 if it is missing. */
-uint64_t entry_modified_ns(const struct entry_place *place);
+/* Returns the total size of key.bin and kernel.bin. A missing file counts as empty. Sets *time_ns, unless it is NULL,
+ * to the time of the entry, or to 0 if kernel.bin is missing. */
+uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns);
+/* Returns the size by which removing an entry reduces the total. This is the size of the files but, if bytes were
+ * appended to them, the one that the header of key.bin states. */
+uint64_t entry_counted_bytes(const struct entry_place *place);
 
 /* Returns the total size of the two files of an entry whose id and blob have these sizes. */
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size);
 
-/* Writes both files into the directory entry_path, which is below `at`. Sets *created_ns to the entry's creation
- * time. */
+/* Writes both files into the directory entry_path, which is below `at`. */
 ingot_status_t entry_write(int at, const char *entry_path, size_t id_size, const uint8_t *id, size_t blob_size,
-                           const uint8_t *blob, bool is_durable, uint64_t *created_ns);
+                           const uint8_t *blob, bool is_durable);
 
 #endif

@@ -76,6 +76,7 @@ struct search {
     const uint8_t *id;
     ingot_buffer_t *blob;
     enum blob_check check;
+    bool keeps_kernel;
 };
 
 static ingot_status_t read_place(const struct search *search, const struct entry_place *place, uint32_t number,
@@ -87,12 +88,12 @@ static ingot_status_t read_place(const struct search *search, const struct entry
     ingot_status_t status = entry_examine(place, &facts);
     *inode = facts.inode;
     if (status == INGOT_SUCCESS)
-        status = entry_read(place, search->id_size, search->id, &search->directory->allocator, &key, search->blob);
+        status = entry_read(place, search->id_size, search->id, &search->directory->allocator, &key, search->blob,
+                            search->keeps_kernel ? &bucket->kernel : NULL);
     if (status == INGOT_SUCCESS) {
         bucket->number = number;
         bucket->inode = facts.inode;
-        bucket->created_ns = key.created_ns;
-        bucket->last_use_ns = key.last_use_ns;
+        bucket->bytes = entry_bytes_for((size_t)key.id_size_bytes, (size_t)key.blob_size_bytes);
     }
     return status;
 }
@@ -191,9 +192,9 @@ static ingot_status_t find(const struct search *search)
 }
 
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
-                           ingot_buffer_t *blob, enum blob_check check)
+                           ingot_buffer_t *blob, enum blob_check check, bool keeps_kernel)
 {
-    const struct search search = {directory, bucket, id_size, id, blob, check};
+    const struct search search = {directory, bucket, id_size, id, blob, check, keeps_kernel};
     memset(bucket, 0, sizeof(*bucket));
     bucket->hash = directory->bucket_of(id_size, id);
     paths_bucket(bucket->path, directory->name_space, bucket->hash);
@@ -253,15 +254,14 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
         return status;
     const char *below = aside;
     const int at = temporary_below(directory, &below);
-    account_begin_removing(account, hash, number);
+    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
+    const uint64_t bytes = entry_counted_bytes(&place);
     result = files_rename(directory->root.fd, path, at, below);
     if (result == -EXDEV)
         result = delete_in_place(directory, path);
-    if (result < 0) {
-        account_cancel(account);
+    if (result < 0)
         return result == -ENOENT ? INGOT_NOT_FOUND : files_write_failed(result, "removing", path);
-    }
-    account_end_removing(account);
+    account_subtract(account, bytes);
     return INGOT_SUCCESS;
 }
 
@@ -273,7 +273,7 @@ ingot_status_t bucket_take_away(struct directory *directory, const char *name_sp
     char bucket_path[PATH_CAPACITY];
     ingot_status_t status = temporary_ready(directory);
     if (status == INGOT_SUCCESS)
-        status = account_begin(directory, name_space, deadline_ns, files_size_limit(), &account);
+        status = account_begin(directory, name_space, deadline_ns, &account);
     if (status != INGOT_SUCCESS)
         return status;
     status = bucket_put_aside(&account, hash, number, inode, aside);

@@ -18,18 +18,19 @@ struct bucket {
     uint64_t hash;            /* the hash of the id, which is the bucket's name */
     uint32_t number;          /* this field and the next three describe the entry that was found */
     uint64_t inode;
-    uint64_t created_ns;
-    uint64_t last_use_ns;
-    bool is_full;  /* true if none of the numbers that a search reads is free */
-    bool is_stale; /* true if another machine deleted something while the search used it */
+    uint64_t bytes;
+    struct entry_kernel kernel; /* its kernel.bin; set only if the search kept it open */
+    bool is_full;               /* true if none of the numbers that a search reads is free */
+    bool is_stale;              /* true if another machine deleted something while the search used it */
 };
 
 /*
- * Searches for an id, and copies its blob out unless `blob` is NULL. Removes bad entries that it finds. Returns
- * INGOT_NOT_FOUND, or the first reason why an entry that might have this id was refused.
+ * Searches for an id, and copies its blob out unless `blob` is NULL. Removes bad entries that it finds. With
+ * keeps_kernel, and after INGOT_SUCCESS, the caller closes bucket->kernel.fd. Returns INGOT_NOT_FOUND, or the first
+ * reason why an entry that might have this id was refused.
  */
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
-                           ingot_buffer_t *blob, enum blob_check check);
+                           ingot_buffer_t *blob, enum blob_check check, bool keeps_kernel);
 
 /* Checks the bucket's directory. Returns INGOT_NOT_FOUND, INGOT_UNTRUSTED or INGOT_IO_ERROR on failure. */
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);

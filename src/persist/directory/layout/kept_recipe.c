@@ -13,7 +13,7 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/directory/layout/account_files.h"
+#include "persist/directory/layout/account.h"
 #include "persist/directory/layout/root.h"
 #include "persist/recipe/recording.h"
 
@@ -25,7 +25,7 @@ static char *path_of(const struct directory *directory, const char *name_space, 
 {
     char below[PATH_CAPACITY];
     const size_t root_length = strlen(directory->path);
-    account_files_path(below, name_space, PATHS_RECIPE);
+    account_path(below, name_space, PATHS_RECIPE);
     *size = root_length + 1 + strlen(below) + 1;
     char *path = memory_allocate(&directory->allocator, *size);
     if (path == NULL) {
@@ -57,7 +57,7 @@ void kept_recipe_begin(ingot_storage_t storage, const struct directory *director
 static int remove_one(const struct directory *directory, const char *name_space, const char *name)
 {
     char path[PATH_CAPACITY];
-    account_files_path(path, name_space, name);
+    account_path(path, name_space, name);
     const int result = files_remove(directory->root.fd, path);
     return result == -ENOENT ? 0 : result;
 }
@@ -102,7 +102,7 @@ static ingot_status_t check(const struct directory *directory, const char *name_
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
-    account_files_path(path, name_space, PATHS_RECIPE);
+    account_path(path, name_space, PATHS_RECIPE);
     const int result = files_facts_at(directory->root.fd, path, &facts);
     if (result == -ENOENT || result == -ENOTDIR)
         return ingot_set_error(INGOT_NOT_FOUND, ENOENT, "the store keeps no recipe: %s is missing", path);

@@ -97,7 +97,7 @@ bool savings_file_add(const struct directory *directory, const struct savings_co
 {
     char path[PATH_CAPACITY];
     struct file_facts facts;
-    account_files_path(path, directory->name_space, NAME);
+    account_path(path, directory->name_space, NAME);
     const int fd = files_open_update(directory->root.fd, path);
     if (fd < 0)
         return false; /* before the first blob is stored, a namespace has no directory */
@@ -115,7 +115,7 @@ bool savings_file_read(const struct directory *directory, const char *name_space
 {
     char path[PATH_CAPACITY];
     *counts = (struct savings_counts){0, 0, 0, 0};
-    account_files_path(path, name_space, NAME);
+    account_path(path, name_space, NAME);
     const int fd = files_open_read(directory->root.fd, path);
     if (fd < 0)
         return false;

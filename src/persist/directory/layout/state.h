@@ -20,22 +20,6 @@
 #include "util/kept_file.h"
 #include "util/nanoseconds.h"
 
-/* size.txt and index.bin. They are kept open for the next blob that is stored, because opening and closing them takes
- * as long as using them. */
-struct account_files {
-    atomic_int use; /* an enum account_use; acquire when taken, release when put back */
-    struct kept_file size;
-    struct kept_file index;
-    /* the process that opened them; a forked child shares their locks, so it must not use them */
-    unsigned long process;
-    uint64_t size_bytes; /* size of size.txt */
-    uint64_t finished;   /* checksum of an index header whose change is known to be complete; 0: none */
-};
-
-/* The number of sets of files that are kept open. If more threads store at once, each further thread opens files only
- * for its own use. */
-#define ACCOUNT_KEPT 4u
-
 /* The session of this process: its names in tmp contain the number of a byte of the file `lock`. While the process
  * keeps that byte locked, other processes know that it is still running; see temporary.c. */
 struct temporary_session {
@@ -45,6 +29,18 @@ struct temporary_session {
     struct kept_directory tmp;
     uint64_t byte; /* the byte that this process has locked */
     uint64_t next;
+};
+
+/* The thread that evicts entries while the store is in use; see upkeep/evictor.c. */
+struct evictor {
+    struct process_lock lock; /* guards the next three fields */
+    pthread_t thread;
+    bool has_thread;
+    bool is_running;
+    _Atomic uint64_t began_ns;  /* when the last eviction began; 0: never */
+    _Atomic uint64_t ending_ns; /* when closing the store began; 0: not yet */
+    /* what the entries need that wait for room; the next eviction takes it */
+    _Atomic uint64_t wanted_bytes;
 };
 
 struct directory {
@@ -65,7 +61,7 @@ struct directory {
     uint64_t max_blob_bytes;
     uint32_t low_water_percent;
     uint64_t lock_timeout_ns;
-    /* relaxed: how often in a row the index was not unlocked in time; each time halves the next wait */
+    /* relaxed: how often in a row size.txt was not unlocked in time; each time halves the next wait */
     atomic_uint lock_timeouts;
     bool never_waits;       /* true: processes do not wait for each other to build a program */
     uint32_t build_jobs;    /* how many builds may run at the same time; 0: any number */
@@ -74,10 +70,10 @@ struct directory {
     void *on_event_user;
     uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);
     struct counters counters;
-    struct account_files kept[ACCOUNT_KEPT];
     struct temporary_session session;
-    _Atomic uint64_t eviction_cost_ns; /* time per entry of the last eviction; 0: none yet */
-    atomic_bool has_told_unstamped;    /* this field and the next one are relaxed: an extra event does no harm */
+    struct evictor evictor;
+    _Atomic uint64_t oldest_ns;     /* relaxed: no entry is older, as far as is known; 0: not known */
+    atomic_bool has_told_unstamped; /* this field and the next one are relaxed: an extra event does no harm */
     atomic_bool has_told_unlockable;
     char name_space[NAMESPACE_MAX + 1]; /* "" if it has none */
 };
@@ -90,12 +86,10 @@ struct directory *directory_of(ingot_storage_t storage);
 /* A machine whose clock is before the year 2024 has not set it yet. */
 #define DIRECTORY_UNSET_CLOCK_NS (UINT64_C(1704067200) * NS_PER_SECOND)
 
-/* Returns the age of an entry according to the eviction order. If its time is far in the future, it was stored by a
- * machine with a wrong clock, and would never become old, so it counts as the oldest. */
-static inline uint64_t directory_age_ns(const struct directory *directory, uint64_t now_ns, uint64_t created_ns,
-                                        uint64_t last_use_ns)
+/* Returns the age of an entry. If its time is far in the future, it was stored by a machine with a wrong clock, and
+ * would never become old, so it counts as the oldest. */
+static inline uint64_t directory_age_ns(uint64_t now_ns, uint64_t then_ns)
 {
-    const uint64_t then_ns = eviction_order_time(directory->order, created_ns, last_use_ns);
     if (now_ns >= then_ns)
         return now_ns - then_ns;
     return then_ns - now_ns > DIRECTORY_CLOCK_SKEW_NS && now_ns > DIRECTORY_UNSET_CLOCK_NS ? UINT64_MAX : 0;

@@ -243,7 +243,7 @@ static void delete_leftover(struct directory *directory, const char *path)
 static void reclaim_path(struct reclaim *reclaim, const char *path)
 {
     ++reclaim->found.count;
-    reclaim->found.bytes += entry_bytes(reclaim->directory->root.fd, path);
+    reclaim->found.bytes += entry_bytes(reclaim->directory->root.fd, path, NULL);
     if (reclaim->is_removing)
         delete_leftover(reclaim->directory, path);
 }

@@ -1,10 +1,10 @@
 /*
- * evict.c - keeps a store below its limits by evicting a few entries at a time.
+ * evict.c - counts a store's entries, corrects size.txt, and evicts the oldest entries down to given limits.
  *
- * The index determines which entries are evicted. A small index is read completely, so the order of eviction is exact.
- * From a large index, each round reads the next few pages. A bucket is a hash and determines the page of its records,
- * so these pages are a random sample. Of the sample, only the oldest sixteenth and the records over the age limit may
- * be evicted.
+ * Everything begins with a survey of all entries, so the order of eviction is exact. Only if the process has no time
+ * for that, a random sample of the buckets stands for all: the oldest entries of the sample are evicted, as many as its
+ * share of the store. The lock is held for one entry at a time. Several threads and processes may evict at once: they
+ * choose the same entries, and each counts those as gone that another one removed.
  */
 #include "persist/directory/upkeep/evict.h"
 
@@ -13,270 +13,252 @@
 
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
-#include "persist/directory/layout/temporary.h"
-#include "persist/storage/common/kinds.h"
-#include "util/nanoseconds.h"
+#include "persist/directory/layout/savings_file.h"
+#include "persist/directory/upkeep/survey.h"
 
-/* The largest index that is read completely, in pages. It has about 5,000 entries. */
-#define EXACT_PAGES 128u
-/* From a larger index, at least SAMPLE_PAGES pages and SAMPLE_RECORDS records are read, but at most SAMPLE_MOST_PAGES
- * pages. The oldest 1/SAMPLE_SHARE of these records may be evicted. */
-#define SAMPLE_PAGES 4u
-#define SAMPLE_RECORDS 64u
-#define SAMPLE_MOST_PAGES 64u
-#define SAMPLE_SHARE 16u
-/* The time that storing one blob may spend on evictions towards the low-water mark. The number of entries that this
- * allows is estimated from the time per entry of the last eviction. */
-#define DRAIN_BUDGET_NS UINT64_C(3000000)
-#define DRAIN_LEAST 2u
-/* The maximum number of eviction rounds when a store is opened. */
-#define EXPIRY_ROUNDS 4u
+/* An index of version 2 of the format, which this version does not keep. Version 2 makes it again if it is missing. */
+#define OLD_INDEX "index.bin"
 
-/* Of the records that were read, those to evict first, in the order of eviction. */
-struct choice {
-    const struct eviction_order *order;
-    uint64_t seen;
-    uint64_t bytes;
-    size_t count;
-    struct index_record oldest[EVICT_BATCH];
-};
-
-static bool goes_before(const struct index_record *left, const struct index_record *right,
-                        const struct eviction_order *order)
+static void forget_old_index(const struct directory *directory, const char *name_space)
 {
-    const struct eviction_key left_key = {left->created_ns, left->last_use_s, left->bucket, left->number};
-    const struct eviction_key right_key = {right->created_ns, right->last_use_s, right->bucket, right->number};
-    return eviction_order_compare(order, &left_key, &right_key) < 0;
+    char path[PATH_CAPACITY];
+    account_path(path, name_space, OLD_INDEX);
+    (void)files_remove(directory->root.fd, path);
 }
 
-static void look_at(void *user, const struct index_record *record)
+static bool is_over(const struct evict_limits *limits, const struct survey_entry *entry, uint64_t bytes,
+                    uint64_t entry_count, uint64_t now_ns)
 {
-    struct choice *choice = user;
-    ++choice->seen;
-    choice->bytes += record->bytes;
-    size_t at = choice->count;
-    if (at == EVICT_BATCH) {
-        if (!goes_before(record, &choice->oldest[at - 1], choice->order))
-            return;
-        --at;
-    } else {
-        ++choice->count;
+    return bytes > limits->bytes || entry_count > limits->entry_count ||
+           directory_age_ns(now_ns, entry->time_ns) > limits->age_ns;
+}
+
+/* Evicts entries until the limits are met. Entries whose time is far in the future are too old, too, but they come last
+ * in the order, so all entries are looked at if there is a limit of age. */
+static ingot_status_t remove_oldest(struct directory *directory, struct survey *survey,
+                                    const struct evict_limits *limits, struct upkeep_watch *watch,
+                                    struct evict_result *result)
+{
+    const uint64_t now_ns = files_wall_clock_ns();
+    uint64_t bytes = survey->total_bytes;
+    size_t left = survey->entry_count;
+    survey_sort_by_time(survey);
+    for (size_t i = 0; i < survey->entry_count && !watch->is_ended; ++i) {
+        const struct survey_entry *entry = &survey->entries[i];
+        if (!is_over(limits, entry, bytes, left, now_ns)) {
+            if (limits->age_ns == UINT64_MAX)
+                break;
+            continue;
+        }
+        const ingot_status_t status = bucket_take_away(directory, survey->name_spaces[entry->name_space], entry->bucket,
+                                                       entry->number, entry->inode, account_deadline(directory));
+        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+            return status;
+        bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* subtracted even if another process removed the entry */
+        --left;
+        if (status != INGOT_SUCCESS)
+            continue;
+        ++result->entry_count;
+        result->bytes += entry->bytes;
+        (void)upkeep_watch_removed(watch, entry->bytes);
     }
-    for (; at > 0 && goes_before(record, &choice->oldest[at - 1], choice->order); --at)
-        choice->oldest[at] = choice->oldest[at - 1];
-    choice->oldest[at] = *record;
+    return INGOT_SUCCESS;
 }
 
-/* Reads some pages, starting at the cursor, and moves the cursor past them. */
-static int choose_from_some(struct account *account, struct choice *choice)
+static void tell(struct directory *directory, ingot_status_t status, uint64_t started_ns, const char *reason,
+                 const struct evict_result *result)
 {
-    struct index_header *header = &account->header;
-    const uint64_t most = header->page_count < SAMPLE_MOST_PAGES ? header->page_count : SAMPLE_MOST_PAGES;
-    int result = 0;
-    for (uint64_t i = 0; result == 0 && i < most && (i < SAMPLE_PAGES || choice->seen < SAMPLE_RECORDS); ++i) {
-        const uint64_t page = header->cursor % header->page_count;
-        result = index_visit(account->open.files.index.fd, header->page_count, page, look_at, choice);
-        header->cursor = page + 1;
-    }
-    account->is_changed = true;
-    return result;
+    if (result->entry_count == 0)
+        return;
+    counters_add(&directory->counters, COUNTER_EVICTIONS, result->entry_count);
+    directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, status, result->bytes, started_ns, "", reason);
 }
 
-/* Reads all pages, which also corrects the totals. */
-static int choose_from_all(struct account *account, struct choice *choice)
+ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
+                               const char *reason, struct upkeep_watch *watch, struct evict_result *result)
 {
-    struct index_header *header = &account->header;
-    int result = 0;
-    for (uint64_t page = 0; result == 0 && page < header->page_count; ++page)
-        result = index_visit(account->open.files.index.fd, header->page_count, page, look_at, choice);
-    if (result == 0) {
-        header->entry_count = choice->seen;
-        header->total_bytes = choice->bytes;
-        account->is_changed = true;
-    }
-    return result;
-}
-
-static uint64_t low_water(const struct directory *directory, uint64_t limit)
-{
-    const uint64_t percent = directory->low_water_percent;
-    return limit == UINT64_MAX ? limit : limit / 100 * percent + limit % 100 * percent / 100;
-}
-
-/* Sets the low-water mark down to which entries are evicted from now on, because the store is full. The evictions
- * continue whenever any process stores a blob. */
-static void begin_draining(struct account *account, uint64_t bytes, uint64_t entry_count)
-{
-    const struct directory *directory = account->directory;
-    struct index_header *header = &account->header;
-    const uint64_t max_bytes = directory->max_bytes; /* read once, because it may change */
-    const uint64_t max_entries = directory->max_entries;
-    const uint64_t rest_bytes = bytes < max_bytes ? max_bytes - bytes : 0;
-    const uint64_t rest_entries = entry_count < max_entries ? max_entries - entry_count : 0;
-    if (max_bytes != UINT64_MAX && header->total_bytes > rest_bytes) {
-        const uint64_t low = low_water(directory, max_bytes);
-        header->drain_bytes = low < rest_bytes ? low : rest_bytes;
-    }
-    if (max_entries != UINT64_MAX && header->entry_count > rest_entries) {
-        const uint64_t low = low_water(directory, max_entries);
-        header->drain_entries = low < rest_entries ? low : rest_entries;
-    }
-    account->is_changed = true;
-}
-
-/* True if evicting down to a low-water mark is in progress. A process with a larger limit does not go below its own
- * low-water mark. */
-static bool is_draining(struct account *account)
-{
-    const struct directory *directory = account->directory;
-    struct index_header *header = &account->header;
-    if (header->total_bytes <= header->drain_bytes)
-        header->drain_bytes = UINT64_MAX;
-    if (header->entry_count <= header->drain_entries)
-        header->drain_entries = UINT64_MAX;
-    return (header->drain_bytes != UINT64_MAX && header->total_bytes > low_water(directory, directory->max_bytes)) ||
-           (header->drain_entries != UINT64_MAX && header->entry_count > low_water(directory, directory->max_entries));
-}
-
-static bool is_expired(const struct eviction *eviction, const struct index_record *record)
-{
-    const struct directory *directory = eviction->account->directory;
-    return directory_age_ns(directory, eviction->now_ns, record->created_ns, record->last_use_s * NS_PER_SECOND) >
-           directory->max_age_ns;
-}
-
-/* Evicts one entry. If the entry has already vanished, drops its record and returns INGOT_NOT_FOUND. */
-static ingot_status_t evict_one(struct eviction *eviction, const struct index_record *record)
-{
-    struct account *account = eviction->account;
-    struct evicted_entry *entry = &eviction->entries[eviction->entry_count];
-    const ingot_status_t status = bucket_put_aside(account, record->bucket, record->number, 0, entry->aside);
-    if (status == INGOT_SUCCESS) {
-        entry->bucket = record->bucket;
-        ++eviction->entry_count;
-        eviction->bytes += record->bytes;
-    } else if (status == INGOT_NOT_FOUND) {
-        account_begin_removing(account, record->bucket, record->number);
-        account_end_removing(account);
-        ++eviction->forgotten;
-    }
+    const uint64_t started_ns = files_steady_clock_ns();
+    struct survey survey;
+    *result = (struct evict_result){0, 0};
+    ingot_status_t status = survey_init(&survey, directory, name_space, watch);
+    if (status == INGOT_SUCCESS)
+        status = remove_oldest(directory, &survey, limits, watch, result);
+    survey_fini(&survey);
+    tell(directory, status, started_ns, reason, result);
     return status;
 }
 
-void evict_begin(struct eviction *eviction, struct account *account)
+/* ---- evictions by the store itself ---- */
+
+/* Returns a * numerator / denominator. UINT64_MAX stays, because it stands for no limit. */
+static uint64_t scale(uint64_t a, uint64_t numerator, uint64_t denominator)
 {
-    eviction->account = account;
-    eviction->started_ns = eviction->now_ns = 0;
-    eviction->entry_count = eviction->forgotten = 0;
-    eviction->bytes = 0;
+    if (a == UINT64_MAX || numerator == denominator)
+        return a;
+    const uint64_t whole = a / denominator;
+    if (whole > UINT64_MAX / 2 / numerator)
+        return UINT64_MAX / 2;
+    return whole * numerator + a % denominator * numerator / denominator;
 }
 
-static size_t drain_at_most(const struct directory *directory)
+/* Returns the sum over all buckets if that over `part` in `whole` buckets is known. */
+static uint64_t sum_of_all(uint64_t sum, uint64_t part, uint64_t whole)
 {
-    const uint64_t cost_ns = atomic_load_explicit(&directory->eviction_cost_ns, memory_order_relaxed);
-    const uint64_t most = cost_ns == 0 ? EVICT_BATCH : DRAIN_BUDGET_NS / cost_ns;
-    return most < DRAIN_LEAST ? DRAIN_LEAST : most < EVICT_BATCH ? (size_t)most : EVICT_BATCH;
+    return part != 0 ? scale(sum, whole, part) : 0;
 }
 
-/* Evicts the chosen entries that are over the age limit. Of the first `most` chosen entries, also evicts as many as
- * necessary to make room, and some more towards the low-water mark. */
-static ingot_status_t evict_chosen(struct eviction *eviction, const struct choice *choice, size_t most, uint64_t bytes,
-                                   uint64_t entry_count)
+/* Returns the number down to which to evict: UINT64_MAX if `wanted` more fit the limit. */
+static uint64_t target_of(const struct directory *directory, uint64_t total, uint64_t wanted, uint64_t limit)
 {
-    ingot_status_t result = INGOT_SUCCESS;
-    const struct directory *directory = eviction->account->directory;
-    const bool may_evict = directory->order->evicts;
-    const size_t drain_most = drain_at_most(directory);
-    for (size_t i = 0; i < choice->count; ++i) {
-        const bool is_over = may_evict && (!account_has_room(eviction->account, bytes, entry_count) ||
-                                           (eviction->entry_count < drain_most && is_draining(eviction->account)));
-        if (!is_expired(eviction, &choice->oldest[i]) && !(is_over && i < most))
-            break; /* all later entries are younger */
-        const ingot_status_t status = evict_one(eviction, &choice->oldest[i]);
-        if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-            result = status;
-    }
-    return result;
+    const uint64_t rest = wanted < limit ? limit - wanted : 0;
+    if (!directory->order->evicts || limit == UINT64_MAX || total <= rest)
+        return UINT64_MAX;
+    const uint64_t low = scale(limit, directory->low_water_percent, 100);
+    return low < rest ? low : rest;
 }
 
-ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count)
+/* Sets the limits to which to reduce the entries of the survey, of whose buckets `read_count` in `bucket_count` were
+ * read. */
+static struct evict_limits limits_for(const struct directory *directory, const struct survey *survey,
+                                      uint64_t wanted_bytes)
 {
-    struct account *account = eviction->account;
-    struct directory *directory = account->directory;
-    struct choice choice;
-    choice.order = directory->order;
-    choice.seen = choice.bytes = choice.count = 0;
-    const bool may_evict = directory->order->evicts;
-    const bool has_room = account_has_room(account, bytes, entry_count);
-    if (!has_room && may_evict)
-        begin_draining(account, bytes, entry_count);
-    const bool is_over = may_evict && (!has_room || is_draining(account));
-    const bool has_age_limit = directory->max_age_ns != UINT64_MAX; /* read once, because it may change */
-    size_t most = EVICT_BATCH;
-    int result = 0;
-    ingot_status_t status = INGOT_SUCCESS;
-    if (is_over || has_age_limit) { /* otherwise nothing is evicted, and the time is not needed */
-        eviction->started_ns = files_steady_clock_ns();
-        eviction->now_ns = files_wall_clock_ns();
-    }
-    if (is_over && account->header.page_count <= EXACT_PAGES) {
-        result = choose_from_all(account, &choice);
-    } else if (is_over || has_age_limit) {
-        result = choose_from_some(account, &choice);
-        most = choice.seen < SAMPLE_SHARE ? 1 : (size_t)(choice.seen / SAMPLE_SHARE);
-    }
-    if (result < 0)
-        return files_read_failed(result, "reading", "index.bin");
-    if (choice.count != 0) {
-        status = temporary_ready(directory);
-        if (status == INGOT_SUCCESS)
-            status = evict_chosen(eviction, &choice, most, bytes, entry_count);
-    }
-    if (account_has_room(account, bytes, entry_count) || eviction->entry_count + eviction->forgotten != 0)
-        return INGOT_SUCCESS;
-    if (!may_evict)
-        return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE, "the store is full and its eviction is off");
-    return status != INGOT_SUCCESS
-               ? status
-               : ingot_set_error_detail(INGOT_NO_SPACE,
-                                        "the store is full, and no entry was found that could be evicted");
+    const uint64_t part = survey->read_count;
+    const uint64_t whole = survey->bucket_count;
+    const uint64_t bytes = sum_of_all(survey->total_bytes, part, whole);
+    const uint64_t entry_count = sum_of_all(survey->entry_count, part, whole);
+    const uint64_t byte_target = target_of(directory, bytes, wanted_bytes, directory->max_bytes);
+    const uint64_t count_target = target_of(directory, entry_count, wanted_bytes != 0 ? 1 : 0, directory->max_entries);
+    return (struct evict_limits){
+        .bytes = whole != 0 ? scale(byte_target, part, whole) : byte_target,
+        .entry_count = whole != 0 ? scale(count_target, part, whole) : count_target,
+        .age_ns = directory->max_age_ns,
+    };
 }
 
-void evict_end(struct eviction *eviction)
+/* The watch of an eviction by the store itself. */
+struct own_watch {
+    const struct directory *directory;
+    const struct evict_end *end;
+    bool is_removing;
+};
+
+static int goes_on(const ingot_persist_upkeep_progress_t *so_far, void *user)
 {
-    struct directory *directory = eviction->account->directory;
-    for (size_t i = 0; i < eviction->entry_count; ++i) {
-        char path[PATH_CAPACITY];
-        temporary_delete(directory, eviction->entries[i].aside);
-        paths_bucket(path, eviction->account->name_space, eviction->entries[i].bucket);
-        (void)files_remove_directory(directory->root.fd, path); /* fails if it is not empty */
-    }
-    if (eviction->entry_count == 0)
-        return;
-    /* relaxed, because it only serves as an estimate */
-    atomic_store_explicit(&directory->eviction_cost_ns,
-                          (files_steady_clock_ns() - eviction->started_ns) / eviction->entry_count,
-                          memory_order_relaxed);
-    counters_add(&directory->counters, COUNTER_EVICTIONS, eviction->entry_count);
-    directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS, eviction->bytes, eviction->started_ns, "",
-                   directory->order->reason);
+    const struct own_watch *own = user;
+    return !(own->is_removing ? own->end->ends_removing(own->directory)
+                              : own->end->ends_counting(own->directory, so_far->entry_count));
 }
 
-void evict_expired(struct directory *directory)
+/* Notes the time of the oldest entry that is left. Requires a sorted survey. */
+static void note_oldest(struct directory *directory, const struct survey *survey, uint64_t removed_count)
 {
-    char path[PATH_CAPACITY];
-    struct file_facts facts;
-    account_files_path(path, directory->name_space, "index.bin");
-    if (directory->max_age_ns == UINT64_MAX || files_facts_at(directory->root.fd, path, &facts) < 0)
-        return;
-    for (unsigned i = 0; i < EXPIRY_ROUNDS; ++i) {
-        struct account account;
-        struct eviction eviction;
-        if (account_begin(directory, directory->name_space, 0, files_size_limit(), &account) != INGOT_SUCCESS)
-            return;
-        evict_begin(&eviction, &account);
-        (void)evict_some(&eviction, 0, 0);
-        account_end(&account);
-        evict_end(&eviction);
+    const uint64_t oldest_ns =
+        removed_count < survey->entry_count ? survey->entries[removed_count].time_ns : files_wall_clock_ns();
+    atomic_store_explicit(&directory->oldest_ns, oldest_ns != 0 ? oldest_ns : 1, memory_order_relaxed);
+}
+
+/* Counts a small store under the lock, which takes some milliseconds at most, and sets its total. */
+static ingot_status_t count_small(struct directory *directory, struct survey *survey, struct upkeep_watch *watch)
+{
+    struct account account;
+    ingot_status_t status = account_begin(directory, directory->name_space, account_deadline(directory), &account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = survey_init(survey, directory, directory->name_space, watch);
+    if (status == INGOT_SUCCESS && !watch->is_ended && survey->unread_count == 0)
+        status = account_set(&account, survey->total_bytes, survey->entry_count);
+    account_end(&account);
+    return status;
+}
+
+/* Counts a store of any size without the lock, and corrects its total, unless that might become too low because
+ * entries could not be read. */
+static ingot_status_t count_any(struct directory *directory, struct survey *survey, struct upkeep_watch *watch)
+{
+    struct account_total before;
+    (void)account_peek(directory, directory->name_space, &before);
+    const ingot_status_t status = survey_init(survey, directory, directory->name_space, watch);
+    const uint64_t part = survey->read_count;
+    const uint64_t whole = survey->bucket_count;
+    if (status != INGOT_SUCCESS || survey->unread_count != 0 || (part == 0 && whole != 0))
+        return status;
+    return account_correct(directory, directory->name_space, &before, sum_of_all(survey->total_bytes, part, whole),
+                           sum_of_all(survey->entry_count, part, whole));
+}
+
+ingot_status_t evict_as_needed(struct directory *directory, uint64_t wanted_bytes, const struct evict_end *end,
+                               bool is_small, bool *is_sample, struct evict_result *result)
+{
+    const uint64_t started_ns = files_steady_clock_ns();
+    struct own_watch own = {directory, end, false};
+    struct upkeep_watch watch = upkeep_watch_of(goes_on, &own);
+    struct survey survey = {.allocator = directory->allocator};
+    *result = (struct evict_result){0, 0};
+    ingot_status_t status = is_small ? count_small(directory, &survey, &watch) : count_any(directory, &survey, &watch);
+    *is_sample = watch.is_ended;
+    watch.is_ended = false;
+    own.is_removing = true;
+    if (status == INGOT_SUCCESS && !(*is_sample && (is_small || survey.read_count == 0))) {
+        const struct evict_limits limits = limits_for(directory, &survey, wanted_bytes);
+        status = remove_oldest(directory, &survey, &limits, &watch, result);
     }
+    if (status == INGOT_SUCCESS && !*is_sample)
+        note_oldest(directory, &survey, result->entry_count);
+    if (result->entry_count != 0)
+        forget_old_index(directory, directory->name_space);
+    survey_fini(&survey);
+    tell(directory, status, started_ns, directory->order->reason, result);
+    return status;
+}
+
+/* ---- counting on request ---- */
+
+/* Adds the total and the counts that a namespace has recorded. */
+static void add_recorded(const struct directory *directory, const char *name_space, ingot_persist_count_t *count)
+{
+    struct account_total total;
+    struct savings_counts saved;
+    if (account_peek(directory, name_space, &total))
+        count->recorded_bytes += total.bytes;
+    else
+        count->is_recorded = 0;
+    (void)savings_file_read(directory, name_space, &saved);
+    count->hits += saved.hits;
+    count->builds += saved.builds;
+    count->saved_ns += saved.saved_ns;
+}
+
+static ingot_status_t recount_name_space(struct directory *directory, const char *name_space,
+                                         struct upkeep_watch *watch, ingot_persist_count_t *count)
+{
+    struct account_total before;
+    struct survey survey;
+    (void)account_peek(directory, name_space, &before);
+    ingot_status_t status = survey_init(&survey, directory, name_space, watch);
+    if (status == INGOT_SUCCESS && !watch->is_ended && survey.unread_count == 0 && !directory->is_read_only) {
+        status = account_correct(directory, name_space, &before, survey.total_bytes, survey.entry_count);
+        forget_old_index(directory, name_space);
+    }
+    if (count != NULL) {
+        count->entry_count += survey.entry_count;
+        count->counted_bytes += survey.total_bytes;
+    }
+    survey_fini(&survey);
+    return status;
+}
+
+ingot_status_t evict_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
+                             ingot_persist_count_t *count)
+{
+    struct survey survey;
+    ingot_status_t status = survey_init_name_spaces(&survey, directory, name_space);
+    if (count != NULL)
+        count->is_recorded = survey.name_space_count != 0;
+    for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS && !watch->is_ended; ++i) {
+        if (count != NULL)
+            add_recorded(directory, survey.name_spaces[i], count);
+        status = recount_name_space(directory, survey.name_spaces[i], watch, count);
+    }
+    survey_fini(&survey);
+    return status;
 }

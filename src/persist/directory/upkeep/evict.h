@@ -1,43 +1,48 @@
 /*
- * evict.h - keeps a store below its limits by evicting a few entries at a time.
+ * evict.h - counts a store's entries, corrects size.txt, and evicts the oldest entries down to given limits.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
 
 #include "persist/directory/layout/account.h"
+#include "persist/directory/upkeep/watch.h"
 
-/* The maximum number of entries that are evicted before the lock is released. */
-#define EVICT_BATCH 16u
-
-struct evicted_entry {
-    uint64_t bucket;
-    char aside[PATH_CAPACITY];
-};
-
-/* A round of evictions. */
-struct eviction {
-    struct account *account;
-    uint64_t started_ns;
-    uint64_t now_ns;
-    size_t entry_count; /* entries moved to tmp */
-    size_t forgotten;   /* records that were dropped because their entries had vanished */
+/* Limits to which a store is reduced; UINT64_MAX means no limit. */
+struct evict_limits {
     uint64_t bytes;
-    struct evicted_entry entries[EVICT_BATCH];
+    uint64_t entry_count;
+    uint64_t age_ns;
 };
 
-void evict_begin(struct eviction *eviction, struct account *account);
-/*
- * Moves up to EVICT_BATCH entries to tmp. Evicts entries that are over the age limit. If entry_count more entries with
- * `bytes` in total do not fit, also evicts as many as necessary, and some more towards the low-water mark. Requires the
- * account's lock. After INGOT_SUCCESS, there may still be no room, so the caller may need another round. Returns
- * INGOT_NO_SPACE if there is no room and this round removed nothing, because eviction is off or found no entry.
- */
-ingot_status_t evict_some(struct eviction *eviction, uint64_t bytes, uint64_t entry_count);
-/* Deletes the entries from tmp and emits events. The caller must not hold the lock. */
-void evict_end(struct eviction *eviction);
+/* What was evicted. */
+struct evict_result {
+    uint64_t entry_count;
+    uint64_t bytes;
+};
 
-/* Called when a store is opened. Evicts some entries that are over the age limit, unless another process holds the
- * lock. */
-void evict_expired(struct directory *directory);
+/* Evicts entries of one namespace, or of all namespaces together if name_space is NULL, until the limits are met. Sets
+ * *result even on failure. Returns INGOT_SUCCESS even if the watch ends the work early. */
+ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
+                               const char *reason, struct upkeep_watch *watch, struct evict_result *result);
+
+/* How an eviction by the store itself may end early. Both functions return true if it should end. */
+struct evict_end {
+    bool (*ends_counting)(const struct directory *directory, uint64_t entry_count);
+    bool (*ends_removing)(const struct directory *directory);
+};
+
+/*
+ * Counts the entries of the store's namespace, and corrects size.txt. Evicts entries that are over the age limit. If an
+ * entry of wanted_bytes does not fit (0: if the entries exceed a limit), also evicts the oldest entries down to the
+ * low-water mark, and further ones until the entry fits. Sets *is_sample if counting ended early: then the counted
+ * buckets stand for all. With is_small, counts under the lock; if counting ends early, corrects and evicts nothing.
+ */
+ingot_status_t evict_as_needed(struct directory *directory, uint64_t wanted_bytes, const struct evict_end *end,
+                               bool is_small, bool *is_sample, struct evict_result *result);
+
+/* Counts the entries of one namespace, or of all if name_space is NULL, and corrects size.txt, unless the store is
+ * read-only. `count` may be NULL. Returns INGOT_SUCCESS even if the watch ends the work early. */
+ingot_status_t evict_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
+                             ingot_persist_count_t *count);
 
 #endif

@@ -59,12 +59,12 @@ static ingot_status_t read_pinned(const struct directory *directory, const struc
     return status;
 }
 
-static void fill(struct inspected *inspected, const struct key_file *key, uint64_t last_use_ns, ingot_status_t status)
+static void fill(struct inspected *inspected, const struct key_file *key, uint64_t time_ns, ingot_status_t status)
 {
     ingot_persist_entry_t *entry = &inspected->entry;
     entry->blob_size = (size_t)key->blob_size_bytes;
     entry->created_ns = key->created_ns;
-    entry->last_use_ns = key->created_ns != 0 ? last_use_ns : 0;
+    entry->last_use_ns = key->created_ns != 0 ? time_ns : 0;
     entry->id_size = inspected->id.size;
     entry->id = inspected->id.bytes;
     entry->status = status;
@@ -104,7 +104,7 @@ bool inspect_init(struct inspected *inspected, const struct directory *directory
     if (status == INGOT_SUCCESS && verifying != NULL &&
         directory->bucket_of(inspected->id.size, inspected->id.bytes) != found->bucket)
         status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is not in its id's bucket", path);
-    fill(inspected, &key, found->last_use_ns, status);
+    fill(inspected, &key, found->time_ns, status);
     if (status == INGOT_SUCCESS || status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY)
         return true;
     /* an entry that was deleted while it was read looks truncated or missing */

@@ -7,7 +7,7 @@
 #include "persist/directory/layout/kept_recipe.h"
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/temporary.h"
-#include "persist/directory/upkeep/reduce.h"
+#include "persist/directory/upkeep/evict.h"
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
@@ -19,8 +19,10 @@ ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_st
     const struct directory *directory = directory_of(storage);
     ingot_persist_stats_t current = {.struct_size = sizeof(current)};
     storage_fill_stats(storage, directory != NULL ? &directory->counters : NULL, &current);
-    if (directory == NULL || !account_peek(directory, directory->name_space, &current.bytes))
-        current.bytes = 0;
+    struct account_total total = {0, 0, false};
+    if (directory != NULL)
+        (void)account_peek(directory, directory->name_space, &total);
+    current.bytes = total.bytes;
     (void)STRUCT_WRITE(stats, current);
     return INGOT_SUCCESS;
 }
@@ -37,7 +39,7 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
                                    uint64_t *bytes)
 {
     struct directory *directory;
-    struct reduce_result result = {0, 0};
+    struct evict_result result = {0, 0};
     ingot_persist_limits_t known = INGOT_PERSIST_LIMITS_INIT;
     ingot_status_t status = INGOT_INVALID_ARGUMENTS;
     if (!STRUCT_READ_OVER(known, limits))
@@ -46,10 +48,10 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
         status = get_writable(storage, &directory);
     if (status == INGOT_SUCCESS) {
         const bool has_age = known.max_age_ms < UINT64_MAX / NS_PER_MS;
-        const struct reduce_limits wanted = {known.max_bytes, known.max_entries,
-                                             has_age ? known.max_age_ms * NS_PER_MS : UINT64_MAX};
+        const struct evict_limits wanted = {known.max_bytes, known.max_entries,
+                                            has_age ? known.max_age_ms * NS_PER_MS : UINT64_MAX};
         struct upkeep_watch watch = upkeep_watch_of(known.on_progress, known.user);
-        status = reduce_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch, &result);
+        status = evict_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch, &result);
     }
     if (entry_count != NULL)
         *entry_count = result.entry_count;
@@ -60,17 +62,17 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
 
 ingot_status_t ingot_persist_clear(ingot_storage_t storage)
 {
-    static const struct reduce_limits nothing = {0, 0, UINT64_MAX};
+    static const struct evict_limits nothing = {0, 0, UINT64_MAX};
     struct directory *directory;
-    struct reduce_result result;
+    struct evict_result result;
     struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
     ingot_status_t status = get_writable(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
     const char *name_space = directory_name_space(directory);
-    status = reduce_to_limits(directory, name_space, &nothing, "cleared", &nobody, &result);
+    status = evict_to_limits(directory, name_space, &nothing, "cleared", &nobody, &result);
     if (status == INGOT_SUCCESS)
-        status = reduce_recount(directory, name_space, &nobody, NULL);
+        status = evict_recount(directory, name_space, &nobody, NULL);
     if (status == INGOT_SUCCESS)
         status = kept_recipe_remove(directory, name_space);
     (void)temporary_reclaim(directory, true);
@@ -89,7 +91,7 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
     counted.hits = counted.builds = counted.saved_ns = 0;
     ingot_status_t status = directory_get(storage, &directory);
     if (status == INGOT_SUCCESS)
-        status = reduce_recount(directory, directory_name_space(directory), &watch, &counted);
+        status = evict_recount(directory, directory_name_space(directory), &watch, &counted);
     if (status == INGOT_SUCCESS)
         (void)STRUCT_WRITE(count, counted);
     return status;

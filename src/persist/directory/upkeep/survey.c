@@ -1,8 +1,8 @@
 /*
  * survey.c - lists the namespaces and all entries of a store.
  *
- * A survey takes time in proportion to the store's size. It is therefore made only on request, and never while an
- * account is locked.
+ * A survey takes time in proportion to the store's size. It is therefore made only on request or in the store's own
+ * thread, and never while an account is locked.
  */
 #include "persist/directory/upkeep/survey.h"
 
@@ -14,9 +14,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/format/index.h"
-#include "persist/directory/layout/account_files.h"
-#include "util/nanoseconds.h"
+#include "persist/directory/layout/account.h"
 
 #define FIRST_CAPACITY 64u
 
@@ -61,9 +59,6 @@ static bool add_name_space(struct survey *survey, const char *name)
 
 static bool visit_root(void *user, const char *name)
 {
-    uint64_t bucket;
-    if (paths_parse_number(name, UINT64_MAX, &bucket))
-        return add_bucket(user, bucket);
     return paths_is_namespace(name) ? add_name_space(user, name) : true;
 }
 
@@ -79,75 +74,41 @@ struct reading {
     const struct directory *directory;
     uint64_t bucket;
     uint32_t name_space;
-    int index_fd; /* negative if there is no valid index */
-    struct index_header index;
 };
 
-static void read_entry(const struct entry_place *place, struct survey_entry *into)
+/* Reads the facts of one entry. Returns a negated errno on failure, which is -ENOENT if there is no entry. Returns 1 if
+ * the object there cannot be from this store: another user owns it or may write to it, or it is neither a directory nor
+ * a file. */
+static int read_entry(const struct reading *reading, uint32_t number, struct survey_entry *entry)
 {
-    struct key_file key;
-    const ingot_status_t status = entry_read_header(place, &key);
-    if (status == INGOT_SUCCESS) {
-        into->created_ns = key.created_ns;
-        into->last_use_ns = key.last_use_ns;
-        into->bytes = entry_bytes_beside(place, &key);
-        return;
-    }
-    if (status == INGOT_BLOB_VERSION)
-        into->created_ns = into->last_use_ns = entry_modified_ns(place);
-    into->bytes = entry_bytes(place->at, place->path);
-}
-
-int survey_read(const struct directory *directory, const char *name_space, uint64_t bucket, uint32_t number,
-                struct survey_entry *entry)
-{
-    char bucket_path[PATH_CAPACITY];
     char path[PATH_CAPACITY];
     struct file_facts facts;
-    *entry = (struct survey_entry){.bucket = bucket, .number = number};
-    paths_bucket(bucket_path, name_space, bucket);
-    paths_entry(path, bucket_path, number);
-    const int result = files_facts_at(directory->root.fd, path, &facts);
+    *entry = (struct survey_entry){.bucket = reading->bucket, .number = number, .name_space = reading->name_space};
+    survey_path(reading->survey, entry, path);
+    const int result = files_facts_at(reading->directory->root.fd, path, &facts);
     if (result < 0)
         return result;
-    if (!files_are_own(&facts, directory->owner) || !(facts.is_directory || facts.is_file))
+    if (!files_are_own(&facts, reading->directory->owner) || !(facts.is_directory || facts.is_file))
         return 1;
     entry->inode = facts.inode;
-    if (facts.is_directory) {
-        const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
-        read_entry(&place, entry);
-    }
+    if (facts.is_directory)
+        entry->bytes = entry_bytes(reading->directory->root.fd, path, &entry->time_ns);
     return 0;
-}
-
-/* Sets the time of the last use to the one in the index, if that is later. */
-static void add_use(const struct reading *reading, struct survey_entry *found)
-{
-    struct index_place place;
-    if (reading->index_fd < 0 || found->number > INDEX_MAX_NUMBER ||
-        index_find(reading->index_fd, reading->index.page_count, found->bucket, found->number, &place) != 1)
-        return;
-    const uint64_t last_use_ns = place.record.last_use_s * NS_PER_SECOND;
-    if (last_use_ns > found->last_use_ns)
-        found->last_use_ns = last_use_ns;
 }
 
 static bool visit_bucket(void *user, const char *name)
 {
-    struct reading *reading = user;
+    const struct reading *reading = user;
     struct survey *survey = reading->survey;
     struct survey_entry found;
     uint64_t number;
     if (!paths_parse_number(name, UINT32_MAX, &number))
         return true;
-    const int result = survey_read(reading->directory, survey->name_spaces[reading->name_space], reading->bucket,
-                                   (uint32_t)number, &found);
+    const int result = read_entry(reading, (uint32_t)number, &found);
     if (result < 0 && result != -ENOENT)
         ++survey->unread_count;
     if (result != 0)
         return true;
-    found.name_space = reading->name_space;
-    add_use(reading, &found);
 
     struct survey_entry *entries =
         grow(survey, survey->entries, survey->entry_count, &survey->entry_capacity, sizeof(*entries));
@@ -160,44 +121,36 @@ static bool visit_bucket(void *user, const char *name)
     return survey->watch == NULL || upkeep_watch_found(survey->watch, 1, found.bytes);
 }
 
-static void open_index(struct reading *reading)
+static bool is_ended(const struct survey *survey)
 {
-    char path[PATH_CAPACITY];
-    account_files_path(path, reading->survey->name_spaces[reading->name_space], "index.bin");
-    reading->index_fd = files_open_read(reading->directory->root.fd, path);
-    if (reading->index_fd >= 0 && index_read_header(reading->index_fd, &reading->index) != 1) {
-        (void)files_close(reading->index_fd);
-        reading->index_fd = -1;
-    }
+    return survey->is_out_of_memory || (survey->watch != NULL && survey->watch->is_ended);
 }
 
-static int read_buckets(struct survey *survey, struct reading *reading)
+static int read_buckets(struct survey *survey, const struct directory *directory, uint32_t name_space)
 {
-    const struct upkeep_watch *watch = survey->watch;
-    for (size_t i = 0; i < survey->bucket_count; ++i) {
-        if (survey->is_out_of_memory || (watch != NULL && watch->is_ended))
-            break;
+    struct reading reading = {.survey = survey, .directory = directory, .name_space = name_space};
+    const size_t first = survey->bucket_count != 0 ? (size_t)(files_random() % survey->bucket_count) : 0;
+    for (survey->read_count = 0; survey->read_count < survey->bucket_count && !is_ended(survey); ++survey->read_count) {
         char path[PATH_CAPACITY];
-        reading->bucket = survey->buckets[i];
-        paths_bucket(path, survey->name_spaces[reading->name_space], reading->bucket);
-        const int result = files_list(reading->directory->root.fd, path, visit_bucket, reading);
+        reading.bucket = survey->buckets[(first + survey->read_count) % survey->bucket_count];
+        paths_bucket(path, survey->name_spaces[name_space], reading.bucket);
+        const int result = files_list(directory->root.fd, path, visit_bucket, &reading);
         if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
             return result;
         if (result < 0 && result != -ENOENT && result != -ENOTDIR && result != -ELOOP)
             ++survey->unread_count;
     }
-    survey->bucket_count = 0;
     return 0;
 }
 
 static int read_name_space(struct survey *survey, const struct directory *directory, uint32_t name_space)
 {
-    struct reading reading = {.survey = survey, .directory = directory, .name_space = name_space};
-    open_index(&reading);
-    const int result = read_buckets(survey, &reading);
-    if (reading.index_fd >= 0)
-        (void)files_close(reading.index_fd);
-    return result;
+    const char *name = survey->name_spaces[name_space];
+    survey->bucket_count = 0;
+    const int result = files_list(directory->root.fd, name[0] != '\0' ? name : ".", visit_name_space, survey);
+    if (name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) /* it is not a namespace */
+        return 0;
+    return result < 0 ? result : read_buckets(survey, directory, name_space);
 }
 
 static int compare_names(const void *left, const void *right)
@@ -205,26 +158,12 @@ static int compare_names(const void *left, const void *right)
     return strcmp(left, right);
 }
 
-static int read_all(struct survey *survey, const struct directory *directory, const char *only)
+/* Lists the names of the namespaces. */
+static int list_name_spaces(struct survey *survey, const struct directory *directory, const char *only)
 {
-    int result = 0;
-    if (only != NULL) {
-        if (!add_name_space(survey, only))
-            return -ENOMEM;
-    } else {
+    int result = add_name_space(survey, only != NULL ? only : "") ? 0 : -ENOMEM;
+    if (result == 0 && only == NULL)
         result = files_list(directory->root.fd, ".", visit_root, survey);
-        if (result == 0)
-            result = read_name_space(survey, directory, 0);
-        /* makes the order independent of the file system; "" stays first */
-        qsort(survey->name_spaces, survey->name_space_count, sizeof(*survey->name_spaces), compare_names);
-    }
-    for (uint32_t i = 1; i < survey->name_space_count && result == 0; ++i) {
-        result = files_list(directory->root.fd, survey->name_spaces[i], visit_name_space, survey);
-        if (result == -ENOENT || result == -ENOTDIR || result == -ELOOP) /* it is not a namespace */
-            result = 0;
-        if (result == 0)
-            result = read_name_space(survey, directory, i);
-    }
     return survey->is_out_of_memory ? -ENOMEM : result;
 }
 
@@ -232,7 +171,13 @@ ingot_status_t survey_init(struct survey *survey, const struct directory *direct
                            struct upkeep_watch *watch)
 {
     *survey = (struct survey){.allocator = directory->allocator, .watch = watch};
-    const int result = add_name_space(survey, "") ? read_all(survey, directory, name_space) : -ENOMEM;
+    int result = list_name_spaces(survey, directory, name_space);
+    if (survey->name_space_count > 1) /* makes the order independent of the file system; "" stays first */
+        qsort(survey->name_spaces, survey->name_space_count, sizeof(*survey->name_spaces), compare_names);
+    for (uint32_t i = 0; i < survey->name_space_count && result == 0 && !is_ended(survey); ++i)
+        result = read_name_space(survey, directory, i);
+    if (survey->is_out_of_memory)
+        result = -ENOMEM;
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
 }
 
@@ -256,7 +201,7 @@ static bool is_in_use(const struct directory *directory, const char *name)
     if (files_facts_at(directory->root.fd, folder, &facts) < 0 || !facts.is_directory ||
         !files_are_private(&facts, directory->owner))
         return false;
-    account_files_path(path, name, "index.bin");
+    account_path(path, name, "size.txt");
     if (files_facts_at(directory->root.fd, path, &facts) == 0)
         return true;
     (void)files_list(directory->root.fd, folder, is_no_bucket, &has_bucket);
@@ -266,11 +211,7 @@ static bool is_in_use(const struct directory *directory, const char *name)
 ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory, const char *name_space)
 {
     *survey = (struct survey){.allocator = directory->allocator};
-    int result = add_name_space(survey, name_space != NULL ? name_space : "") ? 0 : -ENOMEM;
-    if (result == 0 && name_space == NULL)
-        result = files_list(directory->root.fd, ".", visit_root, survey);
-    if (survey->is_out_of_memory)
-        result = -ENOMEM;
+    const int result = list_name_spaces(survey, directory, name_space);
     size_t kept = 0;
     for (size_t i = 0; i < survey->name_space_count; ++i)
         if (is_in_use(directory, survey->name_spaces[i]))
@@ -301,21 +242,18 @@ static int compare_places(const void *left_entry, const void *right_entry)
     return result != 0 ? result : order(left->name_space, right->name_space);
 }
 
-static int compare_by_order(const void *left_entry, const void *right_entry, void *order_of)
+static int compare_times(const void *left_entry, const void *right_entry)
 {
     const struct survey_entry *left = left_entry;
     const struct survey_entry *right = right_entry;
-    const struct eviction_key left_key = {left->created_ns, left->last_use_ns, left->bucket, left->number};
-    const struct eviction_key right_key = {right->created_ns, right->last_use_ns, right->bucket, right->number};
-    const int result = eviction_order_compare(order_of, &left_key, &right_key);
-    return result != 0 ? result : order(left->name_space, right->name_space);
+    const int result = order(left->time_ns, right->time_ns);
+    return result != 0 ? result : compare_places(left_entry, right_entry);
 }
 
-void survey_sort(struct survey *survey, const struct eviction_order *eviction_order)
+void survey_sort_by_time(struct survey *survey)
 {
     if (survey->entry_count > 1)
-        qsort_r(survey->entries, survey->entry_count, sizeof(*survey->entries), compare_by_order,
-                (void *)eviction_order);
+        qsort(survey->entries, survey->entry_count, sizeof(*survey->entries), compare_times);
 }
 
 void survey_sort_by_place(struct survey *survey)

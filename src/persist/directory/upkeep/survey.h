@@ -9,8 +9,7 @@
 
 /* An entry, with what is needed to sort it and to find it. */
 struct survey_entry {
-    uint64_t created_ns;
-    uint64_t last_use_ns;
+    uint64_t time_ns; /* when its kernel.bin was last modified; 0 if it has none */
     uint64_t bucket;
     uint64_t inode;
     uint64_t bytes;
@@ -23,12 +22,13 @@ struct survey {
     struct survey_entry *entries;
     size_t entry_count;
     size_t entry_capacity;
-    char (*name_spaces)[NAMESPACE_MAX + 1]; /* the first is "", the root */
+    char (*name_spaces)[NAMESPACE_MAX + 1]; /* "" is the root */
     size_t name_space_count;
     size_t name_space_capacity;
-    uint64_t *buckets; /* buckets of the namespace that is being read */
+    uint64_t *buckets; /* buckets of the namespace that was read last */
     size_t bucket_count;
     size_t bucket_capacity;
+    size_t read_count; /* number of these buckets that were read */
     uint64_t total_bytes;
     uint64_t unread_count; /* number of entries and buckets that could not be read */
     bool is_out_of_memory;
@@ -36,27 +36,21 @@ struct survey {
 };
 
 /*
- * Lists the entries of all namespaces, or of one if name_space is not NULL. Leaves out entries that other users own or
- * may write. An entry that appears or vanishes in the meantime may be listed or not. `watch` may be NULL. Call
- * survey_fini even on failure.
+ * Lists the entries of all namespaces if name_space is NULL, or of one ("": of those outside of all namespaces). Leaves
+ * out entries that other users own or may write. An entry that appears or vanishes in the meantime may be listed or
+ * not. The buckets are read in the order of the directory, starting at a random one: if the watch ends the work, the
+ * list is a random sample. Call survey_fini even on failure.
  */
 ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
                            struct upkeep_watch *watch);
-/* Lists only the namespaces that have a bucket or an index, and no entries. If name_space is not NULL, lists at most
+/* Lists only the namespaces that have a bucket or a size.txt, and no entries. If name_space is not NULL, lists at most
  * that one. Call survey_fini even on failure. */
 ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory,
                                        const char *name_space);
 void survey_fini(struct survey *survey);
 
-/* Reads one entry from its files, without the index. Returns a negated errno on failure, which is -ENOENT if there is
- * no entry. Returns 1 if the object there cannot be from this store: another user owns it or may write to it, or it is
- * neither a directory nor a file. */
-int survey_read(const struct directory *directory, const char *name_space, uint64_t bucket, uint32_t number,
-                struct survey_entry *entry);
-
-/* Sorts the entries by an order of eviction; those that are evicted first come first. Entries with equal times are
- * sorted by bucket, number and namespace. */
-void survey_sort(struct survey *survey, const struct eviction_order *order);
+/* Sorts the entries by time, the oldest first. Entries with equal times are sorted by bucket, number and namespace. */
+void survey_sort_by_time(struct survey *survey);
 
 /* Sorts the entries by bucket, number and namespace. */
 void survey_sort_by_place(struct survey *survey);

@@ -11,8 +11,8 @@
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/temporary.h"
+#include "persist/directory/upkeep/evict.h"
 #include "persist/directory/upkeep/inspect.h"
-#include "persist/directory/upkeep/reduce.h"
 #include "util/struct_size.h"
 
 /* Counts a verified entry of a store or a bundle. */
@@ -165,7 +165,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
         verify_all(storage, directory, &survey, repair, progress, user, &so_far);
         count_leftovers(directory, repair, &so_far);
         if (repair != 0)
-            status = reduce_recount(directory, directory_name_space(directory), &nobody, NULL);
+            status = evict_recount(directory, directory_name_space(directory), &nobody, NULL);
         (void)STRUCT_WRITE(found, so_far);
     }
     survey_fini(&survey);

@@ -35,6 +35,7 @@
 
 static _Atomic(uint64_t) inside; /* process ID << 32 | number of threads in a driver */
 static atomic_bool is_ending;
+static _Atomic uint64_t ending_ns; /* when is_ending was set; relaxed: no other data depends on it */
 /* NULL: no work was set; stored with release after finish_work, and loaded with acquire before finish_work is read */
 static uint64_t (*_Atomic begin_work)(uint64_t now_ns);
 static void (*_Atomic finish_work)(void);
@@ -80,6 +81,8 @@ static void on_exit_of_process(void)
 
     if (is_first)
         wait_until_ns = began_ns + longer(begin != NULL ? begin(began_ns) : 0, MAX_WAIT_NS);
+    if (is_first)
+        atomic_store_explicit(&ending_ns, files_steady_clock_ns(), memory_order_relaxed);
     atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */
     while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst), process_bits()) > own_depth &&
            files_steady_clock_ns() < wait_until_ns)
@@ -115,15 +118,36 @@ void process_end_watch(void)
     add_handler();
 }
 
-bool process_end_enter(void)
+uint64_t process_end_began_ns(void)
+{
+    return atomic_load_explicit(&ending_ns, memory_order_relaxed);
+}
+
+bool process_end_reserve(void)
 {
     count(1);
-    if (atomic_load_explicit(&is_ending, memory_order_seq_cst)) {
-        count(-1);
-        return false;
-    }
+    if (!atomic_load_explicit(&is_ending, memory_order_seq_cst))
+        return true;
+    count(-1);
+    return false;
+}
+
+void process_end_cancel(void)
+{
+    count(-1);
+}
+
+void process_end_enter_reserved(void)
+{
     if (++own_depth == 1)
         cancellation = cancellation_hold(); /* if this thread were canceled, exit() would wait for it in vain */
+}
+
+bool process_end_enter(void)
+{
+    if (!process_end_reserve())
+        return false;
+    process_end_enter_reserved();
     return true;
 }
 

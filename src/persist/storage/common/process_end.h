@@ -25,4 +25,15 @@ void process_end_watch_main_thread(void);
 bool process_end_enter(void);
 void process_end_leave(void);
 
+/* Do the same for a thread that is about to be created, so that a process that ends right afterwards waits for it. The
+ * creator calls process_end_reserve, and if the thread cannot be created, process_end_cancel. The thread calls
+ * process_end_enter_reserved and process_end_leave. */
+bool process_end_reserve(void);
+void process_end_cancel(void);
+void process_end_enter_reserved(void);
+
+/* Returns when the process began to end, after the storages' last work, on the clock of files_steady_clock_ns. Returns
+ * 0 if it is not ending. */
+uint64_t process_end_began_ns(void);
+
 #endif
