@@ -2,6 +2,7 @@
  * Tests images in OCI registries: pushes, pulls and single loads, with a small registry in memory that can lie, and
  * with Debian's docker-registry and skopeo.
  */
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -448,6 +449,58 @@ TEST_F(RemoteOci, KillsLeaveNothingHalfVisibleAndARepeatCompletes)
         expect_has(*target, 0, 10, 900000);
         fs::remove_all(path(name));
     }
+}
+
+/* What doc/kubernetes.md says about users and files. A user that is not root is only its own user. */
+TEST_F(RemoteOci, APodReadsWhatItsInitContainerPulled)
+{
+    Registry registry;
+    const auto store = open("store");
+    fill(*store, 0, 3);
+    ASSERT_EQ(INGOT_SUCCESS, push(*store, registry.url()).status);
+    const bool is_root = geteuid() == 0;
+    const std::string volume = path("volume"); /* an emptyDir: everybody may write its root */
+    fs::create_directory(volume);
+    fs::permissions(scratch_.path(), fs::perms::all);
+    fs::permissions(volume, fs::perms::all);
+    write_file(path("secret"), bytes_of("me:secret\n"));
+    ASSERT_EQ(0, chmod(path("secret").c_str(), 0440));
+    if (is_root) {
+        ASSERT_EQ(0, chown(path("secret").c_str(), 0, 20000)); /* fsGroup */
+    }
+    const auto as_user = [&](uid_t user, const std::function<int()> &work) {
+        const pid_t child = fork();
+        if (child == 0) {
+            if (is_root && (setgroups(0, nullptr) != 0 || setgid(20000) != 0 || setuid(user) != 0))
+                _exit(99);
+            _exit(work());
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    };
+    const auto read_only = [&](const std::string &which) {
+        ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+        info.path = which.c_str();
+        info.flags = INGOT_PERSIST_READ_ONLY;
+        const Store opened(info);
+        return opened.status() != INGOT_SUCCESS ? opened.status() : opened.load(id_of(1));
+    };
+    const std::string pulled = volume + "/store";
+    EXPECT_EQ(INGOT_SUCCESS, as_user(10001, [&] {
+                  const Store target{fs::path(pulled)};
+                  return pull(target, registry.url() + "&credentials=" + path("secret")).status;
+              }));
+    EXPECT_EQ(INGOT_SUCCESS, as_user(10001, [&] { return read_only(pulled); }));
+    for (const auto &item : fs::recursive_directory_iterator(pulled)) /* as on a mount that is read-only */
+        fs::permissions(item.path(), fs::perms::all & ~fs::perms::others_all & ~fs::perms::group_all &
+                                         (item.is_directory() ? ~fs::perms::owner_write : fs::perms::owner_read));
+    EXPECT_EQ(INGOT_SUCCESS, as_user(10001, [&] { return read_only(pulled); }));
+    if (is_root) {
+        EXPECT_NE(INGOT_SUCCESS, as_user(10002, [&] { return read_only(pulled); })); /* another user */
+    }
+    ASSERT_EQ(0, chmod(volume.c_str(), 0777));
+    EXPECT_NE(INGOT_SUCCESS, as_user(10001, [&] { return read_only(volume); })); /* the volume itself is no store */
 }
 
 #if HAS_DOCKER_REGISTRY
