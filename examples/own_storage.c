@@ -118,7 +118,7 @@ static ingot_program_t make_program(ingot_program_desc_t desc, const struct blob
         *from_storage = succeeded(status, "blob refused, building instead");
     }
     if (program == NULL)
-        succeeded(ingot_program_create(&program, desc), "building");
+        succeeded(ingot_program_get(&program, desc, 0), "building");
     return program;
 }
 

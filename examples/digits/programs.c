@@ -111,7 +111,7 @@ static int make(struct programs *programs, enum program which, const char *kerne
     if (programs->store != NULL) {
         status = ingot_persist_program_create(&programs->list[which], desc, programs->store, &programs->origins[which]);
     } else {
-        status = ingot_program_create(&programs->list[which], desc);
+        status = ingot_program_get(&programs->list[which], desc, 0);
         programs->origins[which] = INGOT_ORIGIN_BUILD; /* Each program is requested once, so it is not in memory. */
     }
     ingot_program_desc_release(desc);

@@ -81,7 +81,7 @@ static ingot_program_t get_program(struct executor *executor, ingot_program_desc
     ingot_program_t program = NULL;
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
     if (executor->storage == NULL)
-        check_ingot(ingot_program_create(&program, desc), "program");
+        check_ingot(ingot_program_get(&program, desc, 0), "program");
     else
         check_ingot(ingot_persist_program_create(&program, desc, executor->storage, &origin), "program");
     if (origin == INGOT_ORIGIN_STORAGE)

@@ -8,6 +8,18 @@
  * wait for it. doc/artifact-format.md specifies the bytes. Library ingot::cache; the functions of the last section are
  * also in ingot::ingot.
  *
+ * @code
+ * #include <ingot/artifact.h>
+ *
+ * // Loads the artifact of a text and an option, or returns INGOT_NOT_FOUND.
+ * ingot_status_t find(ingot_cache_t cache, size_t size, const char *text, uint32_t level, ingot_buffer_t *found)
+ * {
+ *     const ingot_artifact_field_t fields[] = {{"text", size, text}, {"level", sizeof(level), &level}};
+ *     const ingot_artifact_key_t key = {sizeof(key), "my-compiler-1.2", 2, fields};
+ *     return ingot_artifact_get(cache, &key, found);
+ * }
+ * @endcode
+ *
  * A NULL cache means "no cache". Nothing is found and nothing is stored, and the caller makes every artifact.
  */
 #ifndef INGOT_ARTIFACT_H

@@ -6,12 +6,19 @@
  * else. Library ingot::cache (libingot-cache), which contains all of Ingot and opens the loaders of OpenCL, Level Zero
  * and CUDA at run time.
  *
- *     ingot_cache_t cache = NULL;
- *     ingot_cache_open(&cache, NULL);
- *     ...
- *     ingot_cache_opencl_build(cache, context, 1, &device, source, strlen(source), "-O3", &program, NULL);
- *     ...
- *     ingot_cache_release(cache);
+ * @code
+ * #include <ingot/opencl.h>
+ * #include <stdio.h>
+ *
+ * // Returns a built program, or NULL. Open the cache once per process: ingot_cache_open(&cache, NULL).
+ * cl_program build(ingot_cache_t cache, cl_context context, cl_device_id device, const char *source)
+ * {
+ *     cl_program program = NULL;
+ *     if (ingot_cache_opencl_build(cache, context, 1, &device, source, 0, "-cl-mad-enable", &program, NULL) != 0)
+ *         fprintf(stderr, "%s\n", ingot_last_error_detail());
+ *     return program;
+ * }
+ * @endcode
  *
  * ingot_cache_opencl_build (ingot/opencl.h), ingot_cache_level_zero_create (ingot/level_zero.h) and
  * ingot_cache_cuda_load (ingot/cuda.h) return the application's own native objects. ingot/artifact.h caches bytes that

@@ -38,14 +38,18 @@ typedef struct ingot_persist_entry {
     const uint8_t *id;
 } ingot_persist_entry_t;
 
-/** Visits an entry. Returns 0 to stop the visit, nonzero to continue. */
-typedef int (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
+/** Visits an entry. Returns INGOT_SUCCESS to continue. Any other status stops the visit and is returned to the caller
+ *  of the visiting function. */
+typedef ingot_status_t (*ingot_persist_visit_t)(const ingot_persist_entry_t *entry, void *user);
+/** Selects entries. Returns nonzero for an entry to include. */
+typedef int (*ingot_persist_select_t)(const ingot_persist_entry_t *entry, void *user);
 
 /**
  * Calls @p visit for each entry of a store or a bundle, ordered by bucket and number. Does not read blobs or check
  * seals, so do not trust ids, sizes and times in a store that other users may write.
  *
- * The callback may load, remove and store. If it stops the visit, the status is INGOT_SUCCESS.
+ * The callback may load, remove and store.
+ * @return INGOT_SUCCESS, or the status with which the callback stopped the visit.
  * @retval INGOT_IO_ERROR  The store, or a part of it, could not be listed; the rest was visited.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_OUT_OF_MEMORY
  */
@@ -84,10 +88,10 @@ typedef struct ingot_persist_verification {
         sizeof(ingot_persist_verification_t), 0, 0, 0, 0, 0, 0, 0, 0, 0                                                \
     }
 
-/** Receives progress after each entry. The status of @p entry is the result of verifying all of its content. Returns 0
- *  to stop the verification, nonzero to continue. */
-typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry,
-                                        void *user);
+/** Receives progress after each entry. The status of @p entry is the result of verifying all of its content. Returns
+ *  INGOT_SUCCESS to continue. Any other status stops the verification and is returned by it. */
+typedef ingot_status_t (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_far,
+                                                   const ingot_persist_entry_t *entry, void *user);
 
 /**
  * Reads every entry. Verifies all checksums, checks that the entry's bucket matches its id, and checks the blob's seal
@@ -95,8 +99,8 @@ typedef int (*ingot_persist_progress_t)(const ingot_persist_verification_t *so_f
  *
  * @param repair    Not 0: removes bad entries and leftovers of killed processes, and corrects size.txt.
  * @param progress  NULL: none.
- * @param[in,out] found  The caller sets struct_size.
- * @retval INGOT_SUCCESS        Done, or stopped by the callback; @p found has the result.
+ * @param[in,out] found  The caller sets struct_size. Also set if the callback stops the verification.
+ * @return INGOT_SUCCESS, or the status with which the callback stopped the verification.
  * @retval INGOT_READ_ONLY      Repair was requested, but the store was opened read-only or is a bundle.
  * @retval INGOT_UNIMPLEMENTED  Neither a directory store nor a bundle.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
@@ -113,9 +117,9 @@ typedef struct ingot_persist_upkeep_progress {
     uint64_t removed_bytes;
 } ingot_persist_upkeep_progress_t;
 
-/** Receives progress after one or more entries, in the calling thread with no lock held. Returns 0 to stop, nonzero to
- *  continue. */
-typedef int (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
+/** Receives progress after one or more entries, in the calling thread with no lock held. Returns INGOT_SUCCESS to
+ *  continue. Any other status stops the work and is returned by the function that does it. */
+typedef ingot_status_t (*ingot_persist_upkeep_callback_t)(const ingot_persist_upkeep_progress_t *so_far, void *user);
 
 /** The limits that a store is reduced to. */
 typedef struct ingot_persist_limits {
@@ -139,7 +143,7 @@ typedef struct ingot_persist_limits {
  * Evicts entries in the store's order (FIFO if eviction is off) until the store is within these limits.
  *
  * @param[out] entry_count, bytes  The evicted amount, set for every status; each may be NULL.
- * @retval INGOT_SUCCESS  Also if the callback ended the eviction.
+ * @return INGOT_SUCCESS, or the status with which the callback stopped the eviction.
  * @retval INGOT_BUSY  The lock was not acquired within its timeout.
  * @retval INGOT_READ_ONLY, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
@@ -159,7 +163,7 @@ typedef struct ingot_persist_count {
     uint64_t counted_bytes;
     uint64_t recorded_bytes; /**< The previous value of size.txt. */
     int is_recorded;         /**< 0: size.txt was missing or had no valid value. */
-    /** In: receives progress; NULL: none. If it ends the recount, entry_count and counted_bytes are incomplete. */
+    /** In: receives progress; NULL: none. If it stops the recount, entry_count and counted_bytes are incomplete. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
     /** How many programs all processes loaded through the store, how many they compiled because it lacked them, and the

@@ -9,6 +9,27 @@
  * requested trace: the application decides where to keep blobs (see ingot/storage.h, and ingot/persist.h for bundled
  * storages).
  *
+ * @code
+ * #include <ingot/ingot.h>
+ * #include <stdlib.h>
+ *
+ * // Creates a program from the bytes that were stored under its id, or builds it. Returns bytes to store, if any.
+ * ingot_status_t load_or_build(ingot_program_t *program, const_ingot_program_desc_t desc, size_t stored_size,
+ *                              const uint8_t *stored, size_t *size, uint8_t **blob)
+ * {
+ *     *blob = NULL;
+ *     if (stored != NULL && ingot_program_create_from_cache_blob(program, desc, stored_size, stored) == INGOT_SUCCESS)
+ *         return INGOT_SUCCESS;
+ *     ingot_status_t status = ingot_program_get(program, desc, 0);
+ *     if (status == INGOT_SUCCESS && ingot_program_get_cache_blob(*program, size, NULL) == INGOT_SUCCESS) {
+ *         *blob = malloc(*size);
+ *         if (*blob != NULL)
+ *             status = ingot_program_get_cache_blob(*program, size, *blob);
+ *     }
+ *     return status;
+ * }
+ * @endcode
+ *
  * @par Conventions
  *  - Every function that can fail returns an ingot_status_t; ingot_last_error_detail() returns the error message.
  *  - The created object is the first parameter. It is written on success only.
@@ -346,7 +367,7 @@ INGOT_API ingot_status_t ingot_program_get_cache_blob(const_ingot_program_t prog
  * Creates the program of @p desc from a blob. Compiles nothing, except for devices that the blob has no binary for.
  *
  * If an equal program is already in the in-memory cache, returns it and ignores the blob. A rejected blob leaves
- * nothing behind and does not affect other callers; call ingot_program_create then. Ingot verifies the whole blob
+ * nothing behind and does not affect other callers; call ingot_program_get then. Ingot verifies the whole blob
  * before the driver sees any of it.
  *
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION, INGOT_BLOB_MISMATCH, INGOT_BLOB_STALE,
@@ -359,41 +380,46 @@ INGOT_API ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *p
 
 /* ---- programs ---------------------------------------------------------------------------------------------------- */
 
+/** Flags of a request for a program. */
+typedef enum ingot_program_get_flags {
+    INGOT_PROGRAM_GET_IN_MEMORY = 1 /**< Returns the program only if it is in memory. Neither waits nor builds. */
+} ingot_program_get_flags_t;
+
 /**
  * Returns the program of @p desc from memory, waits for a thread that is building it, or builds it. The caller releases
  * the program.
  *
+ * @param flags                     ingot_program_get_flags_t; 0: none.
+ * @retval INGOT_NOT_FOUND          INGOT_PROGRAM_GET_IN_MEMORY is set, and the program is not in memory.
+ * @retval INGOT_DEADLOCK           Waiting would never end: this thread is building the program, or the thread that is
+ *                                  building it waits for a program that this thread is building.
  * @retval INGOT_BUILD_FAILED       The detail holds the build log. Failures are not cached: the next call tries again.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR, INGOT_OUT_OF_MEMORY
  */
-INGOT_API ingot_status_t ingot_program_create(ingot_program_t *program, const_ingot_program_desc_t desc);
-
-/** Returns the program of @p desc if it is in memory. The caller releases it.
- *  @retval INGOT_NOT_FOUND  The program is not in memory. Nothing was built.
- *  @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_program_desc_t desc);
+INGOT_API ingot_status_t ingot_program_get(ingot_program_t *program, const_ingot_program_desc_t desc, uint32_t flags);
 
 /**
  * Creates the program of @p desc for ingot_program_get_or_create. Typically it calls ingot_program_load with a blob,
  * and ingot_program_build if that fails. Called with no lock held. It may request other programs. Requesting the same
- * program through the cache is INGOT_INVALID_ARGUMENTS.
+ * program through the cache is INGOT_DEADLOCK.
  */
 typedef ingot_status_t (*ingot_program_builder_t)(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                   void *user);
 
 /**
- * Works like ingot_program_create, but creates the program with a custom builder. Only one builder runs per program,
+ * Works like ingot_program_get, but creates the program with a custom builder. Only one builder runs per program,
  * however many threads ask. If it returns INGOT_BUILD_FAILED, every waiting thread gets this status and its detail. If
  * it returns INGOT_OUT_OF_MEMORY, the cache is emptied and the builder is called once more; if that fails too, every
  * waiting thread gets the status. After any other failure, one waiting thread retries once, with its own builder.
  *
- * @retval INGOT_INVALID_ARGUMENTS  Also if the request comes from the builder that is creating the same program.
+ * @retval INGOT_DEADLOCK           As for ingot_program_get.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if the builder returned a program of another descriptor.
  * @return Otherwise the status of the builder.
  */
 INGOT_API ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                      ingot_program_builder_t builder, void *user);
 
-/** Compiles a program and bypasses the in-memory cache. For use in builders. Statuses as ingot_program_create. */
+/** Compiles a program and bypasses the in-memory cache. For use in builders. Statuses as ingot_program_get. */
 INGOT_API ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program_desc_t desc);
 
 /** Creates a program from a blob and bypasses the in-memory cache. For use in builders. Statuses as
@@ -448,7 +474,7 @@ INGOT_API ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t pr
 INGOT_API ingot_status_t ingot_kernel_create(ingot_kernel_t *kernel, ingot_program_t program, uint32_t device_index,
                                              const char *name);
 
-/** Combines ingot_program_create and ingot_kernel_create in one look-up: the fast path from descriptor to kernel. The
+/** Combines ingot_program_get and ingot_kernel_create in one look-up: the fast path from descriptor to kernel. The
  *  caller releases the kernel. Statuses as these two functions. */
 INGOT_API ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc_t desc,
                                           uint32_t device_index, const char *name);

@@ -255,7 +255,7 @@ public:
      * @throws error  INGOT_BUILD_FAILED with the build log, INGOT_UNIMPLEMENTED, INGOT_BACKEND_ERROR,
      *                INGOT_OUT_OF_MEMORY
      */
-    explicit program(const program_desc &desc) { check(ingot_program_create(out(), desc.get())); }
+    explicit program(const program_desc &desc) { check(ingot_program_get(out(), desc.get(), 0)); }
     /**
      * Gets the program from memory, or from a blob without compiling.
      * @throws error  INGOT_BLOB_*: rejected, treat it as a miss and build; INGOT_NOT_CACHEABLE, INGOT_BACKEND_ERROR,
@@ -281,7 +281,7 @@ public:
     static program lookup(const program_desc &desc)
     {
         program found;
-        const ingot_status_t status = ingot_program_lookup(found.out(), desc.get());
+        const ingot_status_t status = ingot_program_get(found.out(), desc.get(), INGOT_PROGRAM_GET_IN_MEMORY);
         if (status != INGOT_NOT_FOUND)
             check(status);
         return found;

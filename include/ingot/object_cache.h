@@ -9,6 +9,29 @@
  * and writes no memory that another thread writes. Threads share objects: one thread creates an object, and any other
  * thread can get it. An object lives until the cache and all callers that hold it have released it.
  *
+ * @code
+ * #include <ingot/object_cache.h>
+ * #include <stdlib.h>
+ *
+ * static ingot_status_t make(void **value, void *user)
+ * {
+ *     *value = calloc(1, *(size_t *)user);
+ *     return *value != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
+ * }
+ *
+ * static void destroy(void *value, void *user)
+ * {
+ *     (void)user;
+ *     free(value);
+ * }
+ *
+ * // Gets the workspace of an input shape. One thread allocates it, and all share it.
+ * ingot_status_t get_workspace(ingot_object_t *workspace, ingot_object_cache_t cache, const char *shape, size_t size)
+ * {
+ *     return ingot_object_cache_get_or_create(workspace, cache, "", shape, "workspace", make, &size, destroy);
+ * }
+ * @endcode
+ *
  * ingot.h describes the conventions: statuses, create / retain / release, struct_size.
  *
  * @par Names
@@ -136,7 +159,7 @@ INGOT_API ingot_status_t ingot_object_cache_take(ingot_object_t *object, ingot_o
 
 /**
  * Creates the object for ingot_object_cache_get_or_create. Called with no lock held. It may request other objects from
- * the cache; requesting the one that it creates is INGOT_INVALID_ARGUMENTS. On failure it should call
+ * the cache; requesting the one that it creates is INGOT_DEADLOCK. On failure it should call
  * ingot_set_error_detail of ingot/backend.h.
  */
 typedef ingot_status_t (*ingot_object_creator_t)(void **value, void *user);
@@ -153,7 +176,8 @@ typedef ingot_status_t (*ingot_object_creator_t)(void **value, void *user);
  * @param[in] creator_user  Passed to @p creator.
  * @param[in] destructor    For this object if it is created here. NULL: the cache's.
  * @retval INGOT_INVALID_ARGUMENTS  An argument other than creator_user and destructor is NULL, or the creator succeeded
- *                                  without an object, or requested its own place.
+ *                                  without an object.
+ * @retval INGOT_DEADLOCK  This thread is creating the object, or its creator waits for what this thread creates.
  * @retval INGOT_OUT_OF_MEMORY
  * @return Otherwise the status that the creator failed with.
  */

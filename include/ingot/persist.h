@@ -8,6 +8,24 @@
  * A directory store holds one entry per program, `<root>/[<namespace>/]<bucket>/<n>/{key.bin,kernel.bin}`. Threads and
  * processes share it. It survives crashes and stays within its limits. doc/store-format.md specifies it. A failing
  * store never makes ingot_persist_program_create fail: programs that cannot be loaded are compiled.
+ *
+ * @code
+ * #include <ingot/ingot.h>
+ * #include <ingot/persist.h>
+ *
+ * // Gets a program from memory, from a directory, or from the compiler. An application opens its storage only once.
+ * ingot_status_t get(ingot_program_t *program, const_ingot_program_desc_t desc, const char *directory)
+ * {
+ *     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+ *     ingot_storage_t storage = NULL;
+ *     info.path = directory;
+ *     ingot_status_t status = ingot_persist_open(&storage, &info);
+ *     if (status == INGOT_SUCCESS)
+ *         status = ingot_persist_program_create(program, desc, storage, NULL);
+ *     ingot_storage_release(storage);
+ *     return status;
+ * }
+ * @endcode
  */
 #ifndef INGOT_PERSIST_H
 #define INGOT_PERSIST_H
@@ -22,10 +40,10 @@ extern "C" {
 
 /** The order in which a full store evicts entries. */
 typedef enum ingot_persist_eviction {
-    INGOT_PERSIST_EVICT_FIFO = 0, /**< Evicts the oldest entry first. */
     /** Evicts the least recently loaded entry first. Times are noted in seconds. FIFO if they cannot be noted. */
-    INGOT_PERSIST_EVICT_LRU = 1,
-    INGOT_PERSIST_EVICT_OFF = 2 /**< Never evicts: blobs that would exceed the limit are not stored. */
+    INGOT_PERSIST_EVICT_LRU = 0,
+    INGOT_PERSIST_EVICT_FIFO = 1, /**< Evicts the oldest entry first. */
+    INGOT_PERSIST_EVICT_OFF = 2   /**< Never evicts: blobs that would exceed the limit are not stored. */
 } ingot_persist_eviction_t;
 
 /** When a storage takes blobs from the driver and stores them. */
@@ -123,7 +141,7 @@ typedef struct ingot_persist_info {
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
-        sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,   \
+        sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_LRU, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,    \
             NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL, 0, 0,             \
             INGOT_PERSIST_ON_MISS_COMPILE                                                                              \
     }
@@ -218,7 +236,7 @@ INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage,
  * @param[out] origin  May be NULL.
  * @retval INGOT_NOT_FOUND  The program would have to be compiled, which the storage's policy forbids
  *                          (INGOT_PERSIST_ON_MISS_FAIL).
- * Other statuses as ingot_program_create.
+ * Other statuses as ingot_program_get.
  */
 INGOT_API ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingot_program_desc_t desc,
                                                       ingot_storage_t storage, ingot_origin_t *origin);
@@ -321,8 +339,9 @@ typedef struct ingot_persist_flush_progress {
     }
 
 /** Receives progress after each program that was stored, failed or turned out not to be cacheable, in the flushing
- * thread with no lock held. Returns 0 to stop the flush, nonzero to continue. */
-typedef int (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress_t *so_far, void *user);
+ * thread with no lock held. Returns INGOT_SUCCESS to continue. Any other status stops the flush and is returned by it.
+ */
+typedef ingot_status_t (*ingot_persist_flush_callback_t)(const ingot_persist_flush_progress_t *so_far, void *user);
 
 /** Flush configuration. */
 typedef struct ingot_persist_flush_info {
@@ -347,9 +366,9 @@ typedef struct ingot_persist_flush_info {
  * @param[in]     info      NULL: as ingot_persist_flush.
  * @param[in,out] progress  The progress, set for every status; the caller sets struct_size. May be NULL.
  * @par Threads  Any number at once.
- * @retval INGOT_BUSY  The time ran out, or the callback stopped the flush: programs are still waiting.
+ * @retval INGOT_BUSY  The time ran out: programs are still waiting.
  * @retval INGOT_INVALID_ARGUMENTS
- * @return Otherwise as ingot_persist_flush.
+ * @return Otherwise the status with which the callback stopped the flush, or as ingot_persist_flush.
  */
 INGOT_API ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                                                   ingot_persist_flush_progress_t *progress);
@@ -462,7 +481,7 @@ INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, con
  *         INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *path,
-                                                    ingot_persist_visit_t select, void *user, uint64_t *entry_count);
+                                                    ingot_persist_select_t select, void *user, uint64_t *entry_count);
 
 /**
  * Creates a chain: a storage that consists of several storages, its tiers, in order. A load returns the blob of the

@@ -67,8 +67,9 @@ INGOT_API ingot_status_t ingot_manifest_record(ingot_storage_t storage, const in
 INGOT_API ingot_status_t ingot_manifest_save(ingot_storage_t storage);
 
 /** Visits one id of a manifest. @p age is the number of runs in a row that did not request it. Pointers are valid only
- *  during the callback. Returns 0 to stop, nonzero to continue. */
-typedef int (*ingot_manifest_visit_t)(size_t id_size, const uint8_t *id, uint32_t age, void *user);
+ *  during the callback. Returns INGOT_SUCCESS to continue. Any other status stops the visit and is returned by
+ *  ingot_manifest_read. */
+typedef ingot_status_t (*ingot_manifest_visit_t)(size_t id_size, const uint8_t *id, uint32_t age, void *user);
 
 /**
  * Calls @p visit for each id of a manifest, in order.

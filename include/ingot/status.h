@@ -40,7 +40,9 @@ typedef enum ingot_status {
     INGOT_BUSY = 18,             /**< Storages: a lock was not acquired in time. */
     /** Storages: a directory or file is owned by or writable by another user, or is not a regular file or directory, or
      * a blob's seal is refused (ingot/trust.h). */
-    INGOT_UNTRUSTED = 19
+    INGOT_UNTRUSTED = 19,
+    /** The request would wait forever, because what it waits for itself waits for the requesting thread. */
+    INGOT_DEADLOCK = 20
 } ingot_status_t;
 
 /** Returns the enumerator's name, e.g. "INGOT_NOT_FOUND", or "unknown status" for any other value. Never NULL. */

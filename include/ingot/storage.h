@@ -6,6 +6,23 @@
  *
  * ingot_storage_create creates a storage from such a table. ingot/persist.h has ready-made storages for the file
  * system, and ingot_persist_program_create, which works with any storage. Library ingot::persist.
+ *
+ * @code
+ * #include <ingot/storage.h>
+ *
+ * static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+ * {
+ *     (void)self; (void)id_size; (void)id; (void)blob;
+ *     return INGOT_NOT_FOUND; // otherwise blob gets bytes, their size, and a function that releases them
+ * }
+ *
+ * // A storage in which nothing can be stored.
+ * ingot_status_t make_storage(ingot_storage_t *storage)
+ * {
+ *     const ingot_storage_ops_t ops = {.struct_size = sizeof(ops), .load = load};
+ *     return ingot_storage_create(storage, &ops, NULL);
+ * }
+ * @endcode
  */
 #ifndef INGOT_STORAGE_H
 #define INGOT_STORAGE_H
@@ -81,14 +98,16 @@ typedef struct ingot_storage_id {
  *
  * @param index  The position of the id in the list.
  * @param blob   For INGOT_SUCCESS, the blob, which the callback must release. Otherwise empty.
- * @return 0 to load no further ids (blobs that have already arrived are still delivered), nonzero to continue.
+ * @return INGOT_SUCCESS to continue. After any other status, no further ids are loaded (blobs that have already arrived
+ *         are still delivered), and ingot_storage_load_many returns the first such status.
  */
-typedef int (*ingot_storage_on_loaded_t)(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user);
+typedef ingot_status_t (*ingot_storage_on_loaded_t)(size_t index, ingot_status_t status, ingot_buffer_t *blob,
+                                                    void *user);
 
 /**
  * Loads several blobs, in less time than single loads would take. Calls @p on_loaded once for each id, in any order,
- * with a status of ingot_storage_ops_t::load. A failure concerns only its own blob. After @p on_loaded has returned 0,
- * ids that have not been requested yet are left out, without a call. Any number of threads may call it at once.
+ * with a status of ingot_storage_ops_t::load. A failure concerns only its own blob. After @p on_loaded has stopped the
+ * load, ids that have not been requested yet are left out, without a call. Any number of threads may call it at once.
  */
 typedef void (*ingot_storage_load_many_t)(void *self, size_t count, const ingot_storage_id_t *ids,
                                           ingot_storage_on_loaded_t on_loaded, void *user);
@@ -146,7 +165,8 @@ INGOT_API ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_s
                                             ingot_buffer_t *blob);
 /** Loads several blobs as ingot_storage_load does, at once if the storage can (ingot_storage_set_load_many). A chain
  *  asks each tier only for what the tiers before it lack. Calls @p on_loaded once for each id, in any order, until it
- *  returns 0. @retval INGOT_INVALID_ARGUMENTS  on_loaded was not called. */
+ *  returns a status other than INGOT_SUCCESS. @return That status, or INGOT_SUCCESS.
+ *  @retval INGOT_INVALID_ARGUMENTS  on_loaded was not called. */
 INGOT_API ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
                                                  ingot_storage_on_loaded_t on_loaded, void *user);
 /** Stores a blob through the table. Statuses as in ingot_storage_ops_t; INGOT_READ_ONLY if the table has no store.

@@ -133,7 +133,7 @@ private:
 double build(ingot_program_desc_t desc, ingot_program_t *program)
 {
     const Clock::time_point start = Clock::now();
-    const ingot_status_t status = ingot_program_create(program, desc);
+    const ingot_status_t status = ingot_program_get(program, desc, 0);
     const double time = microseconds_since(start);
     require_ingot(status, "build");
     return time;

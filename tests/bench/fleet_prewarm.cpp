@@ -142,11 +142,11 @@ double measure_gets(ingot_storage_t tier, const Ids &ids)
     });
 }
 
-int on_loaded(size_t, ingot_status_t status, ingot_buffer_t *blob, void *)
+ingot_status_t on_loaded(size_t, ingot_status_t status, ingot_buffer_t *blob, void *)
 {
     require_ingot(status, "load of several");
     blob->release(blob);
-    return 1;
+    return INGOT_SUCCESS;
 }
 
 double measure_load_many(ingot_storage_t tier, const Ids &ids)

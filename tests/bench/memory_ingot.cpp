@@ -58,7 +58,7 @@ ingot_backend_ops_t noop_operations()
 inline bool get_program(ingot_program_desc_t desc)
 {
     ingot_program_t program = nullptr;
-    const bool ok = ingot_program_create(&program, desc) == INGOT_SUCCESS;
+    const bool ok = ingot_program_get(&program, desc, 0) == INGOT_SUCCESS;
     ingot_program_release(program);
     return ok;
 }

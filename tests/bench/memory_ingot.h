@@ -32,13 +32,13 @@ private:
 
 /* An atomic load, a retain and a release on the thread's own cache line. No cache can do less for a hit. */
 std::unique_ptr<Subject> make_floor();
-/* ingot_program_create and ingot_program_release, with one of `entries` descriptors whose programs are in memory. */
+/* ingot_program_get and ingot_program_release, with one of `entries` descriptors whose programs are in memory. */
 std::unique_ptr<Subject> make_hit(size_t entries);
 /* ingot_kernel_get and ingot_kernel_release, with such a descriptor whose program has 8 kernels. */
 std::unique_ptr<Subject> make_fast_kernel(size_t entries);
 /* Makes a new descriptor that equals one of `entries`, creates its program, and releases both. */
 std::unique_ptr<Subject> make_content_hit(size_t entries);
-/* The same, with ingot_kernel_get instead of ingot_program_create. */
+/* The same, with ingot_kernel_get instead of ingot_program_get. */
 std::unique_ptr<Subject> make_content_kernel(size_t entries);
 /* A miss, an insertion and an eviction in a full cache of `entries` programs, including the descriptor and the
  * releases. */

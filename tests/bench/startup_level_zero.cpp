@@ -86,7 +86,7 @@ void measure_module(const Device &device, const std::string &path)
         bench::describe(device.context, INGOT_SOURCE_SPIRV, {path, path, ""}, INGOT_PROGRAM_NO_MEMORY_CACHE);
     ingot_program_t program = nullptr;
     const Clock::time_point start = Clock::now();
-    require_ingot(ingot_program_create(&program, desc), path);
+    require_ingot(ingot_program_get(&program, desc, 0), path);
     const double build_us = microseconds_since(start);
     const std::vector<uint8_t> blob = bench::blob_of(program);
     const std::vector<uint8_t> binary = binary_of(program);

@@ -33,7 +33,7 @@ Blobs blobs_in(const fs::path &root)
     const auto add = [](const ingot_persist_entry_t *entry, void *user) {
         auto *to = static_cast<Visit *>(user);
         to->found[{entry->id, entry->id + entry->id_size}] = blob_of(to->store, entry);
-        return 1;
+        return INGOT_SUCCESS;
     };
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(store.get(), add, &visit));
     return visit.found;

@@ -274,7 +274,7 @@ TEST(Blob, ThatIsBadFailsNobodyWhoAskedWithoutOne)
         threads.emplace_back([&, i] {
             ingot_program_t program = nullptr;
             const ingot_status_t status =
-                i % 2 == 0 ? ingot_program_create(&program, desc.get())
+                i % 2 == 0 ? ingot_program_get(&program, desc.get(), 0)
                            : ingot_program_create_from_cache_blob(&program, desc.get(), bad.size(), bad.data());
             created += i % 2 == 0 && status == INGOT_SUCCESS;
             strange += status != INGOT_SUCCESS && status != INGOT_BLOB_TRUNCATED;

@@ -153,7 +153,7 @@ void make_blob(ingot_program_desc_t desc, const std::string &path)
 {
     ingot_program_t program = nullptr;
     size_t size = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, nullptr)) << ingot_last_error_detail();
     std::string blob(size, '\0');
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_get_cache_blob(program, &size, reinterpret_cast<uint8_t *>(&blob[0])));

@@ -73,7 +73,7 @@ TEST(Program, IsLinkedWithItsLinkOptionsOrRefused)
     }
     const Desc desc = describe(make_context(), text);
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
     EXPECT_STRNE("", ingot_last_error_detail());
 }
 
@@ -111,14 +111,14 @@ TEST(Program, TakesSpecializationConstantsOrSaysThatItDoesNot)
         text.spec_constants = {{99, 7}};
         const Desc lacking = describe(context, text);
         ingot_program_t none = nullptr;
-        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&none, lacking.get()));
+        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&none, lacking.get(), 0));
         EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "99")) << ingot_last_error_detail();
     } else {
         ProgramText text = device().two_kernels();
         text.spec_constants = {{3, 7}};
         const Desc desc = describe(context, text);
         ingot_program_t none = nullptr;
-        EXPECT_NE(INGOT_SUCCESS, ingot_program_create(&none, desc.get()));
+        EXPECT_NE(INGOT_SUCCESS, ingot_program_get(&none, desc.get(), 0));
         EXPECT_EQ(nullptr, none);
         EXPECT_STRNE("", ingot_last_error_detail());
     }
@@ -183,7 +183,7 @@ TEST(Program, FailureTellsTheBuildLogAndLeavesNoEntry)
         for (uint64_t attempt = 0; attempt < 2; ++attempt) {
             const uint64_t failures = stats_of(context).build_failures;
             ingot_program_t program = nullptr;
-            EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+            EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
             EXPECT_EQ(nullptr, program);
             EXPECT_STRNE("", ingot_last_error_detail());
             EXPECT_EQ(failures + 1, stats_of(context).build_failures); /* it was tried again */
@@ -192,7 +192,7 @@ TEST(Program, FailureTellsTheBuildLogAndLeavesNoEntry)
     }
     ingot_program_t program = nullptr;
     const Desc desc = describe(context, device().failing());
-    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "no_such_name")) << ingot_last_error_detail();
 }
 
@@ -205,7 +205,7 @@ TEST(Program, FailureIsToldToEveryWaiter)
     for (int i = 0; i < 8; ++i) {
         threads.emplace_back([&] {
             ingot_program_t program = nullptr;
-            told += ingot_program_create(&program, desc.get()) == INGOT_BUILD_FAILED &&
+            told += ingot_program_get(&program, desc.get(), 0) == INGOT_BUILD_FAILED &&
                     strstr(ingot_last_error_detail(), "no_such_name") != nullptr;
         });
     }
@@ -253,7 +253,7 @@ TEST(Program, IsBuiltOnceForAllWhoAskAtOnce)
     for (int i = 0; i < 8; ++i) {
         threads.emplace_back([&] {
             ingot_program_t program = nullptr;
-            made += ingot_program_create(&program, desc.get()) == INGOT_SUCCESS;
+            made += ingot_program_get(&program, desc.get(), 0) == INGOT_SUCCESS;
             ingot_program_release(program);
         });
     }

@@ -41,7 +41,7 @@ __attribute__((noinline)) long hits_c_program(World &world, long count)
     long found = 0;
     for (long i = 0; i < count; ++i) {
         ingot_program_t program = nullptr;
-        if (ingot_program_create(&program, desc) != INGOT_SUCCESS)
+        if (ingot_program_get(&program, desc, 0) != INGOT_SUCCESS)
             return -1;
         ++found;
         ingot_program_release(program);

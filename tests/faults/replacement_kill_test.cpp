@@ -101,9 +101,11 @@ ingot_status_t read_recorded(const fs::path &path, Bytes *blob)
     Bytes first;
     const auto keep_first = [](size_t size, const uint8_t *id, uint32_t, void *user) {
         static_cast<Bytes *>(user)->assign(id, id + size);
-        return 0;
+        return INGOT_BUSY;
     };
-    const ingot_status_t status = ingot_manifest_read(path.c_str(), keep_first, &first);
+    ingot_status_t status = ingot_manifest_read(path.c_str(), keep_first, &first);
+    if (status == INGOT_BUSY) /* stopped at the first id */
+        status = INGOT_SUCCESS;
     blob->clear();
     for (const Bytes &known : {kOld, kNew})
         if (first == id_of(program_of(context, known)))

@@ -131,7 +131,7 @@ struct ProgramText {
 inline Program create_program(const Desc &desc)
 {
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc.get())) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc.get(), 0)) << ingot_last_error_detail();
     return Program(program);
 }
 

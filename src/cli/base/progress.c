@@ -40,7 +40,7 @@ void progress_tell(struct progress *progress, uint64_t done, uint64_t total, uin
     progress_say(progress, text);
 }
 
-int progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user)
+ingot_status_t progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *user)
 {
     struct progress *progress = user;
     if (so_far->removed_count != 0) {
@@ -49,7 +49,7 @@ int progress_follow_upkeep(const ingot_persist_upkeep_progress_t *so_far, void *
     } else {
         progress_tell(progress, so_far->entry_count, 0, so_far->bytes);
     }
-    return !interrupt_seen();
+    return interrupt_seen() ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
 void progress_fini(struct progress *progress)

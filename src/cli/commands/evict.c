@@ -207,6 +207,8 @@ static int evict(struct evicting *evicting)
     if (status == INGOT_SUCCESS && evicting->is_to_clear && !interrupt_seen())
         status = ingot_persist_clear(storage); /* also removes the recipes that the store keeps */
     progress_fini(&progress);
+    if (status == INGOT_BUSY && interrupt_seen())
+        status = INGOT_SUCCESS;
     int result = interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
     if (status != INGOT_SUCCESS)
         result = store_failed("evicting", status);

@@ -45,13 +45,13 @@ static const struct command_option options[] = {
     {.help = NULL},
 };
 
-static int note_item(size_t size, const uint8_t *bytes, uint32_t age, void *user)
+static ingot_status_t note_item(size_t size, const uint8_t *bytes, uint32_t age, void *user)
 {
     struct listing *listing = user;
     listing->items = memory_grow(listing->items, listing->item_count, sizeof(*listing->items));
     listing->items[listing->item_count] = (struct item){listing->item_count, age, size, memory_copy(size, bytes), NULL};
     ++listing->item_count;
-    return 1;
+    return INGOT_SUCCESS;
 }
 
 /* ---- names, which only the store has ---- */

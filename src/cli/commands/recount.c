@@ -79,7 +79,7 @@ static int run(void *values)
     count.user = &progress;
     const ingot_status_t status = ingot_persist_recount(storage, &count);
     progress_fini(&progress);
-    if (status != INGOT_SUCCESS) {
+    if (status != INGOT_SUCCESS && !interrupt_seen()) {
         code = store_failed("counting", status);
     } else {
         if (recounting->common.is_json)

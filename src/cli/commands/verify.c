@@ -58,14 +58,14 @@ static void tell_problem(struct verifying *verifying, const ingot_persist_entry_
     (void)putchar('\n');
 }
 
-static int follow(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t follow(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry, void *user)
 {
     struct verifying *verifying = user;
     progress_tell(&verifying->progress, so_far->done_count, so_far->entry_count, so_far->done_bytes);
     if (entry->status != INGOT_SUCCESS)
         tell_problem(verifying, entry);
     verifying->untrusted_count += entry->status == INGOT_UNTRUSTED;
-    return !interrupt_seen();
+    return interrupt_seen() ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
 static void print_text(const ingot_persist_verification_t *found, bool is_interrupted)
@@ -124,7 +124,7 @@ static int run(void *values)
     progress_init(&verifying->progress, "verifying");
     const ingot_status_t status = ingot_persist_verify(storage, verifying->is_repair, follow, verifying, &found);
     progress_fini(&verifying->progress);
-    if (status != INGOT_SUCCESS) {
+    if (status != INGOT_SUCCESS && !interrupt_seen()) {
         code = store_failed("verifying", status);
         cJSON_Delete(verifying->problems);
     } else {

@@ -96,28 +96,30 @@ cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *fac
 }
 
 struct visit {
-    ingot_persist_visit_t next;
+    entry_visitor next;
+    bool is_stopped;
     void *user;
     struct progress progress;
     uint64_t count;
     uint64_t bytes;
 };
 
-static int visit_entry(const ingot_persist_entry_t *facts, void *user)
+static ingot_status_t visit_entry(const ingot_persist_entry_t *facts, void *user)
 {
     struct visit *visit = user;
     visit->bytes += facts->bytes;
     progress_tell(&visit->progress, ++visit->count, 0, visit->bytes);
-    return !interrupt_seen() && visit->next(facts, visit->user) != 0;
+    visit->is_stopped = interrupt_seen() || visit->next(facts, visit->user) == 0;
+    return visit->is_stopped ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
-int entry_visit_all(ingot_storage_t storage, ingot_persist_visit_t visit_one, void *user)
+int entry_visit_all(ingot_storage_t storage, entry_visitor visit_one, void *user)
 {
     struct visit visit = {.next = visit_one, .user = user};
     progress_init(&visit.progress, "reading");
     const ingot_status_t status = ingot_persist_for_each(storage, visit_entry, &visit);
     progress_fini(&visit.progress);
-    if (status != INGOT_SUCCESS)
+    if (status != INGOT_SUCCESS && !visit.is_stopped)
         return store_failed("reading the store", status);
     return interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
 }

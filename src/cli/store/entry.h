@@ -33,9 +33,11 @@ const char *entry_title(const cJSON *blob);
 /* Loads an entry's blob and describes it in the same way. */
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts);
 
+/* Returns 0 to stop the visit, nonzero to continue. */
+typedef int (*entry_visitor)(const ingot_persist_entry_t *entry, void *user);
 /* Visits entries until all are visited or the user presses Ctrl-C. Shows the progress on a terminal, and reports
  * failures. Returns an exit_code. */
-int entry_visit_all(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
+int entry_visit_all(ingot_storage_t storage, entry_visitor visit, void *user);
 
 /* Finds the only entry whose name is `wanted` or begins with it. If there are none or several, prints a message and
  * returns EXIT_FINDING. */

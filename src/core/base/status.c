@@ -36,6 +36,7 @@ const char *ingot_status_name(ingot_status_t status)
     case INGOT_NO_SPACE: return "INGOT_NO_SPACE";
     case INGOT_BUSY: return "INGOT_BUSY";
     case INGOT_UNTRUSTED: return "INGOT_UNTRUSTED";
+    case INGOT_DEADLOCK: return "INGOT_DEADLOCK";
     }
     return "unknown status";
 }

@@ -12,6 +12,7 @@ enum flight_failure flight_failure_of(ingot_status_t status)
     case INGOT_BUILD_FAILED:
     case INGOT_OUT_OF_MEMORY: /* the pilot has already emptied the cache and retried */ return FAILURE_FOR_ALL;
     case INGOT_INVALID_ARGUMENTS:
+    case INGOT_DEADLOCK:
     case INGOT_NOT_CACHEABLE:
     case INGOT_BLOB_TRUNCATED:
     case INGOT_BLOB_CORRUPT:

@@ -71,7 +71,7 @@ void flights_add(struct cache_flights *flights, struct cache_flight *flight, con
 void flights_discard(struct cache_flights *flights, cache_group_filter filter, const void *wanted);
 
 /* Records that the calling thread waits for the flight. Must be called before flight_wait. Returns
- * INGOT_INVALID_ARGUMENTS, and records nothing, if the wait would never end: that is, if the calling thread is the
+ * INGOT_DEADLOCK, and records nothing, if the wait would never end: that is, if the calling thread is the
  * pilot, or the pilot waits, directly or through other threads, for a flight of the calling thread. */
 ingot_status_t flight_may_wait(struct cache_flight *flight);
 /* Waits, with the lock released, until the flight has landed or the passenger has become its pilot. */

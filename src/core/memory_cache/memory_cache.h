@@ -51,10 +51,10 @@ typedef ingot_status_t (*cache_maker)(struct cache_entry **entry, size_t *bytes,
  *
  * If a maker fails, what the waiting threads get depends on the failure. After INGOT_BUILD_FAILED or
  * INGOT_OUT_OF_MEMORY, all get the same failure with its error message. After INGOT_INVALID_ARGUMENTS,
- * INGOT_NOT_CACHEABLE or any INGOT_BLOB_*, which that maker's arguments caused, each starts over. After any other
- * failure, one of them tries once more; if that fails too, the others get that failure.
+ * INGOT_DEADLOCK, INGOT_NOT_CACHEABLE or any INGOT_BLOB_*, which that maker's arguments caused, each starts over. After
+ * any other failure, one of them tries once more; if that fails too, the others get that failure.
  *
- * A maker that requests its own key gets INGOT_INVALID_ARGUMENTS. An entry is returned but not kept if it alone exceeds
+ * A maker that requests its own key gets INGOT_DEADLOCK. An entry is returned but not kept if it alone exceeds
  * the byte limit, or if the cache was cleared or closed while it was being made.
  *
  * If a maker returns INGOT_OUT_OF_MEMORY, the cache is emptied (EVICTED_MEMORY) and the maker is called once more,

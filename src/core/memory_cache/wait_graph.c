@@ -91,10 +91,10 @@ ingot_status_t wait_graph_begin_wait(const struct graph_work *work)
     os_mutex_unlock(&graph_lock);
 
     if (is_own)
-        return error_set(INGOT_INVALID_ARGUMENTS, "this thread requested what it is making");
+        return error_set(INGOT_DEADLOCK, "this thread requested what it is making");
     if (is_ring)
         return error_set(
-            INGOT_INVALID_ARGUMENTS,
+            INGOT_DEADLOCK,
             "this thread requested what another thread is making, which waits for what this thread is making");
     return INGOT_SUCCESS;
 }

@@ -39,7 +39,7 @@ void wait_graph_end(struct graph_work *work);
 void wait_graph_hand_over(struct graph_work *work, struct graph_worker *to);
 
 /* Notes that the calling thread waits for the work until it calls wait_graph_end_wait. The work must stay valid until
- * then. Returns INGOT_INVALID_ARGUMENTS, and notes nothing, if the work waits for this thread or is its own. */
+ * then. Returns INGOT_DEADLOCK, and notes nothing, if the work waits for this thread or is its own. */
 ingot_status_t wait_graph_begin_wait(const struct graph_work *work);
 void wait_graph_end_wait(void);
 

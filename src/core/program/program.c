@@ -281,11 +281,35 @@ ingot_status_t program_request(struct ingot_program **program, const struct ingo
     return request_program(program, desc, build_default, NULL, pending);
 }
 
-ingot_status_t ingot_program_create(ingot_program_t *program, const_ingot_program_desc_t desc)
+static ingot_status_t find_in_memory(ingot_program_t *program, const struct ingot_program_desc *desc)
+{
+    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
+    const bool is_transient = keeps_out_of_cache(desc);
+    const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo, group_of(desc),
+                                          is_transient};
+    struct cache_entry *entry = is_transient ? memory_cache_find(desc->context->programs, &request)
+                                             : memory_cache_get(desc->context->programs, &request);
+    if (entry == NULL)
+        return error_set(INGOT_NOT_FOUND, "the program is not in memory");
+    *program = (struct ingot_program *)entry;
+    program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
+    return INGOT_SUCCESS;
+}
+
+/* Handles flags out of the way of requests without any. */
+__attribute__((cold, noinline)) static ingot_status_t get_with(ingot_program_t *program,
+                                                               const struct ingot_program_desc *desc, uint32_t flags)
+{
+    if (flags != INGOT_PROGRAM_GET_IN_MEMORY)
+        return error_set(INGOT_INVALID_ARGUMENTS, "flags has an unknown flag");
+    return find_in_memory(program, desc);
+}
+
+ingot_status_t ingot_program_get(ingot_program_t *program, const_ingot_program_desc_t desc, uint32_t flags)
 {
     if (program == NULL || desc == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
-    return get_or_create(program, desc, build_default, NULL);
+    return flags == 0 ? get_or_create(program, desc, build_default, NULL) : get_with(program, desc, flags);
 }
 
 ingot_status_t ingot_program_get_or_create(ingot_program_t *program, const_ingot_program_desc_t desc,
@@ -315,23 +339,6 @@ ingot_status_t ingot_program_create_from_cache_blob(ingot_program_t *program, co
     if (program == NULL || desc == NULL || (cache_blob == NULL && size != 0))
         return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or cache_blob is NULL");
     return get_or_create(program, desc, load_given_blob, &blob);
-}
-
-ingot_status_t ingot_program_lookup(ingot_program_t *program, const_ingot_program_desc_t desc)
-{
-    if (program == NULL || desc == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "program or desc is NULL");
-    struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
-    const bool is_transient = keeps_out_of_cache(desc);
-    const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo, group_of(desc),
-                                          is_transient};
-    struct cache_entry *entry = is_transient ? memory_cache_find(desc->context->programs, &request)
-                                             : memory_cache_get(desc->context->programs, &request);
-    if (entry == NULL)
-        return error_set(INGOT_NOT_FOUND, "the program is not in memory");
-    *program = (struct ingot_program *)entry;
-    program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");
-    return INGOT_SUCCESS;
 }
 
 void ingot_program_retain(ingot_program_t program)

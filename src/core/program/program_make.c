@@ -4,6 +4,7 @@
  * Devices with equal identities share one compilation: the program is compiled for the first of them, and the others
  * load that binary. If a blob lacks the binaries of some devices, they are compiled in the same way.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@
 #include "core/descriptor/desc_texts.h"
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
+#include "util/hex.h"
 
 /* Memory for a few sources and devices, so that loading a small program needs no temporary allocations. */
 enum { WORKSHOP_ROOM = 512 };
@@ -368,15 +370,41 @@ ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc,
     return status;
 }
 
+/* Reports the first field in which a blob differs from what the descriptor needs, by its name and both digests.
+ * `found`: NULL if the blob has none. */
+static ingot_status_t tell_difference(ingot_status_t status, const char *field, const uint8_t *expected,
+                                      const uint8_t *found)
+{
+    char of_blob[2 * DIGEST_SIZE + 1] = "nothing";
+    char wanted[2 * DIGEST_SIZE + 1] = "";
+    hex_put(wanted, DIGEST_SIZE, expected);
+    if (found != NULL)
+        hex_put(of_blob, DIGEST_SIZE, found);
+    return error_set(status, "%s: expected %.16s, the blob has %.16s", field, wanted, of_blob);
+}
+
+/* The blob has no binary for any device. Compares the identity of the first device with that of the blob's first
+ * binary. */
+static ingot_status_t tell_device(const struct workshop *shop, const struct blob_view *blob)
+{
+    uint64_t size = 0;
+    char field[64];
+    (void)snprintf(field, sizeof(field), "device[%u] (device, driver and compiler)",
+                   (unsigned)shop->classes.classes[0].device);
+    return tell_difference(INGOT_BLOB_STALE, field, shop->classes.classes[0].identity->digest,
+                           blob->section_count != 0 ? blob_section_at(blob, 0, &size) : NULL);
+}
+
 /* Checks that a valid blob is for this descriptor, and looks up its binary for each class of devices. */
 static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *blob, const struct cache_blob_id *id,
                                  size_t *found)
 {
     *found = 0;
     if (memcmp(blob->program_digest, id->program_digest, DIGEST_SIZE) != 0)
-        return error_set(INGOT_BLOB_MISMATCH, "the blob is of another program");
+        return tell_difference(INGOT_BLOB_MISMATCH, "program", id->program_digest, blob->program_digest);
     if (memcmp(blob->library_digest, id->library_digest, DIGEST_SIZE) != 0)
-        return error_set(INGOT_BLOB_STALE, "the blob is of another backend or of a library with other rules");
+        return tell_difference(INGOT_BLOB_STALE, "library (backend and rules)", id->library_digest,
+                               blob->library_digest);
     ingot_status_t status = device_classes_init(&shop->classes, shop->desc, &shop->arena);
     if (status != INGOT_SUCCESS)
         return status;
@@ -385,8 +413,7 @@ static ingot_status_t match_blob(struct workshop *shop, const struct blob_view *
         class->binary = blob_find_section(blob, class->identity->digest);
         *found += class->binary.bytes != NULL;
     }
-    return *found != 0 ? INGOT_SUCCESS
-                       : error_set(INGOT_BLOB_STALE, "the blob is for other devices, drivers or compilers");
+    return *found != 0 ? INGOT_SUCCESS : tell_device(shop, blob);
 }
 
 /* Compiles for the devices that the blob has no binaries for. Appends the compiler's output to the blob's log. */

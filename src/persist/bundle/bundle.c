@@ -196,8 +196,8 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
 {
     const struct bundle_file *file = &bundle->file;
     struct id_reader reader = {bundle, INGOT_BUFFER_INIT};
-    int goes_on = 1;
-    for (uint64_t i = 0; i < file->entry_count && goes_on != 0; ++i) {
+    ingot_status_t visited = INGOT_SUCCESS;
+    for (uint64_t i = 0; i < file->entry_count && visited == INGOT_SUCCESS; ++i) {
         const struct bundle_record record = bundle_file_record(file, i);
         const uint8_t *id = NULL;
         const ingot_status_t status = read_id(&reader, &record, &id);
@@ -217,10 +217,10 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
             .id_size = is_sound ? (size_t)record.id_size : 0,
             .id = is_sound ? id : NULL,
         };
-        goes_on = visit(&entry, user);
+        visited = visit(&entry, user);
     }
     memory_release_buffer(&reader.memory);
-    return INGOT_SUCCESS;
+    return visited;
 }
 
 ingot_status_t bundle_load_entry(const struct bundle *bundle, const ingot_persist_entry_t *entry, ingot_buffer_t *id,

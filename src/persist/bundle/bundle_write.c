@@ -19,7 +19,7 @@
 
 struct writing {
     ingot_storage_t storage;
-    ingot_persist_visit_t select;
+    ingot_persist_select_t select;
     void *user;
     ingot_allocator_t allocator;
     struct replacement replacement;
@@ -27,7 +27,6 @@ struct writing {
     struct bundle_record *records;
     size_t count;
     size_t capacity;
-    ingot_status_t status; /* the first failure */
 };
 
 static bool grow(struct writing *writing)
@@ -80,21 +79,21 @@ static bool is_failure(ingot_status_t status)
     return status == INGOT_IO_ERROR || status == INGOT_OUT_OF_MEMORY;
 }
 
-static int write_entry(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t write_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct writing *writing = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     if (is_failure(entry->status))
-        writing->status = ingot_set_error_detail(entry->status, "%s", entry->reason);
+        return ingot_set_error_detail(entry->status, "%s", entry->reason);
     if (entry->status != INGOT_SUCCESS || (writing->select != NULL && writing->select(entry, writing->user) == 0))
-        return writing->status == INGOT_SUCCESS;
-    const ingot_status_t loaded = ingot_persist_load_sealed_entry(writing->storage, entry, &blob);
-    if (is_failure(loaded))
-        writing->status = loaded;
-    else if (loaded == INGOT_SUCCESS)
-        writing->status = add(writing, entry, &blob);
+        return INGOT_SUCCESS;
+    ingot_status_t status = ingot_persist_load_sealed_entry(writing->storage, entry, &blob);
+    if (status == INGOT_SUCCESS)
+        status = add(writing, entry, &blob);
+    else if (!is_failure(status))
+        status = INGOT_SUCCESS; /* the entry is left out */
     memory_release_buffer(&blob);
-    return writing->status == INGOT_SUCCESS;
+    return status;
 }
 
 static int compare(const void *left_record, const void *right_record)
@@ -171,7 +170,7 @@ static ingot_status_t write_index(struct writing *writing)
     return replacement_write(&writing->replacement, 0, sizeof(header), header);
 }
 
-ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *path, ingot_persist_visit_t select,
+ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *path, ingot_persist_select_t select,
                                           void *user, uint64_t *entry_count)
 {
     struct writing writing = {.storage = storage, .select = select, .user = user, .end = BUNDLE_HEADER_SIZE};
@@ -182,8 +181,6 @@ ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *p
     if (status != INGOT_SUCCESS)
         return status;
     status = ingot_persist_for_each(storage, write_entry, &writing);
-    if (status == INGOT_SUCCESS)
-        status = writing.status;
     if (status == INGOT_SUCCESS && writing.count > 1)
         qsort(writing.records, writing.count, sizeof(*writing.records), compare);
     if (status == INGOT_SUCCESS)

@@ -74,11 +74,10 @@ ingot_status_t ingot_manifest_read(const char *path, ingot_manifest_visit_t visi
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path or visit is missing");
     (void)memory_init(&allocator, NULL);
     manifest_init(&manifest, &allocator);
-    const ingot_status_t status = manifest_read(&manifest, path);
-    for (size_t i = 0; i < manifest.ids.count; ++i) {
+    ingot_status_t status = manifest_read(&manifest, path);
+    for (size_t i = 0; status == INGOT_SUCCESS && i < manifest.ids.count; ++i) {
         const struct listed_id *listed = &manifest.ids.ids[i];
-        if (!visit(listed->size, listed->bytes, listed->age, user))
-            break;
+        status = visit(listed->size, listed->bytes, listed->age, user);
     }
     manifest_fini(&manifest);
     return status;

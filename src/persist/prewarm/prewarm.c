@@ -76,7 +76,7 @@ static void keep(struct ingot_prewarm *prewarm, struct ahead_item *item, ingot_s
     }
 }
 
-static int on_loaded(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user)
+static ingot_status_t on_loaded(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user)
 {
     const struct group *group = user;
     struct ingot_prewarm *prewarm = group->prewarm;
@@ -90,9 +90,9 @@ static int on_loaded(size_t index, ingot_status_t status, ingot_buffer_t *blob, 
     ahead_unlock(prewarm->ahead);
     memory_release_buffer(&rest);
     if (!goes_on || !process_end_enter())
-        return 0;
+        return INGOT_BUSY;
     process_end_leave();
-    return 1;
+    return INGOT_SUCCESS;
 }
 
 /* Gives up the items that the storage did not deliver, because the prewarm is ending. */

@@ -149,9 +149,9 @@ struct many {
     const ingot_storage_id_t *ids;
     ingot_storage_on_loaded_t on_loaded;
     void *user;
-    size_t tier;   /* the tier that is asked now */
-    bool is_ended; /* on_loaded returned 0 */
-    size_t count;  /* number of ids that this tier is asked for */
+    size_t tier;          /* the tier that is asked now */
+    ingot_status_t ended; /* the status with which on_loaded stopped the load; INGOT_SUCCESS if it did not */
+    size_t count;         /* number of ids that this tier is asked for */
     ingot_storage_id_t asked[PART];
     struct {
         size_t number;   /* index in ids */
@@ -171,7 +171,7 @@ static void note_reason(struct many *many, size_t number, ingot_status_t status)
     error_text_copy(many->reasons[number].detail, REASON_CAPACITY, ingot_last_error_detail());
 }
 
-static int on_tier_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+static ingot_status_t on_tier_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
 {
     struct many *many = user;
     const size_t number = many->wanted[index].number;
@@ -182,12 +182,13 @@ static int on_tier_loaded(size_t index, ingot_status_t status, ingot_buffer_t *k
         note_reason(many, number, status);
         many->wanted[index].is_lacking = true;
         if (many->tier + 1 < many->chain->count)
-            return !many->is_ended;
+            return many->ended;
         status = ingot_set_error_detail(many->reasons[number].status, "%s", many->reasons[number].detail);
     }
-    if (many->on_loaded(number, status, kept, many->user) == 0)
-        many->is_ended = true;
-    return !many->is_ended;
+    status = many->on_loaded(number, status, kept, many->user);
+    if (many->ended == INGOT_SUCCESS)
+        many->ended = status;
+    return many->ended;
 }
 
 /* Keeps only the ids that the tier did not provide, to ask the next tier for them. */
@@ -204,7 +205,7 @@ static void keep_lacking(struct many *many)
     }
 }
 
-/* Loads up to PART ids. Returns false if on_loaded returned 0. */
+/* Loads up to PART ids. Returns false if on_loaded stopped the load. */
 static bool load_part(const struct chain *chain, const struct storage_around *around, struct many *many)
 {
     struct front front = {.chain = chain, .around = around};
@@ -215,12 +216,12 @@ static bool load_part(const struct chain *chain, const struct storage_around *ar
         many->reasons[i].status = INGOT_NOT_FOUND;
         (void)snprintf(many->reasons[i].detail, REASON_CAPACITY, "no tier has the blob");
     }
-    for (many->tier = 0; many->tier < chain->count && many->count != 0 && !many->is_ended; ++many->tier) {
+    for (many->tier = 0; many->tier < chain->count && many->count != 0 && many->ended == INGOT_SUCCESS; ++many->tier) {
         storage_load_many_kept(chain->tiers[many->tier], front.around, many->count, many->asked, on_tier_loaded, many);
         keep_lacking(many);
         pass(&front, many->tier);
     }
-    return !many->is_ended;
+    return many->ended == INGOT_SUCCESS;
 }
 
 struct part {
@@ -229,7 +230,7 @@ struct part {
     void *user;
 };
 
-static int on_part_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+static ingot_status_t on_part_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
 {
     const struct part *part = user;
     return part->on_loaded(part->first + index, status, kept, part->user);
@@ -245,7 +246,7 @@ static void load_many_kept(void *self, const struct storage_around *around, size
     many.chain = self;
     many.on_loaded = on_part_loaded;
     many.user = &part;
-    many.is_ended = false;
+    many.ended = INGOT_SUCCESS;
     for (; part.first < count; part.first += PART) {
         many.ids = &ids[part.first];
         many.count = count - part.first < PART ? count - part.first : PART;

@@ -36,7 +36,7 @@ bool storage_loads_many(ingot_storage_t storage)
 
 /* ---- kept bytes, see storage.h ---- */
 
-static int receive_own(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+static ingot_status_t receive_own(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
 {
     const struct receiver *receiver = user;
     const ingot_storage_id_t *id = &receiver->ids[index];
@@ -44,7 +44,7 @@ static int receive_own(size_t index, ingot_status_t status, ingot_buffer_t *kept
     return receiver->on_loaded(index, status, kept, receiver->user);
 }
 
-static int receive_forwarded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+static ingot_status_t receive_forwarded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
 {
     const struct receiver *receiver = user;
     (void)storage_count_load(receiver->storage, status);
@@ -57,7 +57,7 @@ static void load_each(ingot_storage_t storage, const struct receiver *receiver, 
         ingot_buffer_t kept = INGOT_BUFFER_INIT;
         const ingot_storage_id_t *id = &receiver->ids[i];
         const ingot_status_t status = storage_load_kept(storage, false, receiver->around, id->size, id->bytes, &kept);
-        if (receiver->on_loaded(i, status, &kept, receiver->user) == 0)
+        if (receiver->on_loaded(i, status, &kept, receiver->user) != INGOT_SUCCESS)
             return;
     }
 }
@@ -77,7 +77,7 @@ void storage_load_many_kept(ingot_storage_t storage, const struct storage_around
 
 /* ---- plain blobs ---- */
 
-static int receive_opened(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+static ingot_status_t receive_opened(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
 {
     const struct receiver *receiver = user;
     if (status == INGOT_SUCCESS)
@@ -85,17 +85,34 @@ static int receive_opened(size_t index, ingot_status_t status, ingot_buffer_t *k
     return receiver->on_loaded(index, status, kept, receiver->user);
 }
 
+/* The caller's callback, and the first status with which it stopped the load. */
+struct visiting {
+    ingot_storage_on_loaded_t on_loaded;
+    void *user;
+    ingot_status_t stopped;
+};
+
+static ingot_status_t visit(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user)
+{
+    struct visiting *visiting = user;
+    status = visiting->on_loaded(index, status, blob, visiting->user);
+    if (visiting->stopped == INGOT_SUCCESS)
+        visiting->stopped = status;
+    return status;
+}
+
 ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
                                        ingot_storage_on_loaded_t on_loaded, void *user)
 {
-    struct receiver receiver = {storage, NULL, ids, on_loaded, user};
+    struct visiting visiting = {on_loaded, user, INGOT_SUCCESS};
+    struct receiver receiver = {storage, NULL, ids, visit, &visiting};
     if (storage == NULL || on_loaded == NULL || (ids == NULL && count != 0))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, ids or on_loaded is missing");
     for (size_t i = 0; i < count; ++i)
         if (ids[i].bytes == NULL || ids[i].size == 0)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id %zu is missing or empty", i);
     storage_load_many_kept(storage, NULL, count, ids, receive_opened, &receiver);
-    return INGOT_SUCCESS;
+    return visiting.stopped;
 }
 
 ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storage_load_many_t load_many)

@@ -27,6 +27,7 @@ struct flush {
     uint64_t until_ns;
     ingot_persist_flush_progress_t before;
     ingot_persist_flush_progress_t reported;
+    ingot_status_t stopped; /* the status with which on_progress stopped the flush; INGOT_SUCCESS if it did not */
 };
 
 static uint64_t time_left(uint64_t until_ns)
@@ -48,7 +49,7 @@ static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
 }
 
 /* Reports progress, if there is any. Requires the lock, but releases it during the callback. Returns false if
- * on_progress asked to stop. */
+ * on_progress stopped the flush. */
 static bool report(struct flush *flush)
 {
     const ingot_persist_flush_progress_t progress = progress_of(flush);
@@ -60,12 +61,12 @@ static bool report(struct flush *flush)
         return true;
     flush->reported = progress;
     store_queue_unlock(&flush->storage->queue);
-    const bool goes_on = flush->info.on_progress(&progress, flush->info.user) != 0;
+    flush->stopped = flush->info.on_progress(&progress, flush->info.user);
     store_queue_lock(&flush->storage->queue);
-    return goes_on;
+    return flush->stopped == INGOT_SUCCESS;
 }
 
-/* Stores items until none waits, the time is up, or on_progress asks to stop. Requires the lock, but releases it while
+/* Stores items until none waits, the time is up, or on_progress stops it. Requires the lock, but releases it while
  * it stores an item, waits, or reports progress. A callback of a thread that is storing an item does not wait for what
  * other threads are storing, because their callbacks may wait for this thread's item. */
 static void work_all(struct flush *flush)
@@ -111,12 +112,14 @@ ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_in
     const ingot_persist_flush_progress_t reached = progress_of(&flush);
     const bool is_cut_short = reached.waiting_count > store_queue_count_own(storage);
     ingot_status_t status = queue->failure.status;
-    if (is_cut_short)
+    if (flush.stopped != INGOT_SUCCESS)
+        status = flush.stopped;
+    else if (is_cut_short)
         status = ingot_set_error_detail(INGOT_BUSY, "%llu programs are not stored yet",
                                         (unsigned long long)reached.waiting_count);
     else if (status != INGOT_SUCCESS) /* perhaps of another thread, so its sentence was kept */
         (void)ingot_set_error_detail(status, "%s", queue->failure.detail);
-    if (!is_cut_short)
+    if (!is_cut_short && flush.stopped == INGOT_SUCCESS)
         queue->failure.status = INGOT_SUCCESS;
     store_queue_unlock(queue);
     if (progress != NULL)

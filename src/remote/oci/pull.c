@@ -22,17 +22,17 @@ struct pulling {
     size_t missing_count;
 };
 
-static int note_present(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t note_present(const ingot_persist_entry_t *entry, void *user)
 {
     struct pulling *pulling = user;
     uint8_t key[IMAGE_KEY_SIZE];
     if (entry->status != INGOT_SUCCESS || entry->id == NULL)
-        return 1;
+        return INGOT_SUCCESS;
     image_key_of(entry->id_size, entry->id, key);
     const struct image_entry *found = image_find(&pulling->job.image, key);
     if (found != NULL)
         pulling->is_present[found - pulling->job.image.entries] = true;
-    return 1;
+    return INGOT_SUCCESS;
 }
 
 static int compare_places(const void *a, const void *b)

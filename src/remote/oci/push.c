@@ -107,7 +107,7 @@ static void describe(struct pushing *pushing, const ingot_persist_entry_t *entry
 
 /* ---- the first pass ---- */
 
-static int look_at(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t look_at(const ingot_persist_entry_t *entry, void *user)
 {
     struct pushing *pushing = user;
     struct job *job = &pushing->job;
@@ -117,7 +117,7 @@ static int look_at(const ingot_persist_entry_t *entry, void *user)
                                       : ingot_set_error_detail(entry->status, "%s", entry->reason);
     if (status != INGOT_SUCCESS) {
         ++job->stats.failed_count;
-        return 1;
+        return INGOT_SUCCESS;
     }
     const struct image_entry *old = image_find(&job->image, packed.entry.key);
     if (old != NULL && memcmp(old->sha256, packed.entry.sha256, sizeof(old->sha256)) == 0) {
@@ -127,7 +127,7 @@ static int look_at(const ingot_persist_entry_t *entry, void *user)
     free(packed.bytes);
     describe(pushing, entry);
     ++job->stats.entry_count;
-    return 1;
+    return INGOT_SUCCESS;
 }
 
 static bool is_worth_keeping(const struct pushing *pushing, uint32_t layer)
@@ -215,7 +215,7 @@ static bool append(struct pushing *pushing, const struct packed *packed)
     return true;
 }
 
-static int send_entry(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t send_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct pushing *pushing = user;
     struct job *job = &pushing->job;
@@ -223,14 +223,14 @@ static int send_entry(const ingot_persist_entry_t *entry, void *user)
     uint8_t key[IMAGE_KEY_SIZE];
     if (entry->status != INGOT_SUCCESS || entry->id == NULL ||
         pushing->made.entry_count >= job->stats.entry_count) /* more entries than in the first pass */
-        return 1;
+        return INGOT_SUCCESS;
     image_key_of(entry->id_size, entry->id, key);
     const struct image_entry *old = image_find(&job->image, key);
     if (old != NULL && pushing->is_kept[old - job->image.entries])
-        return 1;
+        return INGOT_SUCCESS;
     const bool goes_on = pack(job, entry, &packed) != INGOT_SUCCESS || append(pushing, &packed);
     free(packed.bytes);
-    return goes_on;
+    return goes_on ? INGOT_SUCCESS : job->status;
 }
 
 /* ---- the image ---- */

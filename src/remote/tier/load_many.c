@@ -29,7 +29,7 @@ struct batch {
     size_t next;  /* the first id that has not been examined yet */
     ingot_storage_on_loaded_t on_loaded;
     void *user;
-    bool is_ended;     /* on_loaded returned 0 */
+    bool is_ended;     /* on_loaded stopped the load */
     size_t most;       /* the most objects in a group; at most MOST */
     size_t group_size; /* objects in the next group, adapted to the server's speed */
     size_t asked_count;
@@ -40,7 +40,7 @@ struct batch {
 
 static void deliver(struct batch *batch, size_t number, ingot_status_t status, ingot_buffer_t *blob)
 {
-    if (batch->on_loaded(number, status, blob, batch->user) == 0)
+    if (batch->on_loaded(number, status, blob, batch->user) != INGOT_SUCCESS)
         batch->is_ended = true;
 }
 

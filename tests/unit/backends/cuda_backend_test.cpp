@@ -177,7 +177,7 @@ TEST(CudaProgram, IsBuiltAndLoadedOrFailsCleanlyAtEveryAllocation)
             ingot_program_t program = nullptr;
             const ingot_status_t status =
                 loads ? ingot_program_create_from_cache_blob(&program, desc.get(), blob.size(), blob.data())
-                      : ingot_program_create(&program, desc.get());
+                      : ingot_program_get(&program, desc.get(), 0);
             ingot_program_release(program);
             ASSERT_EQ(status == INGOT_SUCCESS, program != nullptr);
             if (!failing.failed())
@@ -201,7 +201,7 @@ TEST(CudaProgram, IsTriedOnceMoreWhenTheDeviceHasNoMemory)
         const auto make_twice = [&](ingot_program_t *program) {
             const Desc desc = describe(context, twice());
             return loads ? ingot_program_create_from_cache_blob(program, desc.get(), blob.size(), blob.data())
-                         : ingot_program_create(program, desc.get());
+                         : ingot_program_get(program, desc.get(), 0);
         };
         ingot_program_t program = nullptr;
         fail("cuModuleLoadData", CUDA_ERROR_OUT_OF_MEMORY, 1);
@@ -239,7 +239,7 @@ TEST(CudaProgram, TellsARefusalFromABrokenDriver)
         ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
         ingot_program_t program = nullptr;
         fail(one.call, one.result);
-        EXPECT_EQ(one.built, ingot_program_create(&program, desc.get())) << one.call << " " << one.result;
+        EXPECT_EQ(one.built, ingot_program_get(&program, desc.get(), 0)) << one.call << " " << one.result;
         fail(one.call, one.result);
         EXPECT_EQ(one.loaded, try_load(desc, blob)) << one.call << " " << one.result;
         EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), one.call)) << ingot_last_error_detail();
@@ -254,7 +254,7 @@ TEST(CudaProgram, OfAnArchitectureThatTheDeviceHasNotIsRefused)
     text.compile_options = "-arch=sm_80";
     const Desc desc = describe(make(), text);
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "cuModuleLoadData")) << ingot_last_error_detail();
 }
 

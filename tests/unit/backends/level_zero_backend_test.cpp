@@ -176,7 +176,7 @@ ingot_program_t build(ingot_context_t context)
 {
     ingot_program_desc_t desc = describe(context, spirv_of("two_kernels"));
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
     ingot_program_desc_release(desc);
     return program;
 }
@@ -330,7 +330,7 @@ std::string code_with(const char *own_options, const char *options)
     ingot_program_desc_t desc = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
     Sink binary;
     if (program != nullptr) {
         EXPECT_EQ(INGOT_SUCCESS, level_zero_ops.get_binary(ingot_context_get_backend_state(context, &level_zero_ops),

@@ -65,7 +65,7 @@ Desc describe(const Context &context, const std::string &first, const std::strin
 Bytes build_blob(const Desc &desc)
 {
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc.get())) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc.get(), 0)) << ingot_last_error_detail();
     return blob_of(Program(program));
 }
 
@@ -127,7 +127,7 @@ TEST(LevelZeroSettings, ChangeWhatTheDriverCompiles)
         const Context context = make_context();
         const Desc desc = describe(context, first, second);
         ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc.get(), 0));
         const Program owned(program);
         ze_module_handle_t module = nullptr;
         size_t size = 0;

@@ -68,7 +68,7 @@ inline ingot_program_t build(ingot_context_t context)
     ingot_program_desc_t desc = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
     ingot_program_desc_release(desc);
     ingot_source_release(source);
     return program;
@@ -193,7 +193,7 @@ struct Programs {
         info.source_count = 1;
         ingot_program_desc_t desc = nullptr;
         EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
-        const ingot_status_t status = ingot_program_create(program, desc);
+        const ingot_status_t status = ingot_program_get(program, desc, 0);
         ingot_program_desc_release(desc);
         ingot_source_release(source);
         return status;

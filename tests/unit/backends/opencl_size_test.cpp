@@ -32,7 +32,7 @@ std::pair<size_t, size_t> counted_and_real(const std::string &text)
     ingot_program_desc_t desc = nullptr;
     ingot_program_t program = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_desc_create(&desc, context, &info)) << ingot_last_error_detail();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
     ingot_cache_stats_t counted = INGOT_CACHE_STATS_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context, &counted));
     size_t size = 0;

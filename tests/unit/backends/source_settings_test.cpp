@@ -75,7 +75,7 @@ protected:
     std::string kernels_of(ingot_program_desc_t desc)
     {
         ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
         char names[256] = "";
         size_t size = sizeof(names);
         EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_kernel_names(program, &size, names));
@@ -89,7 +89,7 @@ protected:
     std::vector<uint8_t> blob_of(ingot_program_desc_t desc)
     {
         ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&program, desc)) << ingot_last_error_detail();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&program, desc, 0)) << ingot_last_error_detail();
         const Program owned(program);
         return ::blob_of(owned);
     }

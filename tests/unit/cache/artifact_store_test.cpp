@@ -283,7 +283,7 @@ TEST_F(ArtifactStore, AManifestNamesArtifacts)
     std::vector<std::vector<uint8_t>> ids;
     const auto note = [](size_t size, const uint8_t *id, uint32_t, void *user) {
         static_cast<std::vector<std::vector<uint8_t>> *>(user)->emplace_back(id, id + size);
-        return 1;
+        return INGOT_SUCCESS;
     };
     ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_read(manifest.c_str(), note, &ids));
     EXPECT_EQ((std::vector<std::vector<uint8_t>>{ArtifactKey("loaded").id(), ArtifactKey("made").id()}), ids);

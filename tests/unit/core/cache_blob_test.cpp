@@ -161,9 +161,12 @@ TEST_F(CacheBlob, TellsAnotherProgramFromAnotherDevice)
     ProgramText other_program;
     other_program.compile_options = "-DA=1";
     EXPECT_EQ(INGOT_BLOB_MISMATCH, try_load(desc_, blob_with({}, other_program)));
+    EXPECT_EQ(0u, std::string(ingot_last_error_detail()).find("program: expected ")) << ingot_last_error_detail();
     ReferenceDevice other_device;
     other_device.targets = {"beta"};
     EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc_, blob_with(other_device)));
+    EXPECT_EQ(0u, std::string(ingot_last_error_detail()).find("device[0] (device, driver and compiler): expected "))
+        << ingot_last_error_detail();
     ReferenceDevice other_driver;
     other_driver.driver_version = "2";
     EXPECT_EQ(INGOT_BLOB_STALE, try_load(desc_, blob_with(other_driver)));
@@ -325,7 +328,7 @@ TEST_F(CacheBlob, IsRefusedForWhatNothingCanVouchFor)
     EXPECT_EQ(INGOT_NOT_CACHEABLE, try_load(desc, blob_with({})));
     const auto builds = device_.counts.builds;
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
     EXPECT_EQ(builds + 1, device_.counts.builds);
 }
 
@@ -337,7 +340,7 @@ TEST_F(CacheBlob, IsNotThereForAProgramThatOnlyBuildsNatively)
     const Desc desc = text.make(context_);
     ingot_program_t program = nullptr;
     for (const uint64_t builds : {2u, 3u, 4u}) {
-        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
         EXPECT_EQ(builds, device_.counts.builds);
     }
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("no header absent.h"));

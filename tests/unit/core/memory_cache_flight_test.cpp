@@ -313,7 +313,7 @@ TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
     Harness harness;
     const auto ask_again = [&](cache_entry **entry, size_t *) {
         const Answer inner = ask(harness, 1, never());
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, inner.status);
+        EXPECT_EQ(INGOT_DEADLOCK, inner.status);
         EXPECT_NE(std::string::npos, inner.detail.find("this thread requested what it is making")) << inner.detail;
         return harness.create(1, entry);
     };
@@ -324,7 +324,7 @@ TEST(CacheFlight, MakerThatAsksForItsOwnKeyIsTold)
     answer = ask(harness, 2, [&](cache_entry **entry, size_t *) { /* a cycle through another key */
                                                                   const Answer inner = ask(
                                                                       harness, 3, [&](cache_entry **made, size_t *) {
-                                                                          EXPECT_EQ(INGOT_INVALID_ARGUMENTS,
+                                                                          EXPECT_EQ(INGOT_DEADLOCK,
                                                                                     ask(harness, 2, never()).status);
                                                                           return harness.create(3, made);
                                                                       });
@@ -361,7 +361,7 @@ void expect_ring_is_refused(const std::vector<Harness *> &caches)
                 while (begun < size || total_waits() < static_cast<uint64_t>(i))
                     sched_yield();
                 const Answer inner = ask(other, (i + 1) % size, never());
-                if (inner.status == INGOT_INVALID_ARGUMENTS) {
+                if (inner.status == INGOT_DEADLOCK) {
                     ++refused;
                     EXPECT_EQ(size - 1, i);
                     EXPECT_NE(std::string::npos, inner.detail.find("which waits for what")) << inner.detail;
@@ -418,8 +418,8 @@ TEST(CacheFlight, RingThatARetryWouldCloseIsRefused)
         inner_begun.pass();
         const Answer answer = ask(harness, 2, [&](cache_entry **entry, size_t *) {
             const Answer taken_over = ask(harness, 1, [&](cache_entry **made, size_t *) {
-                EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ask(harness, 2, never()).status);
-                EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ask(harness, 1, never()).status);
+                EXPECT_EQ(INGOT_DEADLOCK, ask(harness, 2, never()).status);
+                EXPECT_EQ(INGOT_DEADLOCK, ask(harness, 1, never()).status);
                 return harness.create(1, made);
             });
             EXPECT_EQ(CACHE_MADE, taken_over.outcome);

@@ -92,7 +92,7 @@ TEST(Program, TellsWhyABuildFailedAndTriesAnew)
     const Desc desc = text.make(context);
     ingot_program_t program = nullptr;
     for (uint64_t attempt = 1; attempt <= 2; ++attempt) {
-        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
         EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("unknown word nonsense"));
         EXPECT_EQ(nullptr, program);
         EXPECT_EQ(attempt, device.counts.builds);
@@ -110,10 +110,10 @@ TEST(Program, LookupNeverBuilds)
     const Context context = device.make();
     const Desc desc = ProgramText().make(context);
     ingot_program_t found = nullptr;
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_lookup(&found, desc.get()));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_get(&found, desc.get(), INGOT_PROGRAM_GET_IN_MEMORY));
     EXPECT_EQ(0u, device.counts.builds);
     const Program program = create_program(desc);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_program_lookup(&found, desc.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_program_get(&found, desc.get(), INGOT_PROGRAM_GET_IN_MEMORY));
     EXPECT_EQ(program.get(), found);
     ingot_program_release(found);
 }
@@ -344,7 +344,7 @@ TEST(Program, IsCacheableAgainAfterTheDriverFailed)
     const Context context = device.make();
     const Desc desc = text.make(context);
     ingot_program_t none = nullptr;
-    EXPECT_EQ(INGOT_BACKEND_ERROR, ingot_program_create(&none, desc.get()));
+    EXPECT_EQ(INGOT_BACKEND_ERROR, ingot_program_get(&none, desc.get(), 0));
     EXPECT_FALSE(blob_of(create_program(desc)).empty());
     std::remove(path.c_str());
 }
@@ -362,11 +362,12 @@ TEST(Program, BelongsToTheGroupOfADescriptorThatFoundIt)
         text.group = group;
         const Desc second = text.make(context);
         ingot_program_t found = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_program_lookup(&found, second.get()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_program_get(&found, second.get(), INGOT_PROGRAM_GET_IN_MEMORY));
         ingot_program_release(found);
         (void)create_program(second);
         ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), "a"));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_lookup(&found, second.get())) << "\"" << group << "\"";
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&found, second.get(), INGOT_PROGRAM_GET_IN_MEMORY))
+            << "\"" << group << "\"";
         ingot_program_release(found);
         ASSERT_EQ(INGOT_SUCCESS, ingot_context_clear_cache(context.get(), nullptr));
     }
@@ -393,7 +394,9 @@ TEST(Program, IsTrimmedFromMemoryLeastRecentlyUsedFirst)
     EXPECT_EQ("max_programs", recorder.reasons.back());
     for (const int kept : {0, 7, 8, 9}) {
         ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_lookup(&program, descs[static_cast<size_t>(kept)].get())) << kept;
+        EXPECT_EQ(INGOT_SUCCESS,
+                  ingot_program_get(&program, descs[static_cast<size_t>(kept)].get(), INGOT_PROGRAM_GET_IN_MEMORY))
+            << kept;
         ingot_program_release(program);
     }
     (void)create_program(descs[1]);
@@ -443,9 +446,9 @@ TEST(Handles, AreCheckedForNull)
     size_t size = 0;
     ingot_program_t program = nullptr;
     ingot_kernel_t kernel = nullptr;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create(&program, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create(nullptr, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_lookup(&program, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get(&program, nullptr, 0));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get(nullptr, nullptr, 0));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get(&program, nullptr, INGOT_PROGRAM_GET_IN_MEMORY));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_cache_blob(nullptr, &size, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create_from_cache_blob(&program, nullptr, 0, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_kernel_get(&kernel, nullptr, 0, "a"));
@@ -924,7 +927,7 @@ TEST(Allocation, EveryFailureIsCleanInTheWholeLifeOfAProgram)
                 return whole;
             };
             if (step(reference_context_create(&context, &reference, &info)) &&
-                step(ProgramText().try_make(context, &desc)) && step(ingot_program_create(&program, desc)) &&
+                step(ProgramText().try_make(context, &desc)) && step(ingot_program_get(&program, desc, 0)) &&
                 step(ingot_kernel_create(&kernel, program, 0, "twice")) &&
                 step(ingot_program_get_cache_blob(program, &size, nullptr))) {
                 blob.resize(size);
@@ -1000,12 +1003,12 @@ TEST(OutOfMemory, ThatLastsIsTriedOnceMoreWhateverIsTried)
     ingot_program_t none = nullptr;
 
     shortage.operation = "build";
-    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_create(&none, desc.get()));
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_get(&none, desc.get(), 0));
     EXPECT_STREQ("the hook failed build", ingot_last_error_detail());
     EXPECT_EQ(2, shortage.tries.exchange(0));
     EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_build(&none, desc.get()));
     EXPECT_EQ(2, shortage.tries.exchange(0));
-    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_create(&none, desc.get())) << "a budget for each request";
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_get(&none, desc.get(), 0)) << "a budget for each request";
     EXPECT_EQ(2, shortage.tries.exchange(0));
 
     shortage.operation = "create_kernel";
@@ -1035,7 +1038,7 @@ TEST(OutOfMemory, ThatLastsIsTriedOnceMoreInANestedRequestToo)
     const Desc inner = other.make(context);
     const Desc outer = ProgramText().make(context);
     const ingot_program_builder_t build = [](ingot_program_t *program, const_ingot_program_desc_t, void *user) {
-        return ingot_program_create(program, static_cast<const_ingot_program_desc_t>(user));
+        return ingot_program_get(program, static_cast<const_ingot_program_desc_t>(user), 0);
     };
     ingot_program_t none = nullptr;
     EXPECT_EQ(INGOT_OUT_OF_MEMORY, ingot_program_get_or_create(&none, outer.get(), build, inner.get()));
@@ -1147,7 +1150,8 @@ TEST(Groups, LeastRecentlyUsedGoesFirstWhereTheFlagSaysSo)
         (void)create_program(descs[0]);
         (void)create_program(descs[2]);
         ingot_program_t program = nullptr;
-        EXPECT_EQ(wanted ? INGOT_SUCCESS : INGOT_NOT_FOUND, ingot_program_lookup(&program, descs[0].get()));
+        EXPECT_EQ(wanted ? INGOT_SUCCESS : INGOT_NOT_FOUND,
+                  ingot_program_get(&program, descs[0].get(), INGOT_PROGRAM_GET_IN_MEMORY));
         ingot_program_release(program);
         ingot_cache_capacity_t now = INGOT_CACHE_CAPACITY_INIT;
         ASSERT_EQ(INGOT_SUCCESS, ingot_context_get_cache_capacity(context.get(), &now));
@@ -1169,7 +1173,7 @@ TEST(Program, KeepsAFailuresDetailWhenTheCallbackCallsIngot)
         ingot_program_t none = nullptr;
         if (event->kind != INGOT_EVENT_BUILD)
             return;
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_lookup(&none, self->other));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_get(&none, self->other, INGOT_PROGRAM_GET_IN_MEMORY));
         self->reason = event->reason;
     };
     info.on_event_user = &caller;
@@ -1181,7 +1185,7 @@ TEST(Program, KeepsAFailuresDetailWhenTheCallbackCallsIngot)
     const Desc other = ProgramText().make(context);
     caller.other = other.get();
     ingot_program_t program = nullptr;
-    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get()));
+    EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0));
     EXPECT_NE(std::string::npos, caller.reason.find("unknown word nonsense")) << caller.reason;
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("unknown word nonsense"))
         << ingot_last_error_detail();
@@ -1195,7 +1199,7 @@ TEST(Program, OfAnotherContextIsNoneThatABuilderMayGive)
     const Desc desc = ProgramText().make(context);
     const Desc twin = ProgramText().make(elsewhere);
     const auto give_twin = [](ingot_program_t *program, const_ingot_program_desc_t, void *user) {
-        return ingot_program_create(program, static_cast<const_ingot_program_desc_t>(user));
+        return ingot_program_get(program, static_cast<const_ingot_program_desc_t>(user), 0);
     };
     ingot_program_t program = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_or_create(&program, desc.get(), give_twin, twin.get()));
@@ -1223,7 +1227,8 @@ TEST(Program, SaysWhatItNeedsWhenABufferIsTooSmall)
     ingot_program_t none = nullptr;
     char text[2] = "?";
     size_t size = 1;
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_program_lookup(&none, ProgramText{{"kernel g x\n"}}.make(context).get()));
+    EXPECT_EQ(INGOT_NOT_FOUND,
+              ingot_program_get(&none, ProgramText{{"kernel g x\n"}}.make(context).get(), INGOT_PROGRAM_GET_IN_MEMORY));
     const std::string before = ingot_last_error_detail();
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_program_get_build_log(program.get(), &size, text));
     EXPECT_NE(before, ingot_last_error_detail());

@@ -13,9 +13,9 @@
 
 TEST(Status, HasANameForEveryValue)
 {
-    for (int status = INGOT_SUCCESS; status <= INGOT_UNTRUSTED; ++status)
+    for (int status = INGOT_SUCCESS; status <= INGOT_DEADLOCK; ++status)
         EXPECT_EQ(0u, std::string(ingot_status_name(static_cast<ingot_status_t>(status))).find("INGOT_")) << status;
-    EXPECT_STREQ("unknown status", ingot_status_name(static_cast<ingot_status_t>(INGOT_UNTRUSTED + 1)));
+    EXPECT_STREQ("unknown status", ingot_status_name(static_cast<ingot_status_t>(INGOT_DEADLOCK + 1)));
     EXPECT_STREQ("unknown status", ingot_status_name(static_cast<ingot_status_t>(-1)));
 }
 
@@ -66,7 +66,7 @@ TEST(ErrorCode, BelongsToTheSentenceAndItsThread)
         EXPECT_EQ(INT64_C(0x78000001), ingot_last_error_code());
     }).join();
     EXPECT_EQ(-5, ingot_last_error_code());
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_create(nullptr, nullptr)) << "Ingot's own";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get(nullptr, nullptr, 0)) << "Ingot's own";
     EXPECT_EQ(0, ingot_last_error_code());
 }
 
@@ -89,7 +89,7 @@ public:
 void fail_quietly()
 {
     ingot_program_t none = nullptr;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_lookup(&none, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get(&none, nullptr, INGOT_PROGRAM_GET_IN_MEMORY));
 }
 
 } // namespace

@@ -76,7 +76,7 @@ int use_a_context()
     const Desc outer = ProgramText().make(context);
     const ingot_program_builder_t build = [](ingot_program_t *program, const_ingot_program_desc_t desc, void *user) {
         ingot_program_t first = nullptr;
-        const ingot_status_t status = ingot_program_create(&first, static_cast<const_ingot_program_desc_t>(user));
+        const ingot_status_t status = ingot_program_get(&first, static_cast<const_ingot_program_desc_t>(user), 0);
         ingot_program_release(first);
         return status == INGOT_SUCCESS ? ingot_program_build(program, desc) : status;
     };

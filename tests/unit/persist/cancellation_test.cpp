@@ -81,11 +81,11 @@ TEST(Cancellation, OfAThreadThatWaitsLeavesTheCacheUsable)
         return INGOT_SUCCESS;
     };
     ingot_program_t of_builder = nullptr;
-    std::thread builder([&] { EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&of_builder, desc.get())); });
+    std::thread builder([&] { EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&of_builder, desc.get(), 0)); });
     while (stats_of(session.context).misses == 0)
         std::this_thread::yield();
     ingot_program_t of_waiter = nullptr;
-    Cancellable waiter([&] { EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&of_waiter, desc.get())); });
+    Cancellable waiter([&] { EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&of_waiter, desc.get(), 0)); });
     while (stats_of(session.context).waits == 0)
         std::this_thread::yield();
     waiter.cancel();
@@ -112,7 +112,7 @@ TEST(Cancellation, OfAThreadThatBuildsLeavesNobodyWaiting)
     ingot_program_t of_builder = nullptr;
     Cancellable builder([&] {
         pthread_cancel(pthread_self());
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_create(&of_builder, desc.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get(&of_builder, desc.get(), 0));
     });
     while (stats_of(session.context).misses == 0)
         std::this_thread::yield();

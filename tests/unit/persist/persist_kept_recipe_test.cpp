@@ -114,7 +114,7 @@ void expect_every_entry_is_known(const Store &store, const char *name_space, siz
                                      EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_get_program(found->recipe, index, &program));
                                      EXPECT_EQ(INGOT_SUCCESS, program.status);
                                      ++found->known;
-                                     return 1;
+                                     return INGOT_SUCCESS;
                                  },
                                  &visit));
     EXPECT_EQ(count, visit.known);

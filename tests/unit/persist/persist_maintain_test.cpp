@@ -55,7 +55,7 @@ std::vector<Seen> entries_seen(const Store &store)
         static_cast<std::vector<Seen> *>(user)->push_back({entry->name_space, entry->status, entry->reason,
                                                            Bytes(entry->id, entry->id + entry->id_size),
                                                            entry->blob_size, entry->bytes});
-        return 1;
+        return INGOT_SUCCESS;
     };
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(store.get(), visit, &seen));
     return seen;
@@ -144,7 +144,7 @@ TEST_F(PersistMaintain, LoadsAndRemovesAnEntryWhereverItIs)
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remove_entry(storage, entry));
         EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_remove_entry(storage, entry));
         EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_load_entry(storage, entry, &blob));
-        return 1;
+        return INGOT_SUCCESS;
     };
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_for_each(plain.get(), visit, plain.get()));
     EXPECT_EQ(INGOT_NOT_FOUND, named.load(numbered_id(2)));
@@ -173,9 +173,28 @@ TEST_F(PersistMaintain, LoadsTheBlobOfAnEntryThatIsReplacedMeanwhile)
     };
     const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
         (*static_cast<decltype(load) *>(user))(entry);
-        return 1;
+        return INGOT_SUCCESS;
     };
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_for_each(store.get(), visit, &load));
+}
+
+TEST_F(PersistMaintain, AVisitIsStoppedByAnyStatusAndReturnsIt)
+{
+    Store store(root());
+    fill(store, 3);
+    const std::string path = (root() / "a.bundle").string();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
+    ingot_storage_t bundle = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str()));
+    const auto visit = [](const ingot_persist_entry_t *, void *user) {
+        return ++*static_cast<int *>(user) < 2 ? INGOT_SUCCESS : INGOT_NOT_CACHEABLE;
+    };
+    for (const ingot_storage_t storage : {store.get(), bundle}) {
+        int count = 0;
+        EXPECT_EQ(INGOT_NOT_CACHEABLE, ingot_persist_for_each(storage, visit, &count));
+        EXPECT_EQ(2, count);
+    }
+    ingot_storage_release(bundle);
 }
 
 TEST_F(PersistMaintain, TakesAnOlderCallersEntry)
@@ -200,7 +219,7 @@ TEST_F(PersistMaintain, TakesAnOlderCallersEntry)
         if (blob.release != nullptr)
             blob.release(&blob);
         (void)ingot_persist_remove_entry(storage, &older);
-        return 1;
+        return INGOT_SUCCESS;
     };
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(bundle, visit, bundle));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(store.get(), visit, store.get()));
@@ -282,9 +301,9 @@ TEST_F(PersistMaintain, StopsVerifyingWhenTold)
     fill(store, 5);
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     const auto progress = [](const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *, void *) {
-        return so_far->done_count < 2 ? 1 : 0;
+        return so_far->done_count < 2 ? INGOT_SUCCESS : INGOT_NOT_CACHEABLE;
     };
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 0, progress, nullptr, &found));
+    ASSERT_EQ(INGOT_NOT_CACHEABLE, ingot_persist_verify(store.get(), 0, progress, nullptr, &found));
     EXPECT_EQ(5u, found.entry_count);
     EXPECT_EQ(2u, found.done_count);
 }
@@ -338,14 +357,15 @@ struct Following {
     uint64_t removed_limit = UINT64_MAX;
     ingot_persist_upkeep_progress_t last{};
 
-    static int follow(const ingot_persist_upkeep_progress_t *so_far, void *user)
+    static ingot_status_t follow(const ingot_persist_upkeep_progress_t *so_far, void *user)
     {
         auto *self = static_cast<Following *>(user);
         EXPECT_EQ(sizeof(*so_far), so_far->struct_size);
         EXPECT_LE(self->last.entry_count, so_far->entry_count);
         EXPECT_LE(self->last.removed_bytes, so_far->removed_bytes);
         self->last = *so_far;
-        return so_far->entry_count < self->found_limit && so_far->removed_count < self->removed_limit;
+        const bool goes_on = so_far->entry_count < self->found_limit && so_far->removed_count < self->removed_limit;
+        return goes_on ? INGOT_SUCCESS : INGOT_NOT_CACHEABLE;
     }
 };
 
@@ -361,11 +381,11 @@ TEST_F(PersistMaintain, TellsHowFarAnEvictionIsAndCanBeEnded)
     uint64_t bytes = 0;
     Following while_listing{5};
     limits.user = &while_listing;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
+    ASSERT_EQ(INGOT_NOT_CACHEABLE, ingot_persist_evict(store.get(), &limits, &count, &bytes));
     EXPECT_EQ(0u, count);
     Following while_removing{UINT64_MAX, 3};
     limits.user = &while_removing;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
+    ASSERT_EQ(INGOT_NOT_CACHEABLE, ingot_persist_evict(store.get(), &limits, &count, &bytes));
     EXPECT_EQ(3u, count);
     EXPECT_EQ(10u, while_removing.last.entry_count);
     EXPECT_EQ(3u, while_removing.last.removed_count);
@@ -388,7 +408,7 @@ TEST_F(PersistMaintain, TellsHowFarARecountIsAndCanBeEnded)
     count.on_progress = Following::follow;
     Following ends_at_once{0};
     count.user = &ends_at_once;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    ASSERT_EQ(INGOT_NOT_CACHEABLE, ingot_persist_recount(store.get(), &count));
     Following to_the_end;
     count.user = &to_the_end;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));

@@ -223,7 +223,7 @@ TEST_P(PersistOpenToOthers, IsListedWithItsStatus)
     ingot_status_t status = INGOT_SUCCESS;
     const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
         *static_cast<ingot_status_t *>(user) = entry->status;
-        return 1;
+        return INGOT_SUCCESS;
     };
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(Store(root).get(), visit, &status));
     /* what the list does not read, it does not judge */

@@ -28,7 +28,7 @@ ingot_status_t read_manifest(const fs::path &path, std::vector<Entry> *entries)
         path.c_str(),
         [](size_t size, const uint8_t *id, uint32_t age, void *user) {
             static_cast<std::vector<Entry> *>(user)->push_back({Bytes(id, id + size), age});
-            return 1;
+            return INGOT_SUCCESS;
         },
         entries);
 }

@@ -62,6 +62,7 @@ protected:
     {
         info.path = path_.c_str();
         info.lock_timeout_ms = 60000;
+        info.eviction = INGOT_PERSIST_EVICT_FIFO; /* most tests choose what is the oldest by its creation */
     }
     const fs::path root() const { return path_; }
     /* Changes `info` to a store on a fast volume, with room for `count` small entries. Returns its path. */
@@ -113,9 +114,9 @@ unsigned count_present(const Store &store, unsigned count)
 
 } // namespace
 
-TEST_F(PersistPolicy, LruKeepsWhatWasLoadedLately)
+TEST_F(PersistPolicy, TheDefaultKeepsWhatWasLoadedLately)
 {
-    info.eviction = INGOT_PERSIST_EVICT_LRU;
+    info.eviction = ingot_persist_info_t(INGOT_PERSIST_INFO_INIT).eviction;
     info.max_bytes = 5000;
     Store store(info);
     fill(store, 4);

@@ -292,7 +292,7 @@ TEST_F(PersistRecipeHostile, NoBuildFallsBackToTheCompilersSearch)
     ASSERT_NE(nullptr, desc);
     for (int i = 0; i < 2; ++i) {
         ingot_program_t program = nullptr;
-        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_create(&program, desc.get())) << i;
+        EXPECT_EQ(INGOT_BUILD_FAILED, ingot_program_get(&program, desc.get(), 0)) << i;
     }
 }
 

@@ -93,7 +93,7 @@ TEST(PersistStorage, LoadsSeveralByItsOperationAndOtherwiseOneAfterAnother)
         for (size_t i = count; i-- > 0;) {
             ingot_buffer_t blob = INGOT_BUFFER_INIT;
             const ingot_status_t status = load(self, ids[i].size, ids[i].bytes, &blob);
-            if (on_loaded(i, status, &blob, user) == 0)
+            if (on_loaded(i, status, &blob, user) != INGOT_SUCCESS)
                 return;
         }
     };
@@ -101,7 +101,13 @@ TEST(PersistStorage, LoadsSeveralByItsOperationAndOtherwiseOneAfterAnother)
         static_cast<std::map<size_t, ingot_status_t> *>(user)->emplace(index, status);
         if (status == INGOT_SUCCESS)
             blob->release(blob);
-        return 1;
+        return INGOT_SUCCESS;
+    };
+    const auto stop = [](size_t, ingot_status_t status, ingot_buffer_t *blob, void *user) {
+        ++*static_cast<size_t *>(user);
+        if (status == INGOT_SUCCESS)
+            blob->release(blob);
+        return INGOT_BUSY;
     };
     const Bytes other = bytes_of("other");
     const ingot_storage_id_t ids[] = {{kId.size(), kId.data()}, {other.size(), other.data()}};
@@ -130,6 +136,9 @@ TEST(PersistStorage, LoadsSeveralByItsOperationAndOtherwiseOneAfterAnother)
         EXPECT_EQ(1u, stats.hits);
         EXPECT_EQ(1u, stats.misses);
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_load_many(storage, 2, ids, nullptr, nullptr));
+        size_t call_count = 0;
+        EXPECT_EQ(INGOT_BUSY, ingot_storage_load_many(storage, 2, ids, stop, &call_count));
+        EXPECT_EQ(1u, call_count);
         ingot_storage_release(outer);
         ingot_storage_release(storage);
     }

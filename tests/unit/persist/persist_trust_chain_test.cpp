@@ -195,7 +195,7 @@ bool provides(ingot_storage_t storage, const Target &target, const fs::path &fol
                                      *static_cast<bool *>(user) = status == INGOT_SUCCESS;
                                      if (blob->release != nullptr)
                                          blob->release(blob);
-                                     return 1;
+                                     return INGOT_SUCCESS;
                                  },
                                  &has_loaded));
     found.emplace_back("load_many", has_loaded);

@@ -322,7 +322,7 @@ TEST(PersistTrustCopy, ABundleOfAnyOwnerIsReadUpToALimit)
         EXPECT_EQ(INGOT_SUCCESS, entry->status) << entry->reason;
         EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_load_entry(static_cast<ingot_storage_t>(user), entry, &blob));
         EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "256 MiB")) << ingot_last_error_detail();
-        return 1;
+        return INGOT_SUCCESS;
     };
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_for_each(bundle.get(), load, bundle.get()));
 }

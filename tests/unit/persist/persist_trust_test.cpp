@@ -539,7 +539,7 @@ TEST(PersistTrust, EntriesAreVerifiedLoadedAndBundledWithTheirSeals)
             ++so_far->accepted;
         }
         so_far->refused += status == INGOT_UNTRUSTED;
-        return 1;
+        return INGOT_SUCCESS;
     };
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_for_each(storage.get(), visit, &seen));
     EXPECT_EQ(1u, seen.accepted);

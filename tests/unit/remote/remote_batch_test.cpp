@@ -114,7 +114,8 @@ struct Loaded {
     std::vector<Bytes> blobs;
     std::vector<std::string> details;
     std::vector<int> calls;
-    std::function<int()> then; /* called after each result */
+    std::function<int()> then; /* called after each result; returns 0 to stop */
+    bool is_stopped = false;
 
     Loaded(ingot_storage_t storage, const std::vector<size_t> &numbers, std::function<int()> after = nullptr)
         : statuses(numbers.size()), blobs(numbers.size()), details(numbers.size()), calls(numbers.size()),
@@ -126,9 +127,10 @@ struct Loaded {
             bytes.push_back(id_of(number));
         for (const Bytes &id : bytes)
             ids.push_back({id.size(), id.data()});
-        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_load_many(storage, ids.size(), ids.data(), receive, this));
+        const ingot_status_t status = ingot_storage_load_many(storage, ids.size(), ids.data(), receive, this);
+        EXPECT_EQ(is_stopped ? INGOT_BUSY : INGOT_SUCCESS, status);
     }
-    static int receive(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user)
+    static ingot_status_t receive(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user)
     {
         Loaded *self = static_cast<Loaded *>(user);
         ++self->calls[index];
@@ -139,7 +141,8 @@ struct Loaded {
         } else {
             self->details[index] = ingot_last_error_detail();
         }
-        return self->then ? self->then() : 1;
+        self->is_stopped = self->then && !self->then();
+        return self->is_stopped ? INGOT_BUSY : INGOT_SUCCESS;
     }
     size_t count(ingot_status_t status) const { return size_t(std::count(statuses.begin(), statuses.end(), status)); }
     size_t call_count() const { return size_t(std::accumulate(calls.begin(), calls.end(), 0)); }

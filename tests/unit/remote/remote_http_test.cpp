@@ -293,7 +293,7 @@ TEST_F(RemoteHttp, SaysThatItHasNoMemory)
     const auto remember = [](size_t, ingot_status_t status, ingot_buffer_t *, void *user) {
         EXPECT_EQ(INGOT_OUT_OF_MEMORY, status);
         static_cast<std::vector<std::string> *>(user)->push_back(ingot_last_error_detail());
-        return 1;
+        return INGOT_SUCCESS;
     };
     EXPECT_EQ(INGOT_SUCCESS, ingot_storage_load_many(tier.get(), ids.size(), ids.data(), remember, &details));
     EXPECT_EQ(std::vector<std::string>(2, of_one), details);

@@ -149,7 +149,7 @@ TEST_F(RemoteRedisTls, LoadsSeveralAtOnce)
             EXPECT_TRUE(random_bytes(index, 50000) == Bytes(blob->bytes, blob->bytes + blob->size)) << index;
             blob->release(blob);
         }
-        return 1;
+        return INGOT_SUCCESS;
     };
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load_many(tier.get(), wanted.size(), wanted.data(), receive, &statuses));
     for (size_t i = 0; i < 50; ++i)

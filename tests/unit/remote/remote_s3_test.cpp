@@ -144,10 +144,10 @@ TEST_F(RemoteS3, LoadsSeveralAtOnce)
                                      const Bytes expected = random_bytes(index, 4096);
                                      (*static_cast<std::vector<ingot_status_t> *>(user))[index] = status;
                                      if (status != INGOT_SUCCESS)
-                                         return 1;
+                                         return INGOT_SUCCESS;
                                      EXPECT_EQ(expected, Bytes(blob->bytes, blob->bytes + blob->size)) << index;
                                      blob->release(blob);
-                                     return 1;
+                                     return INGOT_SUCCESS;
                                  },
                                  &statuses));
     for (size_t i = 0; i < 20; ++i)

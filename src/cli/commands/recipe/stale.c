@@ -109,25 +109,25 @@ static struct stale_part *part_of(struct visit *visit, const char *name_space)
 }
 
 /* Adds the device of an entry to the devices of the entry's program. */
-static int visit_entry(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t visit_entry(const ingot_persist_entry_t *entry, void *user)
 {
     size_t index = 0;
     struct plan_device device;
     if (entry->status != INGOT_SUCCESS || entry->id_size == 0)
-        return 1;
+        return INGOT_SUCCESS;
     struct stale_part *part = part_of(user, entry->name_space);
     if (part->plan.recipe_count == 0)
-        return 1; /* the namespace has no recipe */
+        return INGOT_SUCCESS; /* the namespace has no recipe */
     if (ingot_recipe_find_id(part->plan.recipes[0], entry->id_size, entry->id, &index) != INGOT_SUCCESS) {
         part->unknown_count += !id_is_of_artifact(entry->id_size, entry->id);
-        return 1;
+        return INGOT_SUCCESS;
     }
     struct plan_program *program = &part->plan.programs[index];
     if (read_device(&device, program->facts.backend, entry))
         add_device(program, &device);
     else
         ++part->unknown_count;
-    return 1;
+    return INGOT_SUCCESS;
 }
 
 /* Keeps only the programs that the store has for at least one device. */

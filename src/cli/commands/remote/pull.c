@@ -91,15 +91,15 @@ static const struct command_option warm_options[] = {
     {.help = NULL},
 };
 
-static int note_id(size_t id_size, const uint8_t *id, uint32_t age, void *user)
+static ingot_status_t note_id(size_t id_size, const uint8_t *id, uint32_t age, void *user)
 {
     struct pulling *pulling = user;
     (void)age;
     if (!id_is_of_kind(id_size, id, pulling->kind))
-        return 1;
+        return INGOT_SUCCESS;
     pulling->wanted = memory_grow(pulling->wanted, pulling->wanted_count, sizeof(*pulling->wanted));
     pulling->wanted[pulling->wanted_count++] = (struct wanted){id_size, memory_copy(id_size, id), false, false};
-    return 1;
+    return INGOT_SUCCESS;
 }
 
 /* ---- loading ---- */

@@ -55,11 +55,11 @@ static void end_waiting(struct shadow *shadow)
     (void)atomic_fetch_sub_explicit(&waiting_count, 1, memory_order_relaxed);
 }
 
-static int continue_flush(const ingot_persist_flush_progress_t *so_far, void *user)
+static ingot_status_t continue_flush(const ingot_persist_flush_progress_t *so_far, void *user)
 {
     (void)so_far;
     (void)user;
-    return !shadow_has_any_result();
+    return shadow_has_any_result() ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
 static void note_end(void)

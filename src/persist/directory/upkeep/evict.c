@@ -43,7 +43,7 @@ static ingot_status_t remove_oldest(struct directory *directory, struct survey *
     uint64_t bytes = survey->total_bytes;
     size_t left = survey->entry_count;
     survey_sort_by_time(survey);
-    for (size_t i = 0; i < survey->entry_count && !watch->is_ended; ++i) {
+    for (size_t i = 0; i < survey->entry_count && watch->ended == INGOT_SUCCESS; ++i) {
         const struct survey_entry *entry = &survey->entries[i];
         if (!is_over(limits, entry, bytes, left, now_ns)) {
             if (limits->age_ns == UINT64_MAX)
@@ -142,11 +142,12 @@ struct own_watch {
     bool is_removing;
 };
 
-static int goes_on(const ingot_persist_upkeep_progress_t *so_far, void *user)
+static ingot_status_t goes_on(const ingot_persist_upkeep_progress_t *so_far, void *user)
 {
     const struct own_watch *own = user;
-    return !(own->is_removing ? own->end->ends_removing(own->directory)
-                              : own->end->ends_counting(own->directory, so_far->entry_count));
+    const bool ends = own->is_removing ? own->end->ends_removing(own->directory)
+                                       : own->end->ends_counting(own->directory, so_far->entry_count);
+    return ends ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
 /* Notes the time of the oldest entry that is left. Requires a sorted survey. */
@@ -165,7 +166,7 @@ static ingot_status_t count_small(struct directory *directory, struct survey *su
     if (status != INGOT_SUCCESS)
         return status;
     status = survey_init(survey, directory, directory->name_space, watch);
-    if (status == INGOT_SUCCESS && !watch->is_ended && survey->unread_count == 0)
+    if (status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS && survey->unread_count == 0)
         status = account_set(&account, survey->total_bytes, survey->entry_count);
     account_end(&account);
     return status;
@@ -195,8 +196,8 @@ ingot_status_t evict_as_needed(struct directory *directory, uint64_t wanted_byte
     struct survey survey = {.allocator = directory->allocator};
     *result = (struct evict_result){0, 0};
     ingot_status_t status = is_small ? count_small(directory, &survey, &watch) : count_any(directory, &survey, &watch);
-    *is_sample = watch.is_ended;
-    watch.is_ended = false;
+    *is_sample = watch.ended != INGOT_SUCCESS;
+    watch.ended = INGOT_SUCCESS;
     own.is_removing = true;
     if (status == INGOT_SUCCESS && !(*is_sample && (is_small || survey.read_count == 0))) {
         const struct evict_limits limits = limits_for(directory, &survey, wanted_bytes);
@@ -235,7 +236,8 @@ static ingot_status_t recount_name_space(struct directory *directory, const char
     struct survey survey;
     (void)account_peek(directory, name_space, &before);
     ingot_status_t status = survey_init(&survey, directory, name_space, watch);
-    if (status == INGOT_SUCCESS && !watch->is_ended && survey.unread_count == 0 && !directory->is_read_only) {
+    if (status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS && survey.unread_count == 0 &&
+        !directory->is_read_only) {
         status = account_correct(directory, name_space, &before, survey.total_bytes, survey.entry_count);
         forget_old_index(directory, name_space);
     }
@@ -254,7 +256,7 @@ ingot_status_t evict_recount(struct directory *directory, const char *name_space
     ingot_status_t status = survey_init_name_spaces(&survey, directory, name_space);
     if (count != NULL)
         count->is_recorded = survey.name_space_count != 0;
-    for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS && !watch->is_ended; ++i) {
+    for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS; ++i) {
         if (count != NULL)
             add_recorded(directory, survey.name_spaces[i], count);
         status = recount_name_space(directory, survey.name_spaces[i], watch, count);

@@ -129,14 +129,13 @@ ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_vis
         return status;
     status = survey_init(&survey, directory, directory_name_space(directory), NULL);
     survey_sort_by_place(&survey);
-    int goes_on = 1;
-    for (size_t i = 0; status == INGOT_SUCCESS && goes_on != 0 && i < survey.entry_count; ++i) {
+    for (size_t i = 0; status == INGOT_SUCCESS && i < survey.entry_count; ++i) {
         struct inspected inspected;
         if (inspect_init(&inspected, directory, &survey, &survey.entries[i], NULL))
-            goes_on = visit(&inspected.entry, user);
+            status = visit(&inspected.entry, user);
         inspect_fini(&inspected);
     }
-    if (status == INGOT_SUCCESS && goes_on != 0 && survey.unread_count != 0)
+    if (status == INGOT_SUCCESS && survey.unread_count != 0)
         status = ingot_set_error_detail(INGOT_IO_ERROR, "%llu entries or buckets could not be read",
                                         (unsigned long long)survey.unread_count);
     survey_fini(&survey);

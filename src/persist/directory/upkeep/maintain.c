@@ -52,6 +52,8 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
                                             has_age ? known.max_age_ms * NS_PER_MS : UINT64_MAX};
         struct upkeep_watch watch = upkeep_watch_of(known.on_progress, known.user);
         status = evict_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch, &result);
+        if (status == INGOT_SUCCESS)
+            status = watch.ended;
     }
     if (entry_count != NULL)
         *entry_count = result.entry_count;
@@ -92,7 +94,8 @@ ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_coun
     ingot_status_t status = directory_get(storage, &directory);
     if (status == INGOT_SUCCESS)
         status = evict_recount(directory, directory_name_space(directory), &watch, &counted);
-    if (status == INGOT_SUCCESS)
-        (void)STRUCT_WRITE(count, counted);
-    return status;
+    if (status != INGOT_SUCCESS)
+        return status;
+    (void)STRUCT_WRITE(count, counted);
+    return watch.ended;
 }

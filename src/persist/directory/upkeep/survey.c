@@ -123,7 +123,7 @@ static bool visit_bucket(void *user, const char *name)
 
 static bool is_ended(const struct survey *survey)
 {
-    return survey->is_out_of_memory || (survey->watch != NULL && survey->watch->is_ended);
+    return survey->is_out_of_memory || (survey->watch != NULL && survey->watch->ended != INGOT_SUCCESS);
 }
 
 static int read_buckets(struct survey *survey, const struct directory *directory, uint32_t name_space)

@@ -70,11 +70,13 @@ static bool take_away(struct directory *directory, const struct survey *survey, 
                             found->inode, account_deadline(directory)) == INGOT_SUCCESS;
 }
 
-static void verify_all(ingot_storage_t storage, struct directory *directory, const struct survey *survey, int repair,
-                       ingot_persist_progress_t progress, void *user, ingot_persist_verification_t *so_far)
+/* Returns the status with which progress stopped the verification, or INGOT_SUCCESS. */
+static ingot_status_t verify_all(ingot_storage_t storage, struct directory *directory, const struct survey *survey,
+                                 int repair, ingot_persist_progress_t progress, void *user,
+                                 ingot_persist_verification_t *so_far)
 {
-    int goes_on = 1;
-    for (size_t i = 0; goes_on != 0 && i < survey->entry_count; ++i) {
+    ingot_status_t told = INGOT_SUCCESS;
+    for (size_t i = 0; told == INGOT_SUCCESS && i < survey->entry_count; ++i) {
         struct inspected inspected;
         if (repair != 0)
             close_bucket(directory, survey, &survey->entries[i]);
@@ -86,12 +88,13 @@ static void verify_all(ingot_storage_t storage, struct directory *directory, con
                                 (status == INGOT_UNTRUSTED && is_open_entry(directory, survey, &survey->entries[i]))))
                 so_far->removed_count += take_away(directory, survey, &survey->entries[i]);
             if (progress != NULL)
-                goes_on = progress(so_far, &inspected.entry, user);
+                told = progress(so_far, &inspected.entry, user);
         } else {
             ++so_far->done_count;
         }
         inspect_fini(&inspected);
     }
+    return told;
 }
 
 /* The arguments of a bundle's verification, and its results so far. */
@@ -102,7 +105,7 @@ struct bundle_verification {
     ingot_persist_verification_t so_far;
 };
 
-static int verify_one_of_bundle(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t verify_one_of_bundle(const ingot_persist_entry_t *entry, void *user)
 {
     struct bundle_verification *verification = user;
     ingot_persist_verification_t *so_far = &verification->so_far;
@@ -114,7 +117,8 @@ static int verify_one_of_bundle(const ingot_persist_entry_t *entry, void *user)
         memory_release_buffer(&blob);
     }
     count(so_far, &verified);
-    return verification->progress == NULL || verification->progress(so_far, &verified, verification->user) != 0;
+    return verification->progress != NULL ? verification->progress(so_far, &verified, verification->user)
+                                          : INGOT_SUCCESS;
 }
 
 static ingot_status_t verify_bundle(ingot_storage_t storage, int repair, ingot_persist_progress_t progress, void *user,
@@ -162,10 +166,12 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
     if (status == INGOT_SUCCESS) {
         so_far.entry_count = survey.entry_count;
         so_far.unread_count = survey.unread_count;
-        verify_all(storage, directory, &survey, repair, progress, user, &so_far);
+        const ingot_status_t told = verify_all(storage, directory, &survey, repair, progress, user, &so_far);
         count_leftovers(directory, repair, &so_far);
         if (repair != 0)
             status = evict_recount(directory, directory_name_space(directory), &nobody, NULL);
+        if (told != INGOT_SUCCESS)
+            status = told;
         (void)STRUCT_WRITE(found, so_far);
     }
     survey_fini(&survey);

@@ -11,21 +11,22 @@ struct upkeep_watch {
     ingot_persist_upkeep_callback_t on_progress; /* may be NULL */
     void *user;
     ingot_persist_upkeep_progress_t progress;
-    bool is_ended; /* true after the callback has ended the work */
+    ingot_status_t ended; /* the status with which the callback ended the work; INGOT_SUCCESS if it did not */
 };
 
 static inline struct upkeep_watch upkeep_watch_of(ingot_persist_upkeep_callback_t on_progress, void *user)
 {
-    return (struct upkeep_watch){on_progress, user, {.struct_size = sizeof(ingot_persist_upkeep_progress_t)}, false};
+    return (struct upkeep_watch){
+        on_progress, user, {.struct_size = sizeof(ingot_persist_upkeep_progress_t)}, INGOT_SUCCESS};
 }
 
 /* Calls the callback with the progress so far. Returns false if the work should end. The caller must not hold a
  * lock. */
 static inline bool upkeep_watch_tell(struct upkeep_watch *watch)
 {
-    if (!watch->is_ended && watch->on_progress != NULL)
-        watch->is_ended = watch->on_progress(&watch->progress, watch->user) == 0;
-    return !watch->is_ended;
+    if (watch->ended == INGOT_SUCCESS && watch->on_progress != NULL)
+        watch->ended = watch->on_progress(&watch->progress, watch->user);
+    return watch->ended == INGOT_SUCCESS;
 }
 
 static inline bool upkeep_watch_found(struct upkeep_watch *watch, uint64_t entry_count, uint64_t bytes)

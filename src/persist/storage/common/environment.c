@@ -128,10 +128,10 @@ static ingot_status_t read_choice(const struct environment *environment, const c
 
 static ingot_status_t read_eviction(const struct environment *environment, ingot_persist_eviction_t *eviction)
 {
-    static const char *const words[] = {"fifo", "lru", "off"}; /* in the order of the enumerators */
+    static const char *const words[] = {"lru", "fifo", "off"}; /* in the order of the enumerators */
     size_t chosen = (size_t)*eviction;
     const ingot_status_t status =
-        read_choice(environment, "INGOT_PERSIST_EVICTION", COUNT_OF(words), words, "fifo, lru or off", &chosen);
+        read_choice(environment, "INGOT_PERSIST_EVICTION", COUNT_OF(words), words, "lru, fifo or off", &chosen);
     *eviction = (ingot_persist_eviction_t)chosen;
     return status;
 }

@@ -123,12 +123,12 @@ static void write_reason(struct nearest *nearest, const ingot_persist_entry_t *e
         (void)snprintf(nearest->reason + size, sizeof(nearest->reason) - size, ", and %zu other fields", count - 1);
 }
 
-static int compare_entry(const ingot_persist_entry_t *entry, void *user)
+static ingot_status_t compare_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct nearest *nearest = user;
     size_t size = nearest->capacity;
     if (entry->id == NULL || nearest->compared++ >= MOST_ENTRIES)
-        return nearest->compared < MOST_ENTRIES;
+        return nearest->compared < MOST_ENTRIES ? INGOT_SUCCESS : INGOT_BUSY;
     ingot_status_t status =
         ingot_cache_blob_id_explain(nearest->id_size, nearest->id, entry->id_size, entry->id, &size, nearest->text);
     if (status == INGOT_BUFFER_TOO_SMALL || (status == INGOT_SUCCESS && nearest->text == NULL)) {
@@ -146,7 +146,7 @@ static int compare_entry(const ingot_persist_entry_t *entry, void *user)
         nearest->distance = distance;
         write_reason(nearest, entry);
     }
-    return 1;
+    return INGOT_SUCCESS;
 }
 
 /* Compares an id with those of a storage, or of a chain's tiers. A server's entries cannot be listed. */
