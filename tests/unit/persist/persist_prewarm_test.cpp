@@ -131,7 +131,7 @@ private:
         for (size_t i = 0; i < count; ++i) {
             ingot_buffer_t blob = INGOT_BUFFER_INIT;
             const ingot_status_t status = load(user, ids[i].size, ids[i].bytes, &blob);
-            if (on_loaded(i, status, &blob, receiver) == 0)
+            if (on_loaded(i, status, &blob, receiver) != INGOT_SUCCESS)
                 return;
         }
     }
