@@ -115,6 +115,15 @@ TEST_F(CliAdopt, LeavesADirectoryAloneIfTheToolIsNotInstalled)
     EXPECT_EQ(0u, count_stored());
 }
 
+TEST_F(CliAdopt, StoresNothingInAReadOnlyStore)
+{
+    adopt("tilelang", "first", kMake);
+    const std::string more = "cat $D/one/a.cubin >$S/seen; mkdir $D/three; echo new >$D/three/d";
+    EXPECT_EQ("", adopt("tilelang", "second", more, {{"INGOT_PERSIST_READ_ONLY", "1"}}).output);
+    EXPECT_EQ("code\n", read(scratch() / "seen"));
+    EXPECT_EQ(5u, count_stored());
+}
+
 TEST_F(CliAdopt, KeepsFilesAlsoIfTheCommandFails)
 {
     EXPECT_EQ(3, adopt("tilelang", "first", std::string(kMake) + "; exit 3").code);

@@ -342,6 +342,8 @@ static void keep(const struct adopted *adopted)
     struct adopt_listing kept = {NULL, 0};
     size_t before_size = 0;
     size_t size = 0;
+    if (adopted->shelf.is_read_only)
+        return;
     adopt_files_walk(adopted->directory, note_file, &found);
     adopt_listing_sort(&found);
     for (size_t begin = 0, end; begin < found.count; begin = end) {

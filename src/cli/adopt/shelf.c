@@ -79,6 +79,7 @@ bool adopt_shelf_open(struct adopt_shelf *shelf)
     if (info.max_bytes == 0)
         info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
     info.on_event = store_tell_event;
+    shelf->is_read_only = (info.flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     if (status == INGOT_SUCCESS)
         status = ingot_persist_open(&shelf->storage, &info);
     if (status != INGOT_SUCCESS)

@@ -15,6 +15,7 @@ struct adopt_shelf {
     struct adopt_identity identity;
     ingot_storage_t storage; /* NULL: not open */
     ingot_storage_t server;  /* NULL: none */
+    bool is_read_only;       /* nothing is to be stored */
 };
 
 /* Opens the store that the environment names. Returns false, with a message, if it cannot be used for files that run as
