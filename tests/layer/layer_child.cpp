@@ -234,6 +234,30 @@ void ask()
     std::puts("1 right");
 }
 
+/* Builds a program that the other modes do not build, which is refused, and tells the log. */
+void refused()
+{
+    Device device;
+    char log[2048] = "";
+    cl_int error = CL_SUCCESS;
+    cl_build_status status = CL_BUILD_NONE;
+    const char *text = "kernel void unknown(global int *out) { *out = 7; }\n";
+    cl_program program = clCreateProgramWithSource(device.context, 1, &text, nullptr, &error);
+    std::printf("build %d, ", clBuildProgram(program, 0, nullptr, "-DX=1", nullptr, nullptr));
+    require(clGetProgramBuildInfo(program, device.device, CL_PROGRAM_BUILD_STATUS, sizeof(status), &status, nullptr) ==
+                CL_SUCCESS,
+            "CL_PROGRAM_BUILD_STATUS");
+    require(clGetProgramBuildInfo(program, device.device, CL_PROGRAM_BUILD_LOG, sizeof(log), log, nullptr) ==
+                CL_SUCCESS,
+            "CL_PROGRAM_BUILD_LOG");
+    std::printf("status %d, log %s\n", status, log);
+    require(clCreateKernel(program, "unknown", &error) == nullptr && error == CL_INVALID_PROGRAM_EXECUTABLE, "kernel");
+    std::printf("compile %d\n", clCompileProgram(program, 0, nullptr, nullptr, 0, nullptr, nullptr, nullptr, nullptr));
+    clReleaseProgram(program);
+    device.release();
+    std::puts("1 right");
+}
+
 void together(const std::string &store)
 {
     World once(kFew, [&store] {
@@ -372,6 +396,8 @@ int main(int count, char **arguments)
         fork_later();
     else if (mode == "linked")
         link_some();
+    else if (mode == "refused")
+        refused();
     else if (mode == "asks")
         ask();
     else if (mode == "exec")

@@ -170,6 +170,27 @@ TEST_F(Layer, LeavesCompiledAndLinkedProgramsToTheDriver)
     }
 }
 
+TEST_F(Layer, RefusesToCompileWithAReasonIfAMissMustFail)
+{
+    expect_right(run_child("plain"), "4");
+    const auto strict = [this](const char *mode, const std::string &store) {
+        return run({"/usr/bin/env", "INGOT_ON_MISS=fail", LAYER_CHILD, mode, store}, layer_above);
+    };
+    Ending warm = strict("plain", path("store"));
+    expect_right(warm, "4");
+    EXPECT_EQ(0u, warm.seen.count("build"));
+    for (const char *store : {"store", "empty"}) {
+        Ending ending = strict("refused", path(store));
+        expect_right(ending, "1");
+        EXPECT_EQ(0u, ending.seen.count("build") + ending.seen.count("compile")) << ending.output;
+        const std::string reason = *store == 's' ? "miss: nearest is " : "miss: no entry to compare with";
+        EXPECT_NE(std::string::npos, ending.output.find("build -11, status -2, log " + reason)) << ending.output;
+        EXPECT_NE(std::string::npos, ending.output.find("compile -15")) << ending.output;
+    }
+    const Ending without = strict("refused", "/proc/none");
+    EXPECT_NE(std::string::npos, without.output.find("log miss: there is no store")) << without.output;
+}
+
 /* Whatever the layer builds for an answer is counted, too. */
 TEST_F(Layer, CountsEachBuildThatReachesTheCompiler)
 {

@@ -127,6 +127,14 @@ void settings_open_store(ingot_event_callback_t on_event)
     atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
 }
 
+bool settings_must_not_compile(void)
+{
+    static const char *const words[] = {"fail"};
+    size_t chosen = 0;
+    const char *text = secure_getenv("INGOT_ON_MISS");
+    return text != NULL && environment_choose(text, 1, words, &chosen);
+}
+
 const char *settings_failure(ingot_status_t *status)
 {
     *status = failure;

@@ -19,6 +19,8 @@ void settings_open_store(ingot_event_callback_t on_event);
 ingot_storage_t settings_store(void);
 /* Returns the store on this machine, without the server behind it, or NULL. */
 ingot_storage_t settings_local_store(void);
+/* True if nothing may be compiled (INGOT_ON_MISS=fail), also if there is no store. */
+bool settings_must_not_compile(void);
 /* Returns why settings_open_store opened no store, and sets *status. Returns NULL if it did. */
 const char *settings_failure(ingot_status_t *status);
 

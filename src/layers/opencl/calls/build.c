@@ -8,6 +8,7 @@
  */
 #include <ingot/backend.h>
 
+#include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/describe.h"
@@ -98,9 +99,10 @@ static bool build_cached(struct shadow *shadow, const struct native_call *call, 
     if (*error == CL_SUCCESS) {
         struct result *before = shadow_take_result(shadow);
         status = build_with_ingot(shadow, call, before, error);
-        if (status == INGOT_SUCCESS)
+        if (status == INGOT_SUCCESS) {
             shadow->is_native_built = false;
-        else
+            shadow_set_miss(shadow, NULL);
+        } else
             trace_passed(shadow->native, status, ingot_last_error_detail());
         if (status == INGOT_SUCCESS || before == NULL || !shadow_set_result(shadow, before))
             result_release(before);
@@ -172,6 +174,8 @@ static const char *why_not(struct shadow *shadow, enum arguments arguments, cons
 {
     if (arguments == ARGUMENTS_WRONG)
         return "wrong arguments";
+    if (settings_store() == NULL)
+        return "there is no store";
     if (arguments == ARGUMENTS_SOME_DEVICES)
         return "a build for some of the devices";
     if (shadow->is_drivers)
@@ -207,6 +211,8 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
             call.notify(program, call.user);
         return error;
     }
+    if (settings_must_not_compile() && arguments != ARGUMENTS_WRONG)
+        return native_call_refuse(&call, shadow, reason != NULL ? reason : ingot_last_error_detail());
     if (reason != NULL)
         trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
     if (arguments != ARGUMENTS_WRONG && !repeat_build(shadow) && arguments == ARGUMENTS_SOME_DEVICES) {

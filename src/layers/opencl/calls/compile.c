@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/trace.h"
@@ -28,6 +29,8 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
         return native_call_make(&call, program);
     if (native_call_is_refused(&call, shadow, &error))
         return error;
+    if (settings_must_not_compile())
+        return native_call_refuse(&call, shadow, "clCompileProgram is not cached");
     trace_passed(shadow->native, INGOT_UNIMPLEMENTED, "clCompileProgram");
     (void)shadow_build_native(shadow); /* the program keeps its build if the driver refuses to compile */
     return native_call_take_over(&call, shadow);

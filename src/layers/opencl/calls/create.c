@@ -39,7 +39,7 @@ static bool has_store(cl_program native)
     (void)pthread_once(&once, open_store);
     if (settings_store() == NULL)
         report_failure(native);
-    return settings_store() != NULL;
+    return settings_store() != NULL || settings_must_not_compile();
 }
 
 static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)

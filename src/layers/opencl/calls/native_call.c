@@ -3,6 +3,7 @@
  */
 #include "layers/opencl/calls/native_call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,4 +112,14 @@ cl_int native_call_take_over(const struct native_call *call, struct shadow *shad
     shadow_unpin(shadow);
     reclaim_try(program);
     return error;
+}
+
+cl_int native_call_refuse(const struct native_call *call, struct shadow *shadow, const char *reason)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof(text), "%s%s", strncmp(reason, "miss: ", 6) == 0 ? "" : "miss: ", reason);
+    shadow_set_miss(shadow, text);
+    if (call->notify != NULL)
+        call->notify((cl_program)(void *)shadow, call->user);
+    return call->is_compilation ? CL_COMPILE_PROGRAM_FAILURE : CL_BUILD_PROGRAM_FAILURE;
 }

@@ -29,6 +29,10 @@ cl_int native_call_make(const struct native_call *call, cl_program native);
  */
 bool native_call_is_refused(struct native_call *call, struct shadow *shadow, cl_int *error);
 
+/* Refuses the call, because nothing may be compiled. Queries then answer as after a build that failed, with a log that
+ * begins with the reason. Returns the call's error. */
+cl_int native_call_refuse(const struct native_call *call, struct shadow *shadow, const char *reason);
+
 /* Makes the call with the shadow's native program, which answers all queries from now on. If the driver refuses the
  * arguments, the shadow stays as it was. */
 cl_int native_call_take_over(const struct native_call *call, struct shadow *shadow);

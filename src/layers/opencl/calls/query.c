@@ -136,13 +136,31 @@ static cl_int get_log(const struct shadow_use *use, cl_device_id device, size_t 
     return error;
 }
 
+/* Answers for a build that was refused because nothing may be compiled. Returns false if the last build was not. */
+static bool get_of_miss(const struct shadow_use *use, cl_device_id device, cl_program_build_info name, size_t capacity,
+                        void *value, size_t *size_ret, cl_int *error)
+{
+    const cl_build_status refused = CL_BUILD_ERROR;
+    char *reason = shadow_copy_miss(use->shadow);
+    const bool is_known = reason != NULL && (name == CL_PROGRAM_BUILD_STATUS || name == CL_PROGRAM_BUILD_LOG);
+    if (is_known && name == CL_PROGRAM_BUILD_LOG)
+        *error = get_recorded(use, device, name, reason, capacity, value, size_ret);
+    else if (is_known)
+        *error = layer_answer(sizeof(refused), &refused, capacity, value, size_ret);
+    free(reason);
+    return is_known;
+}
+
 static cl_int get_build_info(const struct shadow_use *use, cl_device_id device, cl_program_build_info name,
                              size_t capacity, void *value, size_t *size_ret)
 {
     const cl_build_status in_progress = CL_BUILD_IN_PROGRESS;
     const cl_build_status refused = CL_BUILD_ERROR;
+    cl_int error = CL_SUCCESS;
     if (name == CL_PROGRAM_BUILD_STATUS && is_building(use->shadow))
         return layer_answer(sizeof(in_progress), &in_progress, capacity, value, size_ret);
+    if (get_of_miss(use, device, name, capacity, value, size_ret, &error))
+        return error;
     if (name == CL_PROGRAM_BUILD_STATUS && is_unbuilt(use))
         return layer_answer(sizeof(refused), &refused, capacity, value, size_ret);
     if (use->result != NULL && name == CL_PROGRAM_BUILD_OPTIONS)

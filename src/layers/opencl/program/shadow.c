@@ -59,8 +59,27 @@ void shadow_destroy(struct shadow *shadow)
     contexts_release(shadow->context);
     (void)layer_target.clReleaseProgram(shadow->native);
     free(shadow->earlier_log);
+    free(shadow->miss);
     free(shadow->constants);
     free(shadow);
+}
+
+void shadow_set_miss(struct shadow *shadow, const char *reason)
+{
+    char *copy = reason != NULL ? strdup(reason) : NULL;
+    lock_take();
+    char *before = shadow->miss;
+    shadow->miss = copy;
+    lock_release();
+    free(before);
+}
+
+char *shadow_copy_miss(struct shadow *shadow)
+{
+    lock_take();
+    char *copy = shadow->miss != NULL ? strdup(shadow->miss) : NULL;
+    lock_release();
+    return copy;
 }
 
 struct shadow *shadow_find_of_native(cl_program native)

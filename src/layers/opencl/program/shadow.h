@@ -44,6 +44,7 @@ struct shadow {
     struct shadow *next_waiting;
     cl_uint pin_count; /* number of driver calls that need the shadow even if their callbacks release it */
     struct result *result;
+    char *miss; /* why the last build was refused, because nothing may be compiled; NULL: it was not */
     struct handle by_shadow;
     struct handle by_native;
     struct handle by_result;
@@ -73,6 +74,11 @@ void shadow_end_work(struct shadow *shadow);
 struct result *shadow_take_result(struct shadow *shadow);
 /* Sets the result, and takes over the reference to it. Returns false if another shadow has the result's program. */
 bool shadow_set_result(struct shadow *shadow, struct result *result);
+
+/* Sets why the last build was refused, because nothing may be compiled; NULL: it was not. */
+void shadow_set_miss(struct shadow *shadow, const char *reason);
+/* Returns a copy, which the caller frees, or NULL. */
+char *shadow_copy_miss(struct shadow *shadow);
 
 /* True if the shadow has a result. */
 bool shadow_has_result(struct shadow *shadow);
