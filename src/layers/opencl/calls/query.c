@@ -144,7 +144,7 @@ static bool get_of_miss(const struct shadow_use *use, cl_device_id device, cl_pr
     char *reason = shadow_copy_miss(use->shadow);
     const bool is_known = reason != NULL && (name == CL_PROGRAM_BUILD_STATUS || name == CL_PROGRAM_BUILD_LOG);
     if (is_known && name == CL_PROGRAM_BUILD_LOG)
-        *error = get_recorded(use, device, name, reason, capacity, value, size_ret);
+        *error = get_recorded(use, device, CL_PROGRAM_BUILD_STATUS, reason, capacity, value, size_ret);
     else if (is_known)
         *error = layer_answer(sizeof(refused), &refused, capacity, value, size_ret);
     free(reason);
