@@ -145,7 +145,8 @@ inline std::string log_of(const Program &program)
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, nullptr));
     std::string log(size, '?');
     EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_log(program.get(), &size, log.data()));
-    log.pop_back(); /* the NUL */
+    if (!log.empty())
+        log.pop_back(); /* the NUL */
     return log;
 }
 

@@ -103,7 +103,7 @@ TEST_P(PersistDescriptors, ABuildLockHarmsNoFile)
     build_lock_operations.close(kept, true);
     const Successors successors(scratch.path() / "data", stray_close::opened_since(before), kind());
     EXPECT_EQ(0, forked_child::run([&] { return successors.damage() != ""; }));
-    EXPECT_EQ(BUILD_LOCK_POINTLESS, build_lock_operations.try_take(lock));
+    EXPECT_EQ(BUILD_LOCK_UNUSABLE, build_lock_operations.try_take(lock));
     build_lock_operations.close(lock, false);
     struct build_lock *next = build_lock_operations.open(self, kId.size(), kId.data());
     ASSERT_NE(nullptr, next);
