@@ -35,7 +35,8 @@ void read(const fuzz::Bytes &key_bytes, const fuzz::Bytes &blob_bytes)
     if (status == INGOT_SUCCESS && (decoded != INGOT_SUCCESS || blob.size != blob_bytes.size()))
         abort();
     ingot_buffer_t again = INGOT_BUFFER_INIT;
-    if (status == INGOT_SUCCESS && entry_read(&entry, id.size, id.bytes, &allocator, &key, &again) != INGOT_SUCCESS)
+    if (status == INGOT_SUCCESS &&
+        entry_read(&entry, id.size, id.bytes, &allocator, &key, &again, nullptr) != INGOT_SUCCESS)
         abort();
     if (again.size != blob.size || (again.size != 0 && std::memcmp(again.bytes, blob.bytes, blob.size) != 0))
         abort();

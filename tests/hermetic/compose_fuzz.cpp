@@ -163,7 +163,10 @@ private:
         const IngotBuild other = compiler->build_with_ingot(made.program, want);
         const bool is_kept = is_planted_ || !other.is_native;
         writer->say(is_kept ? "hermetic" : "native", other.reason);
-        if (result_of(other.build) != native)
+        /* Intel's compiler names each source by a number, so that __BASE_FILE__ grows by a digit at the tenth build. */
+        const std::string later =
+            result_of(other.build) != native ? result_of(compiler->build(made.program, want)) : "";
+        if (result_of(other.build) != native && result_of(other.build) != later)
             writer->say("wrong", result_of(other.build));
         const bool must_be_native = made.kind == Kind::time || made.kind == Kind::assembler;
         if (must_be_native && native != "failed" && is_kept)
