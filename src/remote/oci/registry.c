@@ -163,14 +163,12 @@ static enum outcome ask_for_token(struct registry *registry, struct request *req
                                   char header[REGISTRY_HEADER_CAPACITY])
 {
     struct call call = {.method = HTTP_GET, .max_size = MOST_TOKEN_BYTES};
-    char basic[REGISTRY_HEADER_CAPACITY] = "";
     if (!take_parameter(challenge, "realm", 1024, call.address) || !is_allowed(registry, call.address) ||
         !append_parameter(call.address, challenge, "service") || !append_parameter(call.address, challenge, "scope"))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the registry names no usable token server");
     if (registry->secret[0] != '\0')
-        (void)make_basic(registry, request, basic);
-    enum outcome outcome = perform(registry, request, &call, basic);
-    sodium_memzero(basic, sizeof(basic));
+        (void)make_basic(registry, request, header);
+    enum outcome outcome = perform(registry, request, &call, header);
     if (outcome == OUTCOME_DONE && call.detail.status != 200)
         outcome = request_fail(request, OUTCOME_REFUSED, "the token server rejects the credentials: HTTP status %ld",
                                call.detail.status);
@@ -182,8 +180,10 @@ static enum outcome ask_for_token(struct registry *registry, struct request *req
 
 static enum outcome authenticate(struct registry *registry, struct request *request, const char *challenge)
 {
-    char header[REGISTRY_HEADER_CAPACITY] = "";
+    char *header = calloc(1, REGISTRY_HEADER_CAPACITY); /* large for a thread's stack */
     enum outcome outcome = OUTCOME_REFUSED;
+    if (header == NULL)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for credentials");
     if (strncasecmp(challenge, "Basic", 5) == 0)
         outcome = make_basic(registry, request, header);
     else if (strncasecmp(challenge, "Bearer ", 7) == 0)
@@ -192,7 +192,8 @@ static enum outcome authenticate(struct registry *registry, struct request *requ
         (void)request_fail(request, outcome, "the registry asks for an authentication that Ingot does not know");
     if (outcome == OUTCOME_DONE)
         keep_authorization(registry, header);
-    sodium_memzero(header, sizeof(header));
+    sodium_memzero(header, REGISTRY_HEADER_CAPACITY);
+    free(header);
     return outcome;
 }
 
@@ -226,6 +227,20 @@ static enum outcome judge(struct request *request, const struct call *call)
     return request_fail(request, OUTCOME_BAD_ANSWER, "the registry answers with HTTP status %ld", status);
 }
 
+/* Performs a call, with the authorization if the call goes to the registry itself. */
+static enum outcome perform_authorized(struct registry *registry, struct request *request, struct call *call)
+{
+    (void)pthread_mutex_lock(&registry->lock);
+    char *authorization = strdup(is_own(registry, call->address) ? registry->authorization : "");
+    (void)pthread_mutex_unlock(&registry->lock);
+    if (authorization == NULL)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for credentials");
+    const enum outcome outcome = perform(registry, request, call, authorization);
+    sodium_memzero(authorization, strlen(authorization));
+    free(authorization);
+    return outcome;
+}
+
 /* Sends a call, and repeats it after a challenge, a redirect, or a wait. */
 static enum outcome send_call(struct registry *registry, struct request *request, struct call *call)
 {
@@ -233,12 +248,7 @@ static enum outcome send_call(struct registry *registry, struct request *request
     unsigned redirects = 0;
     unsigned waits = 0;
     for (;;) {
-        char authorization[REGISTRY_HEADER_CAPACITY] = "";
-        (void)pthread_mutex_lock(&registry->lock);
-        if (is_own(registry, call->address))
-            memcpy(authorization, registry->authorization, sizeof(authorization));
-        (void)pthread_mutex_unlock(&registry->lock);
-        enum outcome outcome = perform(registry, request, call, authorization);
+        enum outcome outcome = perform_authorized(registry, request, call);
         const long status = call->detail.status;
         if (outcome != OUTCOME_DONE)
             return outcome;
@@ -338,23 +348,26 @@ static bool finish_address(const struct registry *registry, struct call *call, c
 enum outcome registry_put_blob(struct registry *registry, struct request *request, size_t size, const uint8_t *bytes,
                                char digest[REGISTRY_DIGEST_CAPACITY], bool *is_sent)
 {
-    struct call begin = {.method = HTTP_POST};
-    struct call send = {
-        .method = HTTP_PUT, .headers = {"Content-Type: application/octet-stream"}, .sent_size = size, .sent = bytes};
+    struct call call = {.method = HTTP_POST};
     registry_digest(size, bytes, digest);
     *is_sent = false;
     enum outcome outcome = has_blob(registry, request, digest);
     if (outcome != OUTCOME_MISSING)
         return outcome;
-    set_address(registry, &begin, "blobs", "uploads/");
-    outcome = send_call(registry, request, &begin);
-    free(begin.body.bytes);
+    set_address(registry, &call, "blobs", "uploads/");
+    outcome = send_call(registry, request, &call);
+    free(call.body.bytes);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    if (!finish_address(registry, &send, begin.detail.location, digest))
+    if (!finish_address(registry, &call, call.detail.location, digest))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the registry names no usable place for an upload");
-    outcome = send_call(registry, request, &send);
-    free(send.body.bytes);
+    call.method = HTTP_PUT;
+    call.headers[0] = "Content-Type: application/octet-stream";
+    call.sent_size = size;
+    call.sent = bytes;
+    call.body = (struct registry_body){0, NULL};
+    outcome = send_call(registry, request, &call);
+    free(call.body.bytes);
     *is_sent = outcome == OUTCOME_DONE;
     return outcome;
 }
