@@ -206,7 +206,7 @@ int age_refusals()
             ingot_buffer_t value = INGOT_BUFFER_INIT;
             ingot_artifact_info_t facts = INGOT_ARTIFACT_INFO_INIT;
             if (ingot_storage_load(found.store, entry->id_size, entry->id, &blob) != INGOT_SUCCESS)
-                return 1;
+                return INGOT_SUCCESS;
             if (ingot_artifact_unpack(entry->id_size, entry->id, &blob, &value) == INGOT_SUCCESS &&
                 ingot_artifact_get_info(&value, &facts) == INGOT_SUCCESS &&
                 std::string(facts.kind) == "opencl-refusal") {
@@ -223,7 +223,7 @@ int age_refusals()
                 value.release(&value);
             if (blob.release != nullptr)
                 blob.release(&blob);
-            return 1;
+            return INGOT_SUCCESS;
         },
         &aging);
     ingot_storage_release(aging.store);
