@@ -4,6 +4,7 @@
 #include "remote/curl/sockets.h"
 
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/socket.h>
 
 /* Handles that were given up, so that leak checkers find them. Adding one (release) pairs with nothing. */
@@ -13,7 +14,22 @@ void sockets_init(struct sockets *sockets)
 {
     for (size_t i = 0; i < SOCKETS_MOST; ++i)
         sockets->files[i] = (struct kept_file)KEPT_FILE_INIT;
+    memset(sockets->is_connecting, 0, sizeof(sockets->is_connecting));
     sockets->next_abandoned = NULL;
+}
+
+void sockets_settle(struct sockets *sockets)
+{
+    struct sockaddr_storage peer;
+    for (size_t i = 0; i < SOCKETS_MOST; ++i) {
+        socklen_t size = sizeof(peer);
+        if (sockets->files[i].fd < 0 || !sockets->is_connecting[i])
+            continue;
+        if (!kept_file_is_open(&sockets->files[i]))
+            sockets->files[i].fd = -1;
+        else
+            sockets->is_connecting[i] = getpeername(sockets->files[i].fd, (struct sockaddr *)&peer, &size) != 0;
+    }
 }
 
 /* Returns the entry of a descriptor, or the first free entry for -1. NULL: there is none. */
@@ -27,10 +43,13 @@ static struct kept_file *find(struct sockets *sockets, int fd)
 
 static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
-    struct kept_file *file = find(user, -1);
+    struct sockets *sockets = user;
+    sockets_settle(sockets);
+    struct kept_file *file = find(sockets, -1);
     (void)purpose;
     if (file == NULL)
         return CURL_SOCKET_BAD;
+    sockets->is_connecting[file - sockets->files] = true;
     const int fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     return fd >= 0 && kept_file_begin(file, fd, KEPT_FILE_NO_MARK) == 0 ? fd : CURL_SOCKET_BAD;
 }
@@ -61,8 +80,9 @@ size_t sockets_count(const struct sockets *sockets)
     return count;
 }
 
-bool sockets_are_own(const struct sockets *sockets)
+bool sockets_are_own(struct sockets *sockets)
 {
+    sockets_settle(sockets);
     for (size_t i = 0; i < SOCKETS_MOST; ++i)
         if (sockets->files[i].fd >= 0 && !kept_file_is_open(&sockets->files[i]))
             return false;

@@ -20,6 +20,7 @@
 /* The sockets that one multi handle has open. Only one thread at a time may use it. */
 struct sockets {
     struct kept_file files[SOCKETS_MOST];
+    bool is_connecting[SOCKETS_MOST]; /* libcurl 7.88 closes such a socket without a call of ours */
     struct sockets *next_abandoned;
 };
 
@@ -28,8 +29,11 @@ void sockets_init(struct sockets *sockets);
 CURLcode sockets_apply(struct sockets *sockets, CURL *easy);
 /* Returns how many sockets are open. */
 size_t sockets_count(const struct sockets *sockets);
+/* Notes which sockets are connected, and which libcurl has closed while they were not. To be called after transfers,
+ * and after connecting: what others close later is theirs. */
+void sockets_settle(struct sockets *sockets);
 /* Returns false if others have closed one of the sockets. */
-bool sockets_are_own(const struct sockets *sockets);
+bool sockets_are_own(struct sockets *sockets);
 /* Gives up a handle some of whose descriptors may belong to the application now, including those that libcurl opens
  * without asking. The caller must not use or destroy the handle any more; its memory is never freed. */
 void sockets_abandon(struct sockets *sockets);

@@ -320,5 +320,6 @@ void exchange_perform(struct http_handle *handle, size_t count, struct exchange 
             curl_easy_reset(transfers[i].easy); /* the handle must not refer to this function's memory */
         curl_slist_free_all(transfers[i].headers);
     }
+    sockets_settle(&handle->sockets);
     write_signals_allow(&held);
 }

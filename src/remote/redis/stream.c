@@ -100,6 +100,7 @@ static enum outcome connect_to(struct stream *stream, const struct stream_server
     if (curl_multi_add_handle(stream->multi, stream->easy) != CURLM_OK)
         return request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin to connect");
     const enum outcome outcome = wait_until_connected(stream, request);
+    sockets_settle(&stream->sockets);
     if (outcome == OUTCOME_DONE &&
         (curl_easy_getinfo(stream->easy, CURLINFO_ACTIVESOCKET, &stream->socket) != CURLE_OK ||
          listen_for_alerts(stream) != CURLE_OK))

@@ -20,6 +20,7 @@
 #include "support/server_process.h"
 
 extern "C" {
+#include "remote/curl/sockets.h"
 #include "remote/object/envelope.h"
 }
 
@@ -391,6 +392,31 @@ TEST(RemoteFaults, EndsInTimeWithAnAnswerThatNeverEnds)
 }
 
 /* A name has two addresses. The first one does not answer, as an IPv6 address without a route. */
+/* libcurl closes a socket that is still connecting without asking. Its number may then belong to another thread's file,
+ * which looks as if the application had closed the socket. */
+TEST(RemoteFaults, ASocketThatNeverConnectedIsForgotten)
+{
+    const BlackHole server;
+    const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+    sockets opened;
+    sockets_init(&opened);
+    CURLM *multi = curl_multi_init();
+    CURL *easy = curl_easy_init();
+    ASSERT_EQ(CURLE_OK, sockets_apply(&opened, easy));
+    ASSERT_EQ(CURLE_OK, curl_easy_setopt(easy, CURLOPT_URL, url.c_str()));
+    ASSERT_EQ(CURLM_OK, curl_multi_add_handle(multi, easy));
+    int running = 1;
+    while (running != 0 && sockets_count(&opened) == 0)
+        ASSERT_EQ(CURLM_OK, curl_multi_perform(multi, &running));
+    ASSERT_EQ(1u, sockets_count(&opened));
+    EXPECT_TRUE(sockets_are_own(&opened));
+    EXPECT_EQ(CURLM_OK, curl_multi_remove_handle(multi, easy));
+    EXPECT_TRUE(sockets_are_own(&opened));
+    EXPECT_EQ(0u, sockets_count(&opened));
+    curl_easy_cleanup(easy);
+    curl_multi_cleanup(multi);
+}
+
 TEST(RemoteFaults, TriesAllAddressesOfAName)
 {
     constexpr int kNoMount = 97;
