@@ -203,7 +203,7 @@ TEST_F(RemoteOci, AuthenticatesWithATokenOrAPasswordOnlyAtTheRegistry)
     const std::string url = registry.url() + "&credentials=" + path("password");
     for (const bool is_basic : {true, false}) {
         registry.manifests.clear();
-        registry.set_lie([&](const Request &request, Answer *answer, FaultyConnection *) {
+        registry.set_lie([&registry, is_basic](const Request &request, Answer *answer, FaultyConnection *) {
             const std::string authorization = request.header("Authorization");
             if (request.path.rfind("/token?service=reg%20x&scope=repository%3Acache%3Apull", 0) == 0)
                 *answer = authorization == "Basic bWU6c2VjcmV0" ? Answer{200, R"({"token":"abc"})"} : Answer{401};
