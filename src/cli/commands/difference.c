@@ -60,14 +60,13 @@ void difference_keep_common(char *list, const char *other)
         const size_t size = item_size(item);
         const char *next = next_of(item);
         if (contains(other, size, item)) {
+            if (end != list)
+                *end++ = '\n'; /* at most the one before this item */
             memmove(end, item, size);
             end += size;
-            *end++ = '\n';
         }
         item = next;
     }
-    if (end != list)
-        --end;
     *end = '\0';
 }
 
