@@ -1,5 +1,11 @@
 # Adds a library of Ingot, shared and static, from the same objects.
 
+# Before version 1.0, a minor version may change the interface, so that the soname has its number.
+set(INGOT_SOVERSION ${PROJECT_VERSION_MAJOR})
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+    set(INGOT_SOVERSION 0.${PROJECT_VERSION_MINOR})
+endif()
+
 # ingot_add_library(<target> OUTPUT_NAME <file name> COMPONENT <package component> SOURCES ... HEADERS ...
 #                   [NEEDS <Ingot libraries>...] [PUBLIC_LIBS ...] [PRIVATE_LIBS ...])
 #
@@ -29,7 +35,7 @@ function(ingot_add_library target)
         add_library(${target} SHARED $<TARGET_OBJECTS:${target}_objects>)
         ingot_library_settings(${target} "${arg_NEEDS}")
         set_target_properties(${target} PROPERTIES
-            EXPORT_NAME ${short} VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${map})
+            EXPORT_NAME ${short} VERSION ${PROJECT_VERSION} SOVERSION ${INGOT_SOVERSION} LINK_DEPENDS ${map})
         target_link_options(${target} PRIVATE LINKER:--version-script=${map} LINKER:-z,now)
         ingot_optimize_as_whole(${target}_objects ${target})
         if(NOT INGOT_SANITIZE AND NOT INGOT_FUZZ) # the executable has the sanitizer's functions

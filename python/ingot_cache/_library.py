@@ -14,7 +14,7 @@ from typing import Any
 from ._errors import LibraryMissing, error_for
 
 VARIABLE = "INGOT_CACHE_LIBRARY"
-NAMES = ("libingot-cache.so", "libingot-cache.so.0", "libingot-cache.so.1")
+NAMES = ("libingot-cache.so", "libingot-cache.so.0.2")
 
 READ_ONLY = 1  # INGOT_CACHE_OPEN_READ_ONLY
 REPORT_MISSES = 8
