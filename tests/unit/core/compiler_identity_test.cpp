@@ -299,7 +299,7 @@ protected:
         EXPECT_EQ(learned, header_memo_learned(memo_));
     }
 
-    ScratchDirectory scratch_;
+    ScratchDirectory scratch_{"/var/tmp"}; /* the memo does not rely on files in a tmpfs, and /tmp may be one */
     std::string path_ = (scratch_.path() / "libidentity_remembered.so").string();
     void *library_ = nullptr;
     ingot_allocator_t table_{};
