@@ -133,9 +133,9 @@ TEST_F(PersistServing, LimitsMayChange)
     EXPECT_EQ(INGOT_NO_SPACE, store_.put(bytes_of("too large"), blob));
 }
 
-/* If storing one blob evicted all entries beyond the limit, the caller would wait for a long time. */
-/* The store's thread removes what is too much. Meanwhile an entry is stored, or refused because there are too many. */
-TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedWhenTheStoreIsClosed)
+/* The store's thread removes what is too much. Meanwhile an entry is stored, or refused because there are too many. A
+ * close waits for the thread for a second at most; on a busy machine, the next close goes on. */
+TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedWhenStoresAreClosed)
 {
     const Bytes blob = random_bytes(1, 100);
     auto store = std::make_unique<Store>(root_);
@@ -149,6 +149,13 @@ TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedWhenTheStoreIsClosed)
         EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_NO_SPACE) << ingot_status_name(status);
     }
     store.reset();
+    for (int i = 0; i < 100 && entries_of(root_).size() > 50; ++i) {
+        store = std::make_unique<Store>(root_);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store->get(), &limits));
+        const ingot_status_t status = store->put(bytes_of("later " + std::to_string(i)), blob);
+        EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_NO_SPACE) << ingot_status_name(status);
+        store.reset();
+    }
     EXPECT_GE(50u, entries_of(root_).size());
     EXPECT_EQ(INGOT_SUCCESS, store_.put(bytes_of("last"), blob));
 }
