@@ -33,6 +33,8 @@ _POLICIES = {"none": 0, "verify": 1, "require": 2}
 _ON_MISS = {None: 0, "compile": 0, "report": _library.REPORT_MISSES, "fail": _library.FAIL_ON_MISS}
 _SLICE_MS = 50  # An interrupt ends a wait within this time.
 _LONG_SLICE_MS = 1000  # In other threads than the main one, which gets no interrupts.
+_LONGEST_MS = 1 << 53
+_LONGEST_LABEL = 1023  # bytes
 
 
 class _Handle:
@@ -70,23 +72,25 @@ class Turn:
 
     __slots__ = ("_handle", "_lock", "_pid", "_pointer", "parts", "value")
 
-    def __init__(self, handle: _Handle, pointer: int | None, value: bytes | None, parts: dict[str, bytes] | None):
+    def __init__(self, handle: _Handle) -> None:
         self._handle = handle
-        self._pointer = pointer
+        self._pointer = ctypes.c_void_p()  # Cache.begin lets the library set it
         self._pid = handle.pid
         self._lock = threading.Lock()
-        self.value = value
-        self.parts = parts
+        self.value: bytes | None = None
+        self.parts: dict[str, bytes] | None = None
 
     def _end(self) -> int | None:
+        if self._pid != os.getpid():  # another thread of the parent may have held the lock
+            return None
         with self._lock:
-            pointer, self._pointer = self._pointer, None
-        return pointer if self._pid == os.getpid() else None
+            pointer, self._pointer.value = self._pointer.value, None
+        return pointer
 
     @property
     def is_open(self) -> bool:
         """True if the caller still has to end the turn."""
-        return self._pointer is not None and self._pid == os.getpid()
+        return self._pointer.value is not None and self._pid == os.getpid()
 
     def finish(self, value: Value | Parts, *, label: str | None = None) -> None:
         """Stores the value and ends the turn. Everybody who waits gets the value.
@@ -113,9 +117,11 @@ class Turn:
 
     def set_deadline(self, seconds: float) -> None:
         """Passes the turn on to somebody else if it has not ended in this time. It may still be finished later."""
+        if self._pid != os.getpid():
+            return
         with self._lock:
-            if self.is_open:
-                self._handle.library.ingot_turn_set_deadline(self._pointer, max(1, int(seconds * 1000)))
+            if self._pointer.value is not None:
+                self._handle.library.ingot_turn_set_deadline(self._pointer, _milliseconds(seconds))
 
     def __enter__(self) -> Turn:
         return self
@@ -126,20 +132,32 @@ class Turn:
         self.abandon()
 
     def __del__(self) -> None:
-        if getattr(self, "_pointer", None) is not None:
-            self.abandon()
+        self.abandon()
+
+
+def _milliseconds(seconds: float) -> int:
+    """Returns a time for the library, in which 0 would be no limit."""
+    return int(min(max(1, seconds * 1000), _LONGEST_MS))
+
+
+def _bytes_of(value: Value) -> bytes:
+    """Returns a value's bytes. bytes() would make a number that many null bytes."""
+    if isinstance(value, bytes):
+        return value
+    if not isinstance(value, (bytearray, memoryview)):
+        raise TypeError(f"a value is bytes, or a mapping of names and bytes, not {type(value).__name__}")
+    return bytes(value)
 
 
 def _describe(value: Value | Parts, label: str | None) -> tuple[bytes, _library.Info, object]:
     """Returns a value's bytes, its description, and what the description points to."""
     info = _library.Info(ctypes.sizeof(_library.Info))
-    info.label = None if label is None else label.encode("utf-8", "replace")[:1023]
+    if label is not None:
+        info.label = label.encode("utf-8", "replace")[:_LONGEST_LABEL].decode(errors="ignore").encode()
     if not isinstance(value, Mapping):
-        if not isinstance(value, (bytes, bytearray, memoryview)):
-            raise TypeError(f"a value is bytes, or a mapping of names and bytes, not {type(value).__name__}")
-        return (value if isinstance(value, bytes) else bytes(value)), info, None
-    pieces = {name: bytes(piece) for name, piece in value.items()}
-    names = [name.encode("utf-8", "surrogateescape") for name in pieces]
+        return _bytes_of(value), info, None
+    pieces = {name: _bytes_of(piece) for name, piece in value.items()}
+    names = [_library.text(name, "the name of a part") for name in pieces]
     parts = (_library.Part * len(pieces))(
         *[_library.Part(*each) for each in zip(names, map(len, pieces.values()), strict=True)]
     )
@@ -158,7 +176,7 @@ _caches: weakref.WeakSet[Cache] = weakref.WeakSet()
 
 
 def _path(path: str | os.PathLike[str] | None) -> bytes | None:
-    return None if path is None else os.fsencode(path)
+    return None if path is None else _library.whole(os.fsencode(path), "a path")
 
 
 class Cache:
@@ -195,8 +213,8 @@ class Cache:
             raise ValueError("max_bytes is at least 1")
         info = _library.CacheInfo(ctypes.sizeof(_library.CacheInfo))
         info.directory = _path(directory)
-        info.name_space = None if namespace is None else namespace.encode()
-        info.remote = None if remote is None else remote.encode()
+        info.name_space = None if namespace is None else _library.text(namespace, "the namespace")
+        info.remote = None if remote is None else _library.text(remote, "the URL of the server")
         info.max_bytes = max_bytes or 0
         info.flags = (_library.READ_ONLY if read_only else 0) | _ON_MISS[on_miss]
         self._info = info
@@ -217,14 +235,14 @@ class Cache:
         files = [keys] if isinstance(keys, (str, os.PathLike)) else (keys or [])
         if any(":" in os.fspath(file) for file in files):
             raise ValueError("the path of a key file may not contain a colon")
-        joined = b":".join(os.fsencode(file) for file in files)
+        joined = b":".join(_library.whole(os.fsencode(file), "a path") for file in files)
         return _library.Trust(ctypes.sizeof(_library.Trust), _POLICIES[trust], joined or None)
 
     def _open(self) -> _Handle:
+        if self._closed:
+            raise ValueError("the cache is closed")
         handle = self._handle
         if handle is None:
-            if self._closed:
-                raise ValueError("the cache is closed")
             handle = self._handle = _Handle(_library.load(), self._info, self._trust)
         return handle
 
@@ -288,33 +306,36 @@ class Cache:
 
     def _begin(self, key: Key, wait: float | None) -> Turn:
         handle = self._open()
-        buffer, pointer = _library.Buffer(), ctypes.c_void_p()
+        turn, buffer = Turn(handle), _library.Buffer()
+        try:
+            _library.check(handle.library, self._wait(handle, key, wait, buffer, turn))
+            if turn.is_open:
+                self._counts["missed"] += 1
+            else:
+                self._counts["found"] += 1
+                turn.parts = _library.parts_of(handle.library, buffer)
+                turn.value = b"".join(turn.parts.values())
+            return turn
+        except BaseException:  # such as an interrupt just after the turn was taken
+            turn.abandon()
+            raise
+
+    def _wait(self, handle: _Handle, key: Key, wait: float | None, buffer: _library.Buffer, turn: Turn) -> int:
+        """Begins a turn, in slices, because a thread in C gets no interrupts. Returns the status."""
         is_main = threading.current_thread() is threading.main_thread()
         until = None if wait is None else time.monotonic() + wait
         step = _SLICE_MS if is_main else _LONG_SLICE_MS
         has_waited = False
-        try:
-            while True:
-                left = step if until is None else min(step, max(0, int((until - time.monotonic()) * 1000)))
-                status = handle.library.ingot_artifact_begin(
-                    handle.pointer, ctypes.byref(key._struct), left, ctypes.byref(buffer), ctypes.byref(pointer)
-                )
-                if status != BUSY or (until is not None and time.monotonic() >= until):
-                    break
-                has_waited = True
-        except BaseException:  # an interrupt just after the turn was taken
-            if pointer.value is not None:
-                handle.library.ingot_turn_abandon(pointer, 1)
-            _library.release(buffer)
-            raise
+        while True:
+            left = step if until is None else int(min(step, max(0, (until - time.monotonic()) * 1000)))
+            status: int = handle.library.ingot_artifact_begin(
+                handle.pointer, ctypes.byref(key._struct), left, ctypes.byref(buffer), ctypes.byref(turn._pointer)
+            )
+            if status != BUSY or (until is not None and time.monotonic() >= until):
+                break
+            has_waited = True
         self._counts["waited"] += has_waited
-        _library.check(handle.library, status)
-        if pointer.value is not None:
-            self._counts["missed"] += 1
-            return Turn(handle, pointer.value, None, None)
-        self._counts["found"] += 1
-        parts = _library.parts_of(handle.library, buffer)
-        return Turn(handle, None, b"".join(parts.values()), parts)
+        return status
 
     def get_or_create(self, key: KeyLike, make: Callable[[], Value], *, label: str | None = None) -> tuple[bytes, str]:
         """Returns the value and its origin: "storage", or "build" if this call made it by make().
@@ -328,20 +349,22 @@ class Cache:
             return self._finish(turn, make(), label), BUILD
 
     def _finish(self, turn: Turn, value: Value, label: str | None) -> bytes:
-        data = value if isinstance(value, bytes) else bytes(value)
-        self._counts["made"] += 1
-        try:
-            turn.finish(data, label=label)
-        except StoreError:
-            self._counts["not_stored"] += 1
-        return data
+        with turn:
+            data = _bytes_of(value)
+            self._counts["made"] += 1
+            try:
+                turn.finish(data, label=label)
+            except StoreError:
+                self._counts["not_stored"] += 1
+            return data
 
     async def aget_or_create(
         self, key: KeyLike, make: Callable[[], Value | Awaitable[Value]], *, label: str | None = None
     ) -> tuple[bytes, str]:
         """get_or_create for asyncio. make is a coroutine function, or a function that runs in another thread.
 
-        Neither the event loop nor a thread is occupied while somebody else makes the value.
+        Neither the event loop nor a thread is occupied while somebody else makes the value. If the task is cancelled
+        while the value is made, somebody else makes it; a value that has been made is stored.
         """
         import asyncio
         import inspect
@@ -359,12 +382,17 @@ class Cache:
             except Busy:
                 await asyncio.sleep(pause)
                 pause = min(2 * pause, 0.05)
-        with turn:
+        try:
             if turn.value is not None:
                 return turn.value, STORAGE
-            made = make() if inspect.iscoroutinefunction(make) else asyncio.to_thread(make)
-            value = cast("Value", await made)
-            return await asyncio.to_thread(self._finish, turn, value, label), BUILD
+            made = make() if inspect.iscoroutinefunction(make) else await asyncio.to_thread(make)
+            value = cast("Value", await made if inspect.isawaitable(made) else made)
+        except BaseException:
+            turn.abandon()
+            raise
+        # Not a task, which the end of the loop would cancel.
+        storing = asyncio.get_running_loop().run_in_executor(None, self._finish, turn, value, label)
+        return await asyncio.shield(storing), BUILD
 
     # ---- the cache itself
 
@@ -394,7 +422,7 @@ class Cache:
     def flush(self, timeout: float = 10.0) -> None:
         """Waits at most this many seconds until everything is stored, on the server, too."""
         handle = self._open()
-        _library.check(handle.library, handle.library.ingot_cache_flush(handle.pointer, int(timeout * 1000)))
+        _library.check(handle.library, handle.library.ingot_cache_flush(handle.pointer, _milliseconds(timeout)))
 
     def close(self) -> None:
         """Releases the cache. Turns that have begun can still be ended."""

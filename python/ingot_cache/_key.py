@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from ._library import Field, KeyStruct
+from ._library import Field, KeyStruct, text
 
 FieldValue: TypeAlias = "str | bytes | int | float | bool | None"
 KeyLike: TypeAlias = "str | bytes | Mapping[str, FieldValue] | Key"
@@ -40,9 +40,9 @@ class Key:
             raise ValueError("a key needs at least one field")
         self.kind = kind
         self.fields = named
-        items = [(name.encode(), value) for name, value in named.items()]
+        items = [(text(name, "the name of a key's field"), value) for name, value in named.items()]
         self._fields = (Field * len(items))(*[Field(name, len(value), value) for name, value in items])
-        self._struct = KeyStruct(_SIZE, kind.encode(), len(items), self._fields)
+        self._struct = KeyStruct(_SIZE, text(kind, "the kind of a key"), len(items), self._fields)
         self._hash = hash((kind, frozenset(named.items())))
 
     def __eq__(self, other: object) -> bool:

@@ -11,10 +11,10 @@ import os
 from ctypes import POINTER, Structure, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from typing import Any
 
+from . import __version__
 from ._errors import LibraryMissing, error_for
 
 VARIABLE = "INGOT_CACHE_LIBRARY"
-NAMES = ("libingot-cache.so", "libingot-cache.so.0.2")
 
 READ_ONLY = 1  # INGOT_CACHE_OPEN_READ_ONLY
 REPORT_MISSES = 8
@@ -22,12 +22,23 @@ FAIL_ON_MISS = 16
 
 
 class Buffer(Structure):
-    """ingot_buffer_t"""
+    """ingot_buffer_t. Releases its bytes at the latest when it is garbage-collected, as after an interrupt."""
 
     _fields_ = [("size", c_size_t), ("bytes", c_void_p), ("release", c_void_p), ("owner", c_void_p)]
 
+    def __del__(self) -> None:
+        release(self)
+
 
 RELEASE = ctypes.CFUNCTYPE(None, POINTER(Buffer))
+
+
+def release(buffer: Buffer) -> None:
+    """Releases a buffer, at most once."""
+    address = buffer.release
+    if address:
+        buffer.release = None
+        RELEASE(address)(ctypes.byref(buffer))
 
 
 class Field(Structure):
@@ -134,18 +145,19 @@ _PROTOTYPES: dict[str, tuple[Any, tuple[Any, ...]]] = {
 _library: Any = None
 
 
+def soname() -> str:
+    """Returns the library's name for the system's loader. Before version 1.0, it has the minor version, too."""
+    major, minor, *_ = __version__.split(".")
+    return f"libingot-cache.so.{major}" if major != "0" else f"libingot-cache.so.{major}.{minor}"
+
+
 def path() -> str:
-    """Returns the library's path, or its bare name for the system's loader."""
+    """Returns the path that the variable names, or that of the wheel's library, or the name for the system's loader."""
     named = os.environ.get(VARIABLE)
     if named:
         return named
-    folder = os.path.dirname(os.path.abspath(__file__))
-    for name in NAMES:
-        for place in ("lib", ""):
-            file = os.path.join(folder, place, name)
-            if os.path.exists(file):
-                return file
-    return NAMES[1]
+    file = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", soname())
+    return file if os.path.exists(file) else soname()
 
 
 def load() -> Any:
@@ -168,6 +180,18 @@ def load() -> Any:
     return _library
 
 
+def text(value: str, what: str) -> bytes:
+    """Returns a text for C, which would cut it at a null character."""
+    return whole(value.encode("utf-8", "surrogateescape"), what)
+
+
+def whole(value: bytes, what: str) -> bytes:
+    """Returns bytes that C takes as a text."""
+    if b"\0" in value:
+        raise ValueError(f"{what} has a null character: {value!r}")
+    return value
+
+
 def check(library: Any, status: int) -> None:
     """Raises the exception for a status that is not a success. Call it in the thread that got the status."""
     if status != 0:
@@ -177,18 +201,9 @@ def check(library: Any, status: int) -> None:
 
 def take(library: Any, buffer: Buffer) -> bytes:
     """Copies a buffer's bytes and releases it."""
-    try:
-        return ctypes.string_at(buffer.bytes, buffer.size) if buffer.size else b""
-    finally:
-        release(buffer)
-
-
-def release(buffer: Buffer) -> None:
-    """Releases a buffer, at most once."""
-    address = buffer.release
-    if address:
-        buffer.release = None
-        RELEASE(address)(ctypes.byref(buffer))
+    value = ctypes.string_at(buffer.bytes, buffer.size) if buffer.size else b""
+    release(buffer)
+    return value
 
 
 def drop(library: Any, buffer: Buffer) -> bool:
@@ -199,14 +214,12 @@ def drop(library: Any, buffer: Buffer) -> bool:
 
 def parts_of(library: Any, buffer: Buffer) -> dict[str, bytes]:
     """Copies a buffer's parts and releases it."""
-    try:
-        info = Info(ctypes.sizeof(Info))
-        check(library, library.ingot_artifact_get_info(ctypes.byref(buffer), ctypes.byref(info)))
-        parts: dict[str, bytes] = {}
-        begin = buffer.bytes or 0
-        for part in info.parts[: info.part_count]:
-            parts[part.name.decode(errors="surrogateescape")] = ctypes.string_at(begin, part.size) if part.size else b""
-            begin += part.size
-        return parts
-    finally:
-        release(buffer)
+    info = Info(ctypes.sizeof(Info))
+    check(library, library.ingot_artifact_get_info(ctypes.byref(buffer), ctypes.byref(info)))
+    parts: dict[str, bytes] = {}
+    begin = buffer.bytes or 0
+    for part in info.parts[: info.part_count]:
+        parts[part.name.decode(errors="surrogateescape")] = ctypes.string_at(begin, part.size) if part.size else b""
+        begin += part.size
+    release(buffer)
+    return parts

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import os
 import struct
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -32,15 +33,32 @@ class PlugWarning(RuntimeWarning):
 
 
 def tell(sentence: str) -> None:
-    """Warns, once per process and sentence."""
+    """Warns, once per process and sentence. Where warnings are exceptions, it writes to standard error instead."""
     if sentence not in _told:
         _told.add(sentence)
-        warnings.warn(f"ingot_cache: {sentence}", PlugWarning, stacklevel=3)
+        try:
+            warnings.warn(f"ingot_cache: {sentence}", PlugWarning, stacklevel=3)
+        except PlugWarning as warning:
+            print(f"{PlugWarning.__name__}: {warning}", file=sys.stderr)
 
 
 def tell_changed(framework: str, hook: str) -> None:
     """Warns that a framework's hook is not as it was."""
     tell(f"{hook} of {framework} has changed, so {framework} keeps its own cache")
+
+
+def fits(base: Any, **methods: tuple[str, ...]) -> bool:
+    """True if a framework's class has these methods with these first parameters, and no other abstract ones."""
+    import inspect
+
+    for name, parameters in methods.items():
+        try:
+            found = list(inspect.signature(getattr(base, name)).parameters)
+        except (AttributeError, TypeError, ValueError):
+            return False
+        if found[1 : len(parameters) + 1] != list(parameters):
+            return False
+    return set(getattr(base, "__abstractmethods__", ())) <= set(methods)
 
 
 def cache() -> Cache:
@@ -58,6 +76,15 @@ def set_cache(new: Cache | None) -> None:
     global _cache
     with _lock:
         _cache = new
+
+
+def _renew_lock() -> None:
+    """In a forked child: another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 def may_load_code(framework: str) -> bool:

@@ -11,6 +11,7 @@ see _may_cache.
 from __future__ import annotations
 
 import functools
+import inspect
 from typing import Any
 
 from cuda import core
@@ -140,7 +141,8 @@ def install() -> None:
     plain = core.Program
     if getattr(plain, "_ingot", False):
         return
-    if not hasattr(_program, "_program_compile_uncached") or "cache" not in (plain.compile.__doc__ or ""):
+    is_known = hasattr(_program, "_program_compile_uncached") and "cache" in (plain.compile.__doc__ or "")
+    if not is_known or inspect.isabstract(ProgramCache):  # the interface has a new method
         _plug.tell_changed("cuda.core", "Program.compile")
         return
 

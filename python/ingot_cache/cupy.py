@@ -48,7 +48,10 @@ def install() -> None:
         from cupy.cuda._compiler_cache import KernelCacheBackend
 
         setter, compile_ = compiler._set_kernel_cache_backend, compiler._compile_with_cache_cuda
+        is_known = _plug.fits(KernelCacheBackend, load=("name",), save=("name", "cubin", "source"))
     except (ImportError, AttributeError):
+        is_known = False
+    if not is_known:
         _plug.tell_changed("CuPy", "_set_kernel_cache_backend")
         return
     setter(_make_class(KernelCacheBackend)())

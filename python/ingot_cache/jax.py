@@ -58,6 +58,8 @@ def _make_class(interface: Any) -> Any:
 
         @_plug.guarded
         def get(self, key: str) -> bytes | None:
+            if not _plug.may_load_code("JAX"):
+                return None
             if not _takes_turns():
                 return _plug.get(_key(key))
             return _flights.get(_key(key)).value
@@ -81,9 +83,10 @@ def install() -> None:
 
         plain, compile_ = compilation_cache.get_file_cache, compiler.compile_or_get_cached
         parameters = plain.__code__.co_varnames[: plain.__code__.co_argcount]
+        is_known = parameters == ("path",) and _plug.fits(CacheInterface, get=("key",), put=("key", "value"))
     except (ImportError, AttributeError):
-        parameters = ()
-    if parameters != ("path",):
+        is_known = False
+    if not is_known:
         _plug.tell_changed("JAX", "compilation_cache.get_file_cache")
         return
     if not _plug.may_load_code("JAX"):

@@ -148,6 +148,14 @@ class CacheManager(FileCacheManager):  # type: ignore[misc]
 
 
 _flights = _plug.Flights()
+_METHODS = {
+    "__init__": ("key", "override", "dump"),
+    "get_file": ("filename",),
+    "put": ("data", "filename", "binary"),
+    "get_group": ("filename",),
+    "put_group": ("filename", "group"),
+    "_make_path": ("filename",),
+}
 
 
 def _none_or_str(path: Any) -> str | None:
@@ -160,5 +168,7 @@ def install() -> None:
 
     if "manager_class" not in vars(type(knobs.cache)):
         _plug.tell_changed("Triton", "the knob for the cache manager")
+    elif not _plug.fits(FileCacheManager, **_METHODS):
+        _plug.tell_changed("Triton", "the interface of cache managers")
     elif knobs.cache.manager_class is None:
         knobs.cache.manager_class = CacheManager

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,7 +16,21 @@ import pytest
 from conftest import Spawn
 
 import ingot_cache
-from ingot_cache import BUILD, STORAGE, Busy, Cache, IngotError, InvalidArguments, Key, Miss, StoreError
+from ingot_cache import (
+    BUILD,
+    STORAGE,
+    Busy,
+    Cache,
+    IngotError,
+    InvalidArguments,
+    Key,
+    Miss,
+    StoreError,
+    Turn,
+    _library,
+    _plug,
+)
+from ingot_cache._cache import _describe
 
 
 def test_puts_and_gets_bytes(cache: Cache) -> None:
@@ -283,6 +299,44 @@ def test_asyncio_takes_plain_functions(cache: Cache) -> None:
     assert asyncio.run(cache.aget_or_create("key", lambda: b"value")) == (b"value", BUILD)
 
 
+def test_asyncio_takes_functions_that_return_something_to_await(cache: Cache) -> None:
+    async def make(value: bytes) -> bytes:
+        return value
+
+    assert asyncio.run(cache.aget_or_create("key", lambda: make(b"value"))) == (b"value", BUILD)
+
+
+def test_asyncio_keeps_a_value_that_was_made_when_its_task_was_cancelled(
+    cache: Cache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cancelled = threading.Event()
+    finish = cache._finish
+
+    def finish_later(turn: Turn, value: bytes, label: str | None) -> bytes:
+        cancelled.wait()
+        return finish(turn, value, label)
+
+    monkeypatch.setattr(cache, "_finish", finish_later)
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+
+        def cancel() -> None:
+            task.cancel()
+            loop.call_soon(cancelled.set)  # after the task has got its exception
+
+        async def make() -> bytes:
+            loop.call_soon(cancel)
+            return b"value"
+
+        task = asyncio.ensure_future(cache.aget_or_create("key", make))
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+    assert cache.get("key") == b"value"
+
+
 # ---- processes
 
 
@@ -316,6 +370,42 @@ def test_a_forked_child_uses_the_cache_and_not_its_parent_s_turns(cache: Cache) 
     turn.finish(b"parent's")
     assert cache.get("turn") == b"parent's"
     assert cache.get("new 9") == b"new"
+
+
+def _child_ends(work: Callable[[], object]) -> bool:
+    """True if a forked child does the work within ten seconds."""
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.alarm(10)
+        try:
+            work()
+            os._exit(0)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_child_needs_no_lock_that_another_thread_held_when_it_was_forked(cache: Cache) -> None:
+    held, done = threading.Event(), threading.Event()
+    turn = cache.begin("key")
+
+    def hold() -> None:
+        with turn._lock, _plug._lock:
+            held.set()
+            done.wait()
+
+    _plug.set_cache(None)
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(hold)
+        held.wait()
+        try:
+            assert _child_ends(turn.abandon)
+            assert _child_ends(lambda: turn.set_deadline(1))
+            assert _child_ends(_plug.cache)
+        finally:
+            done.set()
+    turn.finish(b"value")
 
 
 def test_an_interrupt_ends_a_wait(cache: Cache, spawn: Spawn) -> None:
@@ -358,6 +448,22 @@ def test_a_missing_library_is_an_import_error(spawn: Spawn) -> None:
     assert "INGOT_CACHE_LIBRARY" in output
 
 
+def test_the_system_s_library_is_found_without_the_wheel_s(spawn: Spawn, tmp_path: Path) -> None:
+    """So CMake's name of the library is the package's."""
+    package = Path(ingot_cache.__file__).parent
+    shutil.copytree(package, tmp_path / "ingot_cache", ignore=shutil.ignore_patterns("lib", "bin", "__pycache__"))
+    program = """
+        import ingot_cache
+        from ingot_cache import _library
+        assert _library.path() == _library.soname()
+        print(ingot_cache.Cache().get_or_create("key", lambda: b"value"))
+    """
+    folder = os.path.dirname(_library.path())
+    paths = {"PYTHONPATH": str(tmp_path), "LD_LIBRARY_PATH": folder, _library.VARIABLE: ""}
+    output, _ = spawn(program, **paths).communicate()
+    assert output == "(b'value', 'build')\n"
+
+
 def test_version_is_the_project_s() -> None:
     header = Path(__file__).parents[2] / "include/ingot/ingot.h"
     numbers = [
@@ -388,3 +494,68 @@ def test_reports_misses(cache: Cache, capfd: pytest.CaptureFixture[str]) -> None
     reporting.get_or_create({"a": 1}, lambda: b"value")
     reporting.get_or_create({"a": 1}, lambda: b"value")
     assert capfd.readouterr().err.count("ingot: miss: ") == 1
+
+
+# ---- arguments that would be cut or converted silently
+
+
+def test_refuses_text_that_c_would_cut(cache: Cache, store: Path) -> None:
+    cache.put({"a": 1}, b"of another key")
+    with pytest.raises(ValueError, match="null character"):
+        cache.get({"a\0b": 1})
+    with pytest.raises(ValueError, match="null character"):
+        Key("kind\0of", a=1)
+    with pytest.raises(ValueError, match="null character"):
+        cache.put("key", {"one\0": b"", "two\0": b""})
+    for named in ({"namespace": "a\0b"}, {"remote": "redis://a\0b"}, {"trust": "require", "keys": "a\0b"}):
+        with pytest.raises(ValueError, match="null character"):
+            Cache(store, **named)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="null character"):
+        Cache(f"{store}\0b")
+
+
+@pytest.mark.parametrize("value", [5, "text", [1, 2], {"part": 5}, {"part": "text"}, None])
+def test_takes_no_other_types_as_bytes(cache: Cache, value: object) -> None:
+    """bytes(5) would be five null bytes."""
+    with pytest.raises(TypeError, match="bytes"):
+        cache.put("key", value)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="bytes"):
+        cache.get_or_create("key", lambda: value)  # type: ignore[arg-type,return-value]
+    assert cache.begin("key", wait=0).value is None  # the turn has ended, and nothing was stored
+
+
+def test_a_long_label_ends_with_a_whole_character(cache: Cache) -> None:
+    cache.put("key", b"value", label="xx" + 600 * "é")
+    assert cache.get("key") == b"value"
+    assert _describe(b"", "xx" + 600 * "é")[1].label.decode() == "xx" + 510 * "é"
+
+
+def test_a_time_may_be_nothing_or_endless(cache: Cache) -> None:
+    cache.flush(0)
+    cache.flush(float("inf"))
+    cache.flush(-1)
+    with cache.begin("key", wait=float("inf")) as turn:
+        turn.set_deadline(float("inf"))
+        with pytest.raises(Busy):
+            cache.begin("key", wait=-1)
+
+
+# ---- interrupts at every place
+
+
+@pytest.mark.parametrize("name", ["waited", "missed", "found"])
+def test_an_interrupt_just_after_the_turn_was_taken_ends_it(cache: Cache, name: str) -> None:
+    class Interrupted(dict[str, int]):
+        def __setitem__(self, key: str, value: int) -> None:
+            if key == name:
+                raise KeyboardInterrupt
+            super().__setitem__(key, value)
+
+    if name == "found":
+        cache.put("key", b"value")
+    counts = cache._counts
+    cache._counts = Interrupted(counts)
+    with pytest.raises(KeyboardInterrupt):
+        cache.begin("key")
+    cache._counts = counts
+    assert cache.begin("key", wait=0).value == (b"value" if name == "found" else None)

@@ -130,3 +130,30 @@ def test_a_path_is_read_when_it_is_stored(cache: Cache, tmp_path: Path) -> None:
     programs["key"] = Code()
     assert programs["key"] == b"cubin"
     _plug.set_cache(None)
+
+
+def test_tells_when_the_hook_has_changed(spawn: Spawn) -> None:
+    program = """
+        import abc, warnings
+        from unittest.mock import patch
+        from cuda import core
+        from cuda.core import _program
+        from ingot_cache import _plug, cuda_core
+        plain = core.Program
+
+        class Abstract(cuda_core.ProgramCache):
+            @abc.abstractmethod
+            def evict(self, key): ...
+
+        for owner, name, new in ((_program, "_program_compile_uncached", None), (cuda_core, "ProgramCache", Abstract)):
+            _plug._told.clear()
+            with patch.object(owner, name, new), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                if new is None:
+                    delattr(owner, name)
+                cuda_core.install()
+            assert len(caught) == 1 and "cuda.core keeps its own cache" in str(caught[0].message), (name, caught)
+        print(core.Program is plain)
+    """
+    output, _ = spawn(program).communicate()
+    assert output == "True\n"

@@ -53,13 +53,23 @@ def test_cupy_s_own_directory_stays_empty(spawn: Spawn, tmp_path: object) -> Non
 def test_tells_when_the_hook_has_changed(spawn: Spawn) -> None:
     program = """
         import warnings
-        from cupy.cuda import compiler
-        del compiler._set_kernel_cache_backend
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            import ingot_cache.cupy
-            ingot_cache.cupy.install()
-        print(caught[0].message)
+        from unittest.mock import patch
+        from cupy.cuda import _compiler_cache, compiler
+        import ingot_cache.cupy
+        from ingot_cache import _plug
+        for owner, name in (
+            (compiler, "_set_kernel_cache_backend"),
+            (compiler, "_compile_with_cache_cuda"),
+            (_compiler_cache, "KernelCacheBackend"),
+            (_compiler_cache.KernelCacheBackend, "load"),
+        ):
+            _plug._told.clear()
+            with patch.object(owner, name), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                delattr(owner, name)
+                ingot_cache.cupy.install()
+            assert len(caught) == 1 and "CuPy keeps its own cache" in str(caught[0].message), (name, caught)
+        print(type(compiler._kernel_cache_backend).__name__)
     """
     output, _ = spawn(program).communicate()
-    assert "CuPy keeps its own cache" in output
+    assert output == "DiskKernelCacheBackend\n"

@@ -80,19 +80,61 @@ def test_a_server_without_seals_gives_no_code(spawn: Spawn) -> None:
     assert "INGOT_PERSIST_TRUST=require" in output
 
 
-def test_tells_when_the_hook_has_changed(spawn: Spawn) -> None:
+def test_tells_when_the_hook_has_changed(spawn: Spawn, tmp_path: Path) -> None:
+    program = """
+        import abc, warnings
+        from unittest.mock import patch
+        import jax
+        from jax._src import compilation_cache, compilation_cache_interface, compiler
+        import ingot_cache.jax
+        from ingot_cache import _plug
+
+        class Other(compilation_cache_interface.CacheInterface):
+            @abc.abstractmethod
+            def evict(self, key): ...
+
+        def other_path(path, size): ...
+
+        for module, name, new in (
+            (compilation_cache, "get_file_cache", None),
+            (compilation_cache, "get_file_cache", other_path),
+            (compilation_cache_interface, "CacheInterface", Other),
+            (compiler, "compile_or_get_cached", None),
+        ):
+            _plug._told.clear()
+            with patch.object(module, name, new), warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                if new is None:
+                    delattr(module, name)
+                ingot_cache.jax.install()
+            assert len(caught) == 1 and "JAX keeps its own cache" in str(caught[0].message), (name, new, caught)
+        jax.jit(lambda x: x + 1)(1)
+        print(type(compilation_cache._get_cache(jax.devices()[0].client)).__name__)
+    """
+    own = {"JAX_COMPILATION_CACHE_DIR": str(tmp_path / "jax"), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+    output, _ = spawn(program, **own).communicate()
+    assert output == "LRUCache\n"
+    assert any((tmp_path / "jax").iterdir())
+
+
+def test_a_server_that_is_named_later_gives_no_code_either(spawn: Spawn) -> None:
     program = """
         import warnings
+        import jax
+        import ingot_cache
+        from ingot_cache import _plug
         from jax._src import compilation_cache
-        del compilation_cache.get_file_cache
+        assert compilation_cache._ingot
+        cache = ingot_cache.Cache(remote="redis://127.0.0.1:1")
+        _plug.set_cache(cache)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            import ingot_cache.jax
-            ingot_cache.jax.install()
-        print(caught[0].message)
+            jax.jit(lambda x: x + 1)(1)
+        print(cache.stats()["missed"], *(each.message for each in caught))
     """
-    output, _ = spawn(program).communicate()
-    assert "JAX keeps its own cache" in output
+    output, _ = spawn(program, INGOT_PYTHON="jax").communicate()
+    assert output.startswith("0 ")
+    assert "INGOT_PERSIST_TRUST=require" in output
 
 
 def test_compiles_nothing_if_a_miss_must_fail(spawn: Spawn) -> None:

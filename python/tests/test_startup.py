@@ -55,6 +55,22 @@ def test_the_library_missing_is_one_warning(spawn: Spawn, tmp_path: Path) -> Non
     assert output == "2\n"  # one for looking and one for storing
 
 
+def test_a_warning_that_is_an_exception_does_not_reach_the_framework(spawn: Spawn) -> None:
+    program = """
+        import sys
+        sys.path.insert(0, sys.argv[1])
+        import kernels
+        from ingot_cache import _plug
+        import warnings
+        warnings.simplefilter("error", _plug.PlugWarning)
+        kernels.compile_add(64)
+        print("compiled")
+    """
+    here = str(Path(__file__).parent)
+    output, _ = spawn(program, here, INGOT_PYTHON="triton", INGOT_CACHE_LIBRARY="/nonexistent").communicate()
+    assert output == "compiled\n"
+
+
 def test_an_error_in_a_plug_does_not_reach_the_application(spawn: Spawn) -> None:
     program = """
         import sys, types

@@ -133,8 +133,18 @@ def test_installs_unless_another_manager_is_chosen(monkeypatch: pytest.MonkeyPat
 def test_tells_when_the_hook_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(knobs, "cache", object())
     _plug._told.clear()
-    with pytest.warns(_plug.PlugWarning, match="Triton keeps its own cache"):
+    with pytest.warns(_plug.PlugWarning, match="knob .* Triton keeps its own cache"):
         plug.install()
+
+
+@pytest.mark.parametrize("name", ["get_file", "put", "get_group", "put_group", "_make_path", "__init__"])
+def test_tells_when_the_interface_has_changed(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.delenv("TRITON_CACHE_MANAGER", raising=False)
+    monkeypatch.setattr(FileCacheManager, name, lambda self, other: None)
+    _plug._told.clear()
+    with pytest.warns(_plug.PlugWarning, match="interface .* Triton keeps its own cache"):
+        plug.install()
+    assert knobs.cache.manager_class is not plug.CacheManager
 
 
 def test_compiles_nothing_if_a_miss_must_fail(
