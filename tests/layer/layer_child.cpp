@@ -15,6 +15,7 @@
  *   linked   compiles and links a few programs, and launches them
  *   asks     builds a program twice, asks all about it as applications with caches of their own do, and builds one that
  *            does not compile
+ *   included builds a program whose text includes number.h, with the options NUMBER, and launches it
  *   exec     does as plain and then starts itself as plain, with the environment as the loader left it
  */
 #include <CL/cl.h>
@@ -79,14 +80,17 @@ struct Made {
     cl_kernel kernel = nullptr;
 
     Made(const Device &device, size_t number)
+        : Made(device, "kernel void add(global int *out, int n) { out[get_global_id(0)] = n + " +
+                           std::to_string(number) + "; }\n")
     {
-        const std::string text =
-            "kernel void add(global int *out, int n) { out[get_global_id(0)] = n + " + std::to_string(number) + "; }\n";
+    }
+    Made(const Device &device, const std::string &text, const char *options = nullptr)
+    {
         const char *string = text.c_str();
         cl_int error = CL_SUCCESS;
         program = clCreateProgramWithSource(device.context, 1, &string, nullptr, &error);
         require(error == CL_SUCCESS, "clCreateProgramWithSource");
-        require(clBuildProgram(program, 0, nullptr, nullptr, nullptr, nullptr) == CL_SUCCESS, "clBuildProgram");
+        require(clBuildProgram(program, 0, nullptr, options, nullptr, nullptr) == CL_SUCCESS, "clBuildProgram");
         kernel = clCreateKernel(program, "add", &error);
         require(error == CL_SUCCESS, "clCreateKernel");
     }
@@ -193,6 +197,18 @@ void link_some()
     }
     std::printf("%zu right\n", right);
     require(right == kFew, "a result is wrong");
+    device.release();
+}
+
+void include(const char *options)
+{
+    Device device;
+    Made made(device,
+              "#include <number.h>\nkernel void add(global int *out, int n) { out[get_global_id(0)] = n + NUMBER; }\n",
+              options);
+    require(is_right(device, made, 5), "a result is wrong");
+    std::puts("1 right");
+    made.release();
     device.release();
 }
 
@@ -396,6 +412,8 @@ int main(int count, char **arguments)
         fork_later();
     else if (mode == "linked")
         link_some();
+    else if (mode == "included")
+        include(count == 4 ? arguments[3] : nullptr);
     else if (mode == "refused")
         refused();
     else if (mode == "asks")

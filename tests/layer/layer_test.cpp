@@ -96,6 +96,25 @@ TEST_F(Layer, CompilesNothingInTheSecondProcess)
     EXPECT_LE(4u, warm.seen.at("load"));
 }
 
+/* Another checkout, working directory and home, as in another container. */
+TEST_F(Layer, CompilesNothingForAProjectThatLiesElsewhere)
+{
+    size_t number = 0;
+    for (const bool is_absolute : {true, false}) {
+        const std::string store = path("store" + std::to_string(number++));
+        for (const char *place : {"first", "home/deeper/second"}) {
+            const std::string root = path(place);
+            fs::create_directories(root + "/inc");
+            std::ofstream(root + "/inc/number.h") << "#define NUMBER 5\n";
+            const Ending ending = run({"/usr/bin/env", "-C", root, "HOME=" + root, LAYER_CHILD, "included", store,
+                                       is_absolute ? "-I " + root + "/inc" : "-I inc"},
+                                      layer_above);
+            expect_right(ending, "1");
+            EXPECT_EQ(std::string(place) == "first" ? 1u : 0u, ending.seen.count("build")) << place;
+        }
+    }
+}
+
 #if HAS_REMOTE
 /* Each machine has its own store. */
 TEST_F(Layer, CompilesNothingThatAnotherMachineCompiled)

@@ -77,6 +77,20 @@ TEST_F(LevelZeroLayer, ChangesNothingThatAnApplicationSees)
     }
 }
 
+/* An id has no path: modules are made from SPIR-V, and their options name no file. */
+TEST_F(LevelZeroLayer, CompilesNothingInAnotherDirectoryAndHome)
+{
+    const std::string bare = run({"1", "15"}, environment());
+    EXPECT_LT(0u, counts()["builds"]);
+    const std::string home = path("elsewhere");
+    std::filesystem::create_directory(home);
+    child_process::Child moved({"/usr/bin/env", "-C", home, "HOME=" + home, "TMPDIR=" + home, CLIENT, "1", "15"},
+                               path("output"), environment());
+    EXPECT_EQ(0, moved.wait());
+    EXPECT_EQ(bare, moved.output());
+    EXPECT_EQ(0u, counts()["builds"]);
+}
+
 TEST_F(LevelZeroLayer, IsSeenToBeWrongByTheTestAbove)
 {
     EXPECT_NE(run({"1", "15"}, {}), run({"1", "15"}, environment({{"LEVEL_ZERO_CLIENT_LIE", "1"}})));

@@ -26,6 +26,7 @@
 #define AT_OFFSET 72
 #define AT_SIZE 80
 
+#define MOST_JSON_ITEMS 65536u /* a manifest with the most layers has a quarter of them */
 #define MANIFEST_TYPE "application/vnd.oci.image.manifest.v1+json"
 #define CONFIG_TYPE "application/vnd.oci.image.config.v1+json"
 #define STORE_TYPE "application/vnd.ingot.store.v1"
@@ -83,10 +84,19 @@ static bool read_layers(struct image *image, const cJSON *layers)
     return image->layers != NULL;
 }
 
+/* Parses JSON unless it has so many items that they would take far more memory than the text. */
+static cJSON *parse(const struct registry_body *body)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < body->size; ++i)
+        count += body->bytes[i] == ',' || body->bytes[i] == '[' || body->bytes[i] == '{';
+    return count <= MOST_JSON_ITEMS ? cJSON_ParseWithLength((const char *)body->bytes, body->size) : NULL;
+}
+
 enum outcome image_read_manifest(struct image *image, struct request *request, const struct registry_body *body)
 {
     *image = (struct image){.layers = NULL};
-    cJSON *json = cJSON_ParseWithLength((const char *)body->bytes, body->size);
+    cJSON *json = parse(body);
     const bool is_ours = has_text(json, "artifactType", STORE_TYPE);
     const bool is_valid = is_ours &&
                           read_blob(cJSON_GetObjectItemCaseSensitive(json, "config"), CONFIG_TYPE, &image->config) &&

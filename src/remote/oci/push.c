@@ -257,7 +257,9 @@ static bool put_image(struct pushing *pushing)
                                        {"ingot.store/size-bytes", bytes},
                                        {"ingot.store/devices", pushing->devices.text},
                                        {"ingot.store/drivers", pushing->drivers.text},
-                                       {"ingot.store/compilers", pushing->compilers.text}};
+                                       {"ingot.store/compilers", pushing->compilers.text},
+                                       {"io.kserve.km/framework", "ingot"}, /* names of KServe and GKM */
+                                       {"io.kserve.km/cache-type", "ingot-store"}};
     const size_t note_count = sizeof(notes) / sizeof(notes[0]);
     size_t index_size = 0;
     remove_doubles(made);

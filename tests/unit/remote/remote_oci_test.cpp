@@ -4,6 +4,9 @@
  */
 #include <grp.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -13,6 +16,7 @@
 
 #include <ingot/remote.h>
 
+#include "support/encrypted_redis.h"
 #include "support/oci_registry.h"
 #include "support/server_process.h"
 #include "support/store_fixture.h"
@@ -45,6 +49,35 @@ struct Outcome {
     ingot_status_t status;
     ingot_remote_image_stats_t stats;
     std::string detail;
+};
+
+/* What a pull cost. */
+struct Cost {
+    ingot_status_t status;
+    uint64_t failed_count;
+    double seconds, processor_seconds;
+    double peak_mb; /* above what the process had before */
+    char detail[512];
+
+    /* From now on, the peak is that of what follows. */
+    static void forget_peak()
+    {
+        (void)malloc_trim(0);
+        std::ofstream("/proc/self/clear_refs") << "5";
+    }
+    static double processor_time()
+    {
+        rusage usage = {};
+        getrusage(RUSAGE_SELF, &usage);
+        return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+               static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+    }
+    static long peak_kb()
+    {
+        rusage usage = {};
+        getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_maxrss;
+    }
 };
 
 class RemoteOci : public testing::Test
@@ -82,6 +115,33 @@ protected:
         if (outcome.status != INGOT_SUCCESS || outcome.stats.failed_count != 0)
             outcome.detail = ingot_last_error_detail();
         return outcome;
+    }
+    /* Pulls in a child process into a new store, and measures that. */
+    Cost pull_in_child(const std::string &name, const std::string &url, uint32_t stall_ms) const
+    {
+        void *memory = mmap(nullptr, sizeof(Cost), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        Cost *shared = new (memory) Cost();
+        const pid_t child = fork();
+        if (child == 0) {
+            const auto target = open(name);
+            const auto begin = std::chrono::steady_clock::now();
+            Cost::forget_peak();
+            const long before_kb = Cost::peak_kb();
+            const Outcome outcome = move(*target, url, false, stall_ms);
+            shared->peak_mb = static_cast<double>(Cost::peak_kb() - before_kb) / 1024;
+            shared->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+            shared->processor_seconds = Cost::processor_time();
+            shared->status = outcome.status;
+            shared->failed_count = outcome.stats.failed_count;
+            (void)std::snprintf(shared->detail, sizeof(shared->detail), "%s", outcome.detail.c_str());
+            _exit(0);
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        EXPECT_EQ(0, status);
+        const Cost cost = *shared;
+        munmap(memory, sizeof(Cost));
+        return cost;
     }
     static Outcome push(const Store &store, const std::string &url) { return move(store, url, true); }
     static Outcome pull(const Store &store, const std::string &url) { return move(store, url, false); }
@@ -260,7 +320,7 @@ TEST_F(RemoteOci, KeepsToEncryptedAddresses)
     EXPECT_NE(std::string::npos, outcome.detail.find("not encrypted")) << outcome.detail;
 }
 
-/* Each lie ends in an error that names it, without an entry, in bounded time and memory. */
+/* Each lie ends in an error that names it, without an entry, in bounded time and memory. It prints what each cost. */
 TEST_F(RemoteOci, SurvivesBadRegistries)
 {
     Registry registry;
@@ -282,7 +342,23 @@ TEST_F(RemoteOci, SurvivesBadRegistries)
     };
     std::string huge("\x89INGOCI\n\1\0\0\0\x40\0\0\0", 16);
     huge.resize(64);
-    huge[21] = 1; /* 2^40 entries */
+    huge[21] = 1;                                      /* 2^40 entries */
+    const size_t most = IS_SANITIZED ? 10000 : 699050; /* in an index of 64 MiB */
+    std::string largest = huge.substr(0, 16) + std::string(48, '\0') + std::string(most * 96, '\0');
+    for (size_t i = 0; i < most; ++i) {
+        for (size_t digit = 0; digit < 3; ++digit)
+            largest[64 + i * 96 + digit] = static_cast<char>(i >> (16 - 8 * digit));
+        largest[64 + i * 96 + 80] = i != most - 1; /* the last one has no bytes */
+    }
+    for (size_t digit = 0; digit < 3; ++digit)
+        largest[16 + digit] = static_cast<char>(most >> (8 * digit));
+    largest[24] = 1; /* layer */
+    const std::string last = "entry " + std::to_string(most - 1);
+    std::string items = "{\"artifactType\":\"application/vnd.ingot.store.v1\",\"layers\":[";
+    while (items.size() < (4 << 20) - 3)
+        items += "0,";
+    items += "0]}";
+    const std::string manifest_with_largest = with_index(largest);
     const struct {
         const char *reason;
         Registry::Lie lie;
@@ -354,6 +430,18 @@ TEST_F(RemoteOci, SurvivesBadRegistries)
                  answer->body = with_index(huge);
              return true;
          }},
+        {last.c_str(),
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (!is_blob(request))
+                 answer->body = manifest_with_largest;
+             return true;
+         }},
+        {"not one of Ingot's stores",
+         [&](const Request &request, Answer *answer, FaultyConnection *) {
+             if (!is_blob(request))
+                 answer->body = items;
+             return true;
+         }},
         {"too large",
          [&](const Request &request, Answer *answer, FaultyConnection *) {
              if (!is_blob(request)) {
@@ -371,11 +459,17 @@ TEST_F(RemoteOci, SurvivesBadRegistries)
     };
     int number = 0;
     for (const auto &lie : lies) {
-        const auto empty = open("empty" + std::to_string(number));
         registry.set_lie(lie.lie);
-        const Outcome outcome = move(*empty, registry.url(), false, 1000);
-        EXPECT_TRUE(outcome.status == INGOT_IO_ERROR || outcome.stats.failed_count == 3) << number;
-        EXPECT_NE(std::string::npos, outcome.detail.find(lie.reason)) << number << ": " << outcome.detail;
+        const uint32_t stall_ms = std::string(lie.reason) == "timed out" ? 1000 : 30000;
+        const Cost cost = pull_in_child("empty" + std::to_string(number), registry.url(), stall_ms);
+        const std::string detail = cost.detail;
+        EXPECT_TRUE(cost.status == INGOT_IO_ERROR || cost.failed_count == 3) << number;
+        EXPECT_NE(std::string::npos, detail.find(lie.reason)) << number << ": " << detail;
+        std::printf("%5.2f s, %5.3f s of processor time, %6.1f MB: %s\n", cost.seconds, cost.processor_seconds,
+                    cost.peak_mb, cost.detail);
+        if (!IS_SANITIZED) {
+            EXPECT_LT(cost.peak_mb, detail.find(last) != std::string::npos ? 150 : 32) << detail;
+        }
         EXPECT_EQ(0u, entries_of(path("empty" + std::to_string(number))).size()) << number;
         ++number;
     }
@@ -510,11 +604,12 @@ namespace
 class DockerRegistry : public server_process::Server
 {
 public:
-    DockerRegistry()
-        : Server([](uint16_t port, const std::string &folder) {
+    /* `more` has settings of its connections. */
+    explicit DockerRegistry(const std::string &more = "")
+        : Server([more](uint16_t port, const std::string &folder) {
               std::ofstream(folder + "/config.yml")
                   << "version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: " << folder
-                  << "/data}}\nhttp: {addr: 127.0.0.1:" << port << "}\n";
+                  << "/data}}\nhttp: {addr: 127.0.0.1:" << port << more << "}\n";
               return std::vector<std::string>{server_process::find_program("docker-registry"), "serve",
                                               folder + "/config.yml"};
           })
@@ -554,6 +649,35 @@ TEST_F(RemoteOci, DebiansRegistryAndSkopeoTakeImages)
                                   "docker://" + second.place("/mirror:v2")},
                                  path("output"));
     ASSERT_EQ(0, inspect.wait());
-    EXPECT_NE(std::string::npos, inspect.output().find("\"ingot.store/entry-count\": \"1010\"")) << inspect.output();
+    for (const char *label : {"\"ingot.store/entry-count\": \"1010\"", "\"io.kserve.km/framework\": \"ingot\"",
+                              "\"io.kserve.km/cache-type\": \"ingot-store\""})
+        EXPECT_NE(std::string::npos, inspect.output().find(label)) << label << inspect.output();
 }
+
+#if HAS_OPENSSL
+TEST_F(RemoteOci, VerifiesDebiansRegistryAndShowsItsCertificate)
+{
+    const encrypted_redis::Certificates files;
+    const auto settings = [&files](const std::string &name, const std::string &clients) {
+        return ", tls: {certificate: " + files.at(name + ".pem") + ", key: " + files.at(name + ".key") + clients + "}";
+    };
+    DockerRegistry open_to_all(settings("server", "")), other(settings("other-server", ""));
+    DockerRegistry mutual(settings("server", ", clientcas: [" + files.at("ca.pem") + "]"));
+    const auto store = open("store");
+    const auto target = open("target");
+    fill(*store, 0, 3);
+    const auto url = [&files](const DockerRegistry &registry, const std::string &more = "") {
+        return "oci://" + registry.place("/cache:v1") + "?ca=" + files.at("ca.pem") + more;
+    };
+    const std::string own = "&cert=" + files.at("client.pem") + "&key=" + files.at("client.key");
+    EXPECT_EQ(INGOT_IO_ERROR, push(*store, "oci://" + open_to_all.place("/cache:v1")).status); /* unknown authority */
+    EXPECT_EQ(INGOT_IO_ERROR, push(*store, url(other)).status);                                /* another name */
+    EXPECT_EQ(INGOT_IO_ERROR, push(*store, url(mutual)).status);                               /* no certificate */
+    EXPECT_EQ(INGOT_SUCCESS, push(*store, url(open_to_all)).status) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, push(*store, url(mutual, own)).status) << ingot_last_error_detail();
+    EXPECT_EQ(3u, pull(*target, url(open_to_all)).stats.moved_count) << ingot_last_error_detail();
+    EXPECT_EQ(3u, pull(*open("second"), url(mutual, own)).stats.moved_count) << ingot_last_error_detail();
+    expect_has(*target, 0, 3);
+}
+#endif
 #endif
