@@ -199,10 +199,22 @@ static void pull_all(struct pulling *pulling)
     progress_fini(&pulling->progress);
 }
 
+/* Closes the store, which completes its evictions, and opens it for reading. */
+static int reopen_store(struct pulling *pulling)
+{
+    ingot_storage_release(pulling->chain);
+    ingot_storage_release(pulling->store);
+    pulling->chain = pulling->store = NULL;
+    return store_open(&pulling->store, &pulling->common, STORE_READ, NULL);
+}
+
 /* Counts as missing the programs that were evicted from the store to make room for later ones. */
-static void look_again(struct pulling *pulling)
+static int look_again(struct pulling *pulling)
 {
     size_t gone_count = 0;
+    const int code = reopen_store(pulling);
+    if (code != EXIT_DONE)
+        return code;
     for (size_t i = 0; i < pulling->wanted_count && !interrupt_seen(); ++i) {
         struct wanted *wanted = &pulling->wanted[i];
         if (!wanted->is_there || load(pulling->store, wanted) == INGOT_SUCCESS)
@@ -217,6 +229,7 @@ static void look_again(struct pulling *pulling)
                       "ingot: the store evicted %zu of these programs to store others: raise INGOT_PERSIST_MAX_SIZE or "
                       "INGOT_PERSIST_MAX_ENTRIES\n",
                       gone_count);
+    return EXIT_DONE;
 }
 
 /* ---- the commands ---- */
@@ -332,14 +345,14 @@ static int pull(struct pulling *pulling)
         (void)store_failed("reading the manifest", status);
         return EXIT_NO_STORE;
     }
-    const int code = open_storages(pulling);
+    int code = open_storages(pulling);
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();
     pull_all(pulling);
     if (pulling->is_warm && pulling->pulled_count != 0)
-        look_again(pulling);
-    return tell(pulling);
+        code = look_again(pulling);
+    return code == EXIT_DONE ? tell(pulling) : code;
 }
 
 static int run(struct pulling *pulling)
