@@ -8,7 +8,7 @@
 #define _GNU_SOURCE
 #endif
 
-#include "util/environment.h"
+#include "util/setting.h"
 
 #include <ingot/backend.h>
 #include <ingot/remote.h>
@@ -25,52 +25,33 @@ static const char *value_of(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
-static ingot_status_t read_mode(uint32_t *flags)
-{
-    static const char *const words[] = {"read", "read-write"};
-    const char *value = value_of("INGOT_PERSIST_REMOTE_MODE");
-    size_t chosen = 0;
-    if (value == NULL)
-        return INGOT_SUCCESS;
-    if (!environment_choose(value, 2, words, &chosen))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "INGOT_PERSIST_REMOTE_MODE: \"%.80s\" is not read or read-write", value);
-    if (chosen == 0)
-        *flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
-    else
-        *flags &= ~(uint32_t)INGOT_REMOTE_READ_ONLY;
-    return INGOT_SUCCESS;
-}
+/* In the order in which they are checked. */
+static const struct setting settings[] = {
+    {.name = "INGOT_PERSIST_TRUST",
+     .size = 4,
+     .offset = offsetof(ingot_remote_info_t, trust_policy),
+     .words = {"none", "verify", "require"}, /* in the order of the enumerators */
+     .expected = "none, verify or require"},
+    {.name = "INGOT_PERSIST_REMOTE_MODE",
+     .size = 4,
+     .offset = offsetof(ingot_remote_info_t, flags),
+     .flag = INGOT_REMOTE_READ_ONLY,
+     .words = {"read-write", "read"},
+     .expected = "read or read-write"},
+    {"INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", ENVIRONMENT_DAYS, 8, offsetof(ingot_remote_info_t, time_to_live_ms),
+     .zero = UINT64_MAX},
+    {"INGOT_PERSIST_REMOTE_LEASES", ENVIRONMENT_SWITCH, 4, offsetof(ingot_remote_info_t, flags),
+     .flag = INGOT_REMOTE_NO_LEASES, .is_inverted = true},
+};
 
-/* Reads how long a server keeps an object. The value 0 means no limit, which becomes UINT64_MAX. */
-static ingot_status_t read_time_to_live(uint64_t *time_to_live_ms)
+static ingot_status_t read_settings(ingot_remote_info_t *info)
 {
-    static const char name[] = "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS";
-    const char *value = value_of(name);
-    uint64_t time_ms = 0;
-    if (value == NULL)
-        return INGOT_SUCCESS;
-    if (!environment_parse(ENVIRONMENT_DAYS, value, &time_ms))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value,
-                                      environment_expected(ENVIRONMENT_DAYS));
-    *time_to_live_ms = time_ms == 0 ? UINT64_MAX : time_ms;
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t read_leases(uint32_t *flags)
-{
-    static const char name[] = "INGOT_PERSIST_REMOTE_LEASES";
-    const char *value = value_of(name);
-    uint64_t is_on = 0;
-    if (value == NULL)
-        return INGOT_SUCCESS;
-    if (!environment_parse(ENVIRONMENT_SWITCH, value, &is_on))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, value,
-                                      environment_expected(ENVIRONMENT_SWITCH));
-    if (is_on != 0)
-        *flags &= ~(uint32_t)INGOT_REMOTE_NO_LEASES;
-    else
-        *flags |= (uint32_t)INGOT_REMOTE_NO_LEASES;
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
+        const char *value = value_of(settings[i].name);
+        if (value != NULL && !setting_read(&settings[i], value, info))
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", settings[i].name, value,
+                                          setting_expected(&settings[i]));
+    }
     return INGOT_SUCCESS;
 }
 
@@ -84,18 +65,6 @@ static ingot_status_t take_text(const char *value, size_t capacity, char *memory
     memcpy(memory + *used, value, size);
     *text = memory + *used;
     *used += size;
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t read_trust(ingot_persist_trust_policy_t *policy)
-{
-    static const char *const words[] = {"none", "verify", "require"}; /* in the order of the enumerators */
-    const char *value = value_of("INGOT_PERSIST_TRUST");
-    size_t chosen = (size_t)*policy;
-    if (value != NULL && !environment_choose(value, 3, words, &chosen))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "INGOT_PERSIST_TRUST: \"%.80s\" is not none, verify or require", value);
-    *policy = (ingot_persist_trust_policy_t)chosen;
     return INGOT_SUCCESS;
 }
 
@@ -136,15 +105,9 @@ ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, siz
     if (status == INGOT_SUCCESS)
         status = read_texts(&read, url_capacity, url, &used);
     if (status == INGOT_SUCCESS)
-        status = read_trust(&read.trust_policy);
+        status = read_settings(&read);
     if (status == INGOT_SUCCESS)
         status = check_size(&read, info->struct_size);
-    if (status == INGOT_SUCCESS)
-        status = read_mode(&read.flags);
-    if (status == INGOT_SUCCESS)
-        status = read_time_to_live(&read.time_to_live_ms);
-    if (status == INGOT_SUCCESS)
-        status = read_leases(&read.flags);
     if (status == INGOT_SUCCESS)
         (void)STRUCT_WRITE(info, read);
     return status;
