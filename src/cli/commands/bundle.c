@@ -20,10 +20,7 @@ struct bundling {
 };
 
 static const struct command_option bundle_options[] = {
-    {.kind = VALUE_FILE,
-     .flags = OPTION_REQUIRED,
-     .value = "FILE",
-     .at = offsetof(struct bundling, path),
+    {NULL, 0, VALUE_FILE, "FILE", offsetof(struct bundling, path), .flags = OPTION_REQUIRED,
      .help = "The bundle, a read-only file to ship with an application"},
     {.help = NULL},
 };

@@ -56,21 +56,13 @@ struct explaining {
 };
 
 static const struct command_option options[] = {
-    {.kind = VALUE_ENTRY,
-     .value = "ID",
-     .at = offsetof(struct explaining, wanted_name),
+    {NULL, 0, VALUE_ENTRY, "ID", offsetof(struct explaining, wanted_name),
      .help =
          "A file with a cache blob id as returned by ingot_program_desc_get_cache_blob_id(), a key.bin of any "
          "store, a single file, or the name of an entry, which is compared with all others. Default: the last misses"},
-    {.kind = VALUE_ENTRY,
-     .value = "ENTRY",
-     .at = offsetof(struct explaining, other_name),
+    {NULL, 0, VALUE_ENTRY, "ENTRY", offsetof(struct explaining, other_name),
      .help = "The entry, or the path of a single file, to compare with. Default: the nearest entry"},
-    {.name = "last",
-     .letter = 'l',
-     .kind = VALUE_COUNT,
-     .value = "COUNT",
-     .at = offsetof(struct explaining, last),
+    {"last", 'l', VALUE_COUNT, "COUNT", offsetof(struct explaining, last),
      .help = "How many of the last misses to explain if there is no ID. Default: 5"},
     {.help = NULL},
 };

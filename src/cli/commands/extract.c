@@ -44,23 +44,11 @@ struct extracting {
 };
 
 static const struct command_option options[] = {
-    {.kind = VALUE_ENTRY,
-     .flags = OPTION_REPEATED,
-     .value = "ENTRY",
-     .at = offsetof(struct extracting, names),
+    {NULL, 0, VALUE_ENTRY, "ENTRY", offsetof(struct extracting, names), .flags = OPTION_REPEATED,
      .help = "The artifacts, by the names that \"ingot ls\" prints"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = VALUE_FOLDER,
-     .value = "FOLDER",
-     .at = offsetof(struct extracting, output),
+    {"output", 'o', VALUE_FOLDER, "FOLDER", offsetof(struct extracting, output),
      .help = "The folder to write to, which is created if it is missing. Default: ."},
-    {.name = "kind",
-     .letter = 'k',
-     .kind = VALUE_TEXT,
-     .value = "KIND",
-     .at = offsetof(struct extracting, kind),
-     .help = "Extract all artifacts of this kind"},
+    {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct extracting, kind), .help = "Extract all artifacts of this kind"},
     {.help = NULL},
 };
 

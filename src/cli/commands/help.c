@@ -11,10 +11,7 @@ struct helping {
 };
 
 static const struct command_option options[] = {
-    {.kind = VALUE_COMMAND,
-     .flags = OPTION_REPEATED,
-     .value = "COMMAND",
-     .at = offsetof(struct helping, words),
+    {NULL, 0, VALUE_COMMAND, "COMMAND", offsetof(struct helping, words), .flags = OPTION_REPEATED,
      .help = "The command, of one word or two"},
     {.help = NULL},
 };

@@ -37,11 +37,7 @@ struct listing {
 };
 
 static const struct command_option options[] = {
-    {.kind = VALUE_FILE,
-     .flags = OPTION_REQUIRED,
-     .value = "FILE",
-     .at = offsetof(struct listing, path),
-     .help = "The manifest"},
+    {NULL, 0, VALUE_FILE, "FILE", offsetof(struct listing, path), .flags = OPTION_REQUIRED, .help = "The manifest"},
     {.help = NULL},
 };
 

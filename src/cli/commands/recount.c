@@ -19,9 +19,7 @@ struct recounting {
 };
 
 static const struct command_option options[] = {
-    {.name = "dry-run",
-     .letter = 'y',
-     .at = offsetof(struct recounting, is_dry),
+    {"dry-run", 'y', VALUE_NONE, NULL, offsetof(struct recounting, is_dry),
      .help = "Count only; exit status 1 if the recorded total is wrong"},
     {.help = NULL},
 };

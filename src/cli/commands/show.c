@@ -28,10 +28,7 @@ struct showing {
 };
 
 static const struct command_option options[] = {
-    {.kind = VALUE_ENTRY,
-     .flags = OPTION_REQUIRED | OPTION_REPEATED,
-     .value = "ENTRY",
-     .at = offsetof(struct showing, names),
+    {NULL, 0, VALUE_ENTRY, "ENTRY", offsetof(struct showing, names), .flags = OPTION_REQUIRED | OPTION_REPEATED,
      .help = "The name of an entry as printed by \"ingot ls\", or the beginning of one, or the path of a single file, "
              "for which no store is needed"},
     {.help = NULL},

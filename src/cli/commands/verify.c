@@ -25,21 +25,13 @@ struct verifying {
 };
 
 static const struct command_option options[] = {
-    {.name = "repair",
-     .letter = 'r',
-     .at = offsetof(struct verifying, is_repair),
+    {"repair", 'r', VALUE_NONE, NULL, offsetof(struct verifying, is_repair),
      .help = "Remove truncated and corrupt entries and the leftovers of killed processes, and correct the recorded "
              "total. Does not touch entries of another format version, entries that other users own or may write, or "
              "entries whose seal is refused"},
-    {.name = "require",
-     .letter = 'q',
-     .at = offsetof(struct verifying, is_required),
+    {"require", 'q', VALUE_NONE, NULL, offsetof(struct verifying, is_required),
      .help = "Require a seal by one of the keys on each blob; the store may be another user's"},
-    {.name = "keys",
-     .letter = 'k',
-     .kind = VALUE_FILE,
-     .value = "FILE[:FILE...]",
-     .at = offsetof(struct verifying, common.key_files),
+    {"keys", 'k', VALUE_FILE, "FILE[:FILE...]", offsetof(struct verifying, common.key_files),
      .help = "Check the seals of sealed blobs with the keys in these files. Default: INGOT_PERSIST_KEYS"},
     {.help = NULL},
 };

@@ -12,25 +12,15 @@
 
 /* Every command has these, and `run` has the last two. */
 static const struct command_option common[] = {
-    {.name = "dir",
-     .letter = 'd',
-     .kind = VALUE_FOLDER,
-     .value = "DIR",
-     .at = offsetof(struct common_options, directory),
+    {"dir", 'd', VALUE_FOLDER, "DIR", offsetof(struct common_options, directory),
      .help = "The store. Default: INGOT_PERSIST_DIR, or $XDG_CACHE_HOME/ingot, or ~/.cache/ingot"},
-    {.name = "namespace",
-     .letter = 'n',
-     .kind = VALUE_TEXT,
-     .value = "NAME",
-     .at = offsetof(struct common_options, name_space),
+    {"namespace", 'n', VALUE_TEXT, "NAME", offsetof(struct common_options, name_space),
      .help = "Use only entries of this namespace. Default: INGOT_PERSIST_NAMESPACE for commands that store programs, "
              "and all namespaces for the others"},
-    {.name = "json",
-     .letter = 'j',
-     .at = offsetof(struct common_options, is_json),
+    {"json", 'j', VALUE_NONE, NULL, offsetof(struct common_options, is_json),
      .help = "Print one JSON value, with sizes in bytes and times in UTC"},
-    {.name = "help", .letter = 'h', .at = SIZE_MAX, .help = "Show this help"},
-    {.name = "usage", .flags = OPTION_HIDDEN, .at = SIZE_MAX, .help = "Show the synopsis"},
+    {"help", 'h', VALUE_NONE, NULL, SIZE_MAX, .help = "Show this help"},
+    {"usage", 0, VALUE_NONE, NULL, SIZE_MAX, .flags = OPTION_HIDDEN, .help = "Show the synopsis"},
 };
 
 enum { COMMON_COUNT = sizeof(common) / sizeof(common[0]), FIRST_OF_BARE = 3 };

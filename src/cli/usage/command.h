@@ -47,11 +47,11 @@ struct command_option {
     const char *name;
     char letter; /* 0: none */
     enum value_kind kind;
-    unsigned flags;
     const char *value; /* the name of the value in the help */
+    size_t at;         /* the member for the value in the command's struct */
     const char *words; /* the valid words, separated by blanks; for a quantity: "unlimited", "none", both or NULL */
+    unsigned flags;
     const char *help;
-    size_t at; /* the member for the value in the command's struct */
 };
 
 struct command {

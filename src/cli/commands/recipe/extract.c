@@ -271,20 +271,10 @@ static int open_directory(const char *path)
 }
 
 static const struct command_option options[] = {
-    {.kind = VALUE_FILE,
-     .flags = OPTION_REQUIRED,
-     .value = "FILE",
-     .at = offsetof(struct extracting, path),
-     .help = "The recipe"},
-    {.kind = VALUE_FOLDER,
-     .flags = OPTION_REQUIRED,
-     .value = "DIR",
-     .at = offsetof(struct extracting, directory),
+    {NULL, 0, VALUE_FILE, "FILE", offsetof(struct extracting, path), .flags = OPTION_REQUIRED, .help = "The recipe"},
+    {NULL, 0, VALUE_FOLDER, "DIR", offsetof(struct extracting, directory), .flags = OPTION_REQUIRED,
      .help = "The folder to write to, which is created if it is missing"},
-    {.kind = VALUE_TEXT,
-     .flags = OPTION_REPEATED,
-     .value = "KEY",
-     .at = offsetof(struct extracting, keys),
+    {NULL, 0, VALUE_TEXT, "KEY", offsetof(struct extracting, keys), .flags = OPTION_REPEATED,
      .help = "Programs, by the beginnings of their keys in hexadecimal digits. Default: all"},
     {.help = NULL},
 };

@@ -55,10 +55,7 @@ struct listing {
 };
 
 static const struct command_option list_options[] = {
-    {.kind = VALUE_FILE,
-     .flags = OPTION_REQUIRED | OPTION_REPEATED,
-     .value = "FILE",
-     .at = offsetof(struct listing, rest),
+    {NULL, 0, VALUE_FILE, "FILE", offsetof(struct listing, rest), .flags = OPTION_REQUIRED | OPTION_REPEATED,
      .help = "The recipes"},
     {.help = NULL},
 };
@@ -220,15 +217,8 @@ static int collect(const struct text_list *keys, ingot_recipe_t recipe, cJSON *j
 }
 
 static const struct command_option show_options[] = {
-    {.kind = VALUE_FILE,
-     .flags = OPTION_REQUIRED,
-     .value = "FILE",
-     .at = offsetof(struct listing, path),
-     .help = "The recipe"},
-    {.kind = VALUE_TEXT,
-     .flags = OPTION_REPEATED,
-     .value = "KEY",
-     .at = offsetof(struct listing, rest),
+    {NULL, 0, VALUE_FILE, "FILE", offsetof(struct listing, path), .flags = OPTION_REQUIRED, .help = "The recipe"},
+    {NULL, 0, VALUE_TEXT, "KEY", offsetof(struct listing, rest), .flags = OPTION_REPEATED,
      .help = "Programs, by the beginnings of their keys in hexadecimal digits"},
     {.help = NULL},
 };

@@ -19,14 +19,8 @@ struct checking {
 };
 
 static const struct command_option options[] = {
-    {.value = "URL",
-     .kind = VALUE_TEXT,
-     .at = offsetof(struct checking, url),
-     .help = "The server. Default: INGOT_PERSIST_REMOTE"},
-    {.name = "read-only",
-     .letter = 'r',
-     .at = offsetof(struct checking, is_read_only),
-     .help = "Store and remove nothing"},
+    {NULL, 0, VALUE_TEXT, "URL", offsetof(struct checking, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
+    {"read-only", 'r', VALUE_NONE, NULL, offsetof(struct checking, is_read_only), .help = "Store and remove nothing"},
     {.help = NULL},
 };
 

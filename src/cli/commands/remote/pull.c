@@ -56,37 +56,20 @@ struct pulling {
 };
 
 static const struct command_option pull_options[] = {
-    {.name = "manifest",
-     .letter = 'm',
-     .kind = VALUE_FILE,
-     .value = "FILE",
-     .at = offsetof(struct pulling, manifest),
+    {"manifest", 'm', VALUE_FILE, "FILE", offsetof(struct pulling, manifest),
      .help = "The programs to load, as a run recorded them"},
-    {.name = "kind",
-     .letter = 'k',
-     .kind = VALUE_TEXT,
-     .value = "KIND",
-     .at = offsetof(struct pulling, kind),
+    {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct pulling, kind),
      .help = "Load only artifacts of this kind, or with \"program\" only programs"},
-    {.value = "URL",
-     .kind = VALUE_TEXT,
-     .at = offsetof(struct pulling, url),
-     .help = "The server. Default: INGOT_PERSIST_REMOTE"},
-    {.name = "plain-http",
-     .at = offsetof(struct pulling, is_plain),
+    {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pulling, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
+    {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pulling, is_plain),
      .help = "For oci://: do not encrypt. Only for a registry on this machine"},
     {.help = NULL},
 };
 
 static const struct command_option warm_options[] = {
-    {.kind = VALUE_FILE,
-     .flags = OPTION_REQUIRED,
-     .value = "MANIFEST",
-     .at = offsetof(struct pulling, manifest),
+    {NULL, 0, VALUE_FILE, "MANIFEST", offsetof(struct pulling, manifest), .flags = OPTION_REQUIRED,
      .help = "The programs, as a run recorded them"},
-    {.value = "URL",
-     .kind = VALUE_TEXT,
-     .at = offsetof(struct pulling, url),
+    {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pulling, url),
      .help = "The server. Default: INGOT_PERSIST_REMOTE; without both, no server is asked"},
     {.help = NULL},
 };

@@ -37,18 +37,10 @@ struct pushing {
 };
 
 static const struct command_option options[] = {
-    {.value = "URL",
-     .kind = VALUE_TEXT,
-     .at = offsetof(struct pushing, url),
-     .help = "The server. Default: INGOT_PERSIST_REMOTE"},
-    {.name = "kind",
-     .letter = 'k',
-     .kind = VALUE_TEXT,
-     .value = "KIND",
-     .at = offsetof(struct pushing, kind),
+    {NULL, 0, VALUE_TEXT, "URL", offsetof(struct pushing, url), .help = "The server. Default: INGOT_PERSIST_REMOTE"},
+    {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct pushing, kind),
      .help = "Push only artifacts of this kind, or with \"program\" only programs"},
-    {.name = "plain-http",
-     .at = offsetof(struct pushing, is_plain),
+    {"plain-http", 0, VALUE_NONE, NULL, offsetof(struct pushing, is_plain),
      .help = "For oci://: do not encrypt. Only for a registry on this machine"},
     {.help = NULL},
 };

@@ -21,26 +21,15 @@ struct keys {
 };
 
 static const struct command_option create_options[] = {
-    {.name = "secret",
-     .letter = 's',
-     .kind = VALUE_FILE,
-     .value = "FILE",
-     .at = offsetof(struct keys, secret),
+    {"secret", 's', VALUE_FILE, "FILE", offsetof(struct keys, secret),
      .help = "Create a secret that a fleet shares. Every holder can seal blobs and verify seals"},
-    {.name = "pair",
-     .letter = 'p',
-     .kind = VALUE_FILE,
-     .value = "FILE",
-     .at = offsetof(struct keys, pair),
+    {"pair", 'p', VALUE_FILE, "FILE", offsetof(struct keys, pair),
      .help = "Create a pair: FILE signs blobs, and FILE.pub verifies signatures and need not be secret"},
     {.help = NULL},
 };
 
 static const struct command_option show_options[] = {
-    {.kind = VALUE_FILE,
-     .flags = OPTION_REQUIRED | OPTION_REPEATED,
-     .value = "FILE",
-     .at = offsetof(struct keys, paths),
+    {NULL, 0, VALUE_FILE, "FILE", offsetof(struct keys, paths), .flags = OPTION_REQUIRED | OPTION_REPEATED,
      .help = "The files of keys"},
     {.help = NULL},
 };

@@ -39,16 +39,9 @@ struct signing {
 };
 
 static const struct command_option sign_options[] = {
-    {.kind = VALUE_FILE,
-     .flags = OPTION_REPEATED,
-     .value = "RECIPE",
-     .at = offsetof(struct signing, recipes),
+    {NULL, 0, VALUE_FILE, "RECIPE", offsetof(struct signing, recipes), .flags = OPTION_REPEATED,
      .help = "Recipes to seal, instead of a store; --dir and --namespace are errors then"},
-    {.name = "keys",
-     .letter = 'k',
-     .kind = VALUE_FILE,
-     .value = "FILE[:FILE...]",
-     .at = offsetof(struct signing, common.key_files),
+    {"keys", 'k', VALUE_FILE, "FILE[:FILE...]", offsetof(struct signing, common.key_files),
      .help = "Seal with the first secret key in these files. Default: INGOT_PERSIST_KEYS. Seals made with the other "
              "keys are replaced"},
     {.help = NULL},
