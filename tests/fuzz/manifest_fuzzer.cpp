@@ -14,41 +14,40 @@ extern "C" {
 namespace
 {
 
-bool equals(const id_list &a, const id_list &b)
+bool equals(const manifest &a, const manifest &b)
 {
     if (a.count != b.count)
         return false;
-    for (size_t i = 0; i < a.count; ++i)
-        if (a.ids[i].size != b.ids[i].size || a.ids[i].age != b.ids[i].age ||
-            std::memcmp(a.ids[i].bytes, b.ids[i].bytes, a.ids[i].size) != 0)
+    for (size_t i = 0; i < a.count; ++i) {
+        const manifest_entry x = manifest_get(&a, i);
+        const manifest_entry y = manifest_get(&b, i);
+        if (x.id_size != y.id_size || x.age != y.age || std::memcmp(x.id, y.id, x.id_size) != 0)
             return false;
+    }
     return true;
 }
 
 void read(const fuzz::Bytes &bytes)
 {
     ingot_allocator_t allocator;
-    id_list ids;
-    id_list again;
-    uint8_t *written = nullptr;
-    size_t size = 0;
+    manifest first;
+    manifest again;
     memory_init(&allocator, nullptr);
-    id_list_init(&ids, &allocator);
-    id_list_init(&again, &allocator);
-    if (manifest_decode(&ids, bytes.size(), bytes.data()) == INGOT_SUCCESS) {
-        for (size_t i = 0; i < ids.count; ++i) {
-            const listed_id &id = ids.ids[i];
-            if (id.bytes < bytes.data() || id.size > static_cast<size_t>(bytes.data() + bytes.size() - id.bytes) ||
-                id_list_find(&ids, id.size, id.bytes) != i)
+    manifest_init(&first, &allocator);
+    manifest_init(&again, &allocator);
+    if (manifest_decode(&first, bytes.size(), bytes.data()) == INGOT_SUCCESS) {
+        for (size_t i = 0; i < first.count; ++i) {
+            const manifest_entry entry = manifest_get(&first, i);
+            if (entry.id < first.bytes || entry.id_size > static_cast<size_t>(first.bytes + first.size - entry.id) ||
+                manifest_find(&first, entry.id_size, entry.id) != i)
                 abort();
         }
-        if (manifest_encode(&ids, &written, &size) != INGOT_SUCCESS || size > bytes.size() ||
-            manifest_decode(&again, size, written) != INGOT_SUCCESS || !equals(ids, again))
+        if (manifest_complete(&first) != INGOT_SUCCESS || first.size > bytes.size() ||
+            manifest_decode(&again, first.size, first.bytes) != INGOT_SUCCESS || !equals(first, again))
             abort();
     }
-    id_list_fini(&again);
-    id_list_fini(&ids);
-    memory_free(&allocator, written, size);
+    manifest_fini(&again);
+    manifest_fini(&first);
 }
 
 } // namespace

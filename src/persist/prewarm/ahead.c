@@ -55,8 +55,8 @@ static struct ahead_item *find(const struct ahead *ahead, size_t id_size, const 
                                struct ingot_prewarm **prewarm)
 {
     for (*prewarm = ahead->first; *prewarm != NULL; *prewarm = (*prewarm)->next) {
-        const size_t number = id_list_find(&(*prewarm)->manifest.ids, id_size, id);
-        if (number != ID_LIST_NONE && (*prewarm)->items[number].state != AHEAD_GONE)
+        const size_t number = manifest_find(&(*prewarm)->manifest, id_size, id);
+        if (number != MANIFEST_NONE && (*prewarm)->items[number].state != AHEAD_GONE)
             return &(*prewarm)->items[number];
     }
     return NULL;

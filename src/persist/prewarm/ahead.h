@@ -32,7 +32,7 @@ struct ingot_prewarm {
     uint64_t start_ns;
     uint64_t max_bytes;
     struct manifest manifest;
-    struct ahead_item *items; /* one per id of the manifest */
+    struct ahead_item *items; /* one per entry of the manifest */
     size_t next_item;         /* used only by the prewarm's thread */
     ingot_prewarm_progress_t progress;
     bool is_ending;  /* true: no further blob is read */

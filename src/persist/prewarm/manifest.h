@@ -1,33 +1,59 @@
 /*
- * manifest.h - encodes, decodes and reads a manifest; see doc/manifest-format.md.
+ * manifest.h - a manifest in memory, which has the bytes of its file, and finds an id by its bytes; see
+ * doc/manifest-format.md.
  */
 #ifndef INGOT_PERSIST_PREWARM_MANIFEST_H
 #define INGOT_PERSIST_PREWARM_MANIFEST_H
 
-#include "persist/prewarm/id_list.h"
+#include <ingot/ingot.h>
+#include <stdbool.h>
 
 #define MANIFEST_HEADER_SIZE 64u
-#define MANIFEST_ENTRY_OVERHEAD 8u
 #define MANIFEST_MAX_SIZE ((size_t)1 << 26)
 #define MANIFEST_MAX_ENTRIES 65536u
+#define MANIFEST_NONE SIZE_MAX
 
-/* Adds a manifest's ids to an empty list. They point into `bytes`. */
-ingot_status_t manifest_decode(struct id_list *ids, size_t size, const uint8_t *bytes);
-/* Encodes a list that is within the limits. The caller must free *bytes, which has *size bytes, with memory_free. May
- * return INGOT_OUT_OF_MEMORY. */
-ingot_status_t manifest_encode(const struct id_list *ids, uint8_t **bytes, size_t *size);
-
-/* A manifest that was read from a file. manifest_fini frees it, and must be called even if reading failed. */
-struct manifest {
-    ingot_allocator_t allocator;
-    uint8_t *bytes;
-    size_t size;
-    struct id_list ids;
+/* Where an entry is. */
+struct manifest_place {
+    size_t offset;
+    uint64_t hash; /* of its id */
 };
 
+struct manifest {
+    ingot_allocator_t allocator;
+    uint8_t *bytes; /* the header, which manifest_complete writes, and the entries; NULL: there are no entries */
+    size_t size;
+    size_t capacity;
+    struct manifest_place *places;
+    size_t count;
+    size_t place_capacity;
+    /* a hash table with 2 * place_capacity slots and linear probing; a slot has the index of an entry plus 1, or 0 */
+    uint32_t *slots;
+};
+
+struct manifest_entry {
+    size_t id_size;
+    const uint8_t *id; /* valid until an entry is added */
+    uint32_t age;
+};
+
+/* Makes a manifest without entries. */
 void manifest_init(struct manifest *manifest, const ingot_allocator_t *allocator);
 void manifest_fini(struct manifest *manifest);
-/* Reads a manifest. Returns INGOT_NOT_FOUND if there is no such file. On failure, the manifest is empty. */
+struct manifest_entry manifest_get(const struct manifest *manifest, size_t index);
+/* Returns the index of an id's entry, or MANIFEST_NONE. */
+size_t manifest_find(const struct manifest *manifest, size_t id_size, const uint8_t *id);
+/* True if an entry for the id would exceed neither limit. */
+bool manifest_has_room(const struct manifest *manifest, size_t id_size, uint32_t max_entries, uint64_t max_bytes);
+/* Adds an entry for an id that has none. May return INGOT_OUT_OF_MEMORY. */
+ingot_status_t manifest_add(struct manifest *manifest, size_t id_size, const uint8_t *id, uint32_t age);
+/* Writes the header, so that `bytes` and `size` are those of a file. May return INGOT_OUT_OF_MEMORY. */
+ingot_status_t manifest_complete(struct manifest *manifest);
+
+/* Fills an empty manifest with the bytes of a file, which cannot be trusted. On failure, it remains empty. */
+ingot_status_t manifest_decode(struct manifest *manifest, size_t size, const uint8_t *bytes);
+/* Fills an empty manifest from a file. Returns INGOT_NOT_FOUND if there is no such file. On failure, it remains
+ * empty. */
 ingot_status_t manifest_read(struct manifest *manifest, const char *path);
 
 #endif

@@ -8,21 +8,8 @@
 #include "persist/base/memory.h"
 #include "persist/prewarm/manifest.h"
 
-void manifest_init(struct manifest *manifest, const ingot_allocator_t *allocator)
-{
-    *manifest = (struct manifest){.allocator = *allocator};
-    id_list_init(&manifest->ids, allocator);
-}
-
-void manifest_fini(struct manifest *manifest)
-{
-    id_list_fini(&manifest->ids);
-    memory_free(&manifest->allocator, manifest->bytes, manifest->size);
-    manifest->bytes = NULL;
-    manifest->size = 0;
-}
-
-static ingot_status_t read_bytes(struct manifest *manifest, int fd)
+/* Reads a file's bytes, which the caller must free with memory_free. *bytes remains NULL if nothing was allocated. */
+static ingot_status_t read_bytes(const ingot_allocator_t *allocator, int fd, size_t *size, uint8_t **bytes)
 {
     struct file_facts facts;
     size_t got = 0;
@@ -36,16 +23,15 @@ static ingot_status_t read_bytes(struct manifest *manifest, int fd)
                                       "the manifest is corrupt: it is larger than a manifest can be");
     if (facts.size_bytes == 0)
         return ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the manifest is empty");
-    manifest->size = (size_t)facts.size_bytes;
-    manifest->bytes = memory_allocate(&manifest->allocator, manifest->size);
-    if (manifest->bytes == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a manifest of %zu bytes", manifest->size);
-    result = files_read(fd, 0, manifest->size, manifest->bytes, &got);
+    *size = (size_t)facts.size_bytes;
+    *bytes = memory_allocate(allocator, *size);
+    if (*bytes == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a manifest of %zu bytes", *size);
+    result = files_read(fd, 0, *size, *bytes, &got);
     if (result < 0)
         return files_read_failed(result, "reading", "the manifest");
-    return got == manifest->size
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the manifest became shorter while it was read");
+    return got == *size ? INGOT_SUCCESS
+                        : ingot_set_error_detail(INGOT_BLOB_TRUNCATED, "the manifest became shorter while it was read");
 }
 
 ingot_status_t manifest_read(struct manifest *manifest, const char *path)
@@ -57,12 +43,13 @@ ingot_status_t manifest_read(struct manifest *manifest, const char *path)
         (void)files_close(parent);
     if (fd < 0)
         return files_read_failed(fd, "opening", path);
-    ingot_status_t status = read_bytes(manifest, fd);
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    ingot_status_t status = read_bytes(&manifest->allocator, fd, &size, &bytes);
     (void)files_close(fd);
     if (status == INGOT_SUCCESS)
-        status = manifest_decode(&manifest->ids, manifest->size, manifest->bytes);
-    if (status != INGOT_SUCCESS)
-        manifest_fini(manifest);
+        status = manifest_decode(manifest, size, bytes);
+    memory_free(&manifest->allocator, bytes, size);
     return status;
 }
 
@@ -75,9 +62,9 @@ ingot_status_t ingot_manifest_read(const char *path, ingot_manifest_visit_t visi
     (void)memory_init(&allocator, NULL);
     manifest_init(&manifest, &allocator);
     ingot_status_t status = manifest_read(&manifest, path);
-    for (size_t i = 0; status == INGOT_SUCCESS && i < manifest.ids.count; ++i) {
-        const struct listed_id *listed = &manifest.ids.ids[i];
-        status = visit(listed->size, listed->bytes, listed->age, user);
+    for (size_t i = 0; status == INGOT_SUCCESS && i < manifest.count; ++i) {
+        const struct manifest_entry entry = manifest_get(&manifest, i);
+        status = visit(entry.id_size, entry.id, entry.age, user);
     }
     manifest_fini(&manifest);
     return status;

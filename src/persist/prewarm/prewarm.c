@@ -39,16 +39,16 @@ struct group {
 static void collect(struct group *group)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
-    const struct id_list *ids = &prewarm->manifest.ids;
+    const struct manifest *manifest = &prewarm->manifest;
     const size_t most = storage_loads_many(prewarm->storage) ? GROUP : 1;
     ahead_lock(prewarm->ahead);
-    for (; prewarm->next_item < ids->count && group->count < most && !prewarm->is_ending; ++prewarm->next_item) {
+    for (; prewarm->next_item < manifest->count && group->count < most && !prewarm->is_ending; ++prewarm->next_item) {
         struct ahead_item *item = &prewarm->items[prewarm->next_item];
         if (item->state != AHEAD_WAITING)
             continue;
         item->state = AHEAD_ASKED;
-        const struct listed_id *id = &ids->ids[prewarm->next_item];
-        group->ids[group->count] = (ingot_storage_id_t){id->size, id->bytes};
+        const struct manifest_entry entry = manifest_get(manifest, prewarm->next_item);
+        group->ids[group->count] = (ingot_storage_id_t){entry.id_size, entry.id};
         group->numbers[group->count++] = prewarm->next_item;
     }
     ahead_unlock(prewarm->ahead);
@@ -161,7 +161,7 @@ static ingot_status_t read_info(ingot_prewarm_info_t *copy, const ingot_prewarm_
 static void destroy(struct ingot_prewarm *prewarm)
 {
     const ingot_allocator_t allocator = prewarm->allocator;
-    const size_t count = prewarm->manifest.ids.count;
+    const size_t count = prewarm->manifest.count;
     for (size_t i = 0; i < count && prewarm->items != NULL; ++i) {
         if (prewarm->items[i].state == AHEAD_READY)
             memory_release_buffer(&prewarm->items[i].blob);
@@ -180,7 +180,7 @@ static ingot_status_t read_manifest(struct ingot_prewarm *prewarm, const char *p
     if (progress->manifest_status != INGOT_SUCCESS && progress->manifest_status != INGOT_NOT_FOUND)
         storage_tell(prewarm->storage, INGOT_EVENT_STORAGE_DEGRADED, progress->manifest_status, 0, prewarm->start_ns,
                      ingot_last_error_detail());
-    const size_t count = prewarm->manifest.ids.count;
+    const size_t count = prewarm->manifest.count;
     progress->total = count;
     if (count == 0)
         return INGOT_SUCCESS;

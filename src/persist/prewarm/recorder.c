@@ -1,10 +1,9 @@
 /*
  * recorder.c - records the ids that are requested from a storage, and saves them in a manifest.
  *
- * The recorder and the threads that are saving a record share the record; `users` counts them. The lock is held while
- * an id is noted, and never while a file is read or written. Ids are never removed from a record, so a thread that
- * saves it copies the list under the lock, but reads the bytes of the ids without the lock. A forked child drops the
- * record, because the parent saves its own requests.
+ * The lock is held while an id is noted or the record is copied, and never while a file is read or written, or an event
+ * is reported: a thread that saves the record saves a copy. A forked child drops the record, because the parent saves
+ * its own requests.
  */
 #include "persist/prewarm/recorder.h"
 
@@ -29,14 +28,10 @@
 #define LOCK_PAUSE_NS ((uint64_t)2000000)
 
 struct record {
-    ingot_allocator_t allocator;
     ingot_manifest_record_info_t info; /* its path points into this structure */
-    /* number of users: the recorder, and threads that are saving the record; guarded by the recorder's lock, like all
-     * fields below */
-    size_t users;
-    struct id_list ids; /* the bytes of each id are allocated separately */
-    uint64_t bytes;     /* the size of a manifest with these ids */
-    bool is_full;
+    struct manifest manifest;          /* this run's ids, whose age is 0 */
+    bool is_full;                      /* an id did not fit */
+    bool has_told_full;
     bool is_dirty;
     bool has_aged; /* true if the first save has raised the ages of earlier runs' ids */
     size_t path_size;
@@ -58,11 +53,24 @@ static struct recorder *recorder_of(ingot_storage_t storage)
 
 static void destroy(struct record *record)
 {
-    const ingot_allocator_t allocator = record->allocator;
-    for (size_t i = 0; i < record->ids.count; ++i)
-        memory_free(&allocator, (void *)(uintptr_t)record->ids.ids[i].bytes, record->ids.ids[i].size);
-    id_list_fini(&record->ids);
+    const ingot_allocator_t allocator = record->manifest.allocator;
+    manifest_fini(&record->manifest);
     memory_free(&allocator, record, sizeof(*record) + record->path_size);
+}
+
+static ingot_status_t make(struct record **record, const ingot_allocator_t *allocator,
+                           const ingot_manifest_record_info_t *info)
+{
+    const size_t path_size = strlen(info->path) + 1;
+    struct record *made = memory_allocate(allocator, sizeof(*made) + path_size);
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a record");
+    *made = (struct record){.info = *info, .path_size = path_size};
+    memcpy(made->path, info->path, path_size);
+    made->info.path = made->path;
+    manifest_init(&made->manifest, allocator);
+    *record = made;
+    return INGOT_SUCCESS;
 }
 
 static void forget(void *user)
@@ -75,15 +83,6 @@ static void forget(void *user)
 static void lock(struct recorder *recorder)
 {
     process_lock_take(&recorder->lock, forget, recorder);
-}
-
-/* Ends one use of the record, and unlocks the recorder. The last user frees the record. Requires the lock. */
-static void unlock_and_release(struct recorder *recorder, struct record *record)
-{
-    const bool is_last = --record->users == 0;
-    process_lock_give(&recorder->lock);
-    if (is_last)
-        destroy(record);
 }
 
 static void tell(const ingot_manifest_record_info_t *info, ingot_event_kind_t kind, ingot_status_t status, size_t bytes,
@@ -103,25 +102,16 @@ static void tell(const ingot_manifest_record_info_t *info, ingot_event_kind_t ki
 
 /* ---- noting ---- */
 
-/* Notes an id. Requires the lock. Returns false if the id does not fit or there is no memory for it. */
-static bool note(struct record *record, size_t id_size, const uint8_t *id)
+/* Notes an id. Requires the lock. */
+static void note(struct record *record, size_t id_size, const uint8_t *id)
 {
-    const uint64_t bytes = record->bytes + MANIFEST_ENTRY_OVERHEAD + id_size;
-    if (id_list_find(&record->ids, id_size, id) != ID_LIST_NONE)
-        return true;
-    if (record->ids.count >= record->info.max_entries || bytes > record->info.max_bytes)
-        return false;
-    uint8_t *copy = memory_allocate(&record->allocator, id_size);
-    if (copy == NULL)
-        return false;
-    memcpy(copy, id, id_size);
-    if (id_list_add(&record->ids, id_size, copy, 0) != INGOT_SUCCESS) {
-        memory_free(&record->allocator, copy, id_size);
-        return false;
-    }
-    record->bytes = bytes;
-    record->is_dirty = true;
-    return true;
+    const ingot_manifest_record_info_t *info = &record->info;
+    if (manifest_find(&record->manifest, id_size, id) != MANIFEST_NONE)
+        return;
+    const bool is_noted = manifest_has_room(&record->manifest, id_size, info->max_entries, info->max_bytes) &&
+                          manifest_add(&record->manifest, id_size, id, 0) == INGOT_SUCCESS;
+    record->is_dirty = record->is_dirty || is_noted || !record->is_full;
+    record->is_full = record->is_full || !is_noted;
 }
 
 void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
@@ -130,38 +120,24 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
     if (recorder == NULL || !atomic_load_explicit(&recorder->is_recording, memory_order_relaxed))
         return;
     lock(recorder);
-    struct record *record = recorder->record;
-    if (record == NULL || note(record, id_size, id) || record->is_full) {
-        process_lock_give(&recorder->lock);
-        return;
-    }
-    record->is_full = true;
-    ++record->users;
+    if (recorder->record != NULL)
+        note(recorder->record, id_size, id);
     process_lock_give(&recorder->lock);
-    tell(&record->info, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, files_steady_clock_ns(),
-         "a program is not recorded: the manifest reached a limit, or memory ran out");
-    lock(recorder);
-    unlock_and_release(recorder, record);
 }
 
 /* ---- saving ---- */
 
-/* Adds the old manifest's ids to `merged`, within the limits, but does not copy their bytes. At first, `merged` has the
- * ids that this run requested, and `bytes` is the size of a manifest with these ids. If `ages` is set, raises the ages
- * of the old ids. */
-static ingot_status_t merge(const ingot_manifest_record_info_t *info, uint64_t bytes, struct id_list *merged,
-                            const struct id_list *old, bool ages)
+/* Adds the ids of earlier runs to this run's, within the limits. If `ages` is set, raises their ages. */
+static ingot_status_t merge(const ingot_manifest_record_info_t *info, struct manifest *merged,
+                            const struct manifest *old, bool ages)
 {
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < old->count && status == INGOT_SUCCESS; ++i) {
-        const struct listed_id *listed = &old->ids[i];
-        const uint32_t age = ages && listed->age < UINT32_MAX ? listed->age + 1 : listed->age;
-        if (age > info->keep_runs || merged->count >= info->max_entries ||
-            bytes + MANIFEST_ENTRY_OVERHEAD + listed->size > info->max_bytes ||
-            id_list_find(merged, listed->size, listed->bytes) != ID_LIST_NONE)
-            continue;
-        bytes += MANIFEST_ENTRY_OVERHEAD + listed->size;
-        status = id_list_add(merged, listed->size, listed->bytes, age);
+        const struct manifest_entry entry = manifest_get(old, i);
+        const uint32_t age = ages && entry.age < UINT32_MAX ? entry.age + 1 : entry.age;
+        if (age <= info->keep_runs && manifest_has_room(merged, entry.id_size, info->max_entries, info->max_bytes) &&
+            manifest_find(merged, entry.id_size, entry.id) == MANIFEST_NONE)
+            status = manifest_add(merged, entry.id_size, entry.id, age);
     }
     return status;
 }
@@ -172,23 +148,22 @@ static bool is_replaceable(ingot_status_t status)
            status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION;
 }
 
-/* Merges the ids with those in the current manifest, and writes the result to the replacement. The replacement has
- * begun, so no other process writes the file now. */
-static ingot_status_t write_merged(const ingot_manifest_record_info_t *info, uint64_t bytes, struct id_list *ids,
-                                   bool ages, const struct replacement *replacement, size_t *size)
+/* Merges the record with the current manifest, and writes the result to the replacement. The replacement has begun, so
+ * no other process writes the file now. */
+static ingot_status_t write_merged(struct record *record, const struct replacement *replacement)
 {
     struct manifest old;
-    uint8_t *encoded = NULL;
-    manifest_init(&old, &ids->allocator);
-    ingot_status_t status = manifest_read(&old, info->path);
+    struct manifest *merged = &record->manifest;
+    manifest_init(&old, &merged->allocator);
+    ingot_status_t status = manifest_read(&old, record->path);
     if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-        tell(info, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), ingot_last_error_detail());
-    status = is_replaceable(status) ? merge(info, bytes, ids, &old.ids, ages) : status;
+        tell(&record->info, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(),
+             ingot_last_error_detail());
+    status = is_replaceable(status) ? merge(&record->info, merged, &old, !record->has_aged) : status;
     if (status == INGOT_SUCCESS)
-        status = manifest_encode(ids, &encoded, size);
+        status = manifest_complete(merged);
     if (status == INGOT_SUCCESS)
-        status = replacement_write(replacement, 0, *size, encoded);
-    memory_free(&ids->allocator, encoded, *size);
+        status = replacement_write(replacement, 0, merged->size, merged->bytes);
     manifest_fini(&old);
     return status;
 }
@@ -203,91 +178,73 @@ static ingot_status_t begin_replacement(struct replacement *replacement, const c
     return status;
 }
 
-static ingot_status_t save(const ingot_manifest_record_info_t *info, uint64_t bytes, struct id_list *ids, bool ages)
+/* Saves a record or a copy of one, which only this thread uses, and destroys it. */
+static ingot_status_t save(struct record *record)
 {
     struct replacement replacement;
-    size_t size = 0;
-    const uint64_t started_ns = files_steady_clock_ns();
-    ingot_status_t status = begin_replacement(&replacement, info->path);
-    if (status == INGOT_SUCCESS)
-        status = replacement_end(&replacement, write_merged(info, bytes, ids, ages, &replacement, &size));
-    tell(info, INGOT_EVENT_STORAGE_STORE, status, status == INGOT_SUCCESS ? size : 0, started_ns,
-         status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
-    return status;
-}
-
-/* Copies a list, but not the bytes of its ids. Requires the lock. */
-static ingot_status_t copy_list(const struct id_list *ids, struct id_list *copy)
-{
     ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; i < ids->count && status == INGOT_SUCCESS; ++i)
-        status = id_list_add(copy, ids->ids[i].size, ids->ids[i].bytes, 0);
+    const uint64_t started_ns = files_steady_clock_ns();
+    if (record->is_full && !record->has_told_full)
+        tell(&record->info, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, started_ns,
+             "programs are not recorded: the manifest reached a limit, or memory ran out");
+    if (record->is_dirty) {
+        status = begin_replacement(&replacement, record->path);
+        if (status == INGOT_SUCCESS)
+            status = replacement_end(&replacement, write_merged(record, &replacement));
+        tell(&record->info, INGOT_EVENT_STORAGE_STORE, status, status == INGOT_SUCCESS ? record->manifest.size : 0,
+             started_ns, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    }
+    destroy(record);
     return status;
 }
 
-/* Saves a record. The caller must be one of its users. */
-static ingot_status_t save_record(struct recorder *recorder, struct record *record)
+/* Copies a record. Requires the lock. */
+static ingot_status_t copy_record(const struct record *record, struct record **copy)
 {
-    struct id_list ids;
-    lock(recorder);
-    if (!record->is_dirty) {
-        process_lock_give(&recorder->lock);
-        return INGOT_SUCCESS;
-    }
-    record->is_dirty = false;
-    const bool ages = !record->has_aged;
-    record->has_aged = true;
-    const uint64_t bytes = record->bytes;
-    id_list_init(&ids, &record->allocator);
-    ingot_status_t status = copy_list(&record->ids, &ids);
-    process_lock_give(&recorder->lock);
-    if (status == INGOT_SUCCESS)
-        status = save(&record->info, bytes, &ids, ages);
-    id_list_fini(&ids);
-    if (status == INGOT_SUCCESS)
+    ingot_status_t status = make(copy, &record->manifest.allocator, &record->info);
+    if (status != INGOT_SUCCESS)
         return status;
-    lock(recorder);
-    record->is_dirty = true;
-    record->has_aged = record->has_aged && !ages;
-    process_lock_give(&recorder->lock);
+    (*copy)->is_full = record->is_full;
+    (*copy)->has_told_full = record->has_told_full;
+    (*copy)->is_dirty = record->is_dirty;
+    (*copy)->has_aged = record->has_aged;
+    status = merge(&record->info, &(*copy)->manifest, &record->manifest, false);
+    if (status != INGOT_SUCCESS)
+        destroy(*copy);
     return status;
 }
 
 ingot_status_t recorder_save(ingot_storage_t storage)
 {
     struct recorder *recorder = recorder_of(storage);
+    struct record *copy = NULL;
     if (recorder == NULL)
         return INGOT_SUCCESS;
     lock(recorder);
     struct record *record = recorder->record;
-    if (record != NULL)
-        ++record->users;
+    ingot_status_t status = record != NULL && record->is_dirty ? copy_record(record, &copy) : INGOT_SUCCESS;
+    if (copy == NULL || status != INGOT_SUCCESS) {
+        process_lock_give(&recorder->lock);
+        return status;
+    }
+    const bool ages = !record->has_aged;
+    record->is_dirty = false;
+    record->has_aged = true;
+    record->has_told_full = record->is_full;
     process_lock_give(&recorder->lock);
-    if (record == NULL)
-        return INGOT_SUCCESS;
-    const ingot_status_t status = save_record(recorder, record);
+    status = save(copy);
+    if (status == INGOT_SUCCESS)
+        return status;
     lock(recorder);
-    unlock_and_release(recorder, record);
+    if (recorder->record == record) { /* it was not replaced meanwhile */
+        record->is_dirty = true;
+        record->has_aged = record->has_aged && !ages;
+    }
+    process_lock_give(&recorder->lock);
     return status;
 }
 
 /* ---- beginning and ending ---- */
-
-static ingot_status_t make(struct record **record, const ingot_allocator_t *allocator,
-                           const ingot_manifest_record_info_t *info)
-{
-    const size_t path_size = strlen(info->path) + 1;
-    struct record *made = memory_allocate(allocator, sizeof(*made) + path_size);
-    if (made == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a record");
-    *made = (struct record){.allocator = *allocator, .info = *info, .users = 1, .bytes = MANIFEST_HEADER_SIZE};
-    made->path_size = path_size;
-    memcpy(made->path, info->path, path_size);
-    made->info.path = made->path;
-    id_list_init(&made->ids, allocator);
-    *record = made;
-    return INGOT_SUCCESS;
-}
 
 static ingot_status_t read_info(ingot_manifest_record_info_t *copy, const ingot_manifest_record_info_t *info)
 {
@@ -302,7 +259,7 @@ static ingot_status_t read_info(ingot_manifest_record_info_t *copy, const ingot_
     return INGOT_SUCCESS;
 }
 
-/* Saves and releases the current record, and sets a new one. */
+/* Sets a new record, and saves and destroys the one before. */
 static ingot_status_t replace_record(struct recorder *recorder, struct record *record)
 {
     lock(recorder);
@@ -310,12 +267,7 @@ static ingot_status_t replace_record(struct recorder *recorder, struct record *r
     recorder->record = record;
     atomic_store_explicit(&recorder->is_recording, record != NULL, memory_order_relaxed);
     process_lock_give(&recorder->lock);
-    if (before == NULL)
-        return INGOT_SUCCESS;
-    const ingot_status_t status = save_record(recorder, before);
-    lock(recorder);
-    unlock_and_release(recorder, before);
-    return status;
+    return before != NULL ? save(before) : INGOT_SUCCESS;
 }
 
 /* Saves the record after the last reference to the storage was released, and frees the recorder. */
