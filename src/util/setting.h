@@ -14,9 +14,9 @@ struct setting {
     enum environment_kind kind; /* unless there are words */
     size_t size;                /* of the field: 4 or 8 bytes; a larger number is cut to the field's largest minus 1 */
     size_t offset;
-    uint64_t zero; /* what 0 becomes where 0 in the field means the default */
-    uint32_t flag; /* if not 0, the bits that a switch, or the second of two words, sets, and its opposite clears */
-    bool is_inverted;                      /* for a flag: clears and sets them */
+    uint64_t zero;    /* what 0 becomes where 0 in the field means the default */
+    uint32_t flag;    /* if not 0, the bits that a switch, or the second of two words, sets, and its opposite clears */
+    bool is_inverted; /* for a flag: clears and sets them */
     const char *words[SETTING_MOST_WORDS]; /* if any, the value is one of them, and the field gets its index */
     const char *expected;                  /* of words: a list of them for people */
 };
