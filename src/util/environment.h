@@ -37,6 +37,7 @@ static inline const char *const *environment_names(void)
         "INGOT_LAYER_PATH",
         "INGOT_LAYER_PLATFORMS",
         "INGOT_LAYER_STATS",
+        "INGOT_LAYER_WAITING",
         "INGOT_LEVEL_ZERO_DRIVER",
         "INGOT_PERSIST",
         "INGOT_PERSIST_DIR",

@@ -12,6 +12,8 @@
  *   killed   does as threads, and sends SIGKILL to itself once NUMBER programs are ready
  *   fork     forks before its first call, and parent and child do as plain
  *   forked   does as plain; forks; the child ends by exit(), and the parent does as plain once more
+ *   large    builds two programs with so many kernels that their code takes long to generate, and launches nothing
+ *   dying    does as large, and then sends SIGKILL to itself
  *   linked   compiles and links a few programs, and launches them
  *   asks     builds a program twice, asks all about it as applications with caches of their own do, and builds one that
  *            does not compile
@@ -41,6 +43,8 @@ constexpr int kAsExpected = 42;
 constexpr size_t kFew = 4;
 constexpr size_t kMany = 100;
 constexpr size_t kThreads = 16;
+constexpr size_t kLarge = 2;
+constexpr size_t kKernels = 11;
 constexpr unsigned kDeadlineSeconds = 300;
 
 void require(bool holds, const char *what)
@@ -184,6 +188,24 @@ void plain()
 {
     World once(kFew);
     once.release();
+}
+
+void build_large()
+{
+    Device device;
+    for (size_t i = 0; i < kLarge; ++i) {
+        std::string text;
+        for (size_t j = 0; j < kKernels; ++j)
+            text += "kernel void set" + std::to_string(j) +
+                    "(global int *out) { out[get_global_id(0)] = " + std::to_string(i * kKernels + j) + "; }\n";
+        const char *string = text.c_str();
+        cl_int error = CL_SUCCESS;
+        const cl_program program = clCreateProgramWithSource(device.context, 1, &string, nullptr, &error);
+        require(error == CL_SUCCESS, "clCreateProgramWithSource");
+        require(clBuildProgram(program, 0, nullptr, nullptr, nullptr, nullptr) == CL_SUCCESS, "clBuildProgram");
+        clReleaseProgram(program);
+    }
+    device.release();
 }
 
 void link_some()
@@ -410,7 +432,12 @@ int main(int count, char **arguments)
         fork_first();
     else if (mode == "forked")
         fork_later();
-    else if (mode == "linked")
+    else if (mode == "large")
+        build_large();
+    else if (mode == "dying") {
+        build_large();
+        (void)kill(getpid(), SIGKILL);
+    } else if (mode == "linked")
         link_some();
     else if (mode == "included")
         include(count == 4 ? arguments[3] : nullptr);

@@ -10,10 +10,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
@@ -49,6 +51,16 @@ struct schedule {
     size_t next_task;
     int code; /* if it is not EXIT_DONE, the work stops */
 };
+
+uint32_t schedule_count_processors(void)
+{
+    cpu_set_t processors;
+    CPU_ZERO(&processors);
+    if (sched_getaffinity(0, sizeof(processors), &processors) == 0 && CPU_COUNT(&processors) > 0)
+        return (uint32_t)CPU_COUNT(&processors);
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 && count <= SCHEDULE_MOST_JOBS ? (uint32_t)count : 1;
+}
 
 static uint64_t now_ns(void)
 {

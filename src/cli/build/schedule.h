@@ -7,6 +7,12 @@
 #include "cli/build/message.h"
 #include "cli/build/worker.h"
 
+/* The default limits. */
+#define SCHEDULE_TIME_NS (UINT64_C(600) * 1000000000)
+#define SCHEDULE_MEMORY_BYTES (UINT64_C(4) << 30)
+
+enum { SCHEDULE_MOST_JOBS = 1024 };
+
 struct schedule_limits {
     uint32_t job_count; /* worker processes at once, at least 1 */
     uint64_t time_ns;   /* limit for one program, and for listing the devices */
@@ -26,6 +32,9 @@ struct schedule_calls {
     void (*tick)(void *user);
     void *user;
 };
+
+/* Returns the number of processors that this process may use, at least 1 and at most SCHEDULE_MOST_JOBS. */
+uint32_t schedule_count_processors(void);
 
 /* Builds the plan's programs for all chosen devices of their backends, the most expensive first. Returns EXIT_DONE even
  * if programs failed, and EXIT_INTERRUPTED after a Ctrl-C. On failure, prints a message and returns EXIT_FAILED. */

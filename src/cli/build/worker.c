@@ -6,6 +6,7 @@
  */
 #include "cli/build/worker.h"
 
+#include <ingot/backend.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +115,17 @@ static void note_present(const struct worker *worker, const_ingot_program_desc_t
         (void)ingot_recipe_record_program(worker->store, desc, NULL);
 }
 
+/* True unless a recipe's id is required and the recipe lacks this one. */
+static bool is_wanted(const struct worker *worker, const struct plan_program *program, const_ingot_program_desc_t desc)
+{
+    size_t size = 0;
+    size_t index = 0;
+    const uint8_t *id = NULL;
+    return !worker->setup->is_only_recorded ||
+           (ingot_program_desc_get_cache_blob_id(desc, &size, &id) == INGOT_SUCCESS &&
+            ingot_recipe_find_id(program->recipe, size, id, &index) == INGOT_SUCCESS);
+}
+
 static void build(struct worker *worker, struct message *result)
 {
     const struct plan_program *program = &worker->setup->plan->programs[result->program];
@@ -124,6 +136,9 @@ static void build(struct worker *worker, struct message *result)
         ingot_recipe_desc_create(&desc, program->recipe, program->index, worker->contexts[result->device], 0, NULL);
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_is_cacheable(desc, NULL);
+    if (status == INGOT_SUCCESS && !is_wanted(worker, program, desc))
+        status = ingot_set_error_detail(INGOT_NOT_FOUND, "its id is not in the recipe, because the process that "
+                                                         "recorded it had another environment or device");
     if (status != INGOT_SUCCESS)
         fail(result, OUTCOME_FAILED, status);
     else if (is_stored(worker, desc, &result->blob_bytes))
@@ -179,7 +194,7 @@ static bool prepare(struct worker *worker)
 {
     const bool keeps_recipes = worker->setup->options->keeps_recipes;
     if (setenv("INGOT_LAYER_DISABLE", "1", 1) != 0 || unsetenv("INGOT_RECIPE") != 0 ||
-        setenv("INGOT_PERSIST_RECIPES", keeps_recipes ? "1" : "0", 1) != 0)
+        unsetenv("INGOT_LAYER_WAITING") != 0 || setenv("INGOT_PERSIST_RECIPES", keeps_recipes ? "1" : "0", 1) != 0)
         return false;
     return open_store(worker);
 }

@@ -11,6 +11,7 @@
 struct worker_setup {
     const struct plan *plan;
     const struct common_options *options; /* they name the store, which exists */
+    bool is_only_recorded;                /* builds a program only if the recipe has its id on the device */
 };
 
 /* A process_body_t whose user is a struct worker_setup. */

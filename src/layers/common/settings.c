@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <ingot/backend.h>
+#include <ingot/recipe.h>
 
 #include "layers/common/remote/remote.h"
 #include "util/environment.h"
@@ -22,6 +23,7 @@
 #define MAX_PATH 16384u /* a path, followed by the namespace, the backends and the key files */
 #define MAX_REASON 384u
 #define DISABLE "INGOT_LAYER_DISABLE"
+#define WAITING "INGOT_LAYER_WAITING"
 
 static _Atomic(ingot_storage_t) store;
 static ingot_storage_t local_store; /* written once, before `store` */
@@ -91,8 +93,41 @@ static void name_program(char name[MAX_NAME + 1])
         memcpy(name + size, "_", 2);
 }
 
+/* If `ingot run` has named a directory for this, records the programs that wait to be stored in it, in a recipe with
+ * the name of the namespace. */
+static ingot_status_t record_waiting(ingot_storage_t opened, const char *name_space)
+{
+    const char *directory = secure_getenv(WAITING);
+    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_writer_t writer = NULL;
+    char *path = NULL;
+    if (directory == NULL || *directory == '\0')
+        return INGOT_SUCCESS;
+    if (asprintf(&path, "%s/%s.recipe", directory, name_space) < 0)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path of a recipe");
+    info.path = path;
+    ingot_status_t status = ingot_recipe_writer_open(&writer, &info);
+    if (status == INGOT_SUCCESS)
+        status = ingot_recipe_record_waiting(opened, writer);
+    ingot_recipe_writer_release(writer);
+    free(path);
+    return status;
+}
+
+static void report_unrecorded(ingot_event_callback_t on_event, ingot_status_t status)
+{
+    char reason[MAX_REASON];
+    ingot_event_t event = INGOT_EVENT_INIT;
+    (void)snprintf(reason, sizeof(reason), "what exit() does not store is not stored after it: " WAITING ": %s",
+                   ingot_last_error_detail());
+    event.kind = INGOT_EVENT_STORAGE_DEGRADED;
+    event.status = status;
+    event.reason = reason;
+    on_event(&event, NULL);
+}
+
 /* Opens the store on this machine. */
-static ingot_status_t open_local(ingot_storage_t *opened)
+static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t on_event)
 {
     char name[MAX_NAME + 1];
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -107,16 +142,21 @@ static ingot_status_t open_local(ingot_storage_t *opened)
     if (path == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path of the store");
     ingot_status_t status = ingot_persist_info_from_environment(&info, MAX_PATH, path);
+    if (info.exit_time_ms == 0)
+        info.exit_time_ms = SETTINGS_EXIT_TIME_MS;
     if (status == INGOT_SUCCESS)
         status = ingot_persist_open(opened, &info);
+    const ingot_status_t recorded = status == INGOT_SUCCESS ? record_waiting(*opened, info.name_space) : status;
     free(path);
+    if (status == INGOT_SUCCESS && recorded != INGOT_SUCCESS)
+        report_unrecorded(on_event, recorded);
     return status;
 }
 
 void settings_open_store(ingot_event_callback_t on_event)
 {
     ingot_storage_t opened = NULL;
-    failure = open_local(&opened);
+    failure = open_local(&opened, on_event);
     if (failure != INGOT_SUCCESS) {
         (void)snprintf(failure_reason, sizeof(failure_reason), "the OpenCL layer caches nothing: %s",
                        ingot_last_error_detail());

@@ -8,6 +8,10 @@
 
 #include <stdbool.h>
 
+/* How long storing may delay the last release of a program and exit() together, unless INGOT_PERSIST_EXIT_TIME is set.
+ */
+#define SETTINGS_EXIT_TIME_MS 1000u
+
 /* True if INGOT_LAYER_DISABLE turns the layer off, or if the process has more rights than its user. If the variable's
  * value is not a switch, the layer is on, but settings_open_store fails. */
 bool settings_are_off(void);

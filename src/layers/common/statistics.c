@@ -87,15 +87,16 @@ static void begin_child(void)
 
 static void report(void)
 {
-    char lines[4 * LINE_ROOM];
+    char lines[5 * LINE_ROOM];
     ingot_persist_stats_t stored = INGOT_PERSIST_STATS_INIT;
     ingot_storage_t store = settings_store();
     if (store == NULL || !atomic_load_explicit(&is_counted, memory_order_relaxed) ||
         ingot_persist_get_stats(store, &stored) != INGOT_SUCCESS)
         return;
-    (void)snprintf(lines, sizeof(lines), "stored=%llu\nrefused=%llu\nawaited=%llu\nwait_timeouts=%llu\n",
-                   (unsigned long long)stored.stores, (unsigned long long)(stored.refused + stored.rejected),
-                   (unsigned long long)stored.awaited, (unsigned long long)stored.wait_timeouts);
+    (void)snprintf(lines, sizeof(lines), "stored=%llu\nwaiting=%llu\nrefused=%llu\nawaited=%llu\nwait_timeouts=%llu\n",
+                   (unsigned long long)stored.stores, (unsigned long long)stored.waiting,
+                   (unsigned long long)(stored.refused + stored.rejected), (unsigned long long)stored.awaited,
+                   (unsigned long long)stored.wait_timeouts);
     append(lines);
 }
 

@@ -223,6 +223,7 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
         cost = store_cost_of(storage, program, request->id_size, request->id, request->build_ns);
     if (cost.known_ns == COSTS_NEVER)
         return BUILD_TURN_NOT_STORED;
+    recording_note_waiting(storage, desc, program);
     last_work_add(storage);
     store_queue_add(storage, request->context, program, request->id_size, request->id, &cost,
                     mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON

@@ -1,9 +1,9 @@
 /*
  * recording.c - writes the programs that are requested from a storage to a recipe; see recording.h.
  *
- * The part that this file adds to a storage has two writers: the writer that the application set, and a writer for the
- * recipe that the store keeps. The lock is held only while a writer is set, or while a thread takes a reference to a
- * writer.
+ * The part that this file adds to a storage has three writers: the writer that the application set, a writer for the
+ * recipe that the store keeps, and one for programs that wait to be stored. The lock is held only while a writer is
+ * set, or while a thread takes a reference to a writer.
  */
 #include "persist/recipe/recording.h"
 
@@ -21,15 +21,16 @@
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
 
+/* WHICH_WRITER: the application's writer. WHICH_KEPT: that of the store's own recipe. WHICH_WAITING: that of programs
+ * that wait to be stored. */
+enum which { WHICH_WRITER, WHICH_KEPT, WHICH_WAITING, WHICH_COUNT };
+
 struct recording {
     ingot_allocator_t allocator;
     struct process_lock lock;
-    ingot_recipe_writer_t writer; /* the application's writer; NULL: none; `lock` guards it and `kept` */
-    ingot_recipe_writer_t kept;   /* writer of the store's own recipe; NULL: the store keeps none */
-    atomic_bool is_recording;     /* if false, no need to lock; relaxed: both writers are checked under the lock */
+    ingot_recipe_writer_t writers[WHICH_COUNT]; /* NULL: none; guarded by `lock` */
+    atomic_bool is_recording; /* if false, no need to lock; relaxed: the writers are checked under the lock */
 };
-
-enum which { WHICH_WRITER, WHICH_KEPT, WHICH_COUNT };
 
 /* Called in a forked child. Changes nothing: the child records, too, and the writers notice the fork themselves. */
 static void keep(void *user)
@@ -37,15 +38,10 @@ static void keep(void *user)
     (void)user;
 }
 
-static ingot_recipe_writer_t *place_of(struct recording *recording, enum which which)
-{
-    return which == WHICH_KEPT ? &recording->kept : &recording->writer;
-}
-
 static ingot_recipe_writer_t take_writer(struct recording *recording, enum which which)
 {
     process_lock_take(&recording->lock, keep, NULL);
-    ingot_recipe_writer_t writer = *place_of(recording, which);
+    ingot_recipe_writer_t writer = recording->writers[which];
     if (writer != NULL)
         ingot_recipe_writer_retain(writer);
     process_lock_give(&recording->lock);
@@ -91,7 +87,7 @@ static bool is_recorded(ingot_storage_t storage)
     return active_part(storage) != NULL || active_part(storage_stored_to(storage)) != NULL;
 }
 
-/* Adds the item to one of the two recipes of `recording`, which may be NULL. An event reports a failure. */
+/* Adds the item to one of the recipes of `recording`, which may be NULL. An event reports a failure. */
 static void record_in(struct recording *recording, enum which which, const struct item *item)
 {
     const uint64_t started_ns = files_steady_clock_ns();
@@ -113,6 +109,39 @@ static void record(ingot_storage_t storage, const struct item *item)
     const int cancellation = cancellation_hold(); /* a canceled thread would keep the file's lock */
     record_in(own != NULL ? own : stored_to, WHICH_WRITER, item);
     record_in(stored_to != NULL ? stored_to : own, WHICH_KEPT, item);
+    cancellation_allow(cancellation);
+    events_leave(before);
+}
+
+/* Adds a program and then its kernels to the recipe of programs that wait to be stored. */
+static void record_waiting(struct recording *recording, const_ingot_program_desc_t desc, const_ingot_program_t program)
+{
+    const ingot_allocator_t *allocator = &recording->allocator;
+    const struct item item = {.desc = desc, .program = program};
+    size_t size = 0;
+    record_in(recording, WHICH_WAITING, &item);
+    if (ingot_program_get_kernel_names(program, &size, NULL) != INGOT_SUCCESS || size == 0)
+        return;
+    const size_t capacity = size;
+    char *names = memory_allocate(allocator, capacity);
+    if (names != NULL && ingot_program_get_kernel_names(program, &size, names) == INGOT_SUCCESS) {
+        for (size_t at = 0; at < size; at += strlen(names + at) + 1) {
+            const struct item kernel = {.desc = desc, .program = program, .kernel = names + at};
+            if (names[at] != '\0' && strlen(names + at) <= RECIPE_MAX_KERNEL_NAME)
+                record_in(recording, WHICH_WAITING, &kernel);
+        }
+    }
+    memory_free(allocator, names, capacity);
+}
+
+void recording_note_waiting(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program)
+{
+    struct recording *recording = active_part(storage_stored_to(storage));
+    if (recording == NULL)
+        return;
+    const struct ingot_context *before = events_enter(ingot_program_desc_get_context(desc));
+    const int cancellation = cancellation_hold();
+    record_waiting(recording, desc, program);
     cancellation_allow(cancellation);
     events_leave(before);
 }
@@ -155,8 +184,8 @@ static void end_recording(void *part)
 {
     struct recording *recording = part;
     const ingot_allocator_t allocator = recording->allocator;
-    ingot_recipe_writer_release(recording->writer);
-    ingot_recipe_writer_release(recording->kept);
+    for (int which = 0; which < WHICH_COUNT; ++which)
+        ingot_recipe_writer_release(recording->writers[which]);
     process_lock_fini(&recording->lock);
     memory_free(&allocator, recording, sizeof(*recording));
 }
@@ -191,10 +220,12 @@ static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingo
     if (writer != NULL)
         ingot_recipe_writer_retain(writer);
     process_lock_take(&recording->lock, keep, NULL);
-    ingot_recipe_writer_t before = *place_of(recording, which);
-    *place_of(recording, which) = writer;
-    atomic_store_explicit(&recording->is_recording, recording->writer != NULL || recording->kept != NULL,
-                          memory_order_relaxed);
+    ingot_recipe_writer_t before = recording->writers[which];
+    bool is_recording = false;
+    recording->writers[which] = writer;
+    for (int each = 0; each < WHICH_COUNT; ++each)
+        is_recording = is_recording || recording->writers[each] != NULL;
+    atomic_store_explicit(&recording->is_recording, is_recording, memory_order_relaxed);
     process_lock_give(&recording->lock);
     ingot_recipe_writer_release(before);
     return INGOT_SUCCESS;
@@ -205,6 +236,13 @@ ingot_status_t ingot_recipe_record(ingot_storage_t storage, ingot_recipe_writer_
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     return set_writer(storage, WHICH_WRITER, writer);
+}
+
+ingot_status_t ingot_recipe_record_waiting(ingot_storage_t storage, ingot_recipe_writer_t writer)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    return set_writer(storage_stored_to(storage), WHICH_WAITING, writer);
 }
 
 /* Opens a writer and sets it. If the file cannot be used, an event reports that. */

@@ -171,7 +171,8 @@ static void *tell(void *user)
         (void)snprintf(reason, sizeof(reason), "%zu %s before the process ended (limit: %llu ms); %s", count,
                        context != NULL ? "programs were not stored" : "blobs were not promoted to upper tiers",
                        (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS),
-                       context != NULL ? "the next process compiles them" : "the next load promotes them");
+                       context != NULL ? "processes compile them until they are stored"
+                                       : "the next load promotes them");
         tell_degraded(context != NULL || storage->listener == NULL ? storage : storage->listener, context, reason);
     }
     atomic_store_explicit(&is_told, true, memory_order_release);

@@ -2,7 +2,6 @@
  * build.c - `ingot build`: compiles the programs of recipes for the devices of this machine.
  */
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +24,7 @@
 #include "cli/usage/parse.h"
 #include "util/environment.h"
 
-#define DEFAULT_TIME_NS (UINT64_C(600) * 1000000000)
-#define DEFAULT_MEMORY (UINT64_C(4) << 30)
-
-enum { MOST_JOBS = 1024 };
+enum { MOST_JOBS = SCHEDULE_MOST_JOBS };
 
 struct building {
     struct common_options common;
@@ -90,16 +86,6 @@ static int check_arguments(const struct building *building)
     else if (building->job_count > MOST_JOBS)
         wrong = "--jobs: use a number of processes from 1 to 1024";
     return wrong != NULL ? parse_refuse(&command_build, "%s", wrong) : EXIT_DONE;
-}
-
-static uint32_t count_processors(void)
-{
-    cpu_set_t processors;
-    CPU_ZERO(&processors);
-    if (sched_getaffinity(0, sizeof(processors), &processors) == 0 && CPU_COUNT(&processors) > 0)
-        return (uint32_t)CPU_COUNT(&processors);
-    const long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count > 0 && count <= MOST_JOBS ? (uint32_t)count : 1;
 }
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
@@ -204,7 +190,7 @@ static int build_plan(struct building *building)
     const struct schedule_calls calls = {choose, begin, take_result, tick, building};
     if (building->plan.program_count == 0)
         return EXIT_DONE;
-    const struct worker_setup setup = {&building->plan, &building->common};
+    const struct worker_setup setup = {.plan = &building->plan, .options = &building->common};
     return schedule_run(&setup, &building->limits, &calls);
 }
 
@@ -313,9 +299,9 @@ static int run(void *values)
     int code = check_arguments(building);
     if (code != EXIT_DONE)
         return code;
-    building->limits.job_count = building->job_count != 0 ? (uint32_t)building->job_count : count_processors();
-    building->limits.time_ns = limit_or(building->time_ns, DEFAULT_TIME_NS);
-    building->limits.memory_bytes = limit_or(building->memory_bytes, DEFAULT_MEMORY);
+    building->limits.job_count = building->job_count != 0 ? (uint32_t)building->job_count : schedule_count_processors();
+    building->limits.time_ns = limit_or(building->time_ns, SCHEDULE_TIME_NS);
+    building->limits.memory_bytes = limit_or(building->memory_bytes, SCHEDULE_MEMORY_BYTES);
     if (building->bundle != NULL)
         building->common.directory = waiting = text_append(memory_copy_text(building->bundle), "", ".build");
     building->common.keeps_recipes = keeps_recipes(building);

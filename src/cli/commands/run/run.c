@@ -14,10 +14,12 @@
 #include "cli/adopt/adopt.h"
 #include "cli/adopt/kinds.h"
 #include "cli/base/exit_code.h"
+#include "cli/base/interrupt.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
 #include "cli/commands/all.h"
 #include "cli/commands/run/run_child.h"
+#include "cli/commands/run/run_later.h"
 #include "cli/commands/run/run_layer.h"
 #include "cli/commands/run/run_stats.h"
 #include "cli/store/store.h"
@@ -42,6 +44,7 @@ struct running {
     struct text_list adopt;
     bool is_read_only;
     bool has_stats;
+    bool is_to_wait;
     bool is_strict;
     char **command;
 };
@@ -105,6 +108,11 @@ static const struct command_option options[] = {
              "driver, stored and refused, how much time that saved, and how many programs were loaded after waiting "
              "for another process that compiled them. The counts of stores, refusals and waits of a killed process "
              "are missing"},
+    {.name = "wait",
+     .letter = 'w',
+     .at = offsetof(struct running, is_to_wait),
+     .help = "Return only when the programs that the command left to be stored after its end are stored. Prints those "
+             "that cannot be stored"},
     {.name = "on-miss",
      .kind = VALUE_WORD,
      .value = "WHAT",
@@ -252,8 +260,9 @@ static bool check_recipe(void)
     return status == INGOT_SUCCESS;
 }
 
-/* Executes the command in a child, because something is to be done after its end. */
-static int run_and_wait(const struct running *running, struct adopted *adopted)
+/* Executes the command in a child, because something is to be done after its end. later: what run_later_begin
+ * returned. */
+static int run_and_wait(const struct running *running, struct adopted *adopted, const char *later)
 {
     int status = 0;
     char *path = running->has_stats ? run_stats_begin() : NULL;
@@ -263,8 +272,13 @@ static int run_and_wait(const struct running *running, struct adopted *adopted)
     const bool has_run = run_child_wait(running->command, &status);
     adopt_keep(adopted);
     if (path != NULL)
-        run_stats_end(path);
+        run_stats_end(path, later != NULL);
     free(path);
+    if (later != NULL && running->is_to_wait) {
+        run_child_take_signals();
+        interrupt_catch();
+        run_later_store(later);
+    }
     return has_run ? run_child_end(status) : EXIT_RUN_FAILED;
 }
 
@@ -293,8 +307,13 @@ static int run(void *values)
     set_variables(running);
     if (!set_layer() || !check_recipe() || !check_store(running))
         return EXIT_RUN_FAILED;
-    const bool waits = running->has_stats || adopted != NULL;
-    return waits ? run_and_wait(running, adopted) : run_child_execute(running->command);
+    char *later = run_later_begin();
+    if (later != NULL && !running->is_to_wait)
+        run_later_watch(later);
+    const bool waits = running->has_stats || running->is_to_wait || adopted != NULL;
+    const int code = waits ? run_and_wait(running, adopted, later) : run_child_execute(running->command);
+    free(later);
+    return code;
 }
 
 const struct command command_run = {
@@ -312,6 +331,11 @@ const struct command command_run = {
         "home directory is read-only, one line on standard error says why, and the command runs without it; with "
         "--strict, the command does not run. With --stats, the tool waits for the command and forwards signals to "
         "it.\n\n"
+        "On devices that generate code at launch (PoCL), storing takes longer than compiling, and a process stores "
+        "only "
+        "what fits into one second at its end. A process that \"ingot run\" starts stores the rest after the end of "
+        "the command, at idle priority and for at most 10 minutes. It may be killed. With --wait, the tool does this "
+        "itself before it returns.\n\n"
         "The exit status is the command's; 125 if it could not be prepared (wrong usage, no layer, or no store with "
         "--strict), 126 if it could not be executed, 127 if it was not found.",
     .options = options,

@@ -27,6 +27,7 @@ enum count {
     PASSED,
     FAILED,
     STORED,
+    WAITING,
     REFUSED,
     SAVED_NS,
     BUILD_NS,
@@ -35,10 +36,19 @@ enum count {
     COUNT_COUNT
 };
 
-static const char *const names[COUNT_COUNT] = {
-    [PROCESSES] = "processes", [PROGRAMS] = "programs", [HITS] = "hits",       [BUILDS] = "builds",
-    [PASSED] = "passed",       [FAILED] = "failed",     [STORED] = "stored",   [REFUSED] = "refused",
-    [SAVED_NS] = "saved_ns",   [BUILD_NS] = "build_ns", [AWAITED] = "awaited", [WAIT_TIMEOUTS] = "wait_timeouts"};
+static const char *const names[COUNT_COUNT] = {[PROCESSES] = "processes",
+                                               [PROGRAMS] = "programs",
+                                               [HITS] = "hits",
+                                               [BUILDS] = "builds",
+                                               [PASSED] = "passed",
+                                               [FAILED] = "failed",
+                                               [STORED] = "stored",
+                                               [WAITING] = "waiting",
+                                               [REFUSED] = "refused",
+                                               [SAVED_NS] = "saved_ns",
+                                               [BUILD_NS] = "build_ns",
+                                               [AWAITED] = "awaited",
+                                               [WAIT_TIMEOUTS] = "wait_timeouts"};
 
 char *run_stats_begin(void)
 {
@@ -79,7 +89,7 @@ static void print_timed(const char *name, uint64_t count, const char *did, uint6
     (void)fputc('\n', stderr);
 }
 
-static void print(const uint64_t counts[COUNT_COUNT])
+static void print(const uint64_t counts[COUNT_COUNT], bool is_storing_later)
 {
     const uint64_t process_count = counts[PROCESSES];
     if (process_count == 0) {
@@ -93,12 +103,15 @@ static void print(const uint64_t counts[COUNT_COUNT])
     (void)fprintf(stderr, "  %-15s %" PRIu64 ", of which %" PRIu64 " failed\n", "passed through", counts[PASSED],
                   counts[FAILED]);
     (void)fprintf(stderr, "  %-15s %" PRIu64 "\n", "stored", counts[STORED]);
+    if (counts[WAITING] != 0)
+        (void)fprintf(stderr, "  %-15s %" PRIu64 "\n", is_storing_later ? "to be stored" : "not stored",
+                      counts[WAITING]);
     (void)fprintf(stderr, "  %-15s %" PRIu64 "\n", "refused", counts[REFUSED]);
     (void)fprintf(stderr, "  %-15s %" PRIu64 ", and %" PRIu64 " times too long\n", "awaited", counts[AWAITED],
                   counts[WAIT_TIMEOUTS]);
 }
 
-void run_stats_end(const char *path)
+void run_stats_end(const char *path, bool is_storing_later)
 {
     uint64_t counts[COUNT_COUNT] = {0};
     char *line = NULL;
@@ -110,5 +123,5 @@ void run_stats_end(const char *path)
     if (file != NULL)
         (void)fclose(file);
     (void)unlink(path);
-    print(counts);
+    print(counts, is_storing_later);
 }

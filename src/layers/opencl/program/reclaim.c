@@ -3,8 +3,8 @@
  *
  * When the last shadow with a result is gone, no program that waits to be stored can be launched anymore, so the layer
  * stores (flushes) all such programs. It does not do so earlier, because a driver such as PoCL crashes if a program is
- * launched for the first time while the driver generates its binary. All these flushes together take at most the time
- * that the store may take while the process exits.
+ * launched for the first time while the driver generates its binary. All these flushes and the exit of the process
+ * together take at most the store's exit time: each flush takes its own time off it.
  */
 #include "layers/opencl/program/reclaim.h"
 
@@ -20,7 +20,6 @@
 #include "layers/opencl/lock.h"
 #include "util/cancellation.h"
 
-#define DEFAULT_EXIT_TIME_MS 5000u
 #define NS_PER_MS 1000000u
 #define MOST_OTHERS 16u
 
@@ -28,8 +27,7 @@ static atomic_size_t waiting_count; /* number of waiting shadows; written only b
 /* The list of waiting shadows, guarded by the lock. The shadow that was tried last is at the end. */
 static struct shadow *first_waiting;
 static struct shadow *last_waiting;
-static atomic_bool is_ending;     /* true if the process is ending; the store then flushes itself */
-static _Atomic uint64_t flush_ns; /* total time of all flushes */
+static atomic_bool is_ending; /* true if the process is ending; the store then flushes itself */
 
 bool reclaim_is_due(void)
 {
@@ -78,23 +76,24 @@ void reclaim_init(void)
     (void)pthread_once(&once, watch_end);
 }
 
+/* Flushes within the exit time that is left. Two threads that flush at the same time wait for the same programs, so it
+ * does not matter that only one of their times is taken off. */
 static void flush(void)
 {
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
-    ingot_storage_t store = settings_store();
-    const uint64_t spent_ns = atomic_load_explicit(&flush_ns, memory_order_relaxed);
+    ingot_storage_t store = settings_local_store(); /* a server behind it has the exit time of this store */
     if (atomic_load_explicit(&is_ending, memory_order_relaxed) || store == NULL ||
         ingot_persist_get_storing(store, &storing) != INGOT_SUCCESS || storing.exit_time_ms == INGOT_PERSIST_NO_TIME)
         return;
-    const uint64_t most_ms = storing.exit_time_ms != 0 ? storing.exit_time_ms : DEFAULT_EXIT_TIME_MS;
-    if (spent_ns >= most_ms * NS_PER_MS)
-        return;
-    info.max_time_ms = most_ms - spent_ns / NS_PER_MS;
+    info.max_time_ms = storing.exit_time_ms;
     info.on_progress = continue_flush;
     const uint64_t started_ns = statistics_clock_ns();
-    (void)ingot_persist_flush_with(store, &info, NULL);
-    (void)atomic_fetch_add_explicit(&flush_ns, statistics_clock_ns() - started_ns, memory_order_relaxed);
+    (void)ingot_persist_flush_with(settings_store(), &info, NULL);
+    const uint64_t spent_ms = (statistics_clock_ns() - started_ns) / NS_PER_MS;
+    storing.exit_time_ms =
+        spent_ms < storing.exit_time_ms ? (uint32_t)(storing.exit_time_ms - spent_ms) : INGOT_PERSIST_NO_TIME;
+    (void)ingot_persist_set_storing(store, &storing);
 }
 
 void reclaim_retain(struct shadow *shadow)
