@@ -305,7 +305,7 @@ enum outcome registry_get_blob(struct registry *registry, struct request *reques
 {
     struct call call = {.method = HTTP_GET, .max_size = size};
     char range[80];
-    char found[REGISTRY_DIGEST_CAPACITY];
+    char found[REGISTRY_DIGEST_CAPACITY] = "";
     (void)snprintf(range, sizeof(range), "Range: bytes=%llu-%llu", (unsigned long long)offset,
                    (unsigned long long)(offset + size - 1));
     call.headers[0] = is_whole ? NULL : range;
@@ -313,7 +313,8 @@ enum outcome registry_get_blob(struct registry *registry, struct request *reques
     enum outcome outcome = send_call(registry, request, &call);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    registry_digest(call.body.size, call.body.bytes, found);
+    if (is_whole)
+        registry_digest(call.body.size, call.body.bytes, found);
     if (call.body.size != size)
         outcome =
             request_fail(request, OUTCOME_BAD_ANSWER, "a blob has %zu bytes instead of %zu", call.body.size, size);
