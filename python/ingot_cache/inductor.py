@@ -9,7 +9,6 @@ compile, so they take no turns.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import os
@@ -69,6 +68,8 @@ def _make_backend(base: Any) -> Any:
 
         @_plug.guarded
         def _get(self, key: str) -> bytes | None:
+            if not _plug.may_load_code("Inductor"):
+                return None
             # A graph is made and put before compile_fx returns. Other values may be put much later, or never.
             if "fx-graph" in key:
                 takes_turns = _flights.is_scoped and not _is_distributed()
@@ -83,16 +84,21 @@ def _make_backend(base: Any) -> Any:
 
 
 def _install_graphs() -> None:
-    from torch._inductor import remote_cache
+    try:
+        from torch._inductor import remote_cache
 
-    base = getattr(remote_cache, "RemoteCacheBackend", None)
-    classes = [getattr(remote_cache, name, None) for name in REMOTE_CACHES]
-    if base is None or None in classes or not all(hasattr(each, "backend_override_cls") for each in classes):
+        base = remote_cache.RemoteCacheBackend
+        classes = [getattr(remote_cache, name) for name in REMOTE_CACHES]
+        is_known = all(hasattr(each, "backend_override_cls") for each in classes)
+        is_known = is_known and _plug.fits(base, _get=("key",), _put=("key", "data"))
+    except (ImportError, AttributeError):
+        is_known = False
+    if not is_known:
         _plug.tell_changed("Inductor", "RemoteCache.backend_override_cls")
         return
     backend = _make_backend(base)
     for each in classes:
-        if each is not None and each.backend_override_cls is None:
+        if each.backend_override_cls is None:
             each.backend_override_cls = backend
     _turn_on()
 
@@ -118,8 +124,10 @@ def _install_scope() -> None:
     from torch._inductor import compile_fx
 
     compile_ = getattr(compile_fx, "_compile_fx_inner", None)
+    if compile_ is None:
+        _plug.tell("_compile_fx_inner of Inductor has changed, so processes do not wait for each other's graphs")
     if compile_ is None or hasattr(compile_, "_ingot"):
-        return  # without it, graphs are cached, but nobody waits for another process
+        return
 
     @functools.wraps(compile_)
     def inner(*arguments: Any, **named: Any) -> Any:
@@ -134,12 +142,14 @@ def _install_scope() -> None:
 
 
 def _install_builder() -> None:
-    from torch._inductor import cpp_builder
+    try:
+        from torch._inductor.cpp_builder import CppBuilder as builder
 
-    builder = cpp_builder.CppBuilder
-    plain = getattr(builder, "build", None)
-    needed = ("get_command_line", "get_target_file_path")
-    if plain is None or not all(hasattr(builder, name) for name in needed):
+        plain = builder.build
+        is_known = _plug.fits(builder, build=(), get_command_line=(), get_target_file_path=())
+    except (ImportError, AttributeError):
+        is_known = False
+    if not is_known:
         _plug.tell_changed("Inductor", "CppBuilder.build")
         return
     if hasattr(plain, "_ingot"):
@@ -169,6 +179,8 @@ def _build(builder: Any, key: Key, plain: Any) -> None:
 
 @_plug.guarded
 def _find(key: Key) -> bytes | None:
+    if not _plug.may_load_code("Inductor"):
+        return None
     return _flights.get(key).value
 
 
@@ -254,9 +266,7 @@ def install() -> None:
     """Makes this process's Inductor use Ingot's store."""
     if not _plug.may_load_code("Inductor"):
         return
-    with contextlib.suppress(ImportError):
-        _install_graphs()
-    with contextlib.suppress(ImportError):
-        _install_builder()
+    _install_graphs()
+    _install_builder()
     if "torch._inductor.compile_fx" in sys.modules:
         _install_scope()
