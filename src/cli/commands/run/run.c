@@ -331,11 +331,10 @@ const struct command command_run = {
         "home directory is read-only, one line on standard error says why, and the command runs without it; with "
         "--strict, the command does not run. With --stats, the tool waits for the command and forwards signals to "
         "it.\n\n"
-        "On devices that generate code at launch (PoCL), storing takes longer than compiling, and a process stores "
-        "only "
-        "what fits into one second at its end. A process that \"ingot run\" starts stores the rest after the end of "
-        "the command, at idle priority and for at most 10 minutes. It may be killed. With --wait, the tool does this "
-        "itself before it returns.\n\n"
+        "On devices that generate code at launch (PoCL), storing takes longer than compiling. A process then stores "
+        "only what fits into one second at its end. \"ingot run\" starts another process, which stores the rest after "
+        "the end of the command, at idle priority and for at most 10 minutes. It may be killed. With --wait, the tool "
+        "does this itself before it returns.\n\n"
         "The exit status is the command's; 125 if it could not be prepared (wrong usage, no layer, or no store with "
         "--strict), 126 if it could not be executed, 127 if it was not found.",
     .options = options,
