@@ -412,7 +412,8 @@ def test_an_interrupt_ends_a_wait(cache: Cache, spawn: Spawn) -> None:
     turn = cache.begin("key")
     waiting = spawn(
         """
-        import ingot_cache
+        import signal, ingot_cache
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # the tests may run with SIGINT ignored
         cache = ingot_cache.Cache()
         try:
             print("waiting", flush=True)
