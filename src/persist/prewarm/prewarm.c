@@ -125,13 +125,15 @@ static bool read_group(struct ingot_prewarm *prewarm)
 
 static void tell_end(const struct ingot_prewarm *prewarm)
 {
-    const ingot_prewarm_progress_t *progress = &prewarm->progress;
     char text[192];
+    ahead_lock(prewarm->ahead); /* requests still take blobs */
+    const ingot_prewarm_progress_t progress = prewarm->progress;
+    ahead_unlock(prewarm->ahead);
     (void)snprintf(text, sizeof(text), "%llu of %llu blobs read; %llu missing; %llu failed; %llu overtaken",
-                   (unsigned long long)progress->loaded, (unsigned long long)progress->total,
-                   (unsigned long long)progress->missing, (unsigned long long)progress->failed,
-                   (unsigned long long)progress->overtaken);
-    storage_tell(prewarm->storage, INGOT_EVENT_PREWARM, INGOT_SUCCESS, progress->bytes, prewarm->start_ns, text);
+                   (unsigned long long)progress.loaded, (unsigned long long)progress.total,
+                   (unsigned long long)progress.missing, (unsigned long long)progress.failed,
+                   (unsigned long long)progress.overtaken);
+    storage_tell(prewarm->storage, INGOT_EVENT_PREWARM, INGOT_SUCCESS, progress.bytes, prewarm->start_ns, text);
 }
 
 static void *run(void *user)
