@@ -38,12 +38,13 @@ void read(const fuzz::Bytes &bytes)
     if (manifest_decode(&first, bytes.size(), bytes.data()) == INGOT_SUCCESS) {
         for (size_t i = 0; i < first.count; ++i) {
             const manifest_entry entry = manifest_get(&first, i);
-            if (entry.id < first.bytes || entry.id_size > static_cast<size_t>(first.bytes + first.size - entry.id) ||
+            const uint8_t *end = first.bytes.bytes + first.bytes.size;
+            if (entry.id < first.bytes.bytes || entry.id_size > static_cast<size_t>(end - entry.id) ||
                 manifest_find(&first, entry.id_size, entry.id) != i)
                 abort();
         }
-        if (manifest_complete(&first) != INGOT_SUCCESS || first.size > bytes.size() ||
-            manifest_decode(&again, first.size, first.bytes) != INGOT_SUCCESS || !equals(first, again))
+        if (manifest_complete(&first) != INGOT_SUCCESS || first.bytes.size > bytes.size() ||
+            manifest_decode(&again, first.bytes.size, first.bytes.bytes) != INGOT_SUCCESS || !equals(first, again))
             abort();
     }
     manifest_fini(&again);

@@ -69,12 +69,12 @@ inline Bytes source_field(const Bytes &content, uint32_t kind = REFERENCE_SOURCE
 inline Bytes record(recipe_record_kind kind, const Key &key, const Bytes &content)
 {
     ingot_allocator_t allocator;
-    recipe_buffer buffer;
+    byte_array buffer;
     memory_init(&allocator, nullptr);
-    recipe_buffer_init(&buffer, &allocator);
+    byte_array_init(&buffer, &allocator);
     recipe_record_put(&buffer, kind, key.data(), content.size(), content.data());
     const Bytes bytes(buffer.bytes, buffer.bytes + buffer.size);
-    recipe_buffer_fini(&buffer);
+    byte_array_fini(&buffer);
     return bytes;
 }
 

@@ -152,6 +152,16 @@ int files_open_read(int at, const char *path)
     return open_below(at, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0); /* opening a FIFO must not block */
 }
 
+int files_open_path(const char *path)
+{
+    const char *name;
+    const int parent = files_open_parent(path, &name);
+    const int fd = parent < 0 ? parent : files_open_read(parent, name);
+    if (parent >= 0)
+        (void)steady_close(parent);
+    return fd;
+}
+
 void files_refresh(int at, const char *path)
 {
     struct statx found;

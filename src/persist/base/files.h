@@ -75,6 +75,8 @@ int files_replace(int fd, int replaced);
 
 /* Opens the directory that contains the object at a path. Sets *name to the path's last component. */
 int files_open_parent(const char *path, const char **name);
+/* Opens a file for reading. Follows links in the path's directories, but the file itself must not be a link. */
+int files_open_path(const char *path);
 
 /* Open a path below the directory `at`. files_open_place costs least, but the descriptor that it returns can be used
  * only as the `at` of other functions. */

@@ -258,14 +258,10 @@ static bool is_trusted(const struct bundle *bundle, const struct file_facts *fac
 /* Opens the file and reads its header if it can be trusted. The bundle keeps the file open. */
 static ingot_status_t open_file(struct bundle *bundle, const char *path)
 {
-    const char *name;
     struct file_facts facts = {0};
     uint8_t header[BUNDLE_HEADER_SIZE];
     size_t got = 0;
-    const int parent = files_open_parent(path, &name);
-    const int fd = parent < 0 ? parent : files_open_read(parent, name);
-    if (parent >= 0)
-        (void)files_close(parent);
+    const int fd = files_open_path(path);
     int result = fd < 0 ? fd : files_keep(fd, &bundle->descriptor);
     if (result < 0)
         return files_read_failed(result, "opening", path);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "persist/base/containers/byte_array.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/replacement.h"
@@ -15,34 +16,20 @@
 #include "persist/bundle/bundle_file.h"
 #include "persist/storage/storage.h"
 
-#define FIRST_CAPACITY 64u
-
 struct writing {
     ingot_storage_t storage;
     ingot_persist_select_t select;
     void *user;
     ingot_allocator_t allocator;
     struct replacement replacement;
-    uint64_t end; /* the offset where the bytes that were written so far end */
-    struct bundle_record *records;
+    uint64_t end;              /* the offset where the bytes that were written so far end */
+    struct byte_array records; /* array of struct bundle_record */
     size_t count;
-    size_t capacity;
 };
 
-static bool grow(struct writing *writing)
+static struct bundle_record *records_of(const struct writing *writing)
 {
-    if (writing->count < writing->capacity)
-        return true;
-    const size_t wanted = writing->capacity == 0 ? FIRST_CAPACITY : writing->capacity * 2;
-    struct bundle_record *larger = memory_allocate(&writing->allocator, wanted * sizeof(*larger));
-    if (larger == NULL)
-        return false;
-    if (writing->count != 0)
-        memcpy(larger, writing->records, writing->count * sizeof(*larger));
-    memory_free(&writing->allocator, writing->records, writing->capacity * sizeof(*larger));
-    writing->records = larger;
-    writing->capacity = wanted;
-    return true;
+    return (struct bundle_record *)(void *)writing->records.bytes;
 }
 
 /* Appends bytes at the next aligned offset. The bytes skipped before it read as zeros. */
@@ -55,8 +42,6 @@ static ingot_status_t append(struct writing *writing, size_t size, const uint8_t
 
 static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *entry, const ingot_buffer_t *blob)
 {
-    if (!grow(writing))
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the bundle's index");
     struct bundle_record record = {
         .hash = checksum_bucket_of(entry->id_size, entry->id),
         .id_size = entry->id_size,
@@ -67,9 +52,13 @@ static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *
     ingot_status_t status = append(writing, entry->id_size, entry->id, &record.id_offset);
     if (status == INGOT_SUCCESS)
         status = append(writing, blob->size, blob->bytes, &record.blob_offset);
-    if (status == INGOT_SUCCESS)
-        writing->records[writing->count++] = record;
-    return status;
+    if (status != INGOT_SUCCESS)
+        return status;
+    byte_array_put(&writing->records, sizeof(record), &record);
+    if (writing->records.failed)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the bundle's index");
+    ++writing->count;
+    return INGOT_SUCCESS;
 }
 
 /* True for a failure that is not the entry's fault. Leaving such an entry out would make the bundle silently
@@ -129,20 +118,21 @@ static ingot_status_t have_same_id(const struct writing *writing, const struct b
 /* If several records have the same id, keeps only the newest of them. The records must be sorted by hash. */
 static ingot_status_t drop_duplicates(struct writing *writing)
 {
+    struct bundle_record *records = records_of(writing);
     size_t kept = 0;
     for (size_t i = 0; i < writing->count; ++i) {
-        const struct bundle_record record = writing->records[i];
+        const struct bundle_record record = records[i];
         bool is_same = false;
         size_t at = kept;
-        while (at > 0 && writing->records[at - 1].hash == record.hash && !is_same) {
-            const ingot_status_t status = have_same_id(writing, &writing->records[--at], &record, &is_same);
+        while (at > 0 && records[at - 1].hash == record.hash && !is_same) {
+            const ingot_status_t status = have_same_id(writing, &records[--at], &record, &is_same);
             if (status != INGOT_SUCCESS)
                 return status;
         }
         if (!is_same)
-            writing->records[kept++] = record;
-        else if (record.created_ns > writing->records[at].created_ns)
-            writing->records[at] = record;
+            records[kept++] = record;
+        else if (record.created_ns > records[at].created_ns)
+            records[at] = record;
     }
     writing->count = kept;
     return INGOT_SUCCESS;
@@ -157,7 +147,7 @@ static ingot_status_t write_index(struct writing *writing)
     if (index == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the bundle's index");
     for (size_t i = 0; i < writing->count; ++i)
-        bundle_file_encode_record(&writing->records[i], index + i * BUNDLE_RECORD_SIZE);
+        bundle_file_encode_record(&records_of(writing)[i], index + i * BUNDLE_RECORD_SIZE);
     const struct checksum checksum = checksum_of(size, index);
     ingot_status_t status = append(writing, size, index, &offset);
     memory_free(&writing->allocator, index, size + 1);
@@ -177,12 +167,13 @@ ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *p
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
     writing.allocator = *storage_allocator(storage);
+    byte_array_init(&writing.records, &writing.allocator);
     ingot_status_t status = replacement_begin(&writing.replacement, path);
     if (status != INGOT_SUCCESS)
         return status;
     status = ingot_persist_for_each(storage, write_entry, &writing);
     if (status == INGOT_SUCCESS && writing.count > 1)
-        qsort(writing.records, writing.count, sizeof(*writing.records), compare);
+        qsort(writing.records.bytes, writing.count, sizeof(struct bundle_record), compare);
     if (status == INGOT_SUCCESS)
         status = drop_duplicates(&writing);
     if (status == INGOT_SUCCESS)
@@ -190,6 +181,6 @@ ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *p
     status = replacement_end(&writing.replacement, status);
     if (status == INGOT_SUCCESS && entry_count != NULL)
         *entry_count = writing.count;
-    memory_free(&writing.allocator, writing.records, writing.capacity * sizeof(*writing.records));
+    byte_array_fini(&writing.records);
     return status;
 }

@@ -80,13 +80,9 @@ static ingot_status_t read_file(const struct headers *headers, int fd, uint8_t *
  * empty. */
 static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_t memo)
 {
-    const char *name;
     uint8_t *bytes = NULL;
     size_t size = 0;
-    const int parent = files_open_parent(headers->path, &name);
-    const int fd = parent < 0 ? parent : files_open_read(parent, name);
-    if (parent >= 0)
-        (void)files_close(parent);
+    const int fd = files_open_path(headers->path);
     if (fd < 0)
         return fd == -ENOENT ? INGOT_SUCCESS : files_read_failed(fd, "opening", headers->path);
     ingot_status_t status = read_file(headers, fd, &bytes, &size);

@@ -8,27 +8,20 @@
 #include <ingot/ingot.h>
 #include <stdbool.h>
 
+#include "persist/base/containers/byte_array.h"
+#include "persist/base/containers/key_map.h"
+
 #define MANIFEST_HEADER_SIZE 64u
 #define MANIFEST_MAX_SIZE ((size_t)1 << 26)
 #define MANIFEST_MAX_ENTRIES 65536u
 #define MANIFEST_NONE SIZE_MAX
 
-/* Where an entry is. */
-struct manifest_place {
-    size_t offset;
-    uint64_t hash; /* of its id */
-};
-
 struct manifest {
     ingot_allocator_t allocator;
-    uint8_t *bytes; /* the header, which manifest_complete writes, and the entries; NULL: there are no entries */
-    size_t size;
-    size_t capacity;
-    struct manifest_place *places;
+    struct byte_array bytes;   /* the header, which manifest_complete writes, and the entries; empty without entries */
+    struct byte_array offsets; /* array of size_t: where the entries are */
+    struct key_map indices;    /* maps the checksums of ids to indices of entries */
     size_t count;
-    size_t place_capacity;
-    /* a hash table with 2 * place_capacity slots and linear probing; a slot has the index of an entry plus 1, or 0 */
-    uint32_t *slots;
 };
 
 struct manifest_entry {
@@ -37,7 +30,7 @@ struct manifest_entry {
     uint32_t age;
 };
 
-/* Makes a manifest without entries. */
+/* Makes a manifest without entries. It must stay where it is. */
 void manifest_init(struct manifest *manifest, const ingot_allocator_t *allocator);
 void manifest_fini(struct manifest *manifest);
 struct manifest_entry manifest_get(const struct manifest *manifest, size_t index);
@@ -47,7 +40,7 @@ size_t manifest_find(const struct manifest *manifest, size_t id_size, const uint
 bool manifest_has_room(const struct manifest *manifest, size_t id_size, uint32_t max_entries, uint64_t max_bytes);
 /* Adds an entry for an id that has none. May return INGOT_OUT_OF_MEMORY. */
 ingot_status_t manifest_add(struct manifest *manifest, size_t id_size, const uint8_t *id, uint32_t age);
-/* Writes the header, so that `bytes` and `size` are those of a file. May return INGOT_OUT_OF_MEMORY. */
+/* Writes the header, so that `bytes` are those of a file. May return INGOT_OUT_OF_MEMORY. */
 ingot_status_t manifest_complete(struct manifest *manifest);
 
 /* Fills an empty manifest with the bytes of a file, which cannot be trusted. On failure, it remains empty. */

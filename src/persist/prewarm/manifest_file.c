@@ -36,11 +36,7 @@ static ingot_status_t read_bytes(const ingot_allocator_t *allocator, int fd, siz
 
 ingot_status_t manifest_read(struct manifest *manifest, const char *path)
 {
-    const char *name;
-    const int parent = files_open_parent(path, &name);
-    const int fd = parent < 0 ? parent : files_open_read(parent, name);
-    if (parent >= 0)
-        (void)files_close(parent);
+    const int fd = files_open_path(path);
     if (fd < 0)
         return files_read_failed(fd, "opening", path);
     uint8_t *bytes = NULL;

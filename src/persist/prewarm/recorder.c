@@ -163,7 +163,7 @@ static ingot_status_t write_merged(struct record *record, const struct replaceme
     if (status == INGOT_SUCCESS)
         status = manifest_complete(merged);
     if (status == INGOT_SUCCESS)
-        status = replacement_write(replacement, 0, merged->size, merged->bytes);
+        status = replacement_write(replacement, 0, merged->bytes.size, merged->bytes.bytes);
     manifest_fini(&old);
     return status;
 }
@@ -191,8 +191,9 @@ static ingot_status_t save(struct record *record)
         status = begin_replacement(&replacement, record->path);
         if (status == INGOT_SUCCESS)
             status = replacement_end(&replacement, write_merged(record, &replacement));
-        tell(&record->info, INGOT_EVENT_STORAGE_STORE, status, status == INGOT_SUCCESS ? record->manifest.size : 0,
-             started_ns, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+        tell(&record->info, INGOT_EVENT_STORAGE_STORE, status,
+             status == INGOT_SUCCESS ? record->manifest.bytes.size : 0, started_ns,
+             status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
     }
     destroy(record);
     return status;

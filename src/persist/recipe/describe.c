@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "persist/base/memory.h"
-#include "persist/recipe/containers/arena.h"
+#include "persist/recipe/format/arena.h"
 #include "persist/recipe/reader.h"
 
 /* The sources and includes from which a descriptor is created. */

@@ -6,15 +6,15 @@
 
 #include <ingot/descriptor.h>
 
-#include "persist/recipe/containers/arena.h"
-#include "persist/recipe/containers/buffer.h"
+#include "persist/base/containers/byte_array.h"
+#include "persist/recipe/format/arena.h"
 #include "persist/recipe/writer.h"
 
 /* The records of one program. Their texts belong to the descriptor, which must live as long as the draft. */
 struct recipe_draft {
     struct recipe_arena arena;
-    struct recipe_buffer content; /* content of the program's record */
-    ingot_includes_t includes;    /* a reference, or NULL */
+    struct byte_array content; /* content of the program's record */
+    ingot_includes_t includes; /* a reference, or NULL */
     struct recipe_item *items;
     size_t item_count;
     size_t item_room;

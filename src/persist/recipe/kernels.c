@@ -15,14 +15,14 @@ static const struct kernel_node *node_at(const struct recipe_kernels *kernels, s
 
 void recipe_kernels_init(struct recipe_kernels *kernels, const ingot_allocator_t *allocator)
 {
-    recipe_buffer_init(&kernels->nodes, allocator);
+    byte_array_init(&kernels->nodes, allocator);
     key_map_init(&kernels->known, allocator);
 }
 
 void recipe_kernels_fini(struct recipe_kernels *kernels)
 {
     key_map_fini(&kernels->known);
-    recipe_buffer_fini(&kernels->nodes);
+    byte_array_fini(&kernels->nodes);
 }
 
 bool recipe_kernels_add(struct recipe_kernels *kernels, struct recipe_arena *arena, size_t program, const uint8_t *key,
@@ -32,7 +32,7 @@ bool recipe_kernels_add(struct recipe_kernels *kernels, struct recipe_arena *are
         return true;
     const size_t index = recipe_kernels_count(kernels);
     const struct kernel_node node = {program, recipe_arena_copy(arena, length, (const char *)name)};
-    recipe_buffer_put(&kernels->nodes, sizeof(node), &node);
+    byte_array_put(&kernels->nodes, sizeof(node), &node);
     return node.name != NULL && !kernels->nodes.failed && key_map_add(&kernels->known, key, index);
 }
 

@@ -4,14 +4,14 @@
 #ifndef INGOT_PERSIST_RECIPE_KERNELS_H
 #define INGOT_PERSIST_RECIPE_KERNELS_H
 
-#include "persist/recipe/containers/arena.h"
-#include "persist/recipe/containers/buffer.h"
-#include "persist/recipe/containers/key_map.h"
+#include "persist/base/containers/byte_array.h"
+#include "persist/base/containers/key_map.h"
+#include "persist/recipe/format/arena.h"
 
 /* Kernels that were requested from the programs of a recipe. Not synchronized. */
 struct recipe_kernels {
-    struct recipe_buffer nodes; /* an array; each node has a program's index and a kernel's name */
-    struct key_map known;       /* maps the keys of the kernels' records to indices of nodes */
+    struct byte_array nodes; /* an array; each node has a program's index and a kernel's name */
+    struct key_map known;    /* maps the keys of the kernels' records to indices of nodes */
 };
 
 void recipe_kernels_init(struct recipe_kernels *kernels, const ingot_allocator_t *allocator);

@@ -10,9 +10,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "persist/base/containers/key_map.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/recipe/containers/key_map.h"
 #include "persist/recipe/file/open.h"
 #include "persist/recipe/format/fields.h"
 #include "persist/recipe/format/record.h"
@@ -43,9 +43,9 @@ struct ingot_recipe {
     char *path;
     size_t path_size;
     struct recipe_arena arena;
-    struct recipe_buffer texts; /* array of struct recipe_record */
-    struct recipe_buffer nodes; /* array of struct program_node */
-    struct recipe_buffer ids;   /* array of struct id_node */
+    struct byte_array texts; /* array of struct recipe_record */
+    struct byte_array nodes; /* array of struct program_node */
+    struct byte_array ids;   /* array of struct id_node */
     struct recipe_kernels kernels;
     struct key_map text_numbers;
     struct key_map program_numbers;
@@ -80,9 +80,9 @@ static void destroy(struct ingot_recipe *recipe)
     key_map_fini(&recipe->id_programs);
     key_map_fini(&recipe->program_numbers);
     key_map_fini(&recipe->text_numbers);
-    recipe_buffer_fini(&recipe->ids);
-    recipe_buffer_fini(&recipe->nodes);
-    recipe_buffer_fini(&recipe->texts);
+    byte_array_fini(&recipe->ids);
+    byte_array_fini(&recipe->nodes);
+    byte_array_fini(&recipe->texts);
     recipe_arena_fini(&recipe->arena);
     kept_file_end(&recipe->file);
     memory_free(&allocator, recipe->path, recipe->path_size);
@@ -143,7 +143,7 @@ static ingot_status_t add_text(struct ingot_recipe *recipe, const struct recipe_
         recipe_check_record(recipe->check, record->kind, record->key, record->size, NULL);
     if (key_map_find(&recipe->text_numbers, record->key, NULL))
         return INGOT_SUCCESS;
-    recipe_buffer_put(&recipe->texts, sizeof(*record), record);
+    byte_array_put(&recipe->texts, sizeof(*record), record);
     if (recipe->texts.failed || !key_map_add(&recipe->text_numbers, record->key, number))
         return no_memory(recipe);
     ++recipe->summary.text_count;
@@ -202,7 +202,7 @@ static ingot_status_t decode(struct ingot_recipe *recipe, const struct recipe_re
 static ingot_status_t keep(struct ingot_recipe *recipe, const struct program_node *node)
 {
     const size_t number = (size_t)recipe->summary.program_count;
-    recipe_buffer_put(&recipe->nodes, sizeof(*node), node);
+    byte_array_put(&recipe->nodes, sizeof(*node), node);
     if (recipe->nodes.failed || !key_map_add(&recipe->program_numbers, node->key, number))
         return no_memory(recipe);
     ++recipe->summary.program_count;
@@ -248,7 +248,7 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
         return INGOT_SUCCESS;
     memcpy(node.digest, record->key, sizeof(node.digest));
     node.before = node_at(recipe, number)->last_id;
-    recipe_buffer_put(&recipe->ids, sizeof(node), &node);
+    byte_array_put(&recipe->ids, sizeof(node), &node);
     if (recipe->ids.failed || !key_map_add(&recipe->id_programs, record->key, number))
         return no_memory(recipe);
     node_at(recipe, number)->last_id = recipe->ids.size / sizeof(node);
@@ -358,11 +358,7 @@ static ingot_status_t read_records(struct ingot_recipe *recipe, uint64_t file_si
 static ingot_status_t open_file(struct ingot_recipe *recipe, uint64_t *file_size)
 {
     struct file_facts facts;
-    const char *name;
-    const int parent = files_open_parent(recipe->path, &name);
-    const int fd = parent < 0 ? parent : files_open_read(parent, name);
-    if (parent >= 0)
-        (void)files_close(parent);
+    const int fd = files_open_path(recipe->path);
     int result = fd < 0 ? fd : files_keep(fd, &recipe->file);
     if (result < 0)
         return files_read_failed(result, "opening", recipe->path);
@@ -385,9 +381,9 @@ static struct ingot_recipe *make(const char *path)
     *recipe = (struct ingot_recipe){.allocator = allocator, .file = KEPT_FILE_INIT, .path_size = strlen(path) + 1};
     atomic_init(&recipe->references, 1);
     recipe_arena_init(&recipe->arena, &recipe->allocator);
-    recipe_buffer_init(&recipe->texts, &recipe->allocator);
-    recipe_buffer_init(&recipe->nodes, &recipe->allocator);
-    recipe_buffer_init(&recipe->ids, &recipe->allocator);
+    byte_array_init(&recipe->texts, &recipe->allocator);
+    byte_array_init(&recipe->nodes, &recipe->allocator);
+    byte_array_init(&recipe->ids, &recipe->allocator);
     recipe_kernels_init(&recipe->kernels, &recipe->allocator);
     key_map_init(&recipe->text_numbers, &recipe->allocator);
     key_map_init(&recipe->program_numbers, &recipe->allocator);

@@ -13,10 +13,10 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "persist/base/containers/key_map.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
-#include "persist/recipe/containers/key_map.h"
 #include "persist/recipe/file/failure.h"
 #include "persist/recipe/file/mark.h"
 #include "persist/recipe/file/open.h"
@@ -29,6 +29,7 @@
 #define SMALL_PART 16u
 #define SMALL_BYTES (UINT64_C(64) << 10)
 
+_Static_assert(KEY_MAP_KEY_SIZE == INGOT_RECIPE_KEY_SIZE, "the keys of records are the keys of maps");
 _Static_assert(RECIPE_MARK_SIZE == RECIPE_RECORD_SIZE, "a mark has a record's header");
 
 struct ingot_recipe_writer {

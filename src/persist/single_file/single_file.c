@@ -99,11 +99,7 @@ static ingot_status_t read_file(const struct single_file *file, int fd, size_t i
 static ingot_status_t load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     const struct single_file *file = self;
-    const char *name;
-    const int parent = files_open_parent(file->path, &name);
-    const int fd = parent < 0 ? parent : files_open_read(parent, name);
-    if (parent >= 0)
-        (void)files_close(parent);
+    const int fd = files_open_path(file->path);
     if (fd < 0)
         return files_read_failed(fd, "opening", file->path);
     const ingot_status_t status = read_file(file, fd, id_size, id, blob);

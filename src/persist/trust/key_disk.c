@@ -55,23 +55,12 @@ static ingot_status_t decode(struct key *key, size_t size, const char *text, con
     return ingot_set_error_detail(status, "%s: %s", path, why);
 }
 
-static int open_file(const char *path)
-{
-    const char *name;
-    const int parent = files_open_parent(path, &name);
-    if (parent < 0)
-        return parent;
-    const int fd = files_open_read(parent, name);
-    (void)files_close(parent);
-    return fd;
-}
-
 ingot_status_t key_disk_read(const char *path, struct key *key)
 {
     struct file_facts facts = {0};
     char text[KEY_TEXT_CAPACITY];
     size_t size = 0;
-    const int fd = open_file(path);
+    const int fd = files_open_path(path);
     if (fd == -ELOOP)
         return ingot_set_error_detail(INGOT_UNTRUSTED, "%s is a link: name the key file itself", path);
     if (fd < 0)

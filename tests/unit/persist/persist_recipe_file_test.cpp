@@ -45,11 +45,11 @@ protected:
     }
     Bytes record(recipe_record_kind kind, const Key &key, const Bytes &content) const
     {
-        recipe_buffer buffer;
-        recipe_buffer_init(&buffer, &allocator_);
+        byte_array buffer;
+        byte_array_init(&buffer, &allocator_);
         recipe_record_put(&buffer, kind, key.data(), content.size(), content.data());
         const Bytes bytes(buffer.bytes, buffer.bytes + buffer.size);
-        recipe_buffer_fini(&buffer);
+        byte_array_fini(&buffer);
         return bytes;
     }
     static Key key_of(const Bytes &content)

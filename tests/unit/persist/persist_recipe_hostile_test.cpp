@@ -21,9 +21,9 @@
 
 extern "C" {
 #include "persist/base/checksum.h"
+#include "persist/base/containers/key_map.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/recipe/containers/key_map.h"
 #include "persist/recipe/seal/check.h"
 #include "persist/recipe/writer.h"
 }

@@ -16,7 +16,6 @@
 
 #define NAME "size.txt"
 #define LINE_SIZE 21u
-#define FILE_SIZE ((size_t)2 * LINE_SIZE)
 #define QUICK_POLLS 200u
 #define FIRST_PAUSE_NS 20000u
 #define LONGEST_PAUSE_NS 2000000u
@@ -79,42 +78,55 @@ bool account_parse(size_t size, const char *text, uint64_t *number)
     return true;
 }
 
-/* Reads the file. Returns false if it has no number of bytes. */
-static bool read_total(int fd, struct account_total *total)
+size_t account_read_lines(int fd, uint64_t numbers[ACCOUNT_MAX_LINES])
 {
-    char text[FILE_SIZE + 1];
+    char text[ACCOUNT_MAX_LINES * LINE_SIZE + 1];
     size_t size = 0;
-    *total = (struct account_total){0, 0, false};
-    if (files_read(fd, 0, sizeof(text), text, &size) < 0)
-        return false;
-    if (size != FILE_SIZE) /* versions 1 and 2 wrote one line */
-        return size <= LINE_SIZE && account_parse(size, text, &total->bytes);
-    total->is_known = account_parse(LINE_SIZE, text, &total->bytes) &&
-                      account_parse(LINE_SIZE, text + LINE_SIZE, &total->entry_count);
-    return total->is_known;
+    size_t count = 0;
+    if (files_read(fd, 0, sizeof(text), text, &size) < 0 || size == sizeof(text) ||
+        (size > LINE_SIZE && size % LINE_SIZE != 0))
+        return 0;
+    for (size_t at = 0; at < size; at += LINE_SIZE)
+        if (!account_parse(size < LINE_SIZE ? size : LINE_SIZE, text + at, &numbers[count++]))
+            return 0;
+    return count;
 }
 
-static void write_line(char *line, uint64_t number)
+int account_write_lines(int fd, size_t count, const uint64_t *numbers)
 {
+    char text[ACCOUNT_MAX_LINES * LINE_SIZE];
     char digits[PATH_CAPACITY];
-    memset(line, ' ', LINE_SIZE);
-    line[LINE_SIZE - 1] = '\n';
-    paths_number(digits, number);
-    memcpy(line, digits, strlen(digits));
+    struct file_facts facts;
+    const size_t size = count * LINE_SIZE;
+    if (!files_may_grow_to(size)) /* the write would raise a signal */
+        return -EFBIG;
+    memset(text, ' ', sizeof(text));
+    for (size_t i = 0; i < count; ++i) {
+        paths_number(digits, numbers[i]);
+        memcpy(text + i * LINE_SIZE, digits, strlen(digits));
+        text[(i + 1) * LINE_SIZE - 1] = '\n';
+    }
+    int result = files_write_at(fd, 0, size, text);
+    if (result == 0 && files_facts(fd, &facts) == 0 && facts.size_bytes > size)
+        result = files_truncate(fd, size);
+    return result;
+}
+
+/* Reads the file. Returns false if it has no number of bytes. Versions 1 and 2 wrote one line. */
+static bool read_total(int fd, struct account_total *total)
+{
+    uint64_t numbers[ACCOUNT_MAX_LINES] = {0};
+    const size_t count = account_read_lines(fd, numbers);
+    *total = (struct account_total){0, 0, false};
+    if (count == 1 || count == 2)
+        *total = (struct account_total){numbers[0], numbers[1], count == 2};
+    return count == 1 || count == 2;
 }
 
 static int write_total(const struct account *account)
 {
-    char text[FILE_SIZE];
-    struct file_facts facts;
-    if (!files_may_grow_to(FILE_SIZE)) /* the write would raise a signal */
-        return -EFBIG;
-    write_line(text, account->total.bytes);
-    write_line(text + LINE_SIZE, account->total.entry_count);
-    int result = files_write_at(account->fd, 0, sizeof(text), text);
-    if (result == 0 && files_facts(account->fd, &facts) == 0 && facts.size_bytes > FILE_SIZE)
-        result = files_truncate(account->fd, FILE_SIZE);
-    return result;
+    const uint64_t numbers[] = {account->total.bytes, account->total.entry_count};
+    return account_write_lines(account->fd, 2, numbers);
 }
 
 /* Opens and locks the file. Unless is_last is set, sets *is_deleted and closes it if it was deleted before it was

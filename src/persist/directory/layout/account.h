@@ -48,8 +48,15 @@ ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t ent
 ingot_status_t account_correct(struct directory *directory, const char *name_space, const struct account_total *before,
                                uint64_t bytes, uint64_t entry_count);
 
+#define ACCOUNT_MAX_LINES 4u
+
 /* Parses a line of size.txt: digits, followed only by spaces and line feeds. */
 bool account_parse(size_t size, const char *text, uint64_t *number);
+/* Reads a file of lines like those of size.txt. Only a single line may be shorter than the others. Returns the number
+ * of lines, or 0 if the file has other content. */
+size_t account_read_lines(int fd, uint64_t numbers[ACCOUNT_MAX_LINES]);
+/* Replaces the content of such a file by one write. Returns 0 or a negated errno. */
+int account_write_lines(int fd, size_t count, const uint64_t *numbers);
 
 /* Writes "[<namespace>/]<name>". */
 void account_path(char path[PATH_CAPACITY], const char *name_space, const char *name);

@@ -124,15 +124,6 @@ void evictor_request(struct directory *directory, uint64_t wanted_bytes, bool is
     cancellation_allow(before);
 }
 
-bool evictor_is_working(struct directory *directory)
-{
-    struct evictor *evictor = &directory->evictor;
-    process_lock_take(&evictor->lock, forget, evictor);
-    const bool is_running = evictor->is_running;
-    process_lock_give(&evictor->lock);
-    return is_running;
-}
-
 void evictor_fini(struct directory *directory)
 {
     struct evictor *evictor = &directory->evictor;

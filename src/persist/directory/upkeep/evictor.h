@@ -21,8 +21,6 @@ ingot_status_t evictor_work(struct directory *directory, uint64_t wanted_bytes, 
 /* Makes the store's thread do the same, unless it is at work already. Unless is_urgent is set, at most once per
  * minute. */
 void evictor_request(struct directory *directory, uint64_t wanted_bytes, bool is_urgent);
-/* True if the thread is at work. */
-bool evictor_is_working(struct directory *directory);
 
 /* Called when the store was opened, and when a blob was stored. Evicts entries that are over the age limit. */
 void evictor_expire(struct directory *directory);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "persist/base/files.h"
+#include "persist/base/kept_error.h"
 #include "persist/storage/common/state.h"
 
 #define PAUSE_NS 500000u
@@ -118,11 +119,16 @@ void savings_note_longest(ingot_storage_t store, uint64_t duration_ns)
 
 static void save(ingot_storage_t store)
 {
+    struct kept_error kept;
     process_lock_take(&lock, forget, NULL);
     const struct savings_counts counts = take(store);
     process_lock_give(&lock);
-    if (!is_empty(&counts) && !store->savings.save(store->self, &counts))
+    if (is_empty(&counts))
+        return;
+    kept_error_save(&kept); /* a flush may be about to return another failure */
+    if (!store->savings.save(store->self, &counts))
         add_waiting(store, &counts);
+    kept_error_restore(&kept);
 }
 
 void savings_save(ingot_storage_t storage)

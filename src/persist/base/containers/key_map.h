@@ -1,14 +1,16 @@
 /*
  * key_map.h - maps keys, which are digests, to numbers.
  */
-#ifndef INGOT_PERSIST_RECIPE_CONTAINERS_KEY_MAP_H
-#define INGOT_PERSIST_RECIPE_CONTAINERS_KEY_MAP_H
+#ifndef INGOT_PERSIST_BASE_CONTAINERS_KEY_MAP_H
+#define INGOT_PERSIST_BASE_CONTAINERS_KEY_MAP_H
 
-#include <ingot/recipe.h>
+#include <ingot/ingot.h>
 #include <stdbool.h>
 
+#define KEY_MAP_KEY_SIZE 32u
+
 struct key_slot {
-    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    uint8_t key[KEY_MAP_KEY_SIZE];
     size_t number; /* the key's number plus one; 0: the slot is free */
 };
 

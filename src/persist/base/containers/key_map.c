@@ -4,7 +4,7 @@
  * An attacker can choose the keys in a file. The slot of a key is therefore computed by a keyed hash (SipHash) with a
  * random key per map, so that no file can make all its keys share a slot.
  */
-#include "persist/recipe/containers/key_map.h"
+#include "persist/base/containers/key_map.h"
 
 #include <sodium.h>
 #include <string.h>
@@ -30,10 +30,10 @@ static struct key_slot *find_slot(const struct key_map *map, const uint8_t *key)
 {
     uint8_t hash[crypto_shorthash_siphash24_BYTES];
     size_t at = 0;
-    (void)crypto_shorthash_siphash24(hash, key, INGOT_RECIPE_KEY_SIZE, (const uint8_t *)map->seed);
+    (void)crypto_shorthash_siphash24(hash, key, KEY_MAP_KEY_SIZE, (const uint8_t *)map->seed);
     memcpy(&at, hash, sizeof(at) < sizeof(hash) ? sizeof(at) : sizeof(hash));
     at &= map->capacity - 1;
-    while (map->slots[at].number != 0 && memcmp(map->slots[at].key, key, INGOT_RECIPE_KEY_SIZE) != 0)
+    while (map->slots[at].number != 0 && memcmp(map->slots[at].key, key, KEY_MAP_KEY_SIZE) != 0)
         at = (at + 1) & (map->capacity - 1);
     return &map->slots[at];
 }
@@ -74,7 +74,7 @@ bool key_map_add(struct key_map *map, const uint8_t *key, size_t number)
     if (map->count >= map->capacity / 4 * 3 && !grow(map))
         return false;
     struct key_slot *slot = find_slot(map, key);
-    memcpy(slot->key, key, INGOT_RECIPE_KEY_SIZE);
+    memcpy(slot->key, key, KEY_MAP_KEY_SIZE);
     slot->number = number + 1;
     ++map->count;
     return true;

@@ -1,7 +1,7 @@
 /*
  * arena.c - allocates small pieces of memory that are freed together; see arena.h.
  */
-#include "persist/recipe/containers/arena.h"
+#include "persist/recipe/format/arena.h"
 
 #include <string.h>
 

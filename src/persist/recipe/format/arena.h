@@ -3,8 +3,8 @@
  *
  * The first allocation that fails sets `failed`, and all later ones fail, too, so callers check once at the end.
  */
-#ifndef INGOT_PERSIST_RECIPE_CONTAINERS_ARENA_H
-#define INGOT_PERSIST_RECIPE_CONTAINERS_ARENA_H
+#ifndef INGOT_PERSIST_RECIPE_FORMAT_ARENA_H
+#define INGOT_PERSIST_RECIPE_FORMAT_ARENA_H
 
 #include <ingot/ingot.h>
 #include <stdbool.h>
