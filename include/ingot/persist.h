@@ -121,13 +121,10 @@ typedef struct ingot_persist_info {
      * of the longest build in saved.txt, but at least 30 s and at most 30 minutes; and up to ten times as long (at most
      * 30 minutes) while that process is not stopped, or that machine renews its lease. INGOT_PERSIST_NO_TIME: none. */
     uint32_t build_wait_ms;
-    /** This and the next three are the policy and the keys of ingot_persist_trust_t. A store that is opened with
+    /** The policy for seals, and its keys (ingot/trust.h). NULL: INGOT_PERSIST_TRUST_NONE. A store that is opened with
      * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because
      * every blob is checked. */
-    ingot_persist_trust_policy_t trust_policy;
-    const char *key_files;
-    ingot_persist_key_callback_t next_key;
-    void *next_key_user;
+    const ingot_persist_trust_t *trust;
     /** A recipe file in which the store records programs, as ingot_recipe_record describes (ingot/recipe.h). If
      * the file cannot be used, the store opens without recording, and on_event reports it. NULL: none. Copied. */
     const char *recipe_path;
@@ -138,33 +135,17 @@ typedef struct ingot_persist_info {
      * the store and have a limit; 0: no limit. See ingot_persist_program_create. */
     uint32_t build_jobs;
     ingot_persist_on_miss_t on_miss; /**< Also for a chain in which this store is the first tier that has a policy. */
+    /** Called by ingot_persist_open_from_environment alone, before it opens the store, with what it read. May change
+     * the settings, for example a limit that users may not raise; what they point to must live until the store is open.
+     * Any status but INGOT_SUCCESS is returned, and nothing is opened. NULL: none. */
+    ingot_status_t (*adjust)(struct ingot_persist_info *info, void *user);
+    void *adjust_user;
 } ingot_persist_info_t;
 #define INGOT_PERSIST_INFO_INIT                                                                                        \
     {                                                                                                                  \
         sizeof(ingot_persist_info_t), NULL, NULL, 0, INGOT_PERSIST_EVICT_LRU, INGOT_PERSIST_STORE_AUTO, 0, 0, NULL,    \
-            NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL, NULL, 0, 0,             \
-            INGOT_PERSIST_ON_MISS_COMPILE                                                                              \
+            NULL, NULL, 0, 0, 0, 0, 0, 0, NULL, 0, NULL, NULL, 0, 0, INGOT_PERSIST_ON_MISS_COMPILE, NULL, NULL         \
     }
-
-/**
- * Sets the fields of @p info that the user's environment specifies. Only this function reads these variables.
- *
- * INGOT_PERSIST=0 turns persistence off; 1 is the same as unset. INGOT_PERSIST_DIR is the root. If it is unset, the
- * root is $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (each only if absolute), with INGOT_PERSIST_MAKE_PARENTS.
- * If there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values.
- * Values without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
- * In a variable, 0 is not the default: INGOT_PERSIST_MAX_SIZE=0 removes the limit, and INGOT_PERSIST_EXIT_TIME=0 means
- * that nothing is stored at exit. In a field of @p info, 0 is the default.
- *
- * @param[in,out] info           Initialized. Its path becomes @p path; its name_space, backends, key_files and
- *                               recipe_path follow in the same memory.
- * @param[out]    path           Receives the root; it must live until the store is opened.
- * @retval INGOT_NOT_FOUND          Persistence is off; the detail says why. Any failure leaves @p info untouched.
- * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
- * @retval INGOT_BUFFER_TOO_SMALL   @p path is too small for the root and these texts.
- */
-INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity,
-                                                             char *path);
 
 /**
  * Opens a directory store.
@@ -185,6 +166,27 @@ INGOT_API ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_
  * @retval INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingot_persist_info_t *info);
+
+/**
+ * Opens the directory store that the user's environment names, with the settings that it specifies. Only this function
+ * and ingot_cache_open read these variables.
+ *
+ * INGOT_PERSIST=0 turns persistence off; 1 is the same as unset. INGOT_PERSIST_DIR is the root. If it is unset, the
+ * root is $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (each only if absolute), with INGOT_PERSIST_MAKE_PARENTS.
+ * If there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values.
+ * Values without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
+ * In a variable, 0 is not the default: INGOT_PERSIST_MAX_SIZE=0 removes the limit, and INGOT_PERSIST_EXIT_TIME=0 means
+ * that nothing is stored at exit. In a field of @p defaults, 0 is the default.
+ *
+ * @param[in] defaults  Settings for which no variable is set, and those that have none, such as on_event. Its path is
+ *                      not used. NULL: the library's.
+ * @par Threads  No thread may change the environment meanwhile.
+ * @retval INGOT_NOT_FOUND          Also if persistence is off; the detail says why.
+ * @retval INGOT_INVALID_ARGUMENTS  Also if a variable's value is wrong; the detail names both.
+ * @return Otherwise the status with which @p defaults->adjust stopped, or as ingot_persist_open.
+ */
+INGOT_API ingot_status_t ingot_persist_open_from_environment(ingot_storage_t *storage,
+                                                             const ingot_persist_info_t *defaults);
 
 /**
  * Keeps what the context learns about included files (ingot/header_memo.h) in the store, so that the next process need

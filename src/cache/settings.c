@@ -21,8 +21,7 @@
 #endif
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-#define TEXTS_SIZE (2 * (size_t)PATH_MAX) /* for a path and the texts of other variables */
-#define URL_SIZE 4096u                    /* for a URL and a namespace */
+#define URL_SIZE 4096u /* for a URL and a namespace */
 
 static bool has_flag(const ingot_cache_info_t *info, ingot_cache_open_flags_t flag)
 {
@@ -95,30 +94,31 @@ static const char *look_up(const char *name, void *user)
     return settings_variable(info, name);
 }
 
+/* Sets what the flags override. */
+static ingot_status_t adjust(ingot_persist_info_t *settings, void *user)
+{
+    settings->on_miss = settings_on_miss(user);
+    return INGOT_SUCCESS;
+}
+
 ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_storage_t *storage)
 {
     /* Programs are always stored at once: a program that waits would keep the application's native objects alive, and
      * other threads and processes could not find it. */
-    ingot_persist_info_t settings = {.struct_size = sizeof(settings),
+    ingot_cache_info_t fields = *info;
+    ingot_persist_info_t defaults = {.struct_size = sizeof(defaults),
                                      .name_space = info->name_space,
                                      .max_bytes = info->max_bytes,
                                      .store_mode = INGOT_PERSIST_STORE_NOW,
                                      .on_event = info->on_event,
-                                     .on_event_user = info->on_event_user};
-    ingot_cache_info_t fields = *info;
-    char *texts = malloc(TEXTS_SIZE);
-    if (texts == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
+                                     .on_event_user = info->on_event_user,
+                                     .adjust = adjust,
+                                     .adjust_user = &fields};
     if (has_flag(info, INGOT_CACHE_OPEN_READ_ONLY))
-        settings.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
+        defaults.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
     if (info->directory != NULL)
-        settings.flags |= (uint32_t)INGOT_PERSIST_MAKE_PARENTS;
-    ingot_status_t status = persist_environment_read(&settings, TEXTS_SIZE, texts, look_up, &fields);
-    settings.on_miss = settings_on_miss(info); /* flags override the variable */
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_open(storage, &settings);
-    free(texts);
-    return status;
+        defaults.flags |= (uint32_t)INGOT_PERSIST_MAKE_PARENTS;
+    return persist_environment_open(storage, &defaults, look_up, &fields);
 }
 
 #ifdef INGOT_CACHE_HAS_REMOTE

@@ -16,9 +16,9 @@
 
 #define KIND "adopted"
 
+#if INGOT_WITH_REMOTE
 enum { TEXT_CAPACITY = 16384 };
 
-#if INGOT_WITH_REMOTE
 /* Puts the server that the environment names behind the store. Returns false, with a message, on failure. */
 static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t policy)
 {
@@ -71,20 +71,30 @@ static void flush_server(const struct adopt_shelf *shelf)
 }
 #endif
 
+struct noted {
+    bool is_read_only;
+    ingot_persist_trust_policy_t policy;
+};
+
+static ingot_status_t note(ingot_persist_info_t *info, void *user)
+{
+    *(struct noted *)user = (struct noted){(info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0, info->trust->policy};
+    return INGOT_SUCCESS;
+}
+
 bool adopt_shelf_open(struct adopt_shelf *shelf)
 {
-    char text[TEXT_CAPACITY];
+    struct noted noted = {.policy = INGOT_PERSIST_TRUST_NONE};
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_status_t status = ingot_persist_info_from_environment(&info, sizeof(text), text);
-    if (info.max_bytes == 0)
-        info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
+    info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
     info.on_event = store_tell_event;
-    shelf->is_read_only = (info.flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_open(&shelf->storage, &info);
+    info.adjust = note;
+    info.adjust_user = &noted;
+    const ingot_status_t status = ingot_persist_open_from_environment(&shelf->storage, &info);
+    shelf->is_read_only = noted.is_read_only;
     if (status != INGOT_SUCCESS)
         (void)store_failed("opening the store", status);
-    if (status == INGOT_SUCCESS && add_server(shelf, info.trust_policy))
+    if (status == INGOT_SUCCESS && add_server(shelf, noted.policy))
         return true;
     adopt_shelf_close(shelf);
     return false;

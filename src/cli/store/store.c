@@ -15,7 +15,17 @@
 #include "cli/base/exit_code.h"
 #include "util/environment.h"
 
-enum { LOCK_TIMEOUT_MS = 10000, ROOT_CAPACITY = 16384 };
+enum { LOCK_TIMEOUT_MS = 10000 };
+
+/* A store that is being opened. */
+struct opening {
+    const struct common_options *options;
+    enum store_access store_access;
+    const ingot_persist_eviction_t *order;
+    ingot_persist_trust_t trust;
+    bool is_environment_valid;
+    bool is_there;
+};
 
 int store_failed(const char *doing, ingot_status_t status)
 {
@@ -47,16 +57,6 @@ static bool is_there(const char *path, enum store_access store_access)
     else
         return true;
     return false;
-}
-
-static int read_environment(ingot_persist_info_t *info, char root[ROOT_CAPACITY], enum store_access store_access)
-{
-    const ingot_status_t status = ingot_persist_info_from_environment(info, ROOT_CAPACITY, root);
-    if (status == INGOT_SUCCESS)
-        return EXIT_DONE;
-    if (store_access != STORE_TRY)
-        (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
-    return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
 }
 
 /* Returns the value of an environment variable, or NULL if the variable is unset or empty. */
@@ -94,46 +94,64 @@ void store_tell_event(const ingot_event_t *event, void *unused)
         (void)fprintf(stderr, "ingot: %s\n", event->reason);
 }
 
+/* Changes the settings of the environment to those of the tool. */
+static ingot_status_t adjust(ingot_persist_info_t *info, void *user)
+{
+    struct opening *opening = user;
+    const struct common_options *options = opening->options;
+    const enum store_access store_access = opening->store_access;
+    info->trust = &opening->trust; /* the environment may have a weaker policy than the options */
+    if (store_access == STORE_MAKE)
+        info->on_event = store_tell_event;
+    else
+        info->flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
+    if (store_access > STORE_READ && info->max_bytes == 0)
+        info->max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
+    if (options->keeps_recipes)
+        info->flags |= (uint32_t)INGOT_PERSIST_KEEP_RECIPES;
+    if (info->recipe_max_bytes == 0)
+        info->recipe_max_bytes = UINT64_MAX; /* the application's limit for recipes is unknown, too */
+    info->name_space = options->name_space;
+    info->lock_timeout_ms = LOCK_TIMEOUT_MS;
+    info->max_age_ms = 0;                          /* include old entries */
+    info->on_miss = INGOT_PERSIST_ON_MISS_COMPILE; /* `ingot build` compiles */
+    if (opening->order != NULL)
+        info->eviction = *opening->order;
+    if (store_access <= STORE_READ)
+        info->flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
+    opening->is_environment_valid = true;
+    opening->is_there = store_access == STORE_MAKE || is_there(info->path, store_access);
+    return opening->is_there ? INGOT_SUCCESS : INGOT_NOT_FOUND;
+}
+
+static int open_failed(const struct opening *opening, ingot_status_t status)
+{
+    if (!opening->is_environment_valid && opening->store_access != STORE_TRY)
+        (void)fprintf(stderr, "ingot: %s; --dir names a store\n", ingot_last_error_detail());
+    if (!opening->is_environment_valid)
+        return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_USAGE;
+    if (!opening->is_there)
+        return EXIT_NO_STORE;
+    (void)store_failed("opening the store", status);
+    return status == INGOT_INVALID_ARGUMENTS ? EXIT_USAGE : EXIT_NO_STORE;
+}
+
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
                const ingot_persist_eviction_t *order)
 {
-    char root[ROOT_CAPACITY];
+    struct opening opening = {.options = options, .store_access = store_access, .order = order};
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_persist_trust_t trust;
-
-    int code = store_read_trust(&trust, options);
-    info.trust_policy = trust.policy; /* without a policy, read_environment would refuse keys as useless */
-    if (options->directory != NULL)
-        info.path = options->directory;
-    else if (code == EXIT_DONE)
-        code = read_environment(&info, root, store_access);
+    const int code = store_read_trust(&opening.trust, options);
     if (code != EXIT_DONE)
         return code;
-    info.trust_policy = trust.policy; /* read_environment may have set a weaker policy than the options */
-    info.key_files = trust.key_files;
-    if (store_access == STORE_MAKE)
-        info.on_event = store_tell_event;
-    else
-        info.flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
-    if (store_access > STORE_READ && info.max_bytes == 0)
-        info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
-    if (options->keeps_recipes)
-        info.flags |= (uint32_t)INGOT_PERSIST_KEEP_RECIPES;
-    if (info.recipe_max_bytes == 0)
-        info.recipe_max_bytes = UINT64_MAX; /* the application's limit for recipes is unknown, too */
-    info.name_space = options->name_space;
-    info.lock_timeout_ms = LOCK_TIMEOUT_MS;
-    info.max_age_ms = 0;                          /* include old entries */
-    info.on_miss = INGOT_PERSIST_ON_MISS_COMPILE; /* `ingot build` compiles */
-    if (order != NULL)
-        info.eviction = *order;
-    if (store_access <= STORE_READ)
-        info.flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
-    if (store_access != STORE_MAKE && !is_there(info.path, store_access))
-        return EXIT_NO_STORE;
-    const ingot_status_t status = ingot_persist_open(storage, &info);
-    if (status == INGOT_SUCCESS)
-        return EXIT_DONE;
-    (void)store_failed("opening the store", status);
-    return status == INGOT_INVALID_ARGUMENTS ? EXIT_USAGE : EXIT_NO_STORE;
+    info.path = options->directory;
+    info.trust = &opening.trust; /* without a policy, keys of the environment would be refused as useless */
+    info.adjust = adjust;
+    info.adjust_user = &opening;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (options->directory == NULL)
+        status = ingot_persist_open_from_environment(storage, &info);
+    else if ((status = adjust(&info, &opening)) == INGOT_SUCCESS)
+        status = ingot_persist_open(storage, &info);
+    return status == INGOT_SUCCESS ? EXIT_DONE : open_failed(&opening, status);
 }

@@ -20,7 +20,6 @@
 #include "util/environment.h"
 
 #define MAX_NAME 64u
-#define MAX_PATH 16384u /* a path, followed by the namespace, the backends and the key files */
 #define MAX_REASON 384u
 #define DISABLE "INGOT_LAYER_DISABLE"
 #define WAITING "INGOT_LAYER_WAITING"
@@ -126,6 +125,14 @@ static void report_unrecorded(ingot_event_callback_t on_event, ingot_status_t st
     on_event(&event, NULL);
 }
 
+/* The environment may name another namespace than that of the program. */
+static ingot_status_t note_name_space(ingot_persist_info_t *info, void *name)
+{
+    if (info->name_space != name)
+        (void)snprintf(name, MAX_NAME + 1, "%s", info->name_space);
+    return INGOT_SUCCESS;
+}
+
 /* Opens the store on this machine. */
 static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t on_event)
 {
@@ -138,16 +145,11 @@ static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t
                                       environment_expected(ENVIRONMENT_SWITCH));
     name_program(name);
     info.name_space = name;
-    char *path = malloc(MAX_PATH); /* too large for the stacks of some threads */
-    if (path == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path of the store");
-    ingot_status_t status = ingot_persist_info_from_environment(&info, MAX_PATH, path);
-    if (info.exit_time_ms == 0)
-        info.exit_time_ms = SETTINGS_EXIT_TIME_MS;
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_open(opened, &info);
-    const ingot_status_t recorded = status == INGOT_SUCCESS ? record_waiting(*opened, info.name_space) : status;
-    free(path);
+    info.exit_time_ms = SETTINGS_EXIT_TIME_MS;
+    info.adjust = note_name_space;
+    info.adjust_user = name;
+    const ingot_status_t status = ingot_persist_open_from_environment(opened, &info);
+    const ingot_status_t recorded = status == INGOT_SUCCESS ? record_waiting(*opened, name) : status;
     if (status == INGOT_SUCCESS && recorded != INGOT_SUCCESS)
         report_unrecorded(on_event, recorded);
     return status;

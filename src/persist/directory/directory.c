@@ -160,11 +160,17 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
     return INGOT_SUCCESS;
 }
 
+static bool requires_seals(const ingot_persist_info_t *info)
+{
+    ingot_persist_trust_t trust;
+    return STRUCT_READ(trust, info->trust) && trust.policy == INGOT_PERSIST_TRUST_REQUIRE;
+}
+
 static void take_info(struct directory *directory, const ingot_persist_info_t *info)
 {
     const uint32_t timeout_ms = info->lock_timeout_ms != 0 ? info->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
-    directory->accepts_any_owner = directory->is_read_only && info->trust_policy == INGOT_PERSIST_TRUST_REQUIRE;
+    directory->accepts_any_owner = directory->is_read_only && requires_seals(info);
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
     directory->order = eviction_order_of(info->eviction);
     limits_set(directory, info->max_bytes, info->max_entries, info->max_age_ms);

@@ -49,18 +49,6 @@ static void take_info(struct ingot_storage *storage, const ingot_persist_info_t 
     (void)ingot_persist_set_backends(storage, info->backends); /* cannot fail: the caller checked it */
 }
 
-static ingot_status_t take_trust(struct ingot_storage *storage, const ingot_persist_info_t *info)
-{
-    const ingot_persist_trust_t trust = {
-        .struct_size = sizeof(trust),
-        .policy = info->trust_policy,
-        .key_files = info->key_files,
-        .next_key = info->next_key,
-        .user = info->next_key_user,
-    };
-    return ingot_persist_set_trust(storage, &trust);
-}
-
 static void finish(ingot_storage_t storage);
 
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
@@ -85,7 +73,7 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     if (info != NULL)
         take_info(made, info);
     made->finish = finish;
-    const ingot_status_t trusted = info != NULL ? take_trust(made, info) : INGOT_SUCCESS;
+    const ingot_status_t trusted = info != NULL ? ingot_persist_set_trust(made, info->trust) : INGOT_SUCCESS;
     if (trusted != INGOT_SUCCESS) {
         made->ops.destroy = NULL; /* on failure, self stays the caller's */
         finish(made);

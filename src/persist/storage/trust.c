@@ -253,10 +253,7 @@ ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_t
     *info = (ingot_persist_info_t)INGOT_PERSIST_INFO_INIT;
     if (trust != NULL && !STRUCT_READ_OVER(known, trust))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "trust's struct_size is missing");
-    info->trust_policy = known.policy;
-    info->key_files = known.key_files;
-    info->next_key = known.next_key;
-    info->next_key_user = known.user;
+    info->trust = trust;
     *requires = known.policy == INGOT_PERSIST_TRUST_REQUIRE;
     return INGOT_SUCCESS;
 }

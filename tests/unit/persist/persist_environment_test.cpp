@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "support/failing_allocator.h"
 #include "support/setuid_child.h"
 #include "support/store_fixture.h"
 
@@ -20,28 +21,53 @@ namespace
 
 using Variables = std::map<std::string, std::string>;
 
+/* What the environment says, copied. */
 struct Outcome {
     ingot_status_t status;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    std::string path;
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT; /* without the texts */
+    ingot_persist_trust_policy_t policy = INGOT_PERSIST_TRUST_NONE;
+    std::string path, name_space, backends, key_files, recipe_path;
     std::string detail;
 };
 
-Outcome read(Variables variables, size_t capacity = 4096)
+const char *look_up(const char *name, void *user)
+{
+    const auto &all = *static_cast<const Variables *>(user);
+    const auto found = all.find(name);
+    return found == all.end() ? nullptr : found->second.c_str();
+}
+
+std::string text_of(const char *text)
+{
+    return text != nullptr ? text : "";
+}
+
+ingot_status_t take_settings(ingot_persist_info_t *info, void *user)
+{
+    Outcome &outcome = *static_cast<Outcome *>(user);
+    outcome.path = info->path;
+    outcome.name_space = text_of(info->name_space);
+    outcome.backends = text_of(info->backends);
+    outcome.recipe_path = text_of(info->recipe_path);
+    outcome.policy = info->trust->policy;
+    outcome.key_files = text_of(info->trust->key_files);
+    outcome.info = *info;
+    outcome.info.path = outcome.info.name_space = outcome.info.backends = outcome.info.recipe_path = nullptr;
+    outcome.info.trust = nullptr;
+    return INGOT_BUSY; /* nothing is opened */
+}
+
+Outcome read(Variables variables, ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT)
 {
     Outcome outcome;
-    std::string path(capacity, '\0');
-    const auto lookup = [](const char *name, void *user) -> const char * {
-        const auto &all = *static_cast<const Variables *>(user);
-        const auto found = all.find(name);
-        return found == all.end() ? nullptr : found->second.c_str();
-    };
-    outcome.status = persist_environment_read(&outcome.info, path.size(), path.data(), lookup, &variables);
-    if (outcome.status == INGOT_SUCCESS)
-        outcome.path = outcome.info.path;
-    else
-        outcome.detail = ingot_last_error_detail();
-    outcome.info.path = nullptr;
+    ingot_storage_t storage = nullptr;
+    defaults.adjust = take_settings;
+    defaults.adjust_user = &outcome;
+    outcome.status = persist_environment_open(&storage, &defaults, look_up, &variables);
+    EXPECT_EQ(nullptr, storage);
+    outcome.status = outcome.status == INGOT_BUSY ? INGOT_SUCCESS : outcome.status;
+    outcome.detail = outcome.status == INGOT_SUCCESS ? "" : ingot_last_error_detail();
+    outcome.info.adjust = nullptr;
     return outcome;
 }
 
@@ -168,28 +194,15 @@ TEST(PersistEnvironment, NonsenseIsAnErrorThatNamesTheVariable)
 
 TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
 {
-    std::string path(64, '\0');
     Variables variables = {{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_NAMESPACE", "app-1"}};
-    const auto lookup = [](const char *name, void *user) -> const char * {
-        const auto &all = *static_cast<const Variables *>(user);
-        const auto found = all.find(name);
-        return found == all.end() ? nullptr : found->second.c_str();
-    };
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
-    EXPECT_STREQ("d", info.path);
-    EXPECT_STREQ("app-1", info.name_space);
-    EXPECT_EQ(nullptr, info.backends);
+    EXPECT_EQ("d", read(variables).path);
+    EXPECT_EQ("app-1", read(variables).name_space);
+    EXPECT_EQ("", read(variables).backends);
     variables["INGOT_PERSIST_BACKENDS"] = "-cuda";
-    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
-    EXPECT_STREQ("app-1", info.name_space);
-    EXPECT_STREQ("-cuda", info.backends);
+    EXPECT_EQ("app-1", read(variables).name_space);
+    EXPECT_EQ("-cuda", read(variables).backends);
     variables["INGOT_PERSIST_BACKENDS"] = "open.cl";
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
-    variables["INGOT_PERSIST_BACKENDS"] = "-cuda";
-    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, persist_environment_read(&info, 13, path.data(), lookup, &variables));
-    EXPECT_EQ(INGOT_SUCCESS, persist_environment_read(&info, 14, path.data(), lookup, &variables));
-    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, persist_environment_read(&info, 7, path.data(), lookup, &variables));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(variables).status);
 
     Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
                             {"INGOT_PERSIST_MAX_ENTRIES", "2k"},
@@ -219,20 +232,12 @@ TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
               read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_BUILD_WAIT", "0"}}).info.build_wait_ms);
 
     Variables variables = {{"INGOT_PERSIST_DIR", "d"}};
-    const auto lookup = [](const char *name, void *user) -> const char * {
-        const auto &all = *static_cast<const Variables *>(user);
-        const auto found = all.find(name);
-        return found == all.end() ? nullptr : found->second.c_str();
-    };
-    std::string path(64, '\0');
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.flags = INGOT_PERSIST_NO_BUILD_WAIT;
-    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
-    EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_NO_BUILD_WAIT), info.flags);
+    ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
+    defaults.flags = INGOT_PERSIST_NO_BUILD_WAIT;
+    EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_NO_BUILD_WAIT), read(variables, defaults).info.flags);
     variables["INGOT_PERSIST_BUILD_WAIT"] = "2s";
-    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
-    EXPECT_EQ(0u, info.flags);
-    EXPECT_EQ(2000u, info.build_wait_ms);
+    EXPECT_EQ(0u, read(variables, defaults).info.flags);
+    EXPECT_EQ(2000u, read(variables, defaults).info.build_wait_ms);
 }
 
 TEST(PersistEnvironment, CaseAndUnitsAreAlikeEverywhere)
@@ -262,11 +267,20 @@ TEST(PersistEnvironment, AValueThatNothingUsesIsNoError)
     EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
 }
 
-TEST(PersistEnvironment, APathThatDoesNotFitIsAnError)
+TEST(PersistEnvironment, APathOfAnyLengthIsRead)
 {
-    EXPECT_EQ(INGOT_SUCCESS, read({{"XDG_CACHE_HOME", "/abc"}}, 11).status);
-    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read({{"XDG_CACHE_HOME", "/abc"}}, 10).status);
-    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read({{"INGOT_PERSIST_DIR", "12345678901"}}, 10).status);
+    const std::string cache = "/" + std::string(100000, 'x');
+    EXPECT_EQ(cache + "/ingot", read({{"XDG_CACHE_HOME", cache}}).path);
+}
+
+TEST(PersistEnvironment, NoMemoryForThePathIsReported)
+{
+    FailingAllocator allocator(0);
+    ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
+    defaults.allocator = allocator.table();
+    EXPECT_EQ(INGOT_OUT_OF_MEMORY, read({{"HOME", "/h"}}, defaults).status);
+    EXPECT_EQ(INGOT_SUCCESS, read({{"INGOT_PERSIST_DIR", "d"}}, defaults).status) << "that path is not copied";
+    EXPECT_EQ(0u, allocator.live_count());
 }
 
 TEST(PersistEnvironment, MakesWhatIsMissingAboveTheRoot)
@@ -284,16 +298,72 @@ TEST(PersistEnvironment, MakesWhatIsMissingAboveTheRoot)
     EXPECT_EQ(0700u, made.st_mode & 0777u);
 }
 
-TEST(PersistEnvironment, TheProcesssOwnIsReadWhenAsked)
+TEST(PersistEnvironment, OpensTheStoreThatTheProcessNames)
 {
-    ASSERT_EQ(0, setenv("INGOT_PERSIST_DIR", "/somewhere", 1));
+    const ScratchDirectory scratch;
+    const std::string root = scratch.path() / "store";
+    ASSERT_EQ(0, setenv("INGOT_PERSIST_DIR", root.c_str(), 1));
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST"));
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    char path[64];
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, sizeof(path), path));
-    EXPECT_STREQ("/somewhere", info.path);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_info_from_environment(&info, 0, path));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_info_from_environment(nullptr, sizeof(path), path));
+    ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
+    defaults.path = "/somewhere/else"; /* not used */
+    defaults.name_space = "app";
+    for (const bool has_defaults : {false, true}) {
+        ingot_storage_t storage = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, has_defaults ? &defaults : nullptr))
+            << ingot_last_error_detail();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(storage, 2, reinterpret_cast<const uint8_t *>("id"), 4,
+                                                     reinterpret_cast<const uint8_t *>("blob")));
+        ingot_storage_release(storage);
+        EXPECT_EQ(has_defaults, fs::exists(root + "/app"));
+    }
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_from_environment(nullptr, &defaults));
+    ingot_persist_trust_t trust = {};
+    defaults.trust = &trust;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_from_environment(&storage, &defaults)) << "no struct_size";
+    defaults.struct_size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_from_environment(&storage, &defaults));
+    ASSERT_EQ(0, setenv("INGOT_PERSIST", "0", 1));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_from_environment(&storage, nullptr));
+    EXPECT_EQ(nullptr, storage);
+    ASSERT_EQ(0, unsetenv("INGOT_PERSIST"));
+    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_DIR"));
+}
+
+TEST(PersistEnvironment, TheApplicationAdjustsWhatWasRead)
+{
+    const ScratchDirectory scratch;
+    const std::string root = scratch.path() / "store";
+    ASSERT_EQ(0, setenv("INGOT_PERSIST_DIR", root.c_str(), 1));
+    ASSERT_EQ(0, setenv("INGOT_PERSIST_MAX_SIZE", "5M", 1));
+    struct Seen {
+        std::string path;
+        uint64_t max_bytes;
+        ingot_status_t answer;
+    } seen = {"", 0, INGOT_BUSY};
+    ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
+    defaults.adjust = [](ingot_persist_info_t *info, void *user) {
+        auto &noted = *static_cast<Seen *>(user);
+        noted.path = info->path;
+        noted.max_bytes = info->max_bytes;
+        info->max_bytes = uint64_t{1} << 20;
+        return noted.answer;
+    };
+    defaults.adjust_user = &seen;
+    ingot_storage_t storage = nullptr;
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_open_from_environment(&storage, &defaults));
+    EXPECT_EQ(nullptr, storage);
+    EXPECT_FALSE(fs::exists(root));
+    EXPECT_EQ(root, seen.path);
+    EXPECT_EQ(uint64_t{5} << 20, seen.max_bytes);
+    seen.answer = INGOT_SUCCESS;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, &defaults));
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(storage, &limits));
+    EXPECT_EQ(uint64_t{1} << 20, limits.max_bytes);
+    ingot_storage_release(storage);
+    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_MAX_SIZE"));
+    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_DIR"));
 }
 
 TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
@@ -304,26 +374,13 @@ TEST(PersistEnvironment, ReadsThePolicyAndTheKeyFiles)
     variables["INGOT_PERSIST_TRUST"] = "none";
     EXPECT_EQ(INGOT_SUCCESS, read(variables).status);
     variables["INGOT_PERSIST_TRUST"] = "VERIFY";
-    EXPECT_EQ(INGOT_PERSIST_TRUST_VERIFY, read(variables).info.trust_policy);
+    EXPECT_EQ(INGOT_PERSIST_TRUST_VERIFY, read(variables).policy);
     variables["INGOT_PERSIST_TRUST"] = "require";
-    EXPECT_EQ(INGOT_PERSIST_TRUST_REQUIRE, read(variables).info.trust_policy);
-    EXPECT_EQ(INGOT_SUCCESS, read(variables, 8).status);
-    EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(variables, 7).status);
-
-    std::string path(64, '\0');
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    const auto lookup = [](const char *name, void *user) -> const char * {
-        const auto &all = *static_cast<const Variables *>(user);
-        const auto found = all.find(name);
-        return found == all.end() ? nullptr : found->second.c_str();
-    };
-    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
-    EXPECT_STREQ("/a:/b", info.key_files);
-    EXPECT_STREQ("d", info.path);
-    EXPECT_EQ(nullptr, info.recipe_path);
+    EXPECT_EQ(INGOT_PERSIST_TRUST_REQUIRE, read(variables).policy);
+    EXPECT_EQ("/a:/b", read(variables).key_files);
+    EXPECT_EQ("", read(variables).recipe_path);
     variables["INGOT_RECIPE"] = "/c.recipe";
-    ASSERT_EQ(INGOT_SUCCESS, persist_environment_read(&info, path.size(), path.data(), lookup, &variables));
-    EXPECT_STREQ("/c.recipe", info.recipe_path);
+    EXPECT_EQ("/c.recipe", read(variables).recipe_path);
 }
 
 TEST(PersistEnvironment, ReadsWhetherToKeepRecipes)
@@ -349,35 +406,34 @@ TEST(PersistEnvironment, ReadsWhetherToKeepRecipes)
 
 /* If an unknown policy were ignored, an application that was compiled with older headers would run without the policy
  * that its user wants. */
-TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsAnError)
+TEST(PersistEnvironment, APolicyThatTheApplicationDoesNotKnowIsApplied)
 {
-    ScratchDirectory scratch;
-    std::string path(4096, '\0');
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.struct_size = offsetof(ingot_persist_info_t, trust_policy);
+    const ScratchDirectory scratch;
     const std::string root = scratch.path() / "store";
+    const std::string missing = scratch.path() / "missing";
+    ingot_storage_t storage = nullptr;
+    ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
+    defaults.struct_size = offsetof(ingot_persist_info_t, trust);
     ASSERT_EQ(0, setenv("INGOT_PERSIST_DIR", root.c_str(), 1));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, path.size(), path.data()));
     ASSERT_EQ(0, setenv("INGOT_PERSIST_TRUST", "require", 1));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_info_from_environment(&info, path.size(), path.data()));
-    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "INGOT_PERSIST_TRUST")) << ingot_last_error_detail();
-    info.struct_size = sizeof(info);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, path.size(), path.data()));
+    ASSERT_EQ(0, setenv("INGOT_PERSIST_KEYS", missing.c_str(), 1));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_from_environment(&storage, &defaults)) << "the key file is missing";
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST_TRUST"));
+    ASSERT_EQ(0, unsetenv("INGOT_PERSIST_KEYS"));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, &defaults));
+    ingot_storage_release(storage);
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST_DIR"));
 }
 
 TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
 {
     const char *const names[] = {"INGOT_PERSIST_DIR", "INGOT_RECIPE", "XDG_CACHE_HOME", "HOME"};
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    char path[4096];
+    ingot_storage_t storage = nullptr;
     if (setuid_child::is_this()) {
         for (const char *name : names)
             EXPECT_NE(nullptr, getenv(name));
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_info_from_environment(&info, sizeof(path), path));
-        EXPECT_EQ(nullptr, info.path);
-        EXPECT_EQ(nullptr, info.recipe_path);
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_from_environment(&storage, nullptr));
+        EXPECT_EQ(nullptr, storage);
         setuid_child::end();
     }
     const ScratchDirectory scratch;
@@ -386,12 +442,14 @@ TEST(PersistEnvironment, OfASetuidProgramIsNotRead)
         variables[name] = (scratch.path() / name).string();
     if (const char *reason = setuid_child::run(scratch, variables))
         GTEST_SKIP() << reason;
-    EXPECT_FALSE(fs::exists(scratch.path() / "HOME"));
+    for (const char *name : names)
+        EXPECT_FALSE(fs::exists(scratch.path() / name)) << name;
     for (const auto &[name, value] : variables) /* in this process, which has no extra rights, they take effect */
         ASSERT_EQ(0, setenv(name.c_str(), value.c_str(), 1));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, sizeof(path), path));
-    EXPECT_EQ(variables["INGOT_PERSIST_DIR"], info.path);
-    EXPECT_EQ(variables["INGOT_RECIPE"], info.recipe_path);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, nullptr));
+    EXPECT_TRUE(fs::exists(variables["INGOT_PERSIST_DIR"]));
+    EXPECT_TRUE(fs::exists(variables["INGOT_RECIPE"]));
+    ingot_storage_release(storage);
     for (const char *name : names)
         ASSERT_EQ(0, unsetenv(name));
 }

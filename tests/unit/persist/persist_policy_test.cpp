@@ -591,8 +591,10 @@ TEST_F(PersistPolicy, AnOpenThatFailsEvictsNothing)
     }
     const std::string missing = root() / "missing";
     info.max_age_ms = 1000 * 1000;
-    info.trust_policy = INGOT_PERSIST_TRUST_REQUIRE;
-    info.key_files = missing.c_str();
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+    trust.policy = INGOT_PERSIST_TRUST_REQUIRE;
+    trust.key_files = missing.c_str();
+    info.trust = &trust;
     EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
     EXPECT_EQ(2u, entries_of(root()).size());
 }

@@ -347,9 +347,7 @@ TEST(PersistTrustChain, CountsAndReportsWhatItRefuses)
     const std::string path = scratch.path() / "store";
     const Trust trust(kRequire, {kSecret});
     info.path = path.c_str();
-    info.trust_policy = kRequire;
-    info.next_key = trust.get()->next_key;
-    info.next_key_user = trust.get()->user;
+    info.trust = trust.get();
     info.on_event = [](const ingot_event_t *event, void *user) { static_cast<Seen *>(user)->remember(event); };
     info.on_event_user = &seen;
     const Held upper = held([&](ingot_storage_t *made) { return ingot_persist_open(made, &info); });

@@ -210,9 +210,7 @@ TEST(PersistTrustCopy, AReadOnlyStoreOpensNoFileForWriting)
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
     info.eviction = INGOT_PERSIST_EVICT_LRU;
-    info.trust_policy = kRequire;
-    info.next_key = trust.get()->next_key;
-    info.next_key_user = trust.get()->user;
+    info.trust = trust.get();
     {
         const Store writer(info);
         ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob)) << ingot_last_error_detail();
@@ -244,9 +242,7 @@ TEST(PersistTrustCopy, ARefusalKeepsItsReasonWhateverTheCallbackDoes)
         const Store writer(info);
         ASSERT_EQ(INGOT_SUCCESS, writer.put(kId, kBlob));
     }
-    info.trust_policy = kRequire;
-    info.next_key = trust.get()->next_key;
-    info.next_key_user = trust.get()->user;
+    info.trust = trust.get();
     info.on_event = [](const ingot_event_t *event, void *) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
             ingot_storage_retain(nullptr); /* fails, and sets another error detail */
@@ -279,10 +275,8 @@ TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
     const std::string single = scratch.path() / "file";
     write_file(single, file);
     ASSERT_EQ(0, truncate(single.c_str(), static_cast<off_t>(file.size() + kLarge)));
-    info.trust_policy = kRequire;
+    info.trust = trust.get();
     info.flags = INGOT_PERSIST_READ_ONLY;
-    info.next_key = trust.get()->next_key;
-    info.next_key_user = trust.get()->user;
     const Store store(info);
     EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
     EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "256 MiB")) << ingot_last_error_detail();

@@ -418,9 +418,7 @@ TEST(PersistTrust, ADirectoryTellsItsOwnCallbackWhy)
     const std::string path = scratch.path() / "store";
     const Trust trust(kRequire, {kSecret});
     info.path = path.c_str();
-    info.trust_policy = kRequire;
-    info.next_key = trust.get()->next_key;
-    info.next_key_user = trust.get()->user;
+    info.trust = trust.get();
     info.on_event = [](const ingot_event_t *event, void *user) {
         if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
             *static_cast<std::string *>(user) = event->reason;
@@ -455,14 +453,13 @@ TEST(PersistTrust, ReadsAForeignStoreInWhichEveryBlobMustBeSealed)
     const Trust trust(kRequire, {public_key()});
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
-    info.next_key = trust.get()->next_key;
-    info.next_key_user = trust.get()->user;
     for (const auto policy : {kNone, kVerify}) {
-        info.trust_policy = policy;
+        const Trust weak(policy, {public_key()});
+        info.trust = weak.get();
         info.flags = INGOT_PERSIST_READ_ONLY;
         EXPECT_EQ(INGOT_UNTRUSTED, Store(info).status());
     }
-    info.trust_policy = kRequire;
+    info.trust = trust.get();
     info.flags = 0;
     EXPECT_EQ(INGOT_UNTRUSTED, Store(info).status()) << "it is not written";
     info.flags = INGOT_PERSIST_READ_ONLY;
@@ -573,9 +570,7 @@ TEST(PersistTrust, FailsCleanlyAtEveryAllocation)
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = path.c_str();
         info.allocator = allocator.table();
-        info.trust_policy = kRequire;
-        info.next_key = trust.get()->next_key;
-        info.next_key_user = trust.get()->user;
+        info.trust = trust.get();
         bool is_done = false;
         {
             Store store(info);

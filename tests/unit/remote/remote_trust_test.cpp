@@ -71,8 +71,10 @@ ingot_storage_t open_directory(const Settings &settings)
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     ingot_storage_t directory = nullptr;
     info.path = settings.folder.c_str();
-    info.trust_policy = settings.number();
-    info.key_files = settings.key.c_str();
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+    trust.policy = settings.number();
+    trust.key_files = settings.key.c_str();
+    info.trust = &trust;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info)) << ingot_last_error_detail();
     return directory;
 }
@@ -80,11 +82,8 @@ ingot_storage_t open_directory(const Settings &settings)
 ingot_storage_t open_directory_of_environment(const Settings &settings)
 {
     const Variables variables(settings.variables());
-    char path[4096];
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     ingot_storage_t directory = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_info_from_environment(&info, sizeof(path), path));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&directory, nullptr)) << ingot_last_error_detail();
     return directory;
 }
 

@@ -33,8 +33,6 @@
 /* Read by the Python package ingot-cache, in every interpreter that has it. Others ignore it, so it breaks nothing. */
 #define PYTHON "INGOT_PYTHON"
 
-enum { ROOT_CAPACITY = 16384 };
-
 struct running {
     const char *directory; /* if directory, name_space or trace is NULL, the environment decides */
     const char *name_space;
@@ -211,7 +209,6 @@ static void set_variables(const struct running *running)
 /* Opens the store as the layer will, except that nothing is evicted. */
 static ingot_status_t try_store(void)
 {
-    char root[ROOT_CAPACITY];
     const char *disable = getenv(DISABLE);
     uint64_t is_off = 0;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -219,14 +216,10 @@ static ingot_status_t try_store(void)
     if (disable != NULL && disable[0] != '\0' && !environment_parse(ENVIRONMENT_SWITCH, disable, &is_off))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, DISABLE ": \"%.80s\" is not %s", disable,
                                       environment_expected(ENVIRONMENT_SWITCH));
-    ingot_status_t status = ingot_persist_info_from_environment(&info, sizeof(root), root);
-    if (info.max_bytes == 0)
-        info.max_bytes = UINT64_MAX;
-    if (info.recipe_max_bytes == 0)
-        info.recipe_max_bytes = UINT64_MAX;
+    info.max_bytes = UINT64_MAX;
+    info.recipe_max_bytes = UINT64_MAX;
     info.on_event = store_tell_event;
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_open(&storage, &info);
+    const ingot_status_t status = ingot_persist_open_from_environment(&storage, &info);
     ingot_storage_release(storage);
     return status;
 }

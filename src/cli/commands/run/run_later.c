@@ -41,7 +41,7 @@
 #define WAITING "INGOT_LAYER_WAITING"
 #define ENDING ".recipe"
 
-enum { ROOT_CAPACITY = 16384, MOST_WORKERS = 4, MOST_SECONDS = 600, LOWEST_PRIORITY = 19, FIRST_FREE = 3 };
+enum { MOST_WORKERS = 4, MOST_SECONDS = 600, LOWEST_PRIORITY = 19, FIRST_FREE = 3 };
 
 /* The code for a kernel of a few lines takes PoCL about as long as this. */
 #define KERNEL_SECONDS 0.1
@@ -59,18 +59,34 @@ struct parts {
 
 /* ---- the store -------------------------------------------------------------------------------------------------- */
 
+/* A store's directory. */
+struct root {
+    int fd; /* -1: the store cannot be used */
+    bool is_writable;
+};
+
+/* Opens the directory, but not the store. */
+static ingot_status_t note_root(ingot_persist_info_t *info, void *user)
+{
+    struct root *root = user;
+    struct statvfs about;
+    root->fd = open(info->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    root->is_writable = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) == 0 && access(info->path, W_OK) == 0 &&
+                        root->fd >= 0 && fstatvfs(root->fd, &about) == 0 && about.f_bavail != 0;
+    return INGOT_BUSY;
+}
+
 /* Returns a descriptor of the store's directory, or -1 if the store cannot be used. */
 static int open_root(bool *is_writable)
 {
-    char root[ROOT_CAPACITY];
-    struct statvfs about;
+    struct root root = {.fd = -1};
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    if (ingot_persist_info_from_environment(&info, sizeof(root), root) != INGOT_SUCCESS)
-        return -1;
-    const int fd = open(info.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    *is_writable = (info.flags & (uint32_t)INGOT_PERSIST_READ_ONLY) == 0 && access(info.path, W_OK) == 0 && fd >= 0 &&
-                   fstatvfs(fd, &about) == 0 && about.f_bavail != 0;
-    return fd;
+    ingot_storage_t storage = NULL;
+    info.adjust = note_root;
+    info.adjust_user = &root;
+    (void)ingot_persist_open_from_environment(&storage, &info);
+    *is_writable = root.is_writable;
+    return root.fd;
 }
 
 static bool can_store(void)

@@ -14,10 +14,10 @@
 
 #include <ingot/backend.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "persist/base/memory.h"
 #include "persist/directory/format/paths.h"
 #include "persist/storage/common/serving.h"
 #include "util/setting.h"
@@ -28,6 +28,15 @@
 struct environment {
     environment_lookup_t lookup;
     void *user;
+};
+
+/* The settings of a store. Their texts belong to the caller and to the environment. */
+struct environment_settings {
+    ingot_persist_info_t info; /* info.trust points to the next field */
+    ingot_persist_trust_t trust;
+    ingot_allocator_t allocator;
+    char *root; /* owned; NULL if a variable has the whole path */
+    size_t root_size;
 };
 
 /* Returns the value of an environment variable, or NULL if it is unset or empty. */
@@ -58,12 +67,12 @@ static const struct setting policies[] = {
      .offset = offsetof(ingot_persist_info_t, on_miss),
      .words = {"compile", "report", "fail"},
      .expected = "compile, report or fail"},
-    {.name = "INGOT_PERSIST_TRUST",
-     .size = 4,
-     .offset = offsetof(ingot_persist_info_t, trust_policy),
-     .words = {"none", "verify", "require"},
-     .expected = "none, verify or require"},
 };
+static const struct setting trust_policy = {.name = "INGOT_PERSIST_TRUST",
+                                            .size = 4,
+                                            .offset = offsetof(ingot_persist_trust_t, policy),
+                                            .words = {"none", "verify", "require"},
+                                            .expected = "none, verify or require"};
 static const struct setting of_writers[] = {
     {"INGOT_PERSIST_MAX_SIZE", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, max_bytes), .zero = UINT64_MAX},
     {"INGOT_PERSIST_MAX_ENTRIES", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, max_entries), .zero = 0},
@@ -89,7 +98,7 @@ static const struct setting of_writers[] = {
 };
 
 static ingot_status_t read_settings(const struct environment *environment, size_t count, const struct setting *settings,
-                                    ingot_persist_info_t *info)
+                                    void *info)
 {
     for (size_t i = 0; i < count; ++i) {
         const char *value = value_of(environment, settings[i].name);
@@ -100,20 +109,29 @@ static ingot_status_t read_settings(const struct environment *environment, size_
 }
 
 /* Refuses keys that no trust policy uses, because they would give a false sense of protection. */
-static ingot_status_t check_keys(const struct environment *environment, const ingot_persist_info_t *info)
+static ingot_status_t check_keys(const struct environment *environment, const ingot_persist_trust_t *trust)
 {
     if (value_of(environment, "INGOT_PERSIST_KEYS") != NULL && value_of(environment, "INGOT_PERSIST_TRUST") == NULL &&
-        info->trust_policy == INGOT_PERSIST_TRUST_NONE)
+        trust->policy == INGOT_PERSIST_TRUST_NONE)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "INGOT_PERSIST_KEYS has no effect: set "
                                                                "INGOT_PERSIST_TRUST to verify or require, too");
     return INGOT_SUCCESS;
 }
 
+static ingot_status_t read_trust(const struct environment *environment, ingot_persist_trust_t *trust)
+{
+    const char *key_files = value_of(environment, "INGOT_PERSIST_KEYS"); /* checked when the store is opened */
+    ingot_status_t status = read_settings(environment, 1, &trust_policy, trust);
+    if (status == INGOT_SUCCESS)
+        status = check_keys(environment, trust);
+    if (key_files != NULL)
+        trust->key_files = key_files;
+    return status;
+}
+
 static ingot_status_t read_policies(const struct environment *environment, ingot_persist_info_t *info)
 {
     ingot_status_t status = read_settings(environment, COUNT_OF(policies), policies, info);
-    if (status == INGOT_SUCCESS)
-        status = check_keys(environment, info);
     if (status != INGOT_SUCCESS)
         return status;
     ingot_persist_info_t written = *info;
@@ -125,37 +143,39 @@ static ingot_status_t read_policies(const struct environment *environment, ingot
     return (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0 ? INGOT_SUCCESS : status;
 }
 
-static ingot_status_t join(const char *directory, const char *below, size_t capacity, char *path)
+/* Sets the root to a folder of `directory`. */
+static ingot_status_t join(struct environment_settings *settings, const char *directory, const char *folder)
 {
     const size_t length = strlen(directory);
-    const size_t more = strlen(below) + 1;
-    if (length >= capacity || more > capacity - length)
-        return ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the store's path has more than %zu bytes", capacity);
-    memcpy(path, directory, length);
-    memcpy(path + length, below, more);
+    const size_t folder_size = strlen(folder) + 1;
+    settings->root_size = length + folder_size;
+    settings->root = memory_allocate(&settings->allocator, settings->root_size);
+    if (settings->root == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the path of the store");
+    memcpy(settings->root, directory, length);
+    memcpy(settings->root + length, folder, folder_size);
+    settings->info.path = settings->root;
+    settings->info.flags |= INGOT_PERSIST_MAKE_PARENTS;
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t find_root(const struct environment *environment, size_t capacity, char *path, uint32_t *flags)
+static ingot_status_t find_root(const struct environment *environment, struct environment_settings *settings)
 {
-    const char *chosen = value_of(environment, "INGOT_PERSIST_DIR");
-    if (chosen != NULL)
-        return join(chosen, "", capacity, path);
+    settings->info.path = value_of(environment, "INGOT_PERSIST_DIR");
+    if (settings->info.path != NULL)
+        return INGOT_SUCCESS;
     const char *cache = value_of(environment, "XDG_CACHE_HOME");
     const char *home = value_of(environment, "HOME");
-    *flags |= INGOT_PERSIST_MAKE_PARENTS;
     if (cache != NULL && cache[0] == '/')
-        return join(cache, "/ingot", capacity, path);
+        return join(settings, cache, "/ingot");
     if (home != NULL && home[0] == '/')
-        return join(home, "/.cache/ingot", capacity, path);
+        return join(settings, home, "/.cache/ingot");
     return ingot_set_error_detail(INGOT_NOT_FOUND, "none of INGOT_PERSIST_DIR, XDG_CACHE_HOME and HOME is set");
 }
 
-/* Copies values to the caller's buffer, after the store's path. */
-static ingot_status_t find_texts(const struct environment *environment, size_t capacity, char *path,
-                                 ingot_persist_info_t *info)
+/* Sets the texts, which stay in the environment. */
+static ingot_status_t read_texts(const struct environment *environment, ingot_persist_info_t *info)
 {
-    /* Key files and recipes may have any path, because paths are checked when the store is opened. */
     const struct {
         const char *name;
         bool (*is_valid)(const char *text);
@@ -164,46 +184,69 @@ static ingot_status_t find_texts(const struct environment *environment, size_t c
     } texts[] = {
         {"INGOT_PERSIST_NAMESPACE", paths_is_namespace, "the name of a namespace", &info->name_space},
         {"INGOT_PERSIST_BACKENDS", serving_is_list, "a list such as opencl,cuda or -opencl", &info->backends},
-        {"INGOT_PERSIST_KEYS", NULL, NULL, &info->key_files},
-        {"INGOT_RECIPE", NULL, NULL, &info->recipe_path},
+        {"INGOT_RECIPE", NULL, NULL, &info->recipe_path}, /* checked when the store is opened */
     };
-    size_t used = strlen(path) + 1;
     for (size_t i = 0; i < COUNT_OF(texts); ++i) {
         const char *value = value_of(environment, texts[i].name);
-        if (value == NULL)
-            continue;
-        if (texts[i].is_valid != NULL && !texts[i].is_valid(value))
+        if (value != NULL && texts[i].is_valid != NULL && !texts[i].is_valid(value))
             return nonsense(texts[i].name, value, texts[i].expected);
-        const ingot_status_t status = join(value, "", capacity - used, path + used);
-        if (status != INGOT_SUCCESS)
-            return status;
-        *texts[i].text = path + used;
-        used += strlen(value) + 1;
+        if (value != NULL)
+            *texts[i].text = value;
     }
     return INGOT_SUCCESS;
 }
 
-ingot_status_t persist_environment_read(ingot_persist_info_t *info, size_t path_capacity, char *path,
-                                        environment_lookup_t lookup, void *user)
+/* Copies the settings that the environment changes. */
+static ingot_status_t take_defaults(struct environment_settings *settings, const ingot_persist_info_t *defaults)
 {
-    const struct environment environment = {lookup, user};
-    ingot_persist_info_t read = *info;
+    memset(settings, 0, sizeof(*settings));
+    settings->trust = (ingot_persist_trust_t)INGOT_PERSIST_TRUST_INIT;
+    settings->info = (ingot_persist_info_t)INGOT_PERSIST_INFO_INIT;
+    if (defaults != NULL && !STRUCT_READ_OVER(settings->info, defaults))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of defaults is missing");
+    if (settings->info.trust != NULL && !STRUCT_READ_OVER(settings->trust, settings->info.trust))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of defaults->trust is missing");
+    settings->info.trust = &settings->trust;
+    return memory_init(&settings->allocator, settings->info.allocator);
+}
+
+static ingot_status_t read_environment(struct environment_settings *settings, const ingot_persist_info_t *defaults,
+                                       const struct environment *environment)
+{
     uint64_t is_on = 1;
-    const char *value = value_of(&environment, "INGOT_PERSIST");
+    ingot_status_t status = take_defaults(settings, defaults);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const char *value = value_of(environment, "INGOT_PERSIST");
     if (value != NULL && !environment_parse(ENVIRONMENT_SWITCH, value, &is_on))
         return nonsense("INGOT_PERSIST", value, environment_expected(ENVIRONMENT_SWITCH));
     if (is_on == 0)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
-    ingot_status_t status = read_policies(&environment, &read);
+    status = read_policies(environment, &settings->info);
     if (status == INGOT_SUCCESS)
-        status = find_root(&environment, path_capacity, path, &read.flags);
+        status = read_trust(environment, &settings->trust);
     if (status == INGOT_SUCCESS)
-        status = find_texts(&environment, path_capacity, path, &read);
-    if (status != INGOT_SUCCESS)
-        return status;
-    read.path = path;
-    *info = read;
-    return INGOT_SUCCESS;
+        status = find_root(environment, settings);
+    if (status == INGOT_SUCCESS)
+        status = read_texts(environment, &settings->info);
+    return status;
+}
+
+ingot_status_t persist_environment_open(ingot_storage_t *storage, const ingot_persist_info_t *defaults,
+                                        environment_lookup_t lookup, void *user)
+{
+    const struct environment environment = {lookup, user};
+    struct environment_settings settings;
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    ingot_status_t status = read_environment(&settings, defaults, &environment);
+    if (status == INGOT_SUCCESS && settings.info.adjust != NULL)
+        status = settings.info.adjust(&settings.info, settings.info.adjust_user);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_open(storage, &settings.info);
+    if (settings.root != NULL)
+        memory_free(&settings.allocator, settings.root, settings.root_size);
+    return status;
 }
 
 static const char *look_up(const char *name, void *user)
@@ -212,20 +255,7 @@ static const char *look_up(const char *name, void *user)
     return secure_getenv(name);
 }
 
-/* A caller that was built with an older version passes a shorter info, and only the fields that it has are set. If this
- * would drop a trust policy, the call fails. */
-ingot_status_t ingot_persist_info_from_environment(ingot_persist_info_t *info, size_t path_capacity, char *path)
+ingot_status_t ingot_persist_open_from_environment(ingot_storage_t *storage, const ingot_persist_info_t *defaults)
 {
-    ingot_persist_info_t read;
-    if (!STRUCT_READ(read, info) || path == NULL || path_capacity == 0)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, its struct_size or path is missing");
-    const ingot_status_t status = persist_environment_read(&read, path_capacity, path, look_up, NULL);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (read.trust_policy != INGOT_PERSIST_TRUST_NONE &&
-        info->struct_size < offsetof(ingot_persist_info_t, key_files) + sizeof(info->key_files))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "INGOT_PERSIST_TRUST: the application was built with a "
-                                                               "version of Ingot that does not check seals");
-    (void)STRUCT_WRITE(info, read);
-    return INGOT_SUCCESS;
+    return persist_environment_open(storage, defaults, look_up, NULL);
 }

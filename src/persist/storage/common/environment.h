@@ -9,8 +9,8 @@
 /* Returns the value of an environment variable, or NULL. */
 typedef const char *(*environment_lookup_t)(const char *name, void *user);
 
-/* Does what ingot_persist_info_from_environment does, but looks up variables with the caller's function, for tests. */
-ingot_status_t persist_environment_read(ingot_persist_info_t *info, size_t path_capacity, char *path,
+/* Does what ingot_persist_open_from_environment does, but looks up variables with the caller's function. */
+ingot_status_t persist_environment_open(ingot_storage_t *storage, const ingot_persist_info_t *defaults,
                                         environment_lookup_t lookup, void *user);
 
 #endif
