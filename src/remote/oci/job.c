@@ -13,7 +13,7 @@
 #define DEFAULT_CONNECT_MS 5000u
 #define DEFAULT_STALL_MS 30000u
 #define LEAST_TIME_NS (UINT64_C(60) * 1000000000)
-#define NS_PER_BYTE UINT64_C(20000) /* 50 kB per second */
+#define NS_PER_BYTE (UINT64_C(20000) * JOB_MOST_PARALLEL) /* 50 kB per second for all requests together */
 #define MOST_WAITS 3u
 
 ingot_status_t job_init(struct job *job, ingot_storage_t storage, const ingot_remote_info_t *info)
@@ -34,10 +34,9 @@ ingot_status_t job_init(struct job *job, ingot_storage_t storage, const ingot_re
     job->stats.struct_size = sizeof(job->stats);
     job->registry.most_waits = MOST_WAITS;
     job->max_blob_bytes = (size_t)(known.max_blob_bytes != 0 ? known.max_blob_bytes : DEFAULT_MAX_BLOB);
-    job->request.connect_limit_ns =
+    job->connect_limit_ns =
         (known.connect_timeout_ms != 0 ? known.connect_timeout_ms : DEFAULT_CONNECT_MS) * CLOCK_NS_PER_MS;
-    job->request.stall_limit_ns =
-        (known.stall_timeout_ms != 0 ? known.stall_timeout_ms : DEFAULT_STALL_MS) * CLOCK_NS_PER_MS;
+    job->stall_limit_ns = (known.stall_timeout_ms != 0 ? known.stall_timeout_ms : DEFAULT_STALL_MS) * CLOCK_NS_PER_MS;
     return INGOT_SUCCESS;
 }
 
@@ -50,14 +49,16 @@ ingot_status_t job_fini(struct job *job, ingot_remote_image_stats_t *stats)
     return job->status;
 }
 
-struct request *job_request(struct job *job, uint64_t size)
+struct request job_request(const struct job *job, uint64_t size)
 {
-    job->request.deadline_ns = clock_now_ns() + LEAST_TIME_NS + size * NS_PER_BYTE;
-    job->request.failure[0] = '\0';
-    return &job->request;
+    return (struct request){
+        .deadline_ns = clock_now_ns() + LEAST_TIME_NS + size * NS_PER_BYTE,
+        .connect_limit_ns = job->connect_limit_ns,
+        .stall_limit_ns = job->stall_limit_ns,
+    };
 }
 
-bool job_judge(struct job *job, enum outcome outcome)
+bool job_judge(struct job *job, const struct request *request, enum outcome outcome)
 {
     if (outcome == OUTCOME_DONE)
         return true;
@@ -66,6 +67,6 @@ bool job_judge(struct job *job, enum outcome outcome)
                                              job->registry.name, job->registry.reference);
     else
         job->status = ingot_set_error_detail(outcome == OUTCOME_NO_MEMORY ? INGOT_OUT_OF_MEMORY : INGOT_IO_ERROR,
-                                             "%s: %s", job->registry.origin, job->request.failure);
+                                             "%s: %s", job->registry.origin, request->failure);
     return false;
 }

@@ -9,11 +9,13 @@
 #include "remote/oci/image.h"
 
 #define JOB_PACK_BYTES (8u << 20) /* a layer, or a range, is not extended beyond this size */
+#define JOB_MOST_PARALLEL 4u      /* the most requests at once */
 
 struct job {
     ingot_storage_t storage;
     struct registry registry;
-    struct request request;
+    uint64_t connect_limit_ns;
+    uint64_t stall_limit_ns;
     size_t max_blob_bytes;
     struct image image; /* on the registry */
     ingot_remote_image_stats_t stats;
@@ -24,9 +26,9 @@ struct job {
 ingot_status_t job_init(struct job *job, ingot_storage_t storage, const ingot_remote_info_t *info);
 /* Ends the job, and returns its status. */
 ingot_status_t job_fini(struct job *job, ingot_remote_image_stats_t *stats);
-/* Returns the request for the next call, which moves so many bytes; even a slow network needs no longer. */
-struct request *job_request(struct job *job, uint64_t size);
+/* Returns a request for a call that moves so many bytes; even a slow network needs no longer. */
+struct request job_request(const struct job *job, uint64_t size);
 /* Notes the outcome of a call. Returns false if the job must end. */
-bool job_judge(struct job *job, enum outcome outcome);
+bool job_judge(struct job *job, const struct request *request, enum outcome outcome);
 
 #endif

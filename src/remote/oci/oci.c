@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "remote/base/clock.h"
+#include "remote/base/sha256.h"
 #include "remote/oci/image.h"
 
 struct oci {
@@ -66,7 +67,7 @@ static enum outcome get(void *self, struct request *request, const char *key, si
     struct oci *oci = self;
     const struct image_entry *entry = NULL;
     struct registry_body body = {0, NULL};
-    unsigned char hash[crypto_hash_sha256_BYTES];
+    uint8_t hash[SHA256_SIZE];
     enum outcome outcome = find(oci, request, key, &entry);
     if (outcome != OUTCOME_DONE)
         return outcome;
@@ -78,7 +79,7 @@ static enum outcome get(void *self, struct request *request, const char *key, si
         return request_fail(request, OUTCOME_BAD_ANSWER, "the registry lacks a layer of the image");
     if (outcome != OUTCOME_DONE)
         return outcome;
-    (void)crypto_hash_sha256(hash, body.bytes, body.size);
+    sha256_of(body.size, body.bytes, hash);
     if (memcmp(hash, entry->sha256, sizeof(hash)) != 0) {
         free(body.bytes);
         return request_fail(request, OUTCOME_BAD_ANSWER, "an object does not have the digest that the index says");

@@ -2,24 +2,39 @@
  * pull.c - stores what an image has, and a store lacks, in the store.
  *
  * Neighbors in a layer are read by one range request. Every entry is checked by its own digest, so a range needs no
- * digest of its own, and a damaged entry concerns only itself.
+ * digest of its own, and a damaged entry concerns only itself. A few threads, one of them the caller's, each read a
+ * range and store its entries, so that the network, the processors and the disk work at the same time.
+ * Lock: one mutex for what the threads share, which is not held during requests or while an entry is stored.
  */
 #include <ingot/backend.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote/base/sha256.h"
+#include "remote/base/thread.h"
 #include "remote/object/envelope.h"
 #include "remote/oci/job.h"
+#include "util/cancellation.h"
+#include "util/error_text.h"
 #include "util/little_endian.h"
 
 #define AT_ID_SIZE 16u
 
 struct pulling {
-    struct job job;
+    struct job job;                     /* while threads run, `lock` guards its stats and its status */
     bool *is_present;                   /* for each entry of the image */
     const struct image_entry **missing; /* in the order of layers and offsets */
     size_t missing_count;
+    pthread_mutex_t lock;
+    size_t next;      /* the first missing entry that no thread has taken; `lock` guards it and detail */
+    char detail[512]; /* of the last failure; "": there was none */
+};
+
+/* Missing entries that lie directly behind each other in a layer. */
+struct run {
+    const struct image_entry *const *entries;
+    size_t count;
+    uint64_t size;
 };
 
 static ingot_status_t note_present(const ingot_persist_entry_t *entry, void *user)
@@ -69,12 +84,12 @@ static bool find_missing(struct pulling *pulling)
 /* Stores one entry, after checking it. */
 static ingot_status_t store_entry(struct job *job, const struct image_entry *entry, const uint8_t *bytes)
 {
-    unsigned char hash[crypto_hash_sha256_BYTES];
+    uint8_t hash[SHA256_SIZE];
     uint8_t key[IMAGE_KEY_SIZE];
     struct envelope_blob blob = {0, NULL, NULL};
     const size_t size = (size_t)entry->size;
     const uint64_t id_size = size >= ENVELOPE_HEADER_SIZE ? le_get_u64(bytes + AT_ID_SIZE) : 0;
-    (void)crypto_hash_sha256(hash, bytes, size);
+    sha256_of(size, bytes, hash);
     if (memcmp(hash, entry->sha256, sizeof(hash)) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "an entry of the image does not have its digest");
     if (id_size == 0 || id_size > size - ENVELOPE_HEADER_SIZE)
@@ -90,57 +105,107 @@ static ingot_status_t store_entry(struct job *job, const struct image_entry *ent
     return status;
 }
 
-/* Returns how many of the next missing entries lie directly behind each other. */
-static size_t count_run(const struct pulling *pulling, size_t first, uint64_t *size)
+/* ---- the threads ---- */
+
+/* Takes the next run. Returns false if there is none, or if the job must end. */
+static bool take_run(struct pulling *pulling, struct run *run)
 {
-    const struct image_entry *const *missing = &pulling->missing[first];
-    size_t count = 1;
-    *size = missing[0]->size;
-    while (first + count < pulling->missing_count && missing[count]->layer == missing[0]->layer &&
-           missing[count]->offset == missing[0]->offset + *size && *size + missing[count]->size <= JOB_PACK_BYTES)
-        *size += missing[count++]->size;
-    return count;
+    (void)pthread_mutex_lock(&pulling->lock);
+    const struct image_entry *const *missing = &pulling->missing[pulling->next];
+    const size_t left = pulling->job.status == INGOT_SUCCESS ? pulling->missing_count - pulling->next : 0;
+    *run = (struct run){.entries = missing};
+    while (run->count < left && (run->count == 0 || (missing[run->count]->layer == missing[0]->layer &&
+                                                     missing[run->count]->offset == missing[0]->offset + run->size &&
+                                                     run->size + missing[run->count]->size <= JOB_PACK_BYTES)))
+        run->size += missing[run->count++]->size;
+    pulling->next += run->count;
+    (void)pthread_mutex_unlock(&pulling->lock);
+    return run->count != 0;
 }
 
-/* Reads a run of entries, and stores them. Returns how many; 0: the job ends. */
-static size_t pull_run(struct pulling *pulling, size_t first)
+/* Counts an entry. If it was not stored, the thread's error detail says why. */
+static void note_entry(struct pulling *pulling, const struct image_entry *entry, ingot_status_t status)
+{
+    ingot_remote_image_stats_t *stats = &pulling->job.stats;
+    (void)pthread_mutex_lock(&pulling->lock);
+    stats->moved_count += status == INGOT_SUCCESS;
+    stats->failed_count += status != INGOT_SUCCESS;
+    stats->moved_bytes += status == INGOT_SUCCESS ? entry->size : 0;
+    if (status != INGOT_SUCCESS && pulling->job.status == INGOT_SUCCESS) /* otherwise, the job's failure is told */
+        error_text_copy(pulling->detail, sizeof(pulling->detail), ingot_last_error_detail());
+    (void)pthread_mutex_unlock(&pulling->lock);
+}
+
+/* Notes a failure that ends the job. */
+static void note_failure(struct pulling *pulling, const struct request *request, enum outcome outcome)
+{
+    (void)pthread_mutex_lock(&pulling->lock);
+    if (pulling->job.status == INGOT_SUCCESS && !job_judge(&pulling->job, request, outcome))
+        error_text_copy(pulling->detail, sizeof(pulling->detail), ingot_last_error_detail());
+    (void)pthread_mutex_unlock(&pulling->lock);
+}
+
+/* Reads a run of entries, and stores them. */
+static void pull_run(struct pulling *pulling, const struct run *run)
 {
     struct job *job = &pulling->job;
     struct registry_body body = {0, NULL};
-    uint64_t size = 0;
-    const size_t count = count_run(pulling, first, &size);
-    const struct image_entry *begin = pulling->missing[first];
-    if (size > envelope_max_size(ENVELOPE_MAX_ID_SIZE, job->max_blob_bytes)) { /* then it is one entry */
-        ++job->stats.failed_count;
-        (void)ingot_set_error_detail(INGOT_NO_SPACE, "an entry of the image has %llu bytes, and the limit is %zu",
-                                     (unsigned long long)size, job->max_blob_bytes);
-        return 1;
+    const struct image_entry *first = run->entries[0];
+    if (run->size > envelope_max_size(ENVELOPE_MAX_ID_SIZE, job->max_blob_bytes)) { /* then it is one entry */
+        note_entry(pulling, first,
+                   ingot_set_error_detail(INGOT_NO_SPACE, "an entry of the image has %llu bytes, and the limit is %zu",
+                                          (unsigned long long)run->size, job->max_blob_bytes));
+        return;
     }
-    const enum outcome outcome =
-        registry_get_blob(&job->registry, job_request(job, size), job->image.layers[begin->layer].digest, false,
-                          begin->offset, (size_t)size, &body);
-    if (!job_judge(job, outcome))
-        return 0;
-    for (size_t i = first; i < first + count; ++i) {
-        const struct image_entry *entry = pulling->missing[i];
-        const ingot_status_t status = store_entry(job, entry, body.bytes + (entry->offset - begin->offset));
-        job->stats.moved_count += status == INGOT_SUCCESS;
-        job->stats.failed_count += status != INGOT_SUCCESS;
-        job->stats.moved_bytes += entry->size;
+    struct request request = job_request(job, run->size);
+    const enum outcome outcome = registry_get_blob(&job->registry, &request, job->image.layers[first->layer].digest,
+                                                   false, first->offset, (size_t)run->size, &body);
+    if (outcome != OUTCOME_DONE)
+        note_failure(pulling, &request, outcome);
+    for (size_t i = 0; outcome == OUTCOME_DONE && i < run->count; ++i) {
+        const struct image_entry *entry = run->entries[i];
+        note_entry(pulling, entry, store_entry(job, entry, body.bytes + (entry->offset - first->offset)));
     }
     free(body.bytes);
-    return count;
+}
+
+static void *pull_runs(void *user)
+{
+    struct run run;
+    while (take_run(user, &run))
+        pull_run(user, &run);
+    return NULL;
+}
+
+/* Pulls the missing entries. If no thread can be started, the caller's does everything. */
+static void pull_missing(struct pulling *pulling)
+{
+    pthread_t threads[JOB_MOST_PARALLEL - 1];
+    size_t count = 0;
+    const int cancellation = cancellation_hold();
+    while (count < JOB_MOST_PARALLEL - 1 && count + 1 < pulling->missing_count &&
+           thread_start(&threads[count], pull_runs, pulling))
+        ++count;
+    (void)pull_runs(pulling);
+    while (count != 0)
+        (void)pthread_join(threads[--count], NULL);
+    cancellation_allow(cancellation);
+    if (pulling->detail[0] != '\0')
+        (void)ingot_set_error_detail(pulling->job.status, "%s", pulling->detail);
 }
 
 static void pull(struct pulling *pulling)
 {
     struct job *job = &pulling->job;
-    size_t count = 1;
-    if (!job_judge(job, image_load(&job->image, &job->registry, job_request(job, IMAGE_MOST_INDEX_BYTES))) ||
-        !find_missing(pulling))
+    struct request request = job_request(job, IMAGE_MOST_INDEX_BYTES);
+    if (!job_judge(job, &request, image_load(&job->image, &job->registry, &request)) || !find_missing(pulling))
         return;
-    for (size_t i = 0; i < pulling->missing_count && count != 0; i += count)
-        count = pull_run(pulling, i);
+    if (pthread_mutex_init(&pulling->lock, NULL) != 0) {
+        job->status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the lock of a pull");
+        return;
+    }
+    pull_missing(pulling);
+    (void)pthread_mutex_destroy(&pulling->lock);
 }
 
 ingot_status_t ingot_remote_pull_image(ingot_storage_t storage, const ingot_remote_info_t *info,

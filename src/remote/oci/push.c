@@ -7,11 +7,11 @@
  */
 #include <cjson/cJSON.h>
 #include <ingot/backend.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote/base/sha256.h"
 #include "remote/object/envelope.h"
 #include "remote/oci/job.h"
 
@@ -60,7 +60,7 @@ static ingot_status_t pack(struct job *job, const ingot_persist_entry_t *entry, 
         return status;
     image_key_of(entry->id_size, entry->id, packed->entry.key);
     packed->entry.size = size;
-    (void)crypto_hash_sha256(packed->entry.sha256, packed->bytes, size);
+    sha256_of(size, packed->bytes, packed->entry.sha256);
     return INGOT_SUCCESS;
 }
 
@@ -165,11 +165,10 @@ static void keep_old(struct pushing *pushing)
 
 static bool put_blob(struct job *job, size_t size, const void *bytes, struct image_blob *blob)
 {
+    struct request request = job_request(job, size);
     bool is_sent = false;
-    const enum outcome outcome =
-        registry_put_blob(&job->registry, job_request(job, size), size, bytes, blob->digest, &is_sent);
     blob->size = size;
-    return job_judge(job, outcome);
+    return job_judge(job, &request, registry_put_blob(&job->registry, &request, size, bytes, blob->digest, &is_sent));
 }
 
 /* Stores the layer that is being filled. Returns false if the job must end. */
@@ -271,9 +270,9 @@ static bool put_image(struct pushing *pushing)
     char *config = is_done ? image_write_config(made, note_count, notes) : NULL;
     is_done = config != NULL && put_blob(job, strlen(config), config, &made->config);
     char *manifest = is_done ? image_write_manifest(made, strlen(config), note_count, notes) : NULL;
+    struct request request = job_request(job, 0);
     if (manifest != NULL)
-        is_done = job_judge(
-            job, registry_put_manifest(&job->registry, job_request(job, strlen(manifest)), strlen(manifest), manifest));
+        is_done = job_judge(job, &request, registry_put_manifest(&job->registry, &request, strlen(manifest), manifest));
     else if (job->status == INGOT_SUCCESS)
         job->status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an image");
     cJSON_free(config);
@@ -285,8 +284,9 @@ static bool put_image(struct pushing *pushing)
 static bool load_old(struct pushing *pushing)
 {
     struct job *job = &pushing->job;
-    const enum outcome outcome = image_load(&job->image, &job->registry, job_request(job, IMAGE_MOST_INDEX_BYTES));
-    if (outcome != OUTCOME_MISSING && !job_judge(job, outcome))
+    struct request request = job_request(job, IMAGE_MOST_INDEX_BYTES);
+    const enum outcome outcome = image_load(&job->image, &job->registry, &request);
+    if (outcome != OUTCOME_MISSING && !job_judge(job, &request, outcome))
         return false;
     pushing->used = calloc(job->image.layer_count + 1, sizeof(*pushing->used));
     pushing->is_kept = calloc(job->image.entry_count + 1, sizeof(*pushing->is_kept));

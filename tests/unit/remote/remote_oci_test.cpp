@@ -10,8 +10,10 @@
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <csignal>
 #include <memory>
+#include <mutex>
 #include <random>
 
 #include <ingot/remote.h>
@@ -194,6 +196,59 @@ TEST_F(RemoteOci, GivesUpLayersThatAreMostlyUnused)
     const Outcome outcome = pull(*other, registry.url());
     EXPECT_EQ(20u, outcome.stats.entry_count);
     expect_has(*other, 40, 60);
+}
+
+/* Each entry is three quarters of a layer, so several threads read them. */
+TEST_F(RemoteOci, APullReadsSeveralRangesAtOnceAndReportsWhatFailed)
+{
+    constexpr int kCount = 8;
+    constexpr size_t kSize = 6 << 20;
+    Registry registry;
+    const auto store = open("store");
+    fill(*store, 0, kCount, kSize);
+    ASSERT_EQ(INGOT_SUCCESS, push(*store, registry.url()).status);
+
+    /* no range is answered until two are asked for */
+    std::mutex mutex;
+    std::condition_variable has_changed;
+    int asked = 0;
+    registry.set_lie([&](const Request &request, Answer *, FaultyConnection *) {
+        if (request.header("Range").empty())
+            return true;
+        std::unique_lock<std::mutex> lock(mutex);
+        ++asked;
+        has_changed.notify_all();
+        return has_changed.wait_for(lock, std::chrono::seconds(30), [&asked] { return asked >= 2; });
+    });
+    const auto whole = open("whole");
+    Outcome outcome = pull(*whole, registry.url());
+    EXPECT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
+    EXPECT_EQ(static_cast<uint64_t>(kCount), outcome.stats.moved_count);
+    expect_has(*whole, 0, kCount, kSize);
+
+    /* a damaged entry concerns only itself */
+    std::atomic<int> number{0};
+    registry.set_lie([&number](const Request &request, Answer *answer, FaultyConnection *) {
+        if (!request.header("Range").empty() && ++number == 3)
+            answer->body[answer->body.size() / 2] ^= 1;
+        return true;
+    });
+    outcome = pull(*open("damaged"), registry.url());
+    EXPECT_EQ(INGOT_SUCCESS, outcome.status);
+    EXPECT_EQ(kCount - 1u, outcome.stats.moved_count);
+    EXPECT_EQ(1u, outcome.stats.failed_count);
+    EXPECT_NE(std::string::npos, outcome.detail.find("does not have its digest")) << outcome.detail;
+
+    /* a failure ends all threads, and is told by the caller's */
+    number = 0;
+    registry.set_lie([&number](const Request &request, Answer *answer, FaultyConnection *) {
+        if (!request.header("Range").empty() && ++number == 3)
+            *answer = {500};
+        return true;
+    });
+    outcome = pull(*open("failed"), registry.url());
+    EXPECT_EQ(INGOT_IO_ERROR, outcome.status);
+    EXPECT_NE(std::string::npos, outcome.detail.find("HTTP status 500")) << outcome.detail;
 }
 
 TEST_F(RemoteOci, EqualStoresMakeEqualImages)
