@@ -5,10 +5,12 @@
  * options from empty ones: only NULL keeps argument information. In these cases, the layer builds the program's twin
  * (program/result.h), and one of the twin's kernels answers.
  */
+#include <ingot/recipe.h>
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/opencl/program/recordings.h"
+#include "layers/common/settings.h"
 #include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/shadow.h"
 
@@ -26,6 +28,19 @@ static cl_program replace_rejected(const struct shadow_use *use)
     return shadow_replace_result(use);
 }
 
+/* Adds a kernel of the result to the store's recipe (ingot/recipe.h). If that fails, an event reports it. */
+static void record_kernel(const struct shadow_use *use, const char *name)
+{
+    (void)ingot_recipe_record_kernel(settings_store(), use->result->desc, name);
+}
+
+static void record_kernel_object(const struct shadow_use *use, cl_kernel kernel)
+{
+    char name[4097]; /* longer names are not recorded */
+    if (layer_target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, NULL) == CL_SUCCESS)
+        record_kernel(use, name);
+}
+
 cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, cl_int *error)
 {
     struct shadow_use use = shadow_begin_call(program);
@@ -35,7 +50,7 @@ cl_kernel CL_API_CALL layer_create_kernel(cl_program program, const char *name, 
     if (built != NULL)
         kernel = layer_target.clCreateKernel(built, name, &code);
     if (kernel != NULL && use.result != NULL)
-        recordings_add_kernel(use.result->desc, name);
+        record_kernel(&use, name);
     shadow_end_use(&use);
     if (error != NULL)
         *error = code;
@@ -53,8 +68,8 @@ cl_int CL_API_CALL layer_create_kernels(cl_program program, cl_uint capacity, cl
         error = layer_target.clCreateKernelsInProgram(built, capacity, kernels, made);
     if (error == CL_SUCCESS && kernels != NULL && count != NULL)
         *count = created;
-    if (error == CL_SUCCESS && kernels != NULL && use.result != NULL)
-        recordings_add_kernels(use.result->desc, created, kernels);
+    for (cl_uint i = 0; i < created && error == CL_SUCCESS && use.result != NULL; ++i)
+        record_kernel_object(&use, kernels[i]);
     shadow_end_use(&use);
     return error;
 }

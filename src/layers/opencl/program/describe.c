@@ -6,11 +6,12 @@
 #include "layers/opencl/program/describe.h"
 
 #include <ingot/backend.h>
+#include <ingot/recipe.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/opencl/program/recordings.h"
+#include "layers/common/settings.h"
 
 /* A source: text or intermediate language. The caller frees the bytes. */
 struct input {
@@ -128,7 +129,7 @@ ingot_status_t describe_build(const struct shadow *shadow, const char *options, 
     if (status == INGOT_SUCCESS)
         status = create_desc(shadow, &input, options, &desc);
     if (status == INGOT_SUCCESS && ingot_program_desc_is_cacheable(desc, &reason) != INGOT_SUCCESS) {
-        recordings_add_refused(desc);
+        (void)ingot_recipe_record_program(settings_store(), desc, NULL); /* the recipe lists it with the reason */
         status = ingot_set_error_detail(INGOT_NOT_CACHEABLE, "%s", reason);
     }
     if (status == INGOT_SUCCESS)
