@@ -20,7 +20,6 @@ static int run_parsed(const struct command *command, int count, char **arguments
     switch (parse_arguments(command, count, arguments, values)) {
     case PARSE_DONE: return command->run(values);
     case PARSE_HELP: help_print(command); return EXIT_DONE;
-    case PARSE_SYNOPSIS: help_print_synopsis(command); return EXIT_DONE;
     case PARSE_WRONG: break;
     }
     return command->usage_exit != 0 ? command->usage_exit : EXIT_USAGE;

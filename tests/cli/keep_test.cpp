@@ -314,8 +314,8 @@ TEST_F(CliKeep, TakesArgumentsInAllTheirForms)
     for (const char *help : {"-h", "--help", "-?"})
         EXPECT_EQ(run_command({CLI_PROGRAM, "help", "bundle", "list"}).output,
                   run_command({CLI_PROGRAM, "bundle", "list", help}).output);
-    EXPECT_EQ("Usage: ingot bundle list [OPTION...] FILE\n",
-              run_command({CLI_PROGRAM, "bundle", "list", "--usage"}).output);
+    EXPECT_EQ(0u, run_command({CLI_PROGRAM, "bundle", "list", "--help"})
+                      .output.find("Usage: ingot bundle list [OPTION...] FILE\n"));
     EXPECT_NE(std::string::npos, run_command({CLI_PROGRAM, "help", "bundle"}).output.find("\n  bundle list  "));
 }
 

@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/adopt/files.h"
@@ -29,7 +28,8 @@
 #include "cli/adopt/shelf.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
-#include "util/nanoseconds.h"
+#include "cli/base/units.h"
+#include "cli/store/store.h"
 #include "util/xxh3/xxh3.h"
 
 #define NINJA_LOG ".ninja_log"
@@ -100,8 +100,7 @@ static void read_listing(const struct adopted *adopted, struct adopt_listing *li
     if (!adopt_shelf_load(&adopted->shelf, "", &value))
         return;
     adopt_listing_read(listing, value.size, value.bytes);
-    if (value.release != NULL)
-        value.release(&value);
+    store_release_blob(&value);
 }
 
 /* ---- before the command ---- */
@@ -113,8 +112,7 @@ static bool load_item(const struct adopted *adopted, struct item *item)
     if (!adopt_shelf_load(&adopted->shelf, item->row->path, &value))
         return false;
     item->content = (struct adopt_content){value.size, memory_copy(value.size, value.bytes), item->row->type == 'x'};
-    if (value.release != NULL)
-        value.release(&value);
+    store_release_blob(&value);
     return has_digest(item->row, &item->content);
 }
 
@@ -166,13 +164,6 @@ static bool write_item(const struct adopted *adopted, struct item *item, uint64_
     return false;
 }
 
-static uint64_t wall_clock_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 /* Fills a unit, the rows from `begin` on. */
 static void fill_unit(const struct adopted *adopted, size_t begin, size_t end)
 {
@@ -180,7 +171,7 @@ static void fill_unit(const struct adopted *adopted, size_t begin, size_t end)
     const struct adopt_row *inputs = NULL;
     size_t count = 0;
     bool is_whole = true;
-    const uint64_t now_ns = wall_clock_ns();
+    const uint64_t now_ns = units_now_ns();
     for (size_t i = begin; i < end; ++i) {
         struct adopt_row *row = &adopted->stored.rows[i];
         if (row->type == 'i') {

@@ -16,21 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/folder.h"
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
 #include "util/nanoseconds.h"
 
 enum { MAX_DEPTH = 16, MAX_BYTES = 1 << 30 };
-
-static int open_folder(int at, const char *name)
-{
-    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-static bool is_dot(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
 
 /* Closes `fd`. `prefix` is NULL in the directory itself. */
 static void walk(int fd, const char *prefix, unsigned depth, void (*found)(void *, const char *), void *user)
@@ -39,14 +30,14 @@ static void walk(int fd, const char *prefix, unsigned depth, void (*found)(void 
     const struct dirent *item;
     while (stream != NULL && (item = readdir(stream)) != NULL) {
         struct stat about;
-        if (is_dot(item->d_name) || strncmp(item->d_name, ADOPT_TEMPORARY, strlen(ADOPT_TEMPORARY)) == 0 ||
+        if (folder_is_dot(item->d_name) || strncmp(item->d_name, ADOPT_TEMPORARY, strlen(ADOPT_TEMPORARY)) == 0 ||
             fstatat(fd, item->d_name, &about, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         char *path =
             prefix != NULL ? text_append(memory_copy_text(prefix), "/", item->d_name) : memory_copy_text(item->d_name);
         if (S_ISREG(about.st_mode))
             found(user, path);
-        const int below = S_ISDIR(about.st_mode) ? open_folder(fd, item->d_name) : -1;
+        const int below = S_ISDIR(about.st_mode) ? folder_open(fd, item->d_name, false) : -1;
         if (below >= 0)
             walk(below, path, depth + 1, found, user);
         free(path);
@@ -59,34 +50,9 @@ static void walk(int fd, const char *prefix, unsigned depth, void (*found)(void 
 
 void adopt_files_walk(int directory, void (*found)(void *user, const char *path), void *user)
 {
-    const int fd = open_folder(directory, ".");
+    const int fd = folder_open(directory, ".", false);
     if (fd >= 0)
         walk(fd, NULL, 0, found, user);
-}
-
-/* Opens the folder of a file, and sets *name to the file's name, which is in `path`. Returns -1 and sets errno on
- * failure, also if the path does not lead below the directory. */
-static int open_parent(int directory, const char *path, bool creates, const char **name)
-{
-    char *copy = memory_copy_text(path);
-    int fd = open_folder(directory, ".");
-    char *at = copy;
-    for (char *slash; fd >= 0 && (slash = strchr(at, '/')) != NULL; at = slash + 1) {
-        *slash = '\0';
-        if (at[0] != '\0' && !is_dot(at) && creates)
-            (void)mkdirat(fd, at, 0777);
-        const int below = at[0] != '\0' && !is_dot(at) ? open_folder(fd, at) : -1;
-        (void)close(fd);
-        fd = below;
-    }
-    *name = path + (at - copy);
-    if (fd >= 0 && ((*name)[0] == '\0' || is_dot(*name))) {
-        (void)close(fd);
-        errno = EINVAL;
-        fd = -1;
-    }
-    free(copy);
-    return fd;
 }
 
 static bool read_all(int fd, struct adopt_content *content)
@@ -115,7 +81,7 @@ static bool read_all(int fd, struct adopt_content *content)
 bool adopt_files_read(int directory, const char *path, struct adopt_content *content)
 {
     const char *name = NULL;
-    const int parent = open_parent(directory, path, false, &name);
+    const int parent = folder_open_below(directory, path, false, &name);
     const int fd = parent >= 0 ? openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1;
     *content = (struct adopt_content){0, NULL, false};
     const bool is_read = fd >= 0 && read_all(fd, content);
@@ -136,17 +102,10 @@ bool adopt_files_read_path(const char *path, struct adopt_content *content)
     return is_read;
 }
 
-static bool write_all(int fd, const struct adopt_content *content, uint64_t modified_ns)
+static bool set_time(int fd, uint64_t modified_ns)
 {
-    struct timespec times[2] = {{0, UTIME_OMIT}, {0, UTIME_OMIT}};
-    size_t done = 0;
-    while (done < content->size) {
-        const ssize_t count = write(fd, content->bytes + done, content->size - done);
-        if (count < 0 && errno != EINTR)
-            return false;
-        done += count > 0 ? (size_t)count : 0;
-    }
-    times[1] = (struct timespec){(time_t)(modified_ns / NS_PER_SECOND), (long)(modified_ns % NS_PER_SECOND)};
+    const struct timespec times[] = {{0, UTIME_OMIT},
+                                     {(time_t)(modified_ns / NS_PER_SECOND), (long)(modified_ns % NS_PER_SECOND)}};
     return futimens(fd, times) == 0;
 }
 
@@ -154,14 +113,14 @@ bool adopt_files_write(int directory, const char *path, const struct adopt_conte
 {
     char temporary[64];
     const char *name = NULL;
-    const int parent = open_parent(directory, path, true, &name);
+    const int parent = folder_open_below(directory, path, true, &name);
     if (parent < 0)
         return false;
     (void)snprintf(temporary, sizeof(temporary), ADOPT_TEMPORARY "%ld", (long)getpid());
     (void)unlinkat(parent, temporary, 0);
     const int fd = openat(parent, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                           content->is_executable ? 0777 : 0666);
-    bool is_written = fd >= 0 && write_all(fd, content, modified_ns);
+    bool is_written = fd >= 0 && folder_write(fd, content->size, content->bytes) && set_time(fd, modified_ns);
     if (fd >= 0)
         is_written = close(fd) == 0 && is_written;
     is_written = is_written && renameat(parent, temporary, parent, name) == 0;

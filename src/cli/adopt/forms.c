@@ -54,16 +54,14 @@ static void replace(struct adopt_content *content, const char *from, const char 
     content->size = size;
 }
 
-bool adopt_forms_to_stored(enum adopt_rule rule, const char *directory, struct adopt_content *content)
+/* Replaces the path `from` by `to`, or sets the times of outputs. */
+static bool convert(enum adopt_rule rule, const char *from, const char *to, uint64_t time_ns,
+                    struct adopt_content *content)
 {
     switch (rule) {
-    case ADOPT_RELOCATE:
-        if (contains(content, PLACEHOLDER))
-            return false;
-        replace(content, directory, PLACEHOLDER);
-        return true;
-    case ADOPT_NINJA_LOG: return ninja_set_log_times(content, 0);
-    case ADOPT_NINJA_DEPS: return ninja_set_deps_times(content, 0);
+    case ADOPT_RELOCATE: replace(content, from, to); break;
+    case ADOPT_NINJA_LOG: return ninja_set_log_times(content, time_ns);
+    case ADOPT_NINJA_DEPS: return ninja_set_deps_times(content, time_ns);
     case ADOPT_SKIP: return false;
     case ADOPT_REPLACE:
     case ADOPT_LEAVE: break;
@@ -71,16 +69,14 @@ bool adopt_forms_to_stored(enum adopt_rule rule, const char *directory, struct a
     return true;
 }
 
+bool adopt_forms_to_stored(enum adopt_rule rule, const char *directory, struct adopt_content *content)
+{
+    const bool is_ambiguous = rule == ADOPT_RELOCATE && contains(content, PLACEHOLDER);
+    return !is_ambiguous && convert(rule, directory, PLACEHOLDER, 0, content);
+}
+
 bool adopt_forms_from_stored(enum adopt_rule rule, const char *directory, uint64_t now_ns,
                              struct adopt_content *content)
 {
-    switch (rule) {
-    case ADOPT_RELOCATE: replace(content, PLACEHOLDER, directory); return true;
-    case ADOPT_NINJA_LOG: return ninja_set_log_times(content, now_ns);
-    case ADOPT_NINJA_DEPS: return ninja_set_deps_times(content, now_ns);
-    case ADOPT_SKIP: return false;
-    case ADOPT_REPLACE:
-    case ADOPT_LEAVE: break;
-    }
-    return true;
+    return convert(rule, PLACEHOLDER, directory, now_ns, content);
 }

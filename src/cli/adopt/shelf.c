@@ -136,13 +136,6 @@ static uint8_t *make_id(const struct adopt_shelf *shelf, const char *path, size_
     return NULL;
 }
 
-static void release(ingot_buffer_t *buffer)
-{
-    if (buffer->release != NULL)
-        buffer->release(buffer);
-    *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
-}
-
 bool adopt_shelf_load(const struct adopt_shelf *shelf, const char *path, ingot_buffer_t *value)
 {
     size_t size = 0;
@@ -151,7 +144,7 @@ bool adopt_shelf_load(const struct adopt_shelf *shelf, const char *path, ingot_b
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
     const bool is_loaded = id != NULL && ingot_storage_load(shelf->storage, size, id, &blob) == INGOT_SUCCESS &&
                            ingot_artifact_unpack(size, id, &blob, value) == INGOT_SUCCESS;
-    release(&blob);
+    store_release_blob(&blob);
     free(id);
     return is_loaded;
 }
@@ -170,7 +163,7 @@ bool adopt_shelf_store(const struct adopt_shelf *shelf, const char *path, size_t
     if (status != INGOT_SUCCESS)
         (void)fprintf(stderr, "ingot run: --adopt %s: \"%s\" was not stored: %s\n", shelf->kind->name, path,
                       ingot_last_error_detail());
-    release(&blob);
+    store_release_blob(&blob);
     free(id);
     return status == INGOT_SUCCESS;
 }

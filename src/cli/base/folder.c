@@ -1,5 +1,5 @@
 /*
- * folder.c - creates and removes folders through descriptors; see folder.h.
+ * folder.c - opens, creates and removes folders through descriptors; see folder.h.
  */
 #include "cli/base/folder.h"
 
@@ -15,7 +15,8 @@
 
 enum { MAX_DEPTH = 16 };
 
-int folder_open_parent(const char *path, const char **name)
+/* Opens the folder in which an object is, and sets *name to the object's name. */
+static int open_parent(const char *path, const char **name)
 {
     char *copy = memory_copy_text(path);
     size_t length = strlen(copy);
@@ -30,14 +31,81 @@ int folder_open_parent(const char *path, const char **name)
     return fd;
 }
 
-static int open_below(int at, const char *name)
+int folder_open(int at, const char *name, bool makes)
 {
+    if (makes && mkdirat(at, name, 0777) != 0 && errno != EEXIST)
+        return -1;
     return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
 int folder_make(int at, const char *name)
 {
-    return mkdirat(at, name, 0777) == 0 ? open_below(at, name) : -1;
+    return mkdirat(at, name, 0777) == 0 ? folder_open(at, name, false) : -1;
+}
+
+int folder_open_output(const char *path)
+{
+    const char *name;
+    const int parent = open_parent(path, &name);
+    int fd = parent < 0 ? -1 : folder_make(parent, name);
+    if (parent >= 0 && fd < 0 && (errno == EEXIST || name[0] == '\0'))
+        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* it is the user's own choice, even if it is a link */
+    const int error = errno;
+    if (parent >= 0)
+        (void)close(parent);
+    errno = error;
+    return fd;
+}
+
+bool folder_is_dot(const char *name)
+{
+    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+bool folder_is_path_below(const char *path)
+{
+    if (path[0] == '\0' || path[0] == '/' || path[strlen(path) - 1] == '/')
+        return false;
+    for (const char *part = path; part != NULL;) {
+        const size_t size = strcspn(part, "/");
+        if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && part[0] == '.' && part[1] == '.'))
+            return false;
+        part = part[size] == '/' ? part + size + 1 : NULL;
+    }
+    return true;
+}
+
+int folder_open_below(int directory, const char *path, bool makes, const char **name)
+{
+    errno = EINVAL;
+    if (!folder_is_path_below(path))
+        return -1;
+    char *copy = memory_copy_text(path);
+    char *at = copy;
+    int fd = folder_open(directory, ".", false);
+    for (char *slash = strchr(at, '/'); fd >= 0 && slash != NULL; slash = strchr(at, '/')) {
+        *slash = '\0';
+        const int below = folder_open(fd, at, makes);
+        (void)close(fd);
+        fd = below;
+        at = slash + 1;
+    }
+    *name = path + (at - copy);
+    free(copy);
+    return fd;
+}
+
+bool folder_write(int fd, size_t size, const void *bytes)
+{
+    const char *rest = bytes;
+    while (size != 0) {
+        const ssize_t written = write(fd, rest, size);
+        if (written < 0 && errno != EINTR)
+            return false;
+        rest += written > 0 ? written : 0;
+        size -= written > 0 ? (size_t)written : 0;
+    }
+    return true;
 }
 
 static bool is_own(int fd)
@@ -50,11 +118,6 @@ static bool is_own(int fd)
     return about.st_uid == geteuid();
 }
 
-static bool is_dot(const char *name)
-{
-    return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
-}
-
 /* Removes what is in the folder. Closes `fd`. */
 static bool remove_content(int fd, unsigned depth)
 {
@@ -62,9 +125,9 @@ static bool remove_content(int fd, unsigned depth)
     bool is_empty = stream != NULL;
     const struct dirent *item;
     while (is_empty && (item = readdir(stream)) != NULL) {
-        if (is_dot(item->d_name) || unlinkat(fd, item->d_name, 0) == 0)
+        if (folder_is_dot(item->d_name) || unlinkat(fd, item->d_name, 0) == 0)
             continue;
-        const int below = errno == EISDIR || errno == EPERM ? open_below(fd, item->d_name) : -1;
+        const int below = errno == EISDIR || errno == EPERM ? folder_open(fd, item->d_name, false) : -1;
         is_empty = below >= 0 && remove_content(below, depth + 1) && unlinkat(fd, item->d_name, AT_REMOVEDIR) == 0;
     }
     const int error = errno;
@@ -79,10 +142,10 @@ static bool remove_content(int fd, unsigned depth)
 bool folder_remove(const char *path)
 {
     const char *name;
-    const int parent = folder_open_parent(path, &name);
+    const int parent = open_parent(path, &name);
     if (parent < 0)
         return false;
-    const int fd = open_below(parent, name);
+    const int fd = folder_open(parent, name, false);
     const bool is_removed = fd >= 0 && remove_content(fd, 0) && unlinkat(parent, name, AT_REMOVEDIR) == 0;
     const int error = errno;
     (void)close(parent);

@@ -1,16 +1,33 @@
 /*
- * folder.h - creates and removes folders through descriptors, so that another user who can write to the folder around
- * them cannot lead the tool elsewhere by a link.
+ * folder.h - opens, creates and removes folders through descriptors, so that another user who can write to the folder
+ * around them cannot lead the tool elsewhere by a link.
+ *
+ * Functions that return a descriptor return -1 and set errno on failure.
  */
 #ifndef INGOT_CLI_BASE_FOLDER_H
 #define INGOT_CLI_BASE_FOLDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* Opens the folder in which an object is, and sets *name to the object's name. Returns -1 and sets errno on failure. */
-int folder_open_parent(const char *path, const char **name);
-/* Creates a folder and opens it. Fails if it exists. Returns -1 and sets errno on failure. */
+/* Creates a folder and opens it. Fails if it exists. */
 int folder_make(int at, const char *name);
+/* Opens a folder that is not a link. Creates it if it is missing and `makes` is true. */
+int folder_open(int at, const char *name, bool makes);
+/* Opens a folder that the user has named, which may be a link. Creates it if it is missing. */
+int folder_open_output(const char *path);
+
+/* True for "." and "..". */
+bool folder_is_dot(const char *name);
+/* True if a relative path leads to a file below the folder from which it starts. */
+bool folder_is_path_below(const char *path);
+/* Opens the folder of a file below a directory, and sets *name to the file's name, which is in `path`. Creates missing
+ * folders if `makes` is true. Sets errno to EINVAL if the path does not lead below the directory. */
+int folder_open_below(int directory, const char *path, bool makes, const char **name);
+
+/* Writes all bytes to a file. Returns false and sets errno on failure. */
+bool folder_write(int fd, size_t size, const void *bytes);
+
 /* Removes a folder of this user and everything in it, without following links. Returns false and sets errno if
  * something is left. */
 bool folder_remove(const char *path);

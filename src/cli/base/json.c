@@ -48,6 +48,18 @@ void json_add_text(cJSON *object, const char *name, const char *text)
         (void)cJSON_AddStringToObject(object, name, text);
 }
 
+cJSON *json_describe(ingot_status_t (*describe)(size_t size, const uint8_t *bytes, size_t *text_size, char *text),
+                     size_t size, const uint8_t *bytes)
+{
+    size_t text_size = 0;
+    if (describe(size, bytes, &text_size, NULL) != INGOT_SUCCESS)
+        return NULL;
+    char *text = memory_get(text_size);
+    cJSON *json = describe(size, bytes, &text_size, text) == INGOT_SUCCESS ? cJSON_Parse(text) : NULL;
+    free(text);
+    return json;
+}
+
 static void print_and_delete(cJSON *json, char *text, const char *end)
 {
     (void)fputs(text, stdout);

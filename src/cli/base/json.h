@@ -5,6 +5,7 @@
 #define INGOT_CLI_BASE_JSON_H
 
 #include <cjson/cJSON.h>
+#include <ingot/ingot.h>
 #include <stdint.h>
 
 /* Must be called before any cJSON function. Afterwards, functions that create or add values never return NULL. */
@@ -15,6 +16,9 @@ void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns);
 uint64_t json_get_u64(const cJSON *object, const char *name);
 /* Adds a string. If `text` is NULL, adds null. */
 void json_add_text(cJSON *object, const char *name, const char *text);
+/* Returns what a function of the library that describes bytes as JSON says about them, or NULL on failure. */
+cJSON *json_describe(ingot_status_t (*describe)(size_t size, const uint8_t *bytes, size_t *text_size, char *text),
+                     size_t size, const uint8_t *bytes);
 /* Prints the value and deletes it. */
 void json_print(cJSON *json);
 /* Prints an item of a list on one line, without a line end, and deletes it. The list is never entirely in memory. */

@@ -1,5 +1,5 @@
 /*
- * units.c - formats and parses sizes, ages and times; see units.h.
+ * units.c - formats sizes, ages and times; see units.h.
  */
 #include "cli/base/units.h"
 
@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "util/nanoseconds.h"
-#include "util/quantity.h"
 
 const char *units_bytes(uint64_t bytes, char text[UNITS_TEXT_SIZE])
 {
@@ -77,11 +76,4 @@ uint64_t units_now_ns(void)
     struct timespec now = {0, 0};
     (void)clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
-bool units_parse_age(const char *text, uint64_t *seconds)
-{
-    static const struct quantity_unit units[] = {{"s", 1},     {"m", 60},        {"h", 3600},
-                                                 {"d", 86400}, {"w", 7 * 86400}, {NULL, 0}};
-    return quantity_read(text, 0, units, seconds);
 }

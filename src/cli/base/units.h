@@ -1,10 +1,9 @@
 /*
- * units.h - formats and parses sizes, ages and times.
+ * units.h - formats sizes, ages and times.
  */
 #ifndef INGOT_CLI_BASE_UNITS_H
 #define INGOT_CLI_BASE_UNITS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum { UNITS_TEXT_SIZE = 48 };
@@ -18,8 +17,5 @@ const char *units_duration(uint64_t duration_ns, char text[UNITS_TEXT_SIZE]);
 /* Formats a time: "2026-03-01T12:30:05Z". */
 const char *units_time(uint64_t since_epoch_ns, char text[UNITS_TEXT_SIZE]);
 uint64_t units_now_ns(void);
-
-/* Parses an age: "90s", "15m", "12h", "30d", "4w". */
-bool units_parse_age(const char *text, uint64_t *seconds);
 
 #endif

@@ -10,11 +10,12 @@
 
 #include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
+#include "util/hex.h"
 
 const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE])
 {
-    for (size_t i = 0; i < INGOT_RECIPE_KEY_SIZE; ++i)
-        (void)snprintf(text + 2 * i, 3, "%02x", key[i]);
+    hex_put(text, INGOT_RECIPE_KEY_SIZE, key);
+    text[PLAN_KEY_TEXT_SIZE - 1] = '\0';
     return text;
 }
 
@@ -42,6 +43,27 @@ int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, co
     return EXIT_DONE;
 }
 
+int plan_find_program(ingot_recipe_t recipe, const char *digits, ingot_recipe_program_t *program)
+{
+    ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
+    char key[PLAN_KEY_TEXT_SIZE];
+    size_t match_count = 0;
+    (void)ingot_recipe_get_summary(recipe, &summary);
+    for (uint64_t i = 0; i < summary.program_count && match_count < 2; ++i) {
+        ingot_recipe_program_t each = INGOT_RECIPE_PROGRAM_INIT;
+        if (ingot_recipe_get_program(recipe, (size_t)i, &each) != INGOT_SUCCESS ||
+            strncmp(plan_key_text(each.key, key), digits, strlen(digits)) != 0)
+            continue;
+        *program = each;
+        ++match_count;
+    }
+    if (match_count == 1)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "ingot: %s with a key that begins with %s\n",
+                  match_count == 0 ? "there is no program" : "there are several programs", digits);
+    return EXIT_FINDING;
+}
+
 static void add_programs(struct plan *plan, ingot_recipe_t recipe, uint64_t count)
 {
     for (uint64_t i = 0; i < count; ++i) {
@@ -57,8 +79,6 @@ void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summa
 {
     plan->recipes = memory_grow(plan->recipes, plan->recipe_count, sizeof(*plan->recipes));
     plan->recipes[plan->recipe_count++] = recipe;
-    plan->damaged_count += summary->damaged_count;
-    plan->torn_bytes += summary->torn_bytes;
     add_programs(plan, recipe, summary->program_count);
 }
 

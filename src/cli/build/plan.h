@@ -28,9 +28,7 @@ struct plan {
     size_t recipe_count;
     struct plan_program *programs; /* each key once, the most expensive first */
     size_t program_count;
-    size_t repeated_count;  /* duplicates from other files, which plan_open puts behind the programs */
-    uint64_t damaged_count; /* of all files */
-    uint64_t torn_bytes;
+    size_t repeated_count; /* duplicates from other files, which plan_open puts behind the programs */
 };
 
 /* Reads the files. trust: the policy for the files' seals; NULL: no policy. Prints a message for damaged records.
@@ -48,6 +46,9 @@ void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path);
 /* Opens one recipe. Prints a message if that fails or if the recipe is damaged. Returns the codes of plan_open. */
 int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, const char *path,
                      const ingot_persist_trust_t *trust);
+/* Finds the only program whose key begins with these hexadecimal digits. If there are none or several, prints a message
+ * and returns EXIT_FINDING. */
+int plan_find_program(ingot_recipe_t recipe, const char *digits, ingot_recipe_program_t *program);
 /* Writes a key in hexadecimal digits. */
 const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE]);
 

@@ -12,17 +12,16 @@
 #include "cli/base/text.h"
 #include "cli/base/units.h"
 
-static const char *const outcome_names[OUTCOME_COUNT] = {
-    [OUTCOME_BUILT] = "built",         [OUTCOME_PRESENT] = "present", [OUTCOME_FAILED] = "failed",
-    [OUTCOME_UNSTORED] = "not_stored", [OUTCOME_CRASHED] = "crashed", [OUTCOME_TIMED_OUT] = "timed_out",
-    [OUTCOME_TOO_LARGE] = "too_large"};
-static const char *const outcome_words[OUTCOME_COUNT] = {[OUTCOME_BUILT] = "built",
-                                                         [OUTCOME_PRESENT] = "present",
-                                                         [OUTCOME_FAILED] = "failed",
-                                                         [OUTCOME_UNSTORED] = "not stored",
-                                                         [OUTCOME_CRASHED] = "crashed the worker",
-                                                         [OUTCOME_TIMED_OUT] = "ran out of time",
-                                                         [OUTCOME_TOO_LARGE] = "ran out of memory"};
+static const struct {
+    const char *name; /* in JSON */
+    const char *words;
+} outcomes[OUTCOME_COUNT] = {[OUTCOME_BUILT] = {"built", "built"},
+                             [OUTCOME_PRESENT] = {"present", "present"},
+                             [OUTCOME_FAILED] = {"failed", "failed"},
+                             [OUTCOME_UNSTORED] = {"not_stored", "not stored"},
+                             [OUTCOME_CRASHED] = {"crashed", "crashed the worker"},
+                             [OUTCOME_TIMED_OUT] = {"timed_out", "ran out of time"},
+                             [OUTCOME_TOO_LARGE] = {"too_large", "ran out of memory"}};
 
 void report_init(struct report *report, bool is_json, bool is_stale)
 {
@@ -126,7 +125,7 @@ void report_result(struct report *report, const ingot_recipe_program_t *facts, c
     report->done_cost_ns += facts->build_time_ns;
     report->build_ns += result->outcome == OUTCOME_BUILT ? result->build_ns : 0;
     if (result->outcome != OUTCOME_BUILT && result->outcome != OUTCOME_PRESENT)
-        tell_problem(report, facts, device, outcome_names[result->outcome], outcome_words[result->outcome],
+        tell_problem(report, facts, device, outcomes[result->outcome].name, outcomes[result->outcome].words,
                      result->text);
 }
 
@@ -175,7 +174,7 @@ static void print_json(struct report *report, bool is_interrupted, const uint64_
     (void)cJSON_AddItemToObject(json, "devices", report->devices);
     json_add_u64(json, "jobs", report->job_count);
     for (size_t i = 0; i < OUTCOME_COUNT; ++i)
-        json_add_u64(json, outcome_names[i], report->counts[i]);
+        json_add_u64(json, outcomes[i].name, report->counts[i]);
     json_add_u64(json, "not_recordable", report->unrecorded_count);
     json_add_u64(json, "without_device", report->without_device_count);
     if (report->is_stale)
@@ -197,7 +196,7 @@ static void print_text(const struct report *report, bool is_interrupted, const u
                  report->is_stale ? "up to date" : "present");
     for (size_t i = OUTCOME_FAILED; i < OUTCOME_COUNT; ++i) {
         if (report->counts[i] != 0)
-            (void)printf(", %" PRIu64 " %s", report->counts[i], outcome_words[i]);
+            (void)printf(", %" PRIu64 " %s", report->counts[i], outcomes[i].words);
     }
     if (report->unrecorded_count != 0)
         (void)printf(", %" PRIu64 " not recordable", report->unrecorded_count);

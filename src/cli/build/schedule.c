@@ -179,7 +179,8 @@ static void make_tasks(struct schedule *schedule)
     memset(is_chosen, 0, schedule->device_count * sizeof(bool));
     if (calls->choose(schedule->device_count, schedule->devices, is_chosen, calls->user)) {
         tasks_make(&schedule->tasks, schedule->setup->plan, schedule->device_count, schedule->devices, is_chosen);
-        calls->begin(schedule->tasks.count, schedule->tasks.cost_ns, calls->user);
+        if (calls->begin != NULL)
+            calls->begin(schedule->tasks.count, schedule->tasks.cost_ns, calls->user);
     } else {
         schedule->code = EXIT_FAILED;
     }
@@ -290,7 +291,8 @@ int schedule_run(const struct worker_setup *setup, const struct schedule_limits 
     while (!is_done(&schedule)) {
         employ(&schedule);
         wait_for_workers(&schedule);
-        calls->tick(calls->user);
+        if (calls->tick != NULL)
+            calls->tick(calls->user);
         if (interrupt_seen())
             schedule.code = EXIT_INTERRUPTED;
     }

@@ -19,7 +19,7 @@ struct schedule_limits {
     uint64_t memory_bytes;
 };
 
-/* Functions that are called in the tool's own process. */
+/* Functions that are called in the tool's own process. `begin` and `tick` may be NULL. */
 struct schedule_calls {
     /* Called when the devices are known; `texts` are their texts. Sets is_chosen for the devices that programs are
      * built for. If there is nothing to build, prints a message and returns false. */

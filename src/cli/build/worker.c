@@ -14,7 +14,7 @@
 
 #include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
-#include "cli/build/device/backends.h"
+#include "cli/build/device/device.h"
 #include "cli/build/message.h"
 #include "cli/store/store.h"
 
@@ -52,21 +52,16 @@ static void fail(struct message *result, enum outcome outcome, ingot_status_t st
     set_text(result, text);
 }
 
-static bool open_context(struct worker *worker, uint32_t number, struct message *result)
+static ingot_status_t open_context(struct worker *worker, uint32_t number)
 {
     const ingot_cache_capacity_t capacity = {.struct_size = sizeof(capacity), .flags = INGOT_CACHE_OFF};
     ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
-    char reason[DEVICE_REASON_SIZE] = "";
+    const struct device *device = &worker->devices.items[number];
     info.cache_capacity = &capacity; /* each program is requested once */
     info.on_event = note_event;
     info.on_event_user = worker;
-    if (worker->contexts[number] != NULL)
-        return true;
-    if (backends_open_device(&worker->devices.items[number], &info, &worker->contexts[number], reason))
-        return true;
-    result->outcome = OUTCOME_FAILED;
-    set_text(result, reason);
-    return false;
+    return worker->contexts[number] != NULL ? INGOT_SUCCESS
+                                            : device->backend->open(device, &info, &worker->contexts[number]);
 }
 
 /* True if the store has an intact blob for the descriptor. */
@@ -79,8 +74,7 @@ static bool is_stored(const struct worker *worker, const_ingot_program_desc_t de
         ingot_storage_load(worker->store, size, id, &blob) != INGOT_SUCCESS)
         return false;
     *blob_bytes = blob.size;
-    if (blob.release != NULL)
-        blob.release(&blob);
+    store_release_blob(&blob);
     return true;
 }
 
@@ -130,10 +124,10 @@ static void build(struct worker *worker, struct message *result)
 {
     const struct plan_program *program = &worker->setup->plan->programs[result->program];
     ingot_program_desc_t desc = NULL;
-    if (!open_context(worker, result->device, result))
-        return;
-    ingot_status_t status =
-        ingot_recipe_desc_create(&desc, program->recipe, program->index, worker->contexts[result->device], 0, NULL);
+    ingot_status_t status = open_context(worker, result->device);
+    if (status == INGOT_SUCCESS)
+        status =
+            ingot_recipe_desc_create(&desc, program->recipe, program->index, worker->contexts[result->device], 0, NULL);
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_is_cacheable(desc, NULL);
     if (status == INGOT_SUCCESS && !is_wanted(worker, program, desc))
@@ -161,11 +155,10 @@ static bool open_store(struct worker *worker)
 static void list_devices(struct worker *worker)
 {
     const struct plan *plan = worker->setup->plan;
-    const char *backend;
-    for (size_t i = 0; (backend = backends_name(i)) != NULL; ++i) {
+    for (size_t i = 0; device_backends[i] != NULL; ++i) {
         for (size_t j = 0; j < plan->program_count; ++j) {
-            if (strcmp(plan->programs[j].facts.backend, backend) == 0) {
-                backends_add_devices(&worker->devices, i);
+            if (strcmp(plan->programs[j].facts.backend, device_backends[i]->name) == 0) {
+                device_backends[i]->add_all(&worker->devices);
                 break;
             }
         }

@@ -105,8 +105,7 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
         status = ingot_persist_load_sealed_entry(extraction->bundle, entry, &blob);
     if (status == INGOT_SUCCESS)
         status = ingot_persist_store_sealed(extraction->store, entry->id_size, entry->id, blob.size, blob.bytes);
-    if (blob.release != NULL)
-        blob.release(&blob);
+    store_release_blob(&blob);
     extraction->entry_count += status == INGOT_SUCCESS;
     if (status != INGOT_SUCCESS && extraction->status == INGOT_SUCCESS)
         (void)store_failed("extracting an entry", status);

@@ -145,24 +145,47 @@ static ingot_status_t remove_first(const struct evicting *evicting, bool is_by_u
     return status;
 }
 
-static int evict_kind(struct evicting *evicting)
+static ingot_status_t evict_kind(struct evicting *evicting, uint64_t *count, uint64_t *bytes)
+{
+    const bool is_by_use = is_lru(evicting);
+    if (evicting->entry_count > 1)
+        qsort(evicting->entries, evicting->entry_count, sizeof(*evicting->entries), is_by_use ? by_use : by_creation);
+    return remove_first(evicting, is_by_use, count, bytes);
+}
+
+/* ---- all entries ---- */
+
+static ingot_status_t evict_all(struct evicting *evicting, uint64_t *count, uint64_t *bytes)
+{
+    struct progress progress;
+    progress_init(&progress, "examining");
+    evicting->limits.on_progress = progress_follow_upkeep;
+    evicting->limits.user = &progress;
+    ingot_status_t status = ingot_persist_evict(evicting->storage, &evicting->limits, count, bytes);
+    if (status == INGOT_SUCCESS && evicting->is_to_clear && !interrupt_seen())
+        status = ingot_persist_clear(evicting->storage); /* also removes the recipes that the store keeps */
+    progress_fini(&progress);
+    return status == INGOT_BUSY && interrupt_seen() ? INGOT_SUCCESS : status;
+}
+
+/* ---- the commands ---- */
+
+static int evict(struct evicting *evicting)
 {
     uint64_t count = 0;
     uint64_t bytes = 0;
-    const bool is_by_use = is_lru(evicting);
     int code = store_open(&evicting->storage, &evicting->common, STORE_WRITE, order_of(evicting));
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();
-    code = entry_visit_all(evicting->storage, note_of_kind, evicting);
+    if (evicting->kind != NULL)
+        code = entry_visit_all(evicting->storage, note_of_kind, evicting);
     if (code == EXIT_DONE) {
-        if (evicting->entry_count > 1)
-            qsort(evicting->entries, evicting->entry_count, sizeof(*evicting->entries),
-                  is_by_use ? by_use : by_creation);
-        const ingot_status_t status = remove_first(evicting, is_by_use, &count, &bytes);
-        code = status != INGOT_SUCCESS ? store_failed("evicting", status)
-               : interrupt_seen()      ? EXIT_INTERRUPTED
-                                       : EXIT_DONE;
+        const ingot_status_t status =
+            evicting->kind != NULL ? evict_kind(evicting, &count, &bytes) : evict_all(evicting, &count, &bytes);
+        code = interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
+        if (status != INGOT_SUCCESS)
+            code = store_failed("evicting", status);
         print(evicting, status, count, bytes);
     }
     for (size_t i = 0; i < evicting->entry_count; ++i)
@@ -170,36 +193,6 @@ static int evict_kind(struct evicting *evicting)
     free(evicting->entries);
     ingot_storage_release(evicting->storage);
     return code;
-}
-
-/* ---- all entries ---- */
-
-static int evict(struct evicting *evicting)
-{
-    uint64_t entry_count = 0;
-    uint64_t bytes = 0;
-    ingot_storage_t storage = NULL;
-    struct progress progress;
-
-    const int code = store_open(&storage, &evicting->common, STORE_WRITE, order_of(evicting));
-    if (code != EXIT_DONE)
-        return code;
-    interrupt_catch();
-    progress_init(&progress, "examining");
-    evicting->limits.on_progress = progress_follow_upkeep;
-    evicting->limits.user = &progress;
-    ingot_status_t status = ingot_persist_evict(storage, &evicting->limits, &entry_count, &bytes);
-    if (status == INGOT_SUCCESS && evicting->is_to_clear && !interrupt_seen())
-        status = ingot_persist_clear(storage); /* also removes the recipes that the store keeps */
-    progress_fini(&progress);
-    if (status == INGOT_BUSY && interrupt_seen())
-        status = INGOT_SUCCESS;
-    int result = interrupt_seen() ? EXIT_INTERRUPTED : EXIT_DONE;
-    if (status != INGOT_SUCCESS)
-        result = store_failed("evicting", status);
-    print(evicting, status, entry_count, bytes);
-    ingot_storage_release(storage);
-    return result;
 }
 
 /* Returns a limit as ingot_persist_evict takes it, which is 0 if nothing may remain. A limit that was not given does
@@ -220,7 +213,7 @@ static int run_evict(void *values)
     evicting->limits.max_bytes = limit_of(evicting->max_size, 1);
     evicting->limits.max_entries = limit_of(evicting->max_entries, 1);
     evicting->limits.max_age_ms = limit_of(evicting->max_age_ns, NS_PER_MS);
-    return evicting->kind != NULL ? evict_kind(evicting) : evict(evicting);
+    return evict(evicting);
 }
 
 static int run_clear(void *values)

@@ -301,8 +301,7 @@ static int judge(struct explaining *explaining)
         json_print(to_json(explaining, comparison, is_hit ? "hit" : "miss", detail));
     else
         print_text(explaining, comparison, is_hit ? "hit" : "miss", detail);
-    if (blob.release != NULL)
-        blob.release(&blob);
+    store_release_blob(&blob);
     return is_hit ? EXIT_DONE : EXIT_FINDING;
 }
 

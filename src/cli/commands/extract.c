@@ -14,11 +14,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
+#include "cli/base/folder.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
@@ -62,75 +62,31 @@ static int fail(const char *doing, const char *name)
     return EXIT_FAILED;
 }
 
-/* True if a part with this name may be written below a folder. */
-static bool is_safe(const char *name)
-{
-    if (name[0] == '\0' || name[0] == '/' || name[strlen(name) - 1] == '/')
-        return false;
-    for (const char *part = name; part != NULL;) {
-        const size_t size = strcspn(part, "/");
-        if (size == 0 || (size == 1 && part[0] == '.') || (size == 2 && part[0] == '.' && part[1] == '.'))
-            return false;
-        part = part[size] == '/' ? part + size + 1 : NULL;
-    }
-    return true;
-}
-
-static int open_folder(int at, const char *name)
-{
-    if (mkdirat(at, name, 0777) != 0 && errno != EEXIST)
-        return -1;
-    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
 /* Creates the folders above a part and the file itself. Returns its descriptor, or -1. */
 static int create_file(int folder, const char *name)
 {
-    char *path = memory_copy_text(name);
-    char *file = path;
-    int at = dup(folder);
-    for (char *slash = strchr(file, '/'); at >= 0 && slash != NULL; slash = strchr(file, '/')) {
-        *slash = '\0';
-        const int next = open_folder(at, file);
-        (void)close(at);
-        at = next;
-        file = slash + 1;
-    }
+    const char *file = NULL;
+    const int at = folder_open_below(folder, name, true, &file);
     const int fd = at >= 0 ? openat(at, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
     const int error = errno;
     if (at >= 0)
         (void)close(at);
-    free(path);
     errno = error;
     return fd;
 }
 
-static int write_all(int fd, size_t size, const uint8_t *bytes, const char *name)
-{
-    while (size != 0) {
-        const ssize_t written = write(fd, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return fail("writing", name);
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return EXIT_DONE;
-}
-
 static int write_part(int folder, const char *name, size_t size, const uint8_t *bytes)
 {
-    if (!is_safe(name)) {
+    if (!folder_is_path_below(name)) {
         errno = EINVAL;
         (void)fail("left out the part", name);
         return EXIT_FINDING;
     }
     const int fd = create_file(folder, name);
-    int code = fd >= 0 ? write_all(fd, size, bytes, name) : fail("creating", name);
-    if (fd >= 0 && close(fd) != 0 && code == EXIT_DONE)
-        code = fail("writing", name);
-    return code;
+    if (fd < 0)
+        return fail("creating", name);
+    const bool is_written = folder_write(fd, size, bytes);
+    return close(fd) == 0 && is_written ? EXIT_DONE : fail("writing", name);
 }
 
 /* ---- artifacts ---- */
@@ -157,15 +113,13 @@ static int write_parts(struct extracting *extracting, int folder, const ingot_bu
 static int open_output(const struct extracting *extracting, const ingot_persist_entry_t *facts)
 {
     char name[ENTRY_NAME_SIZE];
-    const int output = mkdir(extracting->output, 0777) == 0 || errno == EEXIST
-                           ? open(extracting->output, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-                           : -1;
+    const int output = folder_open_output(extracting->output);
     if (output < 0 || !extracting->has_folders)
         return output;
     entry_name(facts, name);
     for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(name, '/'))
         *slash = '-';
-    const int folder = open_folder(output, name);
+    const int folder = folder_open(output, name, true);
     const int error = errno;
     (void)close(output);
     errno = error;
@@ -187,8 +141,7 @@ static int extract_entry(struct extracting *extracting, const ingot_persist_entr
     ingot_status_t status = ingot_persist_load_entry(extracting->storage, facts, &blob);
     if (status == INGOT_SUCCESS)
         status = ingot_artifact_unpack(facts->id_size, facts->id, &blob, &value);
-    if (blob.release != NULL)
-        blob.release(&blob);
+    store_release_blob(&blob);
     if (status != INGOT_SUCCESS)
         return refuse(facts, status);
     const int folder = open_output(extracting, facts);

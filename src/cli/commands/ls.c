@@ -26,16 +26,19 @@
 enum { MOST_SHOWN = 60 }; /* bytes of options */
 
 struct row {
-    struct entry entry; /* without its id */
-    struct id_view id;  /* without its fields */
-    char *title;        /* from the blob, or NULL: what people know the entry by */
-    char *source_name;  /* from the blob, or NULL; for an artifact, its label */
-    char *options;      /* a list of what may differ between programs of one name, or NULL (difference.h) */
-    char *difference;   /* the options that other rows of this name do not have, or NULL */
-    uint64_t build_ns;  /* from the blob; 0: unknown */
+    struct entry entry;   /* without its id */
+    struct id_view id;    /* without its fields */
+    char *title;          /* from the blob, or NULL: what people know the entry by */
+    char *source_name;    /* from the blob, or NULL; for an artifact, its label */
+    char *options;        /* a list of what may differ between programs of one name, or NULL (difference.h) */
+    char *difference;     /* the options that other rows of this name do not have, or NULL */
+    uint64_t build_ns;    /* from the blob; 0: unknown */
+    uint64_t sort_number; /* the rows with the largest number come first, then those with the first text */
+    const char *sort_text;
 };
 
-typedef int (*compare_rows)(const void *a, const void *b);
+/* The words of --sort, in their order. */
+enum order { BY_CREATION, BY_USE, BY_SIZE, BY_NAME, BY_DEVICE, BY_DRIVER, BY_SOURCE };
 
 struct listing {
     struct common_options common;
@@ -44,7 +47,7 @@ struct listing {
     const char *device;
     const char *driver;
     const char *source;
-    unsigned order; /* 0: the first one; otherwise its position in `orders`, from 1 */
+    unsigned order; /* the position of the word of --sort, from 1; 0: not given */
     bool is_reverse;
     bool is_names_only;
     struct row *rows;
@@ -61,60 +64,33 @@ static int compare_text(const char *a, const char *b)
     return strcmp(a != NULL ? a : "", b != NULL ? b : "");
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
-    const ingot_persist_entry_t *x = &((const struct row *)a)->entry.facts;
-    const ingot_persist_entry_t *y = &((const struct row *)b)->entry.facts;
-    int order = strcmp(x->name_space, y->name_space);
+    const struct row *x = a;
+    const struct row *y = b;
+    int order = compare_u64(y->sort_number, x->sort_number);
     if (order == 0)
-        order = compare_u64(x->bucket, y->bucket);
-    return order != 0 ? order : compare_u64(x->number, y->number);
+        order = compare_text(x->sort_text, y->sort_text);
+    if (order == 0)
+        order = strcmp(x->entry.facts.name_space, y->entry.facts.name_space);
+    if (order == 0)
+        order = compare_u64(x->entry.facts.bucket, y->entry.facts.bucket);
+    return order != 0 ? order : compare_u64(x->entry.facts.number, y->entry.facts.number);
 }
 
-/* Compares by one value of both rows, and then by name. */
-static int then_by_name(int order, const void *a, const void *b)
+/* Sets what a row is sorted by, before its name. */
+static void set_sort_key(struct row *row, enum order order)
 {
-    return order != 0 ? order : by_name(a, b);
+    switch (order) {
+    case BY_CREATION: row->sort_number = row->entry.facts.created_ns; break;
+    case BY_USE: row->sort_number = row->entry.facts.last_use_ns; break;
+    case BY_SIZE: row->sort_number = row->entry.facts.bytes; break;
+    case BY_NAME: break;
+    case BY_DEVICE: row->sort_text = row->id.devices; break;
+    case BY_DRIVER: row->sort_text = row->id.drivers; break;
+    case BY_SOURCE: row->sort_text = row->id.sources; break;
+    }
 }
-
-static int by_size(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    return then_by_name(compare_u64(y->entry.facts.bytes, x->entry.facts.bytes), a, b);
-}
-
-static int by_creation(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    return then_by_name(compare_u64(y->entry.facts.created_ns, x->entry.facts.created_ns), a, b);
-}
-
-static int by_use(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    return then_by_name(compare_u64(y->entry.facts.last_use_ns, x->entry.facts.last_use_ns), a, b);
-}
-
-static int by_device(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    return then_by_name(compare_text(x->id.devices, y->id.devices), a, b);
-}
-
-static int by_driver(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    return then_by_name(compare_text(x->id.drivers, y->id.drivers), a, b);
-}
-
-static int by_source(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-    return then_by_name(compare_text(x->id.sources, y->id.sources), a, b);
-}
-
-/* In the order of the words of --sort. */
-static const compare_rows orders[] = {by_creation, by_use, by_size, by_name, by_device, by_driver, by_source};
 
 static const struct command_option ls_options[] = {
     {"kind", 'k', VALUE_TEXT, "KIND", offsetof(struct listing, kind),
@@ -247,8 +223,10 @@ static void compare_all(const struct listing *listing)
 static void sort_rows(struct listing *listing)
 {
     const size_t count = listing->row_count;
+    for (size_t i = 0; i < count; ++i)
+        set_sort_key(&listing->rows[i], listing->order != 0 ? (enum order)(listing->order - 1) : BY_CREATION);
     if (count > 1)
-        qsort(listing->rows, count, sizeof(*listing->rows), orders[listing->order != 0 ? listing->order - 1 : 0]);
+        qsort(listing->rows, count, sizeof(*listing->rows), compare_rows);
     for (size_t i = 0; listing->is_reverse && i < count / 2; ++i) {
         const struct row row = listing->rows[i];
         listing->rows[i] = listing->rows[count - 1 - i];
@@ -263,11 +241,7 @@ static void print_json(const struct listing *listing)
         const struct row *row = &listing->rows[i];
         char *options = difference_from(row->options, NULL);
         cJSON *json = entry_to_json(&row->entry.facts);
-        json_add_text(json, "kind", id_kind(&row->id));
-        json_add_text(json, "backend", row->id.backend);
-        json_add_text(json, "device", row->id.devices);
-        json_add_text(json, "driver", row->id.drivers);
-        json_add_text(json, "source", row->id.sources);
+        id_add_to_json(json, &row->id);
         json_add_text(json, "name", row->title);
         json_add_text(json, "source_name", row->source_name);
         json_add_text(json, "options", options);

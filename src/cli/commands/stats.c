@@ -26,12 +26,17 @@ struct share {
 
 /* A store has few devices and drivers, so a list is enough. */
 struct shares {
-    const char *title;
     struct share *shares;
     size_t count;
 };
 
 enum { BY_NAMESPACE, BY_KIND, BY_BACKEND, BY_DEVICE, BY_DRIVER, BY_STATUS, GROUPING_COUNT };
+
+static const struct {
+    const char *title;
+    const char *name; /* in JSON */
+} groupings[GROUPING_COUNT] = {{"NAMESPACE", "by_namespace"}, {"KIND", "by_kind"},     {"BACKEND", "by_backend"},
+                               {"DEVICE", "by_device"},       {"DRIVER", "by_driver"}, {"STATUS", "by_status"}};
 
 struct summary {
     struct common_options common;
@@ -137,7 +142,7 @@ static void print_text(const struct summary *summary, const ingot_persist_count_
         const struct shares *shares = &summary->by[i];
         if (shares->count == 0)
             continue;
-        const struct table_column columns[] = {{"ENTRIES", true}, {"SIZE", true}, {shares->title, false}};
+        const struct table_column columns[] = {{"ENTRIES", true}, {"SIZE", true}, {groupings[i].title, false}};
         struct table table;
         table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
         for (size_t j = 0; j < shares->count; ++j) {
@@ -154,8 +159,6 @@ static void print_text(const struct summary *summary, const ingot_persist_count_
 
 static void print_json(const struct summary *summary, const ingot_persist_count_t *count)
 {
-    static const char *const names[GROUPING_COUNT] = {"by_namespace", "by_kind",   "by_backend",
-                                                      "by_device",    "by_driver", "by_status"};
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", summary->entry_count);
     json_add_u64(json, "bytes", summary->bytes);
@@ -169,7 +172,7 @@ static void print_json(const struct summary *summary, const ingot_persist_count_
     json_add_u64(json, "builds", count->builds);
     json_add_u64(json, "saved_ns", count->saved_ns);
     for (size_t i = 0; i < GROUPING_COUNT; ++i) {
-        cJSON *list = cJSON_AddArrayToObject(json, names[i]);
+        cJSON *list = cJSON_AddArrayToObject(json, groupings[i].name);
         for (size_t j = 0; j < summary->by[i].count; ++j) {
             const struct share *share = &summary->by[i].shares[j];
             cJSON *item = cJSON_CreateObject();
@@ -201,14 +204,11 @@ static int print(struct summary *summary, ingot_storage_t storage)
 
 static int run(void *values)
 {
-    static const char *const titles[GROUPING_COUNT] = {"NAMESPACE", "KIND", "BACKEND", "DEVICE", "DRIVER", "STATUS"};
     struct summary *summary = values;
     ingot_storage_t storage = NULL;
     int code = store_open(&storage, &summary->common, STORE_READ, NULL);
     if (code != EXIT_DONE)
         return code;
-    for (size_t i = 0; i < GROUPING_COUNT; ++i)
-        summary->by[i].title = titles[i];
     interrupt_catch();
     code = entry_visit_all(storage, add_entry, summary);
     if (code == EXIT_DONE)

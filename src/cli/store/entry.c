@@ -59,16 +59,8 @@ cJSON *entry_to_json(const ingot_persist_entry_t *facts)
 
 cJSON *entry_describe_blob(ingot_buffer_t *blob)
 {
-    size_t size = 0;
-    cJSON *json = NULL;
-    if (ingot_cache_blob_describe(blob->size, blob->bytes, &size, NULL) == INGOT_SUCCESS) {
-        char *text = memory_get(size);
-        if (ingot_cache_blob_describe(blob->size, blob->bytes, &size, text) == INGOT_SUCCESS)
-            json = cJSON_Parse(text);
-        free(text);
-    }
-    if (blob->release != NULL)
-        blob->release(blob);
+    cJSON *json = json_describe(ingot_cache_blob_describe, blob->size, blob->bytes);
+    store_release_blob(blob);
     return json;
 }
 

@@ -76,17 +76,12 @@ static void take_field(struct id_view *view, const cJSON *field, const char **so
 
 void id_read(struct id_view *view, size_t size, const uint8_t *id)
 {
-    size_t text_size = 0;
     const char *source_kind = "";
     const cJSON *field;
 
     memset(view, 0, sizeof(*view));
-    if (id == NULL || ingot_cache_blob_id_describe(size, id, &text_size, NULL) != INGOT_SUCCESS)
-        return;
-    char *text = memory_get(text_size);
-    if (ingot_cache_blob_id_describe(size, id, &text_size, text) == INGOT_SUCCESS)
-        view->fields = cJSON_Parse(text);
-    free(text);
+    if (id != NULL)
+        view->fields = json_describe(ingot_cache_blob_id_describe, size, id);
     cJSON_ArrayForEach(field, view->fields)
     {
         if (cJSON_IsString(field))

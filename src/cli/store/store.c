@@ -94,6 +94,13 @@ void store_tell_event(const ingot_event_t *event, void *unused)
         (void)fprintf(stderr, "ingot: %s\n", event->reason);
 }
 
+void store_release_blob(ingot_buffer_t *blob)
+{
+    if (blob->release != NULL)
+        blob->release(blob);
+    *blob = (ingot_buffer_t)INGOT_BUFFER_INIT;
+}
+
 /* Changes the settings of the environment to those of the tool. */
 static ingot_status_t adjust(ingot_persist_info_t *info, void *user)
 {

@@ -22,6 +22,9 @@ int store_open(ingot_storage_t *storage, const struct common_options *options, e
  * prints a message and returns EXIT_USAGE. */
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);
 
+/* Releases a blob, which may be empty. */
+void store_release_blob(ingot_buffer_t *blob);
+
 /* Prints what a storage could not do. A callback for events of storages. */
 void store_tell_event(const ingot_event_t *event, void *unused);
 

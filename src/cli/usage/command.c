@@ -10,7 +10,7 @@
 #include "cli/base/options.h"
 #include "cli/usage/nearest.h"
 
-/* Every command has these, and `run` has the last two. */
+/* Every command has these, and bare ones have only the last. */
 static const struct command_option common[] = {
     {"dir", 'd', VALUE_FOLDER, "DIR", offsetof(struct common_options, directory),
      .help = "The store. Default: INGOT_PERSIST_DIR, or $XDG_CACHE_HOME/ingot, or ~/.cache/ingot"},
@@ -20,7 +20,6 @@ static const struct command_option common[] = {
     {"json", 'j', VALUE_NONE, NULL, offsetof(struct common_options, is_json),
      .help = "Print one JSON value, with sizes in bytes and times in UTC"},
     {"help", 'h', VALUE_NONE, NULL, SIZE_MAX, .help = "Show this help"},
-    {"usage", 0, VALUE_NONE, NULL, SIZE_MAX, .flags = OPTION_HIDDEN, .help = "Show the synopsis"},
 };
 
 enum { COMMON_COUNT = sizeof(common) / sizeof(common[0]), FIRST_OF_BARE = 3 };

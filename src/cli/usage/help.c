@@ -65,13 +65,6 @@ static void print_part(const char *part)
     (void)printf(" %s", part);
 }
 
-void help_print_synopsis(const struct command *command)
-{
-    (void)fputs("Usage:", stdout);
-    help_synopsis(command, print_part);
-    (void)putchar('\n');
-}
-
 const char *help_text(const struct command_option *option, char text[HELP_TEXT_SIZE])
 {
     char expected[VALUE_EXPECTED_SIZE];
@@ -129,8 +122,9 @@ static void print_options(const struct command *command, bool is_common)
 
 void help_print(const struct command *command)
 {
-    help_print_synopsis(command);
-    (void)putchar('\n');
+    (void)fputs("Usage:", stdout);
+    help_synopsis(command, print_part);
+    (void)fputs("\n\n", stdout);
     print_wrapped(command->about, 0, 0);
     print_operands(command);
     print_options(command, false);

@@ -10,7 +10,6 @@
 void help_print_all(void);
 /* Prints the commands of a group, such as "bundle". */
 void help_print_group(const char *group);
-void help_print_synopsis(const struct command *command);
 /* Prints a command's synopsis, description, operands and options. */
 void help_print(const struct command *command);
 

@@ -83,7 +83,7 @@ static void take_flag(struct parsing *parsing, const struct command_option *opti
     if (option->at != SIZE_MAX)
         memcpy(parsing->values + option->at, &is_set, sizeof(is_set));
     else
-        parsing->outcome = option->letter == 'h' ? PARSE_HELP : PARSE_SYNOPSIS;
+        parsing->outcome = PARSE_HELP;
 }
 
 /* Takes an option with the value that is part of its argument, or NULL if there is none. */

@@ -6,7 +6,7 @@
 
 #include "cli/usage/command.h"
 
-enum parse_outcome { PARSE_DONE, PARSE_HELP, PARSE_SYNOPSIS, PARSE_WRONG };
+enum parse_outcome { PARSE_DONE, PARSE_HELP, PARSE_WRONG };
 
 /* Reads the arguments after the command's name. `values` points to command->size zeros. Reports wrong usage on standard
  * error. */

@@ -1,17 +1,21 @@
 /*
- * device.h - a list of devices that programs can be built for.
+ * device.h - the devices that programs can be built for, and the backends that list and open them.
+ *
+ * Only worker processes call a backend's functions, because listing devices loads drivers. A backend's list is the same
+ * in every worker, unless a device comes or goes.
  */
 #ifndef INGOT_CLI_BUILD_DEVICE_DEVICE_H
 #define INGOT_CLI_BUILD_DEVICE_DEVICE_H
 
 #include <ingot/ingot.h>
-#include <stdbool.h>
 #include <stddef.h>
 
-enum { DEVICE_TEXT_SIZE = 512, DEVICE_REASON_SIZE = 512 };
+enum { DEVICE_TEXT_SIZE = 512 };
+
+struct device_backend;
 
 struct device {
-    const char *backend;         /* as ingot_context_get_backend_name returns it */
+    const struct device_backend *backend;
     char text[DEVICE_TEXT_SIZE]; /* "BACKEND: NAME (PLATFORM)" */
     void *owner;                 /* the platform or the driver */
     void *handle;
@@ -23,9 +27,26 @@ struct device_list {
     size_t count;
 };
 
+/* What `ingot build` needs from a backend: functions that use the backend's native interface. */
+struct device_backend {
+    const char *name; /* as ingot_context_get_backend_name returns it */
+    /* Adds all devices. If the driver is missing, there are none. */
+    void (*add_all)(struct device_list *list);
+    /* Creates a context for this device alone. On failure, sets the error detail. */
+    ingot_status_t (*open)(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context);
+};
+
+/* The backends that the tool was built with; NULL ends the list. */
+extern const struct device_backend *const device_backends[];
+
+/* Each table exists only if the tool was built with its backend. */
+extern const struct device_backend device_opencl;
+extern const struct device_backend device_level_zero;
+extern const struct device_backend device_cuda;
+
 /* Adds a device. Its text is made from the names of the backend, the device and the platform. */
 void device_add(struct device_list *list, const struct device *device, const char *name, const char *platform);
-/* Writes an error message about a failed call to a driver, and returns false. */
-bool device_refuse(char reason[DEVICE_REASON_SIZE], const char *call, long error);
+/* Reports that a call to a driver failed. Returns INGOT_BACKEND_ERROR. */
+ingot_status_t device_refuse(const char *call, long error);
 
 #endif

@@ -4,9 +4,7 @@
  */
 #include <ingot/cuda.h>
 
-#include <stdio.h>
-
-#include "cli/build/device/device_backends.h"
+#include "cli/build/device/device.h"
 #include "util/library.h"
 
 enum { NAME_SIZE = 256 };
@@ -40,7 +38,7 @@ static void add_all(struct device_list *list)
     if (!open_driver(&driver) || driver.get_count(&count) != CUDA_SUCCESS)
         return;
     for (int i = 0; i < count; ++i) {
-        const struct device device = {.backend = "cuda", .number = i};
+        const struct device device = {.backend = &device_cuda, .number = i};
         char name[NAME_SIZE] = "";
         CUdevice native = 0;
         if (driver.get_device(&native, i) == CUDA_SUCCESS &&
@@ -49,23 +47,19 @@ static void add_all(struct device_list *list)
     }
 }
 
-static bool open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,
-                        char reason[DEVICE_REASON_SIZE])
+static ingot_status_t open_device(const struct device *device, const ingot_context_info_t *info,
+                                  ingot_context_t *context)
 {
     struct driver driver;
     CUdevice native_device = 0;
     CUcontext native = NULL;
     if (!open_driver(&driver))
-        return device_refuse(reason, "cuInit", -1);
+        return device_refuse("cuInit", -1);
     CUresult error = driver.get_device(&native_device, device->number);
     if (error == CUDA_SUCCESS)
         error = driver.retain_context(&native, native_device);
-    if (error != CUDA_SUCCESS)
-        return device_refuse(reason, "cuDevicePrimaryCtxRetain", (long)error);
-    const ingot_status_t status = ingot_cuda_context_create(context, 1, &native, info);
-    if (status != INGOT_SUCCESS)
-        (void)snprintf(reason, DEVICE_REASON_SIZE, "%s: %s", ingot_status_name(status), ingot_last_error_detail());
-    return status == INGOT_SUCCESS;
+    return error == CUDA_SUCCESS ? ingot_cuda_context_create(context, 1, &native, info)
+                                 : device_refuse("cuDevicePrimaryCtxRetain", (long)error);
 }
 
 const struct device_backend device_cuda = {"cuda", add_all, open_device};

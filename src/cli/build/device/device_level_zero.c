@@ -4,11 +4,10 @@
  */
 #include <ingot/level_zero.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/base/memory.h"
-#include "cli/build/device/device_backends.h"
+#include "cli/build/device/device.h"
 
 static void add_driver(struct device_list *list, ze_driver_handle_t driver)
 {
@@ -19,7 +18,7 @@ static void add_driver(struct device_list *list, ze_driver_handle_t driver)
     if (zeDeviceGet(driver, &count, devices) != ZE_RESULT_SUCCESS)
         count = 0;
     for (uint32_t i = 0; i < count; ++i) {
-        const struct device device = {.backend = "level_zero", .owner = driver, .handle = devices[i]};
+        const struct device device = {.backend = &device_level_zero, .owner = driver, .handle = devices[i]};
         ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES};
         if (zeDeviceGetProperties(devices[i], &properties) == ZE_RESULT_SUCCESS)
             device_add(list, &device, properties.name, "Level Zero");
@@ -40,22 +39,20 @@ static void add_all(struct device_list *list)
     free(drivers);
 }
 
-static bool open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,
-                        char reason[DEVICE_REASON_SIZE])
+static ingot_status_t open_device(const struct device *device, const ingot_context_info_t *info,
+                                  ingot_context_t *context)
 {
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
     ze_device_handle_t native_device = device->handle;
     ze_context_handle_t native = NULL;
     const ze_result_t result = zeContextCreate(device->owner, &desc, &native);
     if (result != ZE_RESULT_SUCCESS)
-        return device_refuse(reason, "zeContextCreate", (long)result);
+        return device_refuse("zeContextCreate", (long)result);
     const ingot_status_t status =
         ingot_level_zero_context_create(context, device->owner, native, 1, &native_device, info);
-    if (status == INGOT_SUCCESS)
-        return true;
-    (void)snprintf(reason, DEVICE_REASON_SIZE, "%s: %s", ingot_status_name(status), ingot_last_error_detail());
-    (void)zeContextDestroy(native);
-    return false;
+    if (status != INGOT_SUCCESS)
+        (void)zeContextDestroy(native);
+    return status;
 }
 
 const struct device_backend device_level_zero = {"level_zero", add_all, open_device};

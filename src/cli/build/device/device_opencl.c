@@ -3,11 +3,10 @@
  */
 #include <ingot/opencl.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "cli/base/memory.h"
-#include "cli/build/device/device_backends.h"
+#include "cli/build/device/device.h"
 
 enum { NAME_SIZE = 224 };
 
@@ -22,7 +21,7 @@ static void add_platform(struct device_list *list, cl_platform_id platform)
         count = 0;
     (void)clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof(platform_name) - 1, platform_name, NULL);
     for (cl_uint i = 0; i < count; ++i) {
-        const struct device device = {.backend = "opencl", .owner = platform, .handle = devices[i]};
+        const struct device device = {.backend = &device_opencl, .owner = platform, .handle = devices[i]};
         char name[NAME_SIZE] = "";
         (void)clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof(name) - 1, name, NULL);
         device_add(list, &device, name, platform_name);
@@ -43,20 +42,18 @@ static void add_all(struct device_list *list)
     free(platforms);
 }
 
-static bool open_device(const struct device *device, const ingot_context_info_t *info, ingot_context_t *context,
-                        char reason[DEVICE_REASON_SIZE])
+static ingot_status_t open_device(const struct device *device, const ingot_context_info_t *info,
+                                  ingot_context_t *context)
 {
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)device->owner, 0};
     cl_device_id native_device = device->handle;
     cl_int error = CL_SUCCESS;
     cl_context native = clCreateContext(properties, 1, &native_device, NULL, NULL, &error);
     if (native == NULL)
-        return device_refuse(reason, "clCreateContext", error);
+        return device_refuse("clCreateContext", error);
     const ingot_status_t status = ingot_opencl_context_create(context, native, 1, &native_device, info);
     (void)clReleaseContext(native); /* Ingot's context has its own reference */
-    if (status != INGOT_SUCCESS)
-        (void)snprintf(reason, DEVICE_REASON_SIZE, "%s: %s", ingot_status_name(status), ingot_last_error_detail());
-    return status == INGOT_SUCCESS;
+    return status;
 }
 
 const struct device_backend device_opencl = {"opencl", add_all, open_device};

@@ -16,9 +16,10 @@
 #include "cli/base/exit_code.h"
 #include "cli/base/folder.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "cli/base/text.h"
 #include "cli/build/plan.h"
-#include "cli/commands/recipe/actions.h"
+#include "cli/commands/all.h"
 #include "cli/commands/recipe/file_name.h"
 #include "cli/store/store.h"
 
@@ -52,17 +53,6 @@ static int fail(const char *what, const char *path)
 {
     (void)fprintf(stderr, "ingot: %s %s: %s\n", what, path, strerror(errno));
     return EXIT_FAILED;
-}
-
-static int write_all(int fd, size_t size, const uint8_t *bytes, const char *name)
-{
-    for (size_t done = 0; done < size;) {
-        const ssize_t written = write(fd, bytes + done, size - done);
-        if (written < 0 && errno != EINTR)
-            return fail("writing", name);
-        done += written > 0 ? (size_t)written : 0;
-    }
-    return EXIT_DONE;
 }
 
 /* Writes a note about the file, on one line. */
@@ -99,7 +89,9 @@ static int write_text(struct folder *folder, const char *role, const ingot_recip
         file_name_make(text->name, text->kind, true, folder->file_count, name);
         fd = openat(folder->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     }
-    int code = fd >= 0 ? write_all(fd, size, bytes, name) : fail("creating", name);
+    int code = fd >= 0 ? EXIT_DONE : fail("creating", name);
+    if (fd >= 0 && !folder_write(fd, size, bytes))
+        code = fail("writing", name);
     if (fd >= 0 && close(fd) != 0 && code == EXIT_DONE)
         code = fail("writing", name);
     ++folder->file_count;
@@ -242,7 +234,7 @@ static int extract_chosen(struct extraction *extraction, size_t count, char **ke
     int finding = EXIT_DONE;
     for (size_t i = 0; i < count && code == EXIT_DONE; ++i) {
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        if (recipe_find_program(extraction->recipe, keys[i], &program) != EXIT_DONE) {
+        if (plan_find_program(extraction->recipe, keys[i], &program) != EXIT_DONE) {
             finding = EXIT_FINDING;
             continue;
         }
@@ -255,19 +247,6 @@ static int extract_chosen(struct extraction *extraction, size_t count, char **ke
             code = extract(extraction, &program);
     }
     return code == EXIT_DONE ? finding : code;
-}
-
-/* Creates the folder for all programs, unless it exists, and opens it. */
-static int open_directory(const char *path)
-{
-    const char *name;
-    const int parent = folder_open_parent(path, &name);
-    int fd = parent < 0 ? -1 : folder_make(parent, name);
-    if (parent >= 0 && fd < 0 && errno == EEXIST)
-        fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* it is the user's own choice, even if it is a link */
-    if (parent >= 0)
-        (void)close(parent);
-    return fd;
 }
 
 static const struct command_option options[] = {
@@ -286,7 +265,7 @@ static int run(void *values)
     struct extraction extraction = {.directory = -1};
     const char *directory = request->directory;
     int code = plan_open_recipe(&extraction.recipe, &summary, request->path, NULL);
-    if (code == EXIT_DONE && (extraction.directory = open_directory(directory)) < 0)
+    if (code == EXIT_DONE && (extraction.directory = folder_open_output(directory)) < 0)
         code = fail("creating the folder", directory);
     if (code == EXIT_DONE)
         code = request->keys.count == 0 ? extract_all(&extraction, summary.program_count)

@@ -6,13 +6,29 @@
 
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
+#include "cli/base/options.h"
 #include "cli/base/text.h"
 #include "cli/base/units.h"
 #include "cli/build/plan.h"
-#include "cli/commands/recipe/actions.h"
+#include "cli/commands/all.h"
 #include "cli/commands/table.h"
 
 /* ---- list -------------------------------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(size_t count, const ingot_recipe_text_t *texts)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; ++i)
+        bytes += texts[i].size + bytes_of(texts[i].header_count, texts[i].headers);
+    return bytes;
+}
+
+/* Returns the size of all texts of a program in bytes. */
+static uint64_t text_bytes_of(const ingot_recipe_program_t *program)
+{
+    return bytes_of(program->source_count, program->sources) + bytes_of(program->header_count, program->headers) +
+           bytes_of(program->file_count, program->files);
+}
 
 static cJSON *program_to_json(const ingot_recipe_program_t *program)
 {
@@ -27,7 +43,7 @@ static cJSON *program_to_json(const ingot_recipe_program_t *program)
     json_add_text(json, "group", program->group);
     json_add_text(json, "built_for", program->built_for);
     json_add_u64(json, "build_time_ns", program->build_time_ns);
-    json_add_u64(json, "text_bytes", recipe_text_bytes(program));
+    json_add_u64(json, "text_bytes", text_bytes_of(program));
     return json;
 }
 
@@ -40,7 +56,7 @@ static void add_row(struct table *table, const ingot_recipe_program_t *program)
     table_add(table, key);
     table_add(table, ingot_recipe_kind_name(program->kind));
     table_add(table, program->build_time_ns != 0 ? units_duration(program->build_time_ns, text) : NULL);
-    table_add(table, units_bytes(recipe_text_bytes(program), text));
+    table_add(table, units_bytes(text_bytes_of(program), text));
     table_add(table, program->backend);
     table_add(table, program->name);
     table_add(table, program->built_for);
@@ -209,7 +225,7 @@ static int collect(const struct text_list *keys, ingot_recipe_t recipe, cJSON *j
     int code = EXIT_DONE;
     for (size_t i = 0; i < keys->count && code == EXIT_DONE; ++i) {
         ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
-        code = recipe_find_program(recipe, keys->items[i], &program);
+        code = plan_find_program(recipe, keys->items[i], &program);
         if (code == EXIT_DONE)
             (void)cJSON_AddItemToArray(json, details_to_json(&program));
     }

@@ -10,9 +10,10 @@
 #include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "cli/base/text.h"
 #include "cli/build/plan.h"
-#include "cli/commands/recipe/actions.h"
+#include "cli/commands/all.h"
 #include "cli/store/store.h"
 
 #define LARGEST_FILE (UINT64_C(1) << 30)

@@ -56,7 +56,7 @@ static int read_info(ingot_remote_info_t *info, const char *url, bool is_plain, 
     return length < SERVER_TEXT_CAPACITY ? EXIT_DONE : EXIT_USAGE;
 }
 
-static int move(struct common_options *options, const char *url, bool is_plain, bool is_push)
+int image_move(struct common_options *options, const char *url, bool is_plain, bool is_push)
 {
     char text[SERVER_TEXT_CAPACITY];
     char plain[SERVER_TEXT_CAPACITY];
@@ -78,14 +78,4 @@ static int move(struct common_options *options, const char *url, bool is_plain, 
         code = store_failed(is_push ? "pushing an image" : "pulling an image", status);
     ingot_storage_release(store);
     return status == INGOT_INVALID_ARGUMENTS ? EXIT_USAGE : code;
-}
-
-int image_push(struct common_options *options, const char *url, bool is_plain)
-{
-    return move(options, url, is_plain, true);
-}
-
-int image_pull(struct common_options *options, const char *url, bool is_plain)
-{
-    return move(options, url, is_plain, false);
 }

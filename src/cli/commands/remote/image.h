@@ -10,8 +10,7 @@
 
 /* True if the URL, or that of the environment if it is NULL, is that of an image. */
 bool image_is_named(const char *url);
-/* Push and pull. Print what they did, or a message, and return an exit_code. */
-int image_push(struct common_options *options, const char *url, bool is_plain);
-int image_pull(struct common_options *options, const char *url, bool is_plain);
+/* Pushes the store to the image, or pulls it. Prints what it did, or a message, and returns an exit_code. */
+int image_move(struct common_options *options, const char *url, bool is_plain, bool is_push);
 
 #endif

@@ -91,8 +91,7 @@ static ingot_status_t load(ingot_storage_t storage, const struct wanted *wanted)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     const ingot_status_t status = ingot_storage_load(storage, wanted->size, wanted->id, &blob);
-    if (blob.release != NULL)
-        blob.release(&blob);
+    store_release_blob(&blob);
     return status;
 }
 
@@ -356,7 +355,7 @@ static int run_pull(void *values)
 {
     struct pulling *pulling = values;
     if (image_is_named(pulling->url) && pulling->manifest == NULL && pulling->kind == NULL)
-        return image_pull(&pulling->common, pulling->url, pulling->is_plain);
+        return image_move(&pulling->common, pulling->url, pulling->is_plain, false);
     if (pulling->manifest == NULL)
         return parse_refuse(&command_pull, "name a manifest: --manifest FILE");
     return run(pulling);

@@ -91,8 +91,7 @@ static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
     }
     if (status != INGOT_SUCCESS)
         tell_problem(pushing, entry, status);
-    if (kept.release != NULL)
-        kept.release(&kept);
+    store_release_blob(&kept);
     return has_room;
 }
 
@@ -153,7 +152,7 @@ static int run(void *values)
 {
     struct pushing *pushing = values;
     if (image_is_named(pushing->url))
-        return pushing->kind == NULL ? image_push(&pushing->common, pushing->url, pushing->is_plain)
+        return pushing->kind == NULL ? image_move(&pushing->common, pushing->url, pushing->is_plain, true)
                                      : parse_refuse(&command_push, "an image has all kinds of entries");
     int code = store_open(&pushing->store, &pushing->common, STORE_READ, NULL);
     if (code == EXIT_DONE)

@@ -23,6 +23,7 @@
 #include "cli/commands/run/run_layer.h"
 #include "cli/commands/run/run_stats.h"
 #include "cli/store/store.h"
+#include "cli/usage/value.h"
 #include "util/environment.h"
 
 #define RECORD "INGOT_RECIPE"
@@ -32,6 +33,10 @@
 
 /* Read by the Python package ingot-cache, in every interpreter that has it. Others ignore it, so it breaks nothing. */
 #define PYTHON "INGOT_PYTHON"
+
+#define ON_MISS_WORDS "compile report fail"
+
+enum { WORD_SIZE = 16 };
 
 struct running {
     const char *directory; /* if directory, name_space or trace is NULL, the environment decides */
@@ -48,85 +53,42 @@ struct running {
 };
 
 static const struct command_option options[] = {
-    {.kind = VALUE_COMMAND,
-     .flags = OPTION_REQUIRED | OPTION_REST,
-     .value = "COMMAND [ARGUMENT...]",
-     .at = offsetof(struct running, command),
-     .help = "The command. Options after it belong to it"},
-    {.name = "store",
-     .letter = 'd',
-     .kind = VALUE_FOLDER,
-     .value = "DIR",
-     .at = offsetof(struct running, directory),
+    {NULL, 0, VALUE_COMMAND, "COMMAND [ARGUMENT...]", offsetof(struct running, command),
+     .flags = OPTION_REQUIRED | OPTION_REST, .help = "The command. Options after it belong to it"},
+    {"store", 'd', VALUE_FOLDER, "DIR", offsetof(struct running, directory),
      .help = "The store. Default: from the environment, INGOT_PERSIST_DIR first"},
-    {.name = "dir", /* other commands have this name for the option */
-     .kind = VALUE_FOLDER,
-     .flags = OPTION_HIDDEN,
-     .value = "DIR",
-     .at = offsetof(struct running, directory),
-     .help = ""},
-    {.name = "read-only",
-     .letter = 'r',
-     .at = offsetof(struct running, is_read_only),
+    {"dir", 0, VALUE_FOLDER, "DIR", offsetof(struct running, directory), .flags = OPTION_HIDDEN,
+     .help = "The name that the option has in other commands"},
+    {"read-only", 'r', VALUE_NONE, NULL, offsetof(struct running, is_read_only),
      .help = "Load programs, but store none, and create no store"},
-    {.name = "namespace",
-     .letter = 'n',
-     .kind = VALUE_TEXT,
-     .value = "NAME",
-     .at = offsetof(struct running, name_space),
+    {"namespace", 'n', VALUE_TEXT, "NAME", offsetof(struct running, name_space),
      .help = "The namespace of all programs. Default: INGOT_PERSIST_NAMESPACE, or each program's file name"},
-    {.name = "trace",
-     .letter = 't',
-     .kind = VALUE_FILE,
-     .flags = OPTION_VALUE_OPTIONAL,
-     .value = "FILE",
-     .at = offsetof(struct running, trace),
+    {"trace", 't', VALUE_FILE, "FILE", offsetof(struct running, trace), .flags = OPTION_VALUE_OPTIONAL,
      .help = "Write a line per event to standard error, or append it to FILE"},
-    {.name = "record",
-     .letter = 'R',
-     .kind = VALUE_FILE,
-     .value = "FILE",
-     .at = offsetof(struct running, recipe),
+    {"record", 'R', VALUE_FILE, "FILE", offsetof(struct running, recipe),
      .help = "Append what programs are compiled from to the recipe FILE, which \"ingot build\" compiles elsewhere. "
              "Programs that cannot be built from a recipe are listed in it with the reason"},
-    {.name = "adopt",
-     .letter = 'a',
-     .kind = VALUE_TEXT,
-     .flags = OPTION_REPEATED,
-     .value = "KIND=DIRECTORY",
-     .at = offsetof(struct running, adopt),
+    {"adopt", 'a', VALUE_TEXT, "KIND=DIRECTORY", offsetof(struct running, adopt), .flags = OPTION_REPEATED,
      .help = "Fill the cache directory of a tool that knows no other cache from the store before the command runs, and "
              "store its new files at the end. KIND is warp, taichi, tilelang, deepgemm, triton, torch_extensions or "
              "flashinfer. The files belong to the versions of the tool in the command's Python, to the device and to "
              "its driver. From a server, they come only if seals are required"},
-    {.name = "stats",
-     .letter = 's',
-     .at = offsetof(struct running, has_stats),
+    {"stats", 's', VALUE_NONE, NULL, offsetof(struct running, has_stats),
      .help = "Print at the end on standard error what all processes together loaded, compiled, passed through to the "
              "driver, stored and refused, how much time that saved, and how many programs were loaded after waiting "
              "for another process that compiled them. The counts of stores, refusals and waits of a killed process "
              "are missing"},
-    {.name = "wait",
-     .letter = 'w',
-     .at = offsetof(struct running, is_to_wait),
+    {"wait", 'w', VALUE_NONE, NULL, offsetof(struct running, is_to_wait),
      .help = "Return only when the programs that the command left to be stored after its end are stored. Prints those "
              "that cannot be stored"},
-    {.name = "on-miss",
-     .kind = VALUE_WORD,
-     .value = "WHAT",
-     .words = "compile report fail",
-     .at = offsetof(struct running, on_miss),
+    {"on-miss", 0, VALUE_WORD, "WHAT", offsetof(struct running, on_miss), .words = ON_MISS_WORDS,
      .help =
          "What happens to programs that the store lacks (INGOT_ON_MISS): they are compiled, compiled with a line on "
          "standard error (report), or fail as programs that do not compile"},
-    {.name = "strict",
-     .at = offsetof(struct running, is_strict),
+    {"strict", 0, VALUE_NONE, NULL, offsetof(struct running, is_strict),
      .help = "Do not execute the command if the store cannot be opened"},
     {.help = NULL},
 };
-
-/* In the order of the words of --on-miss. */
-static const char *const on_miss_words[] = {"compile", "report", "fail"};
 
 static void set(const char *name, const char *value)
 {
@@ -187,6 +149,7 @@ static void set_level_zero(void)
 
 static void set_variables(const struct running *running)
 {
+    char word[WORD_SIZE];
     if (running->directory != NULL)
         set_path("INGOT_PERSIST_DIR", running->directory);
     if (running->is_read_only)
@@ -195,8 +158,8 @@ static void set_variables(const struct running *running)
         set("INGOT_PERSIST_NAMESPACE", running->name_space);
     if (running->recipe != NULL)
         set_path(RECORD, running->recipe);
-    if (running->on_miss != 0)
-        set("INGOT_ON_MISS", on_miss_words[running->on_miss - 1]);
+    if (running->on_miss != 0 && value_get_word(ON_MISS_WORDS, running->on_miss - 1, sizeof(word), word))
+        set("INGOT_ON_MISS", word);
     if (running->trace != NULL && running->trace[0] != '\0')
         set_path("INGOT_TRACE", running->trace);
     else if (running->trace != NULL)

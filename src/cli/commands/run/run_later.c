@@ -197,13 +197,6 @@ static bool choose(size_t count, char *const *texts, bool *is_chosen, void *user
     return true;
 }
 
-static void begin(uint64_t job_count, uint64_t cost_ns, void *user)
-{
-    (void)job_count;
-    (void)cost_ns;
-    (void)user;
-}
-
 static void take_result(const struct plan_program *program, const char *device, const struct message *result,
                         void *user)
 {
@@ -216,11 +209,6 @@ static void take_result(const struct plan_program *program, const char *device, 
                       plan_key_text(program->facts.key, key), program->facts.name, device, result->text);
 }
 
-static void tick(void *user)
-{
-    (void)user;
-}
-
 /* Returns false if the user has interrupted the work. */
 static bool build(struct part *part)
 {
@@ -229,7 +217,7 @@ static bool build(struct part *part)
     const struct worker_setup setup = {.plan = &part->plan, .options = &options, .is_only_recorded = true};
     const struct schedule_limits limits = {processors < MOST_WORKERS ? processors : MOST_WORKERS, SCHEDULE_TIME_NS,
                                            SCHEDULE_MEMORY_BYTES};
-    const struct schedule_calls calls = {choose, begin, take_result, tick, part};
+    const struct schedule_calls calls = {.choose = choose, .result = take_result, .user = part};
     if (part->plan.program_count == 0)
         return true;
     qsort(part->plan.programs, part->plan.program_count, sizeof(*part->plan.programs), compare_worth);

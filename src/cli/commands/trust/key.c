@@ -10,6 +10,7 @@
 #include "cli/base/options.h"
 #include "cli/commands/all.h"
 #include "cli/usage/parse.h"
+#include "util/hex.h"
 
 enum { KEY_TEXT_SIZE = 2 * INGOT_PERSIST_KEY_SIZE + 1 };
 
@@ -34,12 +35,6 @@ static const struct command_option show_options[] = {
     {.help = NULL},
 };
 
-static void print_hex(char text[KEY_TEXT_SIZE], size_t size, const uint8_t *bytes)
-{
-    for (size_t i = 0; i < size; ++i)
-        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-}
-
 static const char *name_of(ingot_persist_key_kind_t kind)
 {
     switch (kind) {
@@ -52,11 +47,11 @@ static const char *name_of(ingot_persist_key_kind_t kind)
 
 static void tell_key(const char *path, const ingot_persist_key_info_t *key, cJSON *list)
 {
-    char id[KEY_TEXT_SIZE];
+    char id[KEY_TEXT_SIZE] = "";
     char public_key[KEY_TEXT_SIZE] = "";
-    print_hex(id, sizeof(key->id), key->id);
+    hex_put(id, sizeof(key->id), key->id);
     if (key->kind != INGOT_PERSIST_KEY_BLAKE2B)
-        print_hex(public_key, sizeof(key->public_key), key->public_key);
+        hex_put(public_key, sizeof(key->public_key), key->public_key);
     if (list == NULL) {
         (void)printf("%s: %s, id %s", path, name_of(key->kind), id);
         (void)printf(public_key[0] != '\0' ? ", public key %s\n" : "%s\n", public_key);

@@ -1,11 +1,12 @@
 /*
  * sign.c - `ingot sign`: seals the entries of a store, or recipe files.
  *
- * The store is opened twice per namespace, as a reader and a writer. The reader loads blobs without a seal, or with a
- * seal by a known key. The writer requires seals, so without a secret key it fails instead of storing blobs without a
- * seal. The key that seals is the only key of the writer, so every blob that the writer can load is already sealed by
- * this key. Such a blob is not stored again, so it keeps its time.
+ * The store is opened once as a reader, and as a writer for each namespace. The reader loads blobs without a seal, or
+ * with a seal by a known key. A writer requires seals, so without a secret key it fails instead of storing blobs
+ * without a seal. The key that seals is the only key of a writer, so every blob that the writer can load is already
+ * sealed by this key. Such a blob is not stored again, so it keeps its time.
  */
+#include <ingot/recipe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +17,22 @@
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
 #include "cli/commands/all.h"
-#include "cli/commands/trust/sign_recipes.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
 
+struct writer {
+    char *name_space; /* "" for none */
+    ingot_storage_t storage;
+};
+
 struct signing {
     struct common_options common;
     struct text_list recipes; /* the recipe files to seal; if there are none, the store is sealed */
-    size_t name_space_count;
-    char **name_spaces;
-    const char *name_space; /* the current namespace; "" for none */
+    struct writer *writers;   /* one per namespace */
+    size_t writer_count;
     ingot_storage_t reader;
-    ingot_storage_t writer;
+    int code;          /* why a writer could not be opened */
     char *key_files;   /* the files of all keys */
     char *sealing_key; /* the file of the first secret key; NULL: there is none */
     uint64_t sealed_count;
@@ -47,17 +51,6 @@ static const struct command_option sign_options[] = {
     {.help = NULL},
 };
 
-static int note_name_space(const ingot_persist_entry_t *entry, void *user)
-{
-    struct signing *signing = user;
-    for (size_t i = 0; i < signing->name_space_count; ++i)
-        if (strcmp(signing->name_spaces[i], entry->name_space) == 0)
-            return 1;
-    signing->name_spaces = memory_grow(signing->name_spaces, signing->name_space_count, sizeof(char *));
-    signing->name_spaces[signing->name_space_count++] = memory_copy_text(entry->name_space);
-    return 1;
-}
-
 static void tell_problem(const ingot_persist_entry_t *entry, const char *doing, ingot_status_t status)
 {
     char name[ENTRY_NAME_SIZE];
@@ -66,22 +59,51 @@ static void tell_problem(const ingot_persist_entry_t *entry, const char *doing, 
 }
 
 /* True if the key that would seal the blob has already sealed it. */
-static bool is_sealed(const struct signing *signing, const ingot_persist_entry_t *entry)
+static bool is_sealed(ingot_storage_t writer, const ingot_persist_entry_t *entry)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const ingot_status_t status = ingot_persist_load_entry(signing->writer, entry, &blob);
-    if (blob.release != NULL)
-        blob.release(&blob);
+    const ingot_status_t status = ingot_persist_load_entry(writer, entry, &blob);
+    store_release_blob(&blob);
     return status == INGOT_SUCCESS;
+}
+
+static int open_with(ingot_storage_t *storage, const struct signing *signing, ingot_persist_trust_policy_t policy,
+                     const char *name_space)
+{
+    struct common_options options = signing->common;
+    const bool is_writer = policy == INGOT_PERSIST_TRUST_REQUIRE;
+    options.key_files = is_writer && signing->sealing_key != NULL ? signing->sealing_key : signing->key_files;
+    options.trust_policy = policy;
+    options.ignores_trust_variable = true;
+    options.name_space = name_space;
+    return store_open(storage, &options, STORE_WRITE, NULL);
+}
+
+/* Returns the writer of a namespace, or NULL if it cannot be opened. */
+static ingot_storage_t writer_of(struct signing *signing, const char *name_space)
+{
+    ingot_storage_t storage = NULL;
+    for (size_t i = 0; i < signing->writer_count; ++i) {
+        if (strcmp(signing->writers[i].name_space, name_space) == 0)
+            return signing->writers[i].storage;
+    }
+    signing->code =
+        open_with(&storage, signing, INGOT_PERSIST_TRUST_REQUIRE, name_space[0] != '\0' ? name_space : NULL);
+    if (signing->code != EXIT_DONE)
+        return NULL;
+    signing->writers = memory_grow(signing->writers, signing->writer_count, sizeof(*signing->writers));
+    signing->writers[signing->writer_count++] = (struct writer){memory_copy_text(name_space), storage};
+    return storage;
 }
 
 static int seal_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct signing *signing = user;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    if (strcmp(entry->name_space, signing->name_space) != 0)
-        return 1; /* a storage without a namespace visits the entries of all namespaces */
-    if (is_sealed(signing, entry)) {
+    ingot_storage_t writer = writer_of(signing, entry->name_space);
+    if (writer == NULL)
+        return 0;
+    if (is_sealed(writer, entry)) {
         ++signing->unchanged_count;
         return 1;
     }
@@ -92,9 +114,8 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
         tell_problem(entry, "left alone", status);
         return 1;
     }
-    status = ingot_storage_store(signing->writer, entry->id_size, entry->id, blob.size, blob.bytes);
-    if (blob.release != NULL)
-        blob.release(&blob);
+    status = ingot_storage_store(writer, entry->id_size, entry->id, blob.size, blob.bytes);
+    store_release_blob(&blob);
     signing->sealed_count += status == INGOT_SUCCESS;
     if (status != INGOT_SUCCESS) {
         tell_problem(entry, "sealing", status);
@@ -126,43 +147,6 @@ static int choose_keys(struct signing *signing)
     return code;
 }
 
-static int open_with(ingot_storage_t *storage, const struct signing *signing, ingot_persist_trust_policy_t policy)
-{
-    struct common_options options = signing->common;
-    const bool is_writer = policy == INGOT_PERSIST_TRUST_REQUIRE;
-    options.key_files = is_writer && signing->sealing_key != NULL ? signing->sealing_key : signing->key_files;
-    options.trust_policy = policy;
-    options.ignores_trust_variable = true;
-    if (signing->name_space != NULL)
-        options.name_space = signing->name_space[0] != '\0' ? signing->name_space : NULL;
-    return store_open(storage, &options, STORE_WRITE, NULL);
-}
-
-static int seal_name_space(struct signing *signing, const char *name_space)
-{
-    signing->name_space = name_space;
-    int code = open_with(&signing->reader, signing, INGOT_PERSIST_TRUST_VERIFY);
-    if (code == EXIT_DONE)
-        code = open_with(&signing->writer, signing, INGOT_PERSIST_TRUST_REQUIRE);
-    if (code == EXIT_DONE)
-        code = entry_visit_all(signing->reader, seal_entry, signing);
-    ingot_storage_release(signing->writer);
-    ingot_storage_release(signing->reader);
-    signing->reader = NULL;
-    signing->writer = NULL;
-    return code;
-}
-
-static int list_name_spaces(struct signing *signing)
-{
-    int code = open_with(&signing->reader, signing, INGOT_PERSIST_TRUST_VERIFY);
-    if (code == EXIT_DONE)
-        code = entry_visit_all(signing->reader, note_name_space, signing);
-    ingot_storage_release(signing->reader);
-    signing->reader = NULL;
-    return code;
-}
-
 static void tell(const struct signing *signing)
 {
     const struct count counts[] = {{signing->sealed_count, "sealed", "entries sealed"},
@@ -177,14 +161,19 @@ static int seal_store(struct signing *signing)
     interrupt_catch();
     int code = choose_keys(signing);
     if (code == EXIT_DONE)
-        code = list_name_spaces(signing);
-    for (size_t i = 0; i < signing->name_space_count && code == EXIT_DONE; ++i)
-        code = seal_name_space(signing, signing->name_spaces[i]);
+        code = open_with(&signing->reader, signing, INGOT_PERSIST_TRUST_VERIFY, signing->common.name_space);
+    if (code == EXIT_DONE)
+        code = entry_visit_all(signing->reader, seal_entry, signing);
+    if (code == EXIT_DONE)
+        code = signing->code;
+    for (size_t i = 0; i < signing->writer_count; ++i) {
+        ingot_storage_release(signing->writers[i].storage);
+        free(signing->writers[i].name_space);
+    }
+    ingot_storage_release(signing->reader);
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
         tell(signing);
-    for (size_t i = 0; i < signing->name_space_count; ++i)
-        free(signing->name_spaces[i]);
-    free(signing->name_spaces);
+    free(signing->writers);
     free(signing->sealing_key);
     free(signing->key_files);
     if (code != EXIT_DONE)
@@ -192,6 +181,34 @@ static int seal_store(struct signing *signing)
     if (signing->status != INGOT_SUCCESS)
         return EXIT_FAILED;
     return signing->refused_count + signing->bad_count != 0 ? EXIT_FINDING : EXIT_DONE;
+}
+
+/* ---- recipes ---- */
+
+/* Seals the recipes with the first secret key of the options. */
+static int sign_recipes(const struct common_options *options, size_t count, char *const *paths)
+{
+    ingot_persist_trust_t trust;
+    struct common_options required = *options;
+    uint64_t sealed_count = 0, failed_count = 0;
+    required.trust_policy = INGOT_PERSIST_TRUST_REQUIRE;
+    const int code = store_read_trust(&trust, &required);
+    if (code != EXIT_DONE)
+        return code;
+    for (size_t i = 0; i < count; ++i) {
+        int is_new = 0;
+        const ingot_status_t status = ingot_recipe_seal(paths[i], &trust, &is_new);
+        sealed_count += is_new != 0;
+        failed_count += status != INGOT_SUCCESS;
+        if (status != INGOT_SUCCESS)
+            (void)fprintf(stderr, "ingot: sealing %s: %s: %s\n", paths[i], ingot_status_name(status),
+                          ingot_last_error_detail());
+    }
+    const struct count counts[] = {{sealed_count, "sealed", "recipes sealed"},
+                                   {count - sealed_count - failed_count, "unchanged", "already sealed"},
+                                   {failed_count, "failed", "not sealed"}};
+    counts_print(options->is_json, sizeof(counts) / sizeof(counts[0]), counts);
+    return failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 static int run(void *values)
