@@ -51,6 +51,35 @@ TEST_F(CliRemote, KnowsWrongUsage)
                      .code);
 }
 
+/* What `ingot run --adopt` stores is on the server when the tool has ended, and another machine gets it. */
+TEST_F(CliRemote, GetsAdoptedFiles)
+{
+    const server_process::Redis redis;
+    const std::string key = (scratch() / "key").string();
+    const fs::path layer = scratch() / "layer.so";
+    const fs::path python = scratch() / "bin" / "python3";
+    ASSERT_EQ(0, run_command({CLI_PROGRAM, "key", "create", "--pair", key}).code);
+    fs::create_directory(python.parent_path());
+    store_fixture::write_file(layer, store_fixture::bytes_of("a layer"));
+    store_fixture::write_file(python, store_fixture::bytes_of("#!/bin/sh\nprintf 'tool 1.0'\n"));
+    fs::permissions(python, fs::perms::owner_all);
+    const auto adopt = [&](const std::string &name, const std::string &command) {
+        const std::string directory = (scratch() / name).string();
+        return run_command({CLI_PROGRAM, "run", "--adopt", "tilelang=" + directory, "--", "/bin/sh", "-ec", command},
+                           {{"D", directory},
+                            {"INGOT_LAYER_PATH", layer.string()},
+                            {"INGOT_PERSIST_DIR", directory + ".store"},
+                            {"INGOT_PERSIST_KEYS", key},
+                            {"INGOT_PERSIST_REMOTE", redis.url()},
+                            {"INGOT_PERSIST_TRUST", "require"},
+                            {"OPENCL_LAYERS", ""},
+                            {"PATH", python.parent_path().string() + ":" + getenv("PATH")}});
+    };
+    EXPECT_EQ("", adopt("first", "mkdir $D/one; for i in $(seq 40); do echo $i >$D/one/$i; done").output);
+    EXPECT_EQ("41\n", redis.ask({"DBSIZE"})) << "the files and the list";
+    EXPECT_EQ("40\n", adopt("second", "cat $D/one/40").output);
+}
+
 /* A store with programs, the manifest of the run that compiled them, and a server. */
 class CliPush : public CliTest
 {

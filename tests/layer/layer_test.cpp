@@ -417,6 +417,16 @@ TEST_F(Layer, DoesNothingWhenItIsTurnedOff)
     EXPECT_FALSE(fs::exists(path("store")));
 }
 
+/* An application may have a name that has a meaning of its own in a store. */
+TEST_F(Layer, AddsAnUnderscoreToANamespaceThatIsTaken)
+{
+    for (const char *name : {"lock", "12345"}) {
+        fs::copy_file(LAYER_CHILD, path(name));
+        expect_right(run({path(name), "plain", path("store")}, LAYER), "4");
+        EXPECT_TRUE(fs::is_directory(path("store") + "/" + name + "_")) << name;
+    }
+}
+
 /* One user runs another user's setuid program. The program must use the store of neither user. */
 TEST_F(Layer, LeavesSetuidProgramsAlone)
 {

@@ -232,7 +232,8 @@ void adopt_fill(struct adopted *list, char **command)
 
 static void note_file(void *user, const char *path)
 {
-    (void)adopt_listing_add(user, path, '-');
+    const struct adopt_row row = {.path = (char *)(uintptr_t)path, .type = '-'};
+    adopt_listing_add(user, &row);
 }
 
 static char *path_beside(const char *path, const char *name)
@@ -292,15 +293,12 @@ static void keep_unit(const struct adopted *adopted, const struct adopt_listing 
         if (adopt_kind_rule(adopted->shelf.kind, row->path) == ADOPT_SKIP || strchr(row->path, '\n') != NULL ||
             !keep_file(adopted, row))
             continue;
-        struct adopt_row *added = adopt_listing_add(kept, row->path, row->type);
-        added->low = row->low;
-        added->high = row->high;
+        adopt_listing_add(kept, row);
     }
     if (is_ninja && is_valid) {
         deps_path[strlen(deps_path) - strlen(NINJA_DEPS)] = '\0';
-        struct adopt_row *added = adopt_listing_add(kept, deps_path, 'i');
-        added->low = inputs.low;
-        added->high = inputs.high;
+        inputs.path = deps_path;
+        adopt_listing_add(kept, &inputs);
     }
     free(deps_path);
 }
@@ -317,11 +315,8 @@ static void add_others(const struct adopted *adopted, struct adopt_listing *kept
         end = adopt_listing_unit_end(&now, begin);
         for (at = 0; at < count && !adopt_listing_is_same_folder(kept->rows[at].path, now.rows[begin].path);)
             at = adopt_listing_unit_end(kept, at);
-        for (size_t i = begin; i < end && at >= count; ++i) {
-            struct adopt_row *added = adopt_listing_add(kept, now.rows[i].path, now.rows[i].type);
-            added->low = now.rows[i].low;
-            added->high = now.rows[i].high;
-        }
+        for (size_t i = begin; i < end && at >= count; ++i)
+            adopt_listing_add(kept, &now.rows[i]);
     }
     adopt_listing_sort(kept);
     adopt_listing_free(&now);

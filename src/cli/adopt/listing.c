@@ -16,12 +16,11 @@
 
 enum { DIGITS = 16, PATH_AT = 2 * DIGITS + 3, TYPE_AT = 2 * DIGITS + 1, MOST_ROWS = 100000 };
 
-struct adopt_row *adopt_listing_add(struct adopt_listing *listing, const char *path, char type)
+void adopt_listing_add(struct adopt_listing *listing, const struct adopt_row *row)
 {
     listing->rows = memory_grow(listing->rows, listing->count, sizeof(*listing->rows));
-    struct adopt_row *row = &listing->rows[listing->count++];
-    *row = (struct adopt_row){.path = memory_copy_text(path), .type = type};
-    return row;
+    listing->rows[listing->count] = *row;
+    listing->rows[listing->count++].path = memory_copy_text(row->path);
 }
 
 static size_t folder_length(const char *path)
@@ -94,9 +93,9 @@ void adopt_listing_read(struct adopt_listing *listing, size_t size, const uint8_
         if (strlen(line) <= PATH_AT || !read_digits(line, &row.high) || !read_digits(line + DIGITS, &row.low) ||
             line[TYPE_AT - 1] != ' ' || strchr("-xi", line[TYPE_AT]) == NULL || line[PATH_AT - 1] != ' ')
             continue;
-        struct adopt_row *added = adopt_listing_add(listing, line + PATH_AT, line[TYPE_AT]);
-        added->low = row.low;
-        added->high = row.high;
+        row.path = line + PATH_AT;
+        row.type = line[TYPE_AT];
+        adopt_listing_add(listing, &row);
     }
     free(text);
     adopt_listing_sort(listing);

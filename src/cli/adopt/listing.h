@@ -23,8 +23,8 @@ struct adopt_listing {
     size_t count;
 };
 
-/* Adds a row, with a copy of the path. */
-struct adopt_row *adopt_listing_add(struct adopt_listing *listing, const char *path, char type);
+/* Adds a copy of a row. */
+void adopt_listing_add(struct adopt_listing *listing, const struct adopt_row *row);
 void adopt_listing_sort(struct adopt_listing *listing);
 /* Returns the row of a path, or NULL. The listing must be sorted. */
 struct adopt_row *adopt_listing_find(const struct adopt_listing *listing, const char *path);

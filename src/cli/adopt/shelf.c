@@ -53,7 +53,7 @@ static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t p
 
 static void flush_server(const struct adopt_shelf *shelf)
 {
-    if (shelf->server != NULL && ingot_remote_flush(shelf->server, 0) != INGOT_SUCCESS)
+    if (shelf->server != NULL && ingot_remote_flush(shelf->server, INGOT_REMOTE_NO_LIMIT) != INGOT_SUCCESS)
         (void)fprintf(stderr, "ingot run: --adopt %s: the server did not get everything: %s\n", shelf->kind->name,
                       ingot_last_error_detail());
 }

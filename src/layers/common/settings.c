@@ -50,30 +50,6 @@ static bool is_plain(char c)
            c == '-';
 }
 
-/* True if the name cannot be a namespace, because it has a special meaning in a store, or because it is all digits,
- * like the names of the directories of entries (buckets). The caller then appends an underscore. */
-static bool is_reserved(const char *name)
-{
-    static const char *const reserved[] = {".",
-                                           "..",
-                                           "CACHEDIR.TAG",
-                                           "costs.bin",
-                                           "headers.memo",
-                                           "headers.memo.new",
-                                           "index.bin",
-                                           "lock",
-                                           "programs.recipe",
-                                           "programs.recipe.pruned",
-                                           "saved.txt",
-                                           "size.txt",
-                                           "tmp"};
-    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); ++i) {
-        if (strcmp(name, reserved[i]) == 0)
-            return true;
-    }
-    return strspn(name, "0123456789") == strlen(name);
-}
-
 /* Writes the name of the application's file, changed where necessary to be valid as a namespace. */
 static void name_program(char name[MAX_NAME + 1])
 {
@@ -88,8 +64,6 @@ static void name_program(char name[MAX_NAME + 1])
     name[size] = '\0';
     for (char *c = name; *c != '\0'; ++c)
         *c = is_plain(*c) ? *c : '_';
-    if (is_reserved(name))
-        memcpy(name + size, "_", 2);
 }
 
 /* If `ingot run` has named a directory for this, records the programs that wait to be stored in it, in a recipe with
@@ -148,7 +122,11 @@ static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t
     info.exit_time_ms = SETTINGS_EXIT_TIME_MS;
     info.adjust = note_name_space;
     info.adjust_user = name;
-    const ingot_status_t status = ingot_persist_open_from_environment(opened, &info);
+    ingot_status_t status = ingot_persist_open_from_environment(opened, &info);
+    if (status == INGOT_INVALID_ARGUMENTS && strlen(name) < MAX_NAME) {
+        memcpy(name + strlen(name), "_", 2); /* the program's name may have a meaning of its own in a store */
+        status = ingot_persist_open_from_environment(opened, &info);
+    }
     const ingot_status_t recorded = status == INGOT_SUCCESS ? record_waiting(*opened, name) : status;
     if (status == INGOT_SUCCESS && recorded != INGOT_SUCCESS)
         report_unrecorded(on_event, recorded);

@@ -18,7 +18,7 @@ struct callback {
     void *user;
 };
 
-struct callback *callback_create(cl_program program, program_callback_t notify, void *user)
+static struct callback *create(cl_program program, program_callback_t notify, void *user)
 {
     struct callback *callback = malloc(sizeof(*callback));
     if (callback == NULL)
@@ -31,24 +31,14 @@ struct callback *callback_create(cl_program program, program_callback_t notify, 
     return callback;
 }
 
-bool callback_pair_init(struct callback_pair *pair, cl_program program, program_callback_t notify, void *user)
-{
-    *pair = (struct callback_pair){NULL, NULL, user};
-    if (notify == NULL)
-        return true;
-    pair->callback = callback_create(program, notify, user);
-    pair->notify = callback_call;
-    pair->user = pair->callback;
-    return pair->callback != NULL;
-}
-
 static void release(struct callback *callback)
 {
     if (atomic_fetch_sub_explicit(&callback->references, 1, memory_order_acq_rel) == 1)
         free(callback);
 }
 
-void CL_CALLBACK callback_call(cl_program native, void *opaque)
+/* The function that the driver calls, with the callback as its user data. */
+static void CL_CALLBACK call(cl_program native, void *opaque)
 {
     struct callback *callback = opaque;
     (void)native;
@@ -56,6 +46,17 @@ void CL_CALLBACK callback_call(cl_program native, void *opaque)
         return;
     callback->notify(callback->program, callback->user);
     release(callback);
+}
+
+bool callback_pair_init(struct callback_pair *pair, cl_program program, program_callback_t notify, void *user)
+{
+    *pair = (struct callback_pair){NULL, NULL, user};
+    if (notify == NULL)
+        return true;
+    pair->callback = create(program, notify, user);
+    pair->notify = call;
+    pair->user = pair->callback;
+    return pair->callback != NULL;
 }
 
 void callback_end_call(struct callback *callback, bool is_over)

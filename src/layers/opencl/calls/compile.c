@@ -46,15 +46,6 @@ static cl_program map_input(cl_program input)
     return native;
 }
 
-/* Returns an array of the driver's programs for these inputs, or NULL if memory runs out. The caller frees it. */
-static cl_program *map_inputs(cl_uint count, const cl_program *inputs)
-{
-    cl_program *mapped = malloc(count * sizeof(*mapped));
-    for (cl_uint i = 0; i < count && mapped != NULL; ++i)
-        mapped[i] = map_input(inputs[i]);
-    return mapped;
-}
-
 cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, const cl_device_id *devices,
                                   const char *options, cl_uint input_count, const cl_program *inputs,
                                   program_callback_t notify, void *user, cl_int *error)
@@ -62,7 +53,7 @@ cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, cons
     cl_program linked = NULL;
     cl_int code = CL_OUT_OF_HOST_MEMORY;
     const bool has_inputs = input_count > 0 && inputs != NULL;
-    cl_program *mapped = has_inputs ? map_inputs(input_count, inputs) : NULL;
+    cl_program *mapped = has_inputs ? native_call_map(input_count, inputs, map_input) : NULL;
     if (mapped != NULL || !has_inputs)
         linked = layer_target.clLinkProgram(context, device_count, devices, options, input_count,
                                             has_inputs ? mapped : inputs, notify, user, &code);

@@ -48,17 +48,14 @@ cl_int CL_API_CALL layer_release_context(cl_context context)
 
 cl_int CL_API_CALL layer_set_release_callback(cl_program program, program_callback_t notify, void *user)
 {
-    struct callback *callback = NULL;
-    struct shadow_use use = shadow_begin_use(program);
-    const cl_program native = use.shadow != NULL ? use.shadow->native : program;
-    cl_int error = CL_OUT_OF_HOST_MEMORY;
-    if (use.shadow == NULL || notify == NULL) {
-        error = layer_target.clSetProgramReleaseCallback(native, notify, user);
-    } else if ((callback = callback_create(program, notify, user)) != NULL) {
-        error = layer_target.clSetProgramReleaseCallback(native, callback_call, callback);
-        callback_end_call(callback, error != CL_SUCCESS);
-    }
-    shadow_end_use(&use);
+    struct callback_pair callback;
+    const cl_program native = shadow_find_native(program);
+    if (native == program)
+        return layer_target.clSetProgramReleaseCallback(native, notify, user);
+    if (!callback_pair_init(&callback, program, notify, user))
+        return CL_OUT_OF_HOST_MEMORY;
+    const cl_int error = layer_target.clSetProgramReleaseCallback(native, callback.notify, callback.user);
+    callback_end_call(callback.callback, error != CL_SUCCESS);
     return error;
 }
 

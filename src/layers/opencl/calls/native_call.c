@@ -23,19 +23,18 @@ static bool ends_without_callback(cl_int error)
     return error != CL_SUCCESS && error != CL_BUILD_PROGRAM_FAILURE && error != CL_COMPILE_PROGRAM_FAILURE;
 }
 
-/* Returns an array of the driver's programs for these headers, or NULL if memory runs out. The caller frees it. */
-static cl_program *map_headers(cl_uint count, const cl_program *headers)
+cl_program *native_call_map(cl_uint count, const cl_program *programs, cl_program (*find)(cl_program program))
 {
     cl_program *mapped = malloc(count * sizeof(*mapped));
     for (cl_uint i = 0; i < count && mapped != NULL; ++i)
-        mapped[i] = shadow_find_native(headers[i]);
+        mapped[i] = find(programs[i]);
     return mapped;
 }
 
 static cl_int compile(const struct native_call *call, cl_program native, program_callback_t notify, void *user)
 {
     const bool has_headers = call->header_count > 0 && call->headers != NULL;
-    cl_program *mapped = has_headers ? map_headers(call->header_count, call->headers) : NULL;
+    cl_program *mapped = has_headers ? native_call_map(call->header_count, call->headers, shadow_find_native) : NULL;
     if (has_headers && mapped == NULL)
         return CL_OUT_OF_HOST_MEMORY;
     const cl_int error =

@@ -19,6 +19,10 @@ struct native_call {
     void *user;
 };
 
+/* Returns an array of the driver's programs that `find` finds for the application's, or NULL if memory runs out. The
+ * caller frees it. */
+cl_program *native_call_map(cl_uint count, const cl_program *programs, cl_program (*find)(cl_program program));
+
 /* Makes the call with a program of the driver. */
 cl_int native_call_make(const struct native_call *call, cl_program native);
 
