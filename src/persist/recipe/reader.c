@@ -16,7 +16,6 @@
 #include "persist/recipe/file/open.h"
 #include "persist/recipe/format/fields.h"
 #include "persist/recipe/format/record.h"
-#include "persist/recipe/kernels.h"
 #include "util/struct_size.h"
 
 #define MAX_TEXT_BYTES ((uint64_t)256 << 20) /* limit for a program's texts; a text counts each time it is named */
@@ -36,6 +35,12 @@ struct id_node {
     size_t before; /* index of the program's previous id_node, plus one; 0: none */
 };
 
+/* A kernel that was requested from a program. */
+struct kernel_node {
+    size_t program;   /* index of the program */
+    const char *name; /* in the arena */
+};
+
 struct ingot_recipe {
     atomic_size_t references;
     ingot_allocator_t allocator;
@@ -43,12 +48,13 @@ struct ingot_recipe {
     char *path;
     size_t path_size;
     struct recipe_arena arena;
-    struct byte_array texts; /* array of struct recipe_record */
-    struct byte_array nodes; /* array of struct program_node */
-    struct byte_array ids;   /* array of struct id_node */
-    struct recipe_kernels kernels;
+    struct byte_array texts;   /* array of struct recipe_record */
+    struct byte_array nodes;   /* array of struct program_node */
+    struct byte_array ids;     /* array of struct id_node */
+    struct byte_array kernels; /* array of struct kernel_node */
     struct key_map text_numbers;
     struct key_map program_numbers;
+    struct key_map kernel_numbers;
     struct key_map id_programs; /* maps the digests of ids to the indices of programs */
     uint64_t program_bytes;
     uint64_t kernel_bytes; /* total size of the names of kernels */
@@ -71,15 +77,21 @@ static const struct id_node *id_at(const struct ingot_recipe *recipe, size_t num
     return (const struct id_node *)(const void *)recipe->ids.bytes + number;
 }
 
+static const struct kernel_node *kernel_at(const struct ingot_recipe *recipe, size_t number)
+{
+    return (const struct kernel_node *)(const void *)recipe->kernels.bytes + number;
+}
+
 static void destroy(struct ingot_recipe *recipe)
 {
     const ingot_allocator_t allocator = recipe->allocator;
     for (size_t i = 0; i < recipe->summary.program_count; ++i)
         memory_free(&allocator, node_at(recipe, i)->content, node_at(recipe, i)->size);
-    recipe_kernels_fini(&recipe->kernels);
     key_map_fini(&recipe->id_programs);
+    key_map_fini(&recipe->kernel_numbers);
     key_map_fini(&recipe->program_numbers);
     key_map_fini(&recipe->text_numbers);
+    byte_array_fini(&recipe->kernels);
     byte_array_fini(&recipe->ids);
     byte_array_fini(&recipe->nodes);
     byte_array_fini(&recipe->texts);
@@ -264,6 +276,22 @@ static bool is_kernel(const struct recipe_record *record, const uint8_t *content
            memchr(content + INGOT_RECIPE_KEY_SIZE, 0, (size_t)record->size - INGOT_RECIPE_KEY_SIZE) == NULL;
 }
 
+/* Keeps a kernel. Does nothing if a record with the same key was kept before. */
+static ingot_status_t keep_kernel(struct ingot_recipe *recipe, size_t program, const struct recipe_record *record,
+                                  const uint8_t *content)
+{
+    const size_t length = (size_t)record->size - INGOT_RECIPE_KEY_SIZE;
+    if (key_map_find(&recipe->kernel_numbers, record->key, NULL))
+        return INGOT_SUCCESS;
+    const size_t number = recipe->kernel_numbers.count;
+    const struct kernel_node node = {program,
+                                     recipe_arena_copy(&recipe->arena, length, content + INGOT_RECIPE_KEY_SIZE)};
+    byte_array_put(&recipe->kernels, sizeof(node), &node);
+    return node.name != NULL && !recipe->kernels.failed && key_map_add(&recipe->kernel_numbers, record->key, number)
+               ? INGOT_SUCCESS
+               : no_memory(recipe);
+}
+
 /* Adds a kernel. Ignores it if the recipe does not have its program. */
 static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
@@ -280,10 +308,8 @@ static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recip
         return status == INGOT_BLOB_CORRUPT ? leave_out(recipe) : status;
     if (!is_kernel(record, content))
         status = leave_out(recipe);
-    else if (key_map_find(&recipe->program_numbers, content, &program) &&
-             !recipe_kernels_add(&recipe->kernels, &recipe->arena, program, record->key,
-                                 (size_t)record->size - INGOT_RECIPE_KEY_SIZE, content + INGOT_RECIPE_KEY_SIZE))
-        status = no_memory(recipe);
+    else if (key_map_find(&recipe->program_numbers, content, &program))
+        status = keep_kernel(recipe, program, record, content);
     memory_free(&recipe->allocator, content, (size_t)record->size);
     return status;
 }
@@ -291,10 +317,11 @@ static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recip
 /* Gives each program the array of its kernels. Called once all kernels are known. */
 static ingot_status_t list_kernels(struct ingot_recipe *recipe)
 {
-    for (size_t i = 0; i < recipe_kernels_count(&recipe->kernels); ++i)
-        ++node_at(recipe, recipe_kernels_program(&recipe->kernels, i))->fields.program.kernel_count;
-    for (size_t i = 0; i < recipe_kernels_count(&recipe->kernels); ++i) {
-        struct recipe_fields *fields = &node_at(recipe, recipe_kernels_program(&recipe->kernels, i))->fields;
+    const size_t count = recipe->kernel_numbers.count;
+    for (size_t i = 0; i < count; ++i)
+        ++node_at(recipe, kernel_at(recipe, i)->program)->fields.program.kernel_count;
+    for (size_t i = 0; i < count; ++i) {
+        struct recipe_fields *fields = &node_at(recipe, kernel_at(recipe, i)->program)->fields;
         if (fields->kernels == NULL) {
             fields->kernels = recipe_arena_take(&recipe->arena, fields->program.kernel_count, sizeof(*fields->kernels));
             fields->program.kernels = fields->kernels;
@@ -302,7 +329,7 @@ static ingot_status_t list_kernels(struct ingot_recipe *recipe)
         }
         if (fields->kernels == NULL)
             return no_memory(recipe);
-        fields->kernels[fields->program.kernel_count++] = recipe_kernels_name(&recipe->kernels, i);
+        fields->kernels[fields->program.kernel_count++] = kernel_at(recipe, i)->name;
     }
     return INGOT_SUCCESS;
 }
@@ -384,7 +411,8 @@ static struct ingot_recipe *make(const char *path)
     byte_array_init(&recipe->texts, &recipe->allocator);
     byte_array_init(&recipe->nodes, &recipe->allocator);
     byte_array_init(&recipe->ids, &recipe->allocator);
-    recipe_kernels_init(&recipe->kernels, &recipe->allocator);
+    byte_array_init(&recipe->kernels, &recipe->allocator);
+    key_map_init(&recipe->kernel_numbers, &recipe->allocator);
     key_map_init(&recipe->text_numbers, &recipe->allocator);
     key_map_init(&recipe->program_numbers, &recipe->allocator);
     key_map_init(&recipe->id_programs, &recipe->allocator);

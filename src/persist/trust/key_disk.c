@@ -4,6 +4,10 @@
  * A secret that another user can read is no longer secret, and a key that another user can write may have been chosen
  * by that user. Such files are refused instead of corrected, because the harm may already be done.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* for steady_calls.h */
+#endif
+
 #include "persist/trust/key_disk.h"
 
 #include <errno.h>
@@ -12,7 +16,7 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/base/random.h"
+#include "persist/base/steady_calls.h"
 #include "persist/trust/key_text.h"
 #include "util/error_text.h"
 #include "util/struct_size.h"
@@ -142,6 +146,20 @@ static void describe(const struct key *key, ingot_persist_key_info_t *info)
     (void)STRUCT_WRITE(info, known);
 }
 
+/* Fills memory with random bytes from the operating system, after waiting until its generator is ready. */
+static ingot_status_t fill_random(size_t size, uint8_t *bytes)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = steady_getrandom(bytes + done, size - done, 0);
+        if (count < 0 && errno != EINTR)
+            return ingot_set_error(INGOT_IO_ERROR, errno, "the system provided no random bytes for a key (errno %d)",
+                                   errno);
+        done += count > 0 ? (size_t)count : 0;
+    }
+    return INGOT_SUCCESS;
+}
+
 ingot_status_t ingot_persist_key_create(const char *path, ingot_persist_key_kind_t kind, ingot_persist_key_info_t *info)
 {
     const char *name;
@@ -154,7 +172,7 @@ ingot_status_t ingot_persist_key_create(const char *path, ingot_persist_key_kind
     const int parent = files_open_parent(path, &name);
     if (parent < 0)
         return files_read_failed(parent, "opening the directory of", path);
-    ingot_status_t status = random_fill(sizeof(bytes), bytes);
+    ingot_status_t status = fill_random(sizeof(bytes), bytes);
     if (status == INGOT_SUCCESS)
         status = key_init(&key, kind, bytes);
     if (status == INGOT_SUCCESS) {
