@@ -107,20 +107,29 @@ static ingot_status_t store_entry(struct job *job, const struct image_entry *ent
 
 /* ---- the threads ---- */
 
+/* Returns the run that begins with a missing entry. */
+static struct run run_at(const struct pulling *pulling, size_t first)
+{
+    const struct image_entry *const *entries = &pulling->missing[first];
+    struct run run = {.entries = entries, .count = 1, .size = entries[0]->size};
+    while (first + run.count < pulling->missing_count && entries[run.count]->layer == entries[0]->layer &&
+           entries[run.count]->offset == entries[0]->offset + run.size &&
+           run.size + entries[run.count]->size <= JOB_PACK_BYTES)
+        run.size += entries[run.count++]->size;
+    return run;
+}
+
 /* Takes the next run. Returns false if there is none, or if the job must end. */
 static bool take_run(struct pulling *pulling, struct run *run)
 {
     (void)pthread_mutex_lock(&pulling->lock);
-    const struct image_entry *const *missing = &pulling->missing[pulling->next];
-    const size_t left = pulling->job.status == INGOT_SUCCESS ? pulling->missing_count - pulling->next : 0;
-    *run = (struct run){.entries = missing};
-    while (run->count < left && (run->count == 0 || (missing[run->count]->layer == missing[0]->layer &&
-                                                     missing[run->count]->offset == missing[0]->offset + run->size &&
-                                                     run->size + missing[run->count]->size <= JOB_PACK_BYTES)))
-        run->size += missing[run->count++]->size;
-    pulling->next += run->count;
+    const bool is_taken = pulling->job.status == INGOT_SUCCESS && pulling->next < pulling->missing_count;
+    if (is_taken) {
+        *run = run_at(pulling, pulling->next);
+        pulling->next += run->count;
+    }
     (void)pthread_mutex_unlock(&pulling->lock);
-    return run->count != 0;
+    return is_taken;
 }
 
 /* Counts an entry. If it was not stored, the thread's error detail says why. */
@@ -177,14 +186,16 @@ static void *pull_runs(void *user)
     return NULL;
 }
 
-/* Pulls the missing entries. If no thread can be started, the caller's does everything. */
+/* Pulls the missing entries, with up to one thread per run. If none can be started, the caller's does everything. */
 static void pull_missing(struct pulling *pulling)
 {
     pthread_t threads[JOB_MOST_PARALLEL - 1];
     size_t count = 0;
+    size_t run_count = 0;
+    for (size_t i = 0; i < pulling->missing_count; i += run_at(pulling, i).count)
+        ++run_count;
     const int cancellation = cancellation_hold();
-    while (count < JOB_MOST_PARALLEL - 1 && count + 1 < pulling->missing_count &&
-           thread_start(&threads[count], pull_runs, pulling))
+    while (count < JOB_MOST_PARALLEL - 1 && count + 1 < run_count && thread_start(&threads[count], pull_runs, pulling))
         ++count;
     (void)pull_runs(pulling);
     while (count != 0)
