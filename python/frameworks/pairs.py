@@ -1,19 +1,26 @@
-"""What the package costs a single process, as the ratio of neighboring runs: pairs.py [--pairs N] WHAT...
+"""What the package costs and saves, as the ratio of neighboring runs: pairs.py [--pairs N] WHAT...
 
-WHAT is a framework (triton, jax, cuda_core, torch): a warm process with Ingot, compared with the framework's own cache;
-only the time of its compilations counts. Or it is import:MODULE: the import in an interpreter with the wheel and in one
-without, neither with INGOT_PYTHON. --wheel names the wheel. If other work occupies the machine, --processor compares
-the time of the processor instead of the time that passes.
+WHAT is one of these, where FRAMEWORK is one of workloads.py:
 
-A line has the median of the ratios with Ingot over without, the middle half of the ratios, and both medians.
+- FRAMEWORK: a warm process with Ingot, over one with the framework's own cache
+- together:FRAMEWORK: the slowest of eight processes that start at once on an empty store, over one process alone that
+  does; --processes changes their number
+- machine:FRAMEWORK: the first process on another machine, over the one that compiled for both. A machine is a home, a
+  store, and the same Redis, which this program starts. --tool names the tool `ingot`, which makes the key.
+- import:MODULE: the import in an interpreter with the wheel over one without, neither with INGOT_PYTHON. --wheel names
+  the wheel.
+
+A line has the median of the ratios, the middle half of the ratios, and both medians: first of the time of compilations
+and runs, without imports and the opening of the device, then of whole processes. If other work occupies the machine,
+--processor compares the time of the processor instead of the time that passes.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -24,95 +31,181 @@ import venv
 from collections.abc import Callable
 from pathlib import Path
 
-from table import HERE, environment
+from table import run_in, start_redis
 
-#: A kind of run: returns its seconds.
-Run = Callable[[], float]
+#: A kind of run: returns the seconds of its work, and those of its whole processes.
+Run = Callable[[], tuple[float, float]]
+OWN, INGOT, MACHINES = "own cache, shared", "Ingot, shared", "Ingot, own stores and Redis"
 
 
-def warm(framework: str, mode: str, folder: Path, clock: str) -> Run:
-    """Returns a run of a process whose programs are all in the cache."""
-    folder.mkdir()
-    variables = environment(framework, mode, folder, 0, {})
+class Bench:
+    def __init__(self, chosen: argparse.Namespace, scratch: Path):
+        self.chosen, self.scratch, self.server = chosen, scratch, dict[str, str]()
+        self.notes: list[str] = []
 
-    def run() -> float:
-        child = subprocess.run(
-            [sys.executable, str(HERE / "workloads.py"), framework, str(folder)],
-            input="go\nend\n",
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-            cwd=folder,
-            env=variables,
+    def once(
+        self, framework: str, mode: str, folder: Path, numbers: range, compiled: bool
+    ) -> tuple[tuple[float, float], set[str]]:
+        """Runs processes at once, which together must compile each key once, or nothing. Returns their seconds."""
+        folder.mkdir(exist_ok=True)
+        begun = self.now()
+        result = run_in(folder, framework, mode, numbers, self.chosen.tool, self.server)
+        if result["compiled"] < result["keys"] if compiled else result["compiled"]:
+            raise RuntimeError(f"{framework}: compiled {result['compiled']} of {result['keys']}: {mode}")
+        if len(numbers) > 1 and (result["compiled"] != result["keys"] or not result["same"]):
+            self.note(f"compiled {result['compiled']} of {result['keys']}, {len(result['digests'])} different results")
+        work = float(result["processor" if self.chosen.processor else "slowest"])
+        return (work, self.now() - begun), result["digests"]
+
+    def now(self) -> float:
+        """Returns the time, or the time of the processor that all children took which have ended."""
+        if not self.chosen.processor:
+            return time.perf_counter()
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    def note(self, words: str) -> None:
+        self.notes.append(words)
+
+    def warm(self, framework: str) -> tuple[Run, Run]:
+        """Returns a warm process with the framework's own cache, and one with Ingot."""
+
+        def runs(mode: str, folder: Path) -> Run:
+            cold, expected = self.once(framework, mode, folder, range(1), True)
+            self.note(f"cold {cold[0]:.3f} s ({mode})")
+
+            def run() -> tuple[float, float]:
+                seconds, found = self.once(framework, mode, folder, range(1), False)
+                if found != expected:
+                    self.note(f"a warm result differs from the cold one ({mode})")
+                return seconds
+
+            run()
+            return run
+
+        return runs(OWN, self.scratch / "own"), runs(INGOT, self.scratch / "ingot")
+
+    def together(self, framework: str) -> tuple[Run, Run]:
+        """Returns a process alone, and several, each time on an empty store."""
+
+        def run(processes: int) -> tuple[float, float]:
+            with tempfile.TemporaryDirectory(prefix="ingot-pairs.") as name:
+                return self.once(framework, INGOT, Path(name), range(processes), True)[0]
+
+        run(1)
+        return lambda: run(1), lambda: run(self.chosen.processes)
+
+    def machines(self, framework: str) -> tuple[Run, Run]:
+        """Returns a process that compiles, and the first process on another machine."""
+        folder = self.scratch / "machines"
+        numbers = iter(range(1_000_000))
+        expected: set[str] = set()
+
+        def first() -> tuple[float, float]:
+            port = self.server["INGOT_PERSIST_REMOTE"].rpartition(":")[2]
+            subprocess.run(["redis-cli", "-p", port, "flushall"], check=True, stdout=subprocess.DEVNULL)
+            number = next(numbers)
+            seconds, digests = self.once(framework, MACHINES, folder, range(number, number + 1), True)
+            expected.clear()
+            expected.update(digests)
+            return seconds
+
+        def second() -> tuple[float, float]:
+            number = next(numbers)
+            seconds, digests = self.once(framework, MACHINES, folder, range(number, number + 1), False)
+            if digests != expected:
+                self.note("the other machine's result differs")
+            return seconds
+
+        return first, second
+
+    def importing(self, module: str, wheel: str | None, folder: Path) -> Run:
+        """Returns a run of an interpreter that imports a module of this environment."""
+        venv.create(folder, symlinks=True)
+        site = folder / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
+        if wheel:
+            subprocess.run(
+                [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--target", str(site), wheel],
+                check=True,
+            )
+        frameworks = [path for path in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}]
+        lines = "\n".join(f"import sys; sys.path.append({path!r})" for path in frameworks)
+        (site / "frameworks.pth").write_text(lines)
+        variables = {name: value for name, value in os.environ.items() if not name.startswith("INGOT_")}
+        program = f"import {module}"
+        if wheel:
+            check = f"{program}, importlib.metadata, sys; importlib.metadata.version('ingot-cache'); assert not any("
+            check += "name.startswith('ingot_cache._') and not name.endswith('_startup') for name in sys.modules)"
+            subprocess.run([str(folder / "bin/python"), "-c", check], check=True, env=variables)
+
+        def run() -> tuple[float, float]:
+            begun = self.now()
+            subprocess.run([str(folder / "bin/python"), "-c", program], check=True, env=variables)
+            seconds = self.now() - begun
+            return seconds, seconds
+
+        run()
+        return run
+
+    def runs_of(self, what: str) -> tuple[Run, Run]:
+        """Returns the two kinds of runs that WHAT compares."""
+        kind, colon, name = what.partition(":")
+        if not colon:
+            return self.warm(what)
+        if kind == "import":
+            wheel = os.path.abspath(self.chosen.wheel)
+            return self.importing(name, None, self.scratch / "plain"), self.importing(
+                name, wheel, self.scratch / "with"
+            )
+        return {"together": self.together, "machine": self.machines}[kind](name)
+
+    def compare(self, what: str) -> None:
+        one, other = self.runs_of(what)
+        times: tuple[list[tuple[float, float]], list[tuple[float, float]]] = ([], [])
+        keeps_order = what.startswith("machine:")  # the second machine needs the first
+        for number in range(self.chosen.pairs):  # in turn, each begins every other pair
+            for which in (0, 1) if keeps_order or number % 2 == 0 else (1, 0):
+                times[which].append((one, other)[which]())
+        names = {
+            "together": ("one alone", f"the slowest of {self.chosen.processes}"),
+            "machine": ("the first machine", "another machine"),
+        }.get(what.partition(":")[0], ("without", "with Ingot"))
+        parts = [self.summary(names, [pair[0] for pair in times[0]], [pair[0] for pair in times[1]])]
+        if not what.startswith("import:"):
+            whole = self.summary(names, [pair[1] for pair in times[0]], [pair[1] for pair in times[1]])
+            parts.append(f"whole processes {whole}")
+        print(f"{what}, {self.chosen.pairs} pairs: " + "; ".join(parts + self.notes), flush=True)
+
+    @staticmethod
+    def summary(names: tuple[str, str], one: list[float], other: list[float]) -> str:
+        low, middle, high = statistics.quantiles([b / a for a, b in zip(one, other, strict=True)], n=4)
+        return (
+            f"{middle:.3f} ({low:.3f} to {high:.3f}), {statistics.median(other):.4f} s {names[1]}, "
+            f"{statistics.median(one):.4f} s {names[0]}"
         )
-        result = json.loads(child.stdout.splitlines()[-1])
-        if run.is_warm and result["compiled"]:  # type: ignore[attr-defined]
-            raise RuntimeError(f"{framework} compiled {result['compiled']} programs again: {mode}")
-        return float(result[clock])
-
-    run.is_warm = False  # type: ignore[attr-defined]
-    run()
-    run.is_warm = True  # type: ignore[attr-defined]
-    return run
-
-
-def importing(module: str, wheel: str | None, folder: Path, clock: str) -> Run:
-    """Returns a run of an interpreter that imports a module of this environment."""
-    venv.create(folder, symlinks=True)
-    site = folder / Path(sysconfig.get_path("purelib")).relative_to(sys.prefix)
-    if wheel:
-        subprocess.run(
-            [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--target", str(site), wheel], check=True
-        )
-    frameworks = [path for path in {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}]
-    (site / "frameworks.pth").write_text("\n".join(f"import sys; sys.path.append({path!r})" for path in frameworks))
-    variables = {name: value for name, value in os.environ.items() if not name.startswith("INGOT_")}
-    program = f"import {module}"
-    if wheel:
-        check = f"{program}, importlib.metadata, sys; importlib.metadata.version('ingot-cache'); assert not any("
-        check += "name.startswith('ingot_cache._') and not name.endswith('_startup') for name in sys.modules)"
-        subprocess.run([str(folder / "bin/python"), "-c", check], check=True, env=variables)
-
-    def run() -> float:
-        begun, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([str(folder / "bin/python"), "-c", program], check=True, env=variables)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        if clock == "processor":
-            return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        return time.perf_counter() - begun
-
-    run()
-    return run
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--processes", type=int, default=8)
     parser.add_argument("--wheel")
-    parser.add_argument("--processor", dest="clock", action="store_const", const="processor", default="seconds")
+    parser.add_argument("--tool", default="ingot")
+    parser.add_argument("--processor", action="store_true")
     parser.add_argument("what", nargs="+")
     chosen = parser.parse_args()
     for what in chosen.what:
-        with tempfile.TemporaryDirectory(prefix="ingot-pairs.") as name:
-            plain, ingot = Path(name, "plain"), Path(name, "ingot")
-            if what.startswith("import:"):
-                module = what.partition(":")[2]
-                one = importing(module, None, plain, chosen.clock)
-                other = importing(module, os.path.abspath(chosen.wheel), ingot, chosen.clock)
-            else:
-                one = warm(what, "own cache, shared", plain, chosen.clock)
-                other = warm(what, "Ingot, shared", ingot, chosen.clock)
-            times: tuple[list[float], list[float]] = ([], [])
-            for number in range(chosen.pairs):  # in turn, each begins every other pair
-                for which in (0, 1) if number % 2 == 0 else (1, 0):
-                    times[which].append((one, other)[which]())
-        ratios = [b / a for a, b in zip(*times, strict=True)]
-        low, middle, high = statistics.quantiles(ratios, n=4)
-        print(
-            f"{what}: {middle:.3f} ({low:.3f} to {high:.3f}), {statistics.median(times[1]):.3f} s with Ingot, "
-            f"{statistics.median(times[0]):.3f} s without, {chosen.pairs} pairs",
-            flush=True,
-        )
+        scratch, server = Path(tempfile.mkdtemp(prefix="ingot-pairs.")), None
+        try:
+            bench = Bench(chosen, scratch)
+            if what.startswith("machine:"):
+                server, bench.server = start_redis(scratch, chosen.tool)
+            bench.compare(what)
+        finally:
+            if server is not None:
+                server.terminate()
+                server.wait()
+            shutil.rmtree(scratch)
 
 
 if __name__ == "__main__":

@@ -37,6 +37,8 @@ def environment(framework: str, mode: str, folder: Path, number: int, server: di
             "TORCHINDUCTOR_CACHE_DIR": str(mine / "inductor"),
             "JAX_COMPILATION_CACHE_DIR": str(mine / "jax"),
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "CUPY_CACHE_DIR": str(mine / "cupy"),
+            "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # several processes share the GPU's memory
             "POCL_CACHE_DIR": str(mine / "pocl"),
             "XDG_CACHE_HOME": str(mine / "cache"),
             "PYTHONDONTWRITEBYTECODE": "1",
@@ -58,42 +60,50 @@ def environment(framework: str, mode: str, folder: Path, number: int, server: di
 def run(framework: str, mode: str, processes: int, tool: str, server: dict[str, str]) -> dict[str, Any]:
     """Runs one trial."""
     with tempfile.TemporaryDirectory(prefix="ingot-table.") as name:
-        folder = Path(name)
-        command = [sys.executable, str(HERE / "workloads.py"), framework, name]
-        if framework == "pyopencl" and mode.startswith("Ingot"):
-            command = [tool, "run", "--", *command]
-        children = [
-            subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-                cwd=name,
-                env=environment(framework, mode, folder, number, server),
-            )
-            for number in range(processes)
-        ]
-        pipes = [(child.stdin, child.stdout) for child in children]
-        for _, output in pipes:
-            if output is None or output.readline() != "ready\n":
-                raise RuntimeError(f"{framework} does not start")
-        for order, _ in pipes:
-            assert order
-            order.write("go\n")
-            order.flush()
-        results = [json.loads(output.readline()) for _, output in pipes if output]
-        for child in children:
-            child.communicate("end\n")
-        if results[0]["compiled"] < 0:
-            compiled = layer_builds(folder) if mode.startswith("Ingot") else processes * results[0]["keys"]
-        else:
-            compiled = sum(each["compiled"] for each in results)
-        return {
-            "keys": results[0]["keys"],
-            "compiled": compiled,
-            "slowest": max(each["seconds"] for each in results),
-            "same": len({each["digest"] for each in results}) == 1,
-        }
+        return run_in(Path(name), framework, mode, range(processes), tool, server)
+
+
+def run_in(
+    folder: Path, framework: str, mode: str, numbers: range, tool: str, server: dict[str, str]
+) -> dict[str, Any]:
+    """Runs processes at once, with the caches that are in the folder. Processes with another number share no files."""
+    command = [sys.executable, str(HERE / "workloads.py"), framework, str(folder)]
+    if framework == "pyopencl" and mode.startswith("Ingot"):
+        command = [tool, "run", "--", *command]
+    children = [
+        subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=folder,
+            env=environment(framework, mode, folder, number, server),
+        )
+        for number in numbers
+    ]
+    pipes = [(child.stdin, child.stdout) for child in children]
+    for _, output in pipes:
+        if output is None or output.readline() != "ready\n":
+            raise RuntimeError(f"{framework} does not start")
+    for order, _ in pipes:
+        assert order
+        order.write("go\n")
+        order.flush()
+    results = [json.loads(output.readline()) for _, output in pipes if output]
+    for child in children:
+        child.communicate("end\n")
+    if results[0]["compiled"] < 0:
+        compiled = layer_builds(folder) if mode.startswith("Ingot") else len(numbers) * results[0]["keys"]
+    else:
+        compiled = sum(each["compiled"] for each in results)
+    return {
+        "keys": results[0]["keys"],
+        "compiled": compiled,
+        "slowest": max(each["seconds"] for each in results),
+        "processor": max(each["processor"] for each in results),
+        "digests": {each["digest"] for each in results},
+        "same": len({each["digest"] for each in results}) == 1,
+    }
 
 
 def layer_builds(folder: Path) -> int:
@@ -114,6 +124,9 @@ def start_redis(folder: Path, tool: str) -> tuple[subprocess.Popen[bytes], dict[
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+    while subprocess.run(["redis-cli", "-p", str(port), "ping"], capture_output=True).returncode != 0:
+        if server.poll() is not None:
+            raise RuntimeError("redis-server does not start")
     variables = {
         "INGOT_PERSIST_REMOTE": f"redis://127.0.0.1:{port}",
         "INGOT_PERSIST_TRUST": "require",

@@ -1,11 +1,13 @@
 """What one process compiles: workloads.py FRAMEWORK FOLDER
 
-Prints "ready" once the framework is imported, waits for a line, compiles, and prints a line of JSON: how many keys it
-asked for, how many it compiled, the seconds that it took, those of the processor, and a digest of the results.
+Prints "ready" once the framework is imported and its device is open, waits for a line, compiles, and prints a line of
+JSON: how many keys it asked for, how many it compiled, the seconds that it took, those of the processor, and a digest
+of the results. On a machine with a GPU, Triton, JAX, CuPy and torch also run there what they compiled.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -18,6 +20,17 @@ from typing import Any
 Work = Callable[[], tuple[int, int, list[bytes]]]
 
 
+@functools.cache
+def has_gpu() -> bool:
+    """True if torch is installed and can use a GPU of NVIDIA."""
+    try:
+        import torch
+
+        return bool(torch.cuda.is_available())
+    except ImportError:
+        return False
+
+
 def triton(folder: Path) -> Work:
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
     import kernels
@@ -25,10 +38,21 @@ def triton(folder: Path) -> Work:
 
     hits: list[bool] = []
     knobs.compilation.listener = lambda **named: hits.append(named["cache_hit"])
+    if has_gpu():
+        import torch
+
+        x = torch.linspace(0, 1, 4096, device="cuda")
 
     def work() -> tuple[int, int, list[bytes]]:
-        cubins = [kernels.compile_add(32 << number).asm["cubin"] for number in range(6)]
-        return 6, hits.count(False), cubins
+        outputs = []
+        for block in (32 << number for number in range(6)):
+            if not has_gpu():
+                outputs.append(kernels.compile_add(block).asm["cubin"])
+                continue
+            out = torch.empty_like(x)
+            kernels.add[(4096 // block,)](x, x, out, 4096, BLOCK=block)
+            outputs.append(out.cpu().numpy().tobytes())
+        return 6, hits.count(False), outputs
 
     return work
 
@@ -41,7 +65,7 @@ def jax(folder: Path) -> Work:
 
     events: list[str] = []
     monitoring.register_event_listener(lambda name, **named: events.append(name))
-    value = np.ones((64, 64), np.float32)
+    value = jnp.asarray(np.ones((64, 64), np.float32)).block_until_ready()
 
     def program(depth: int) -> Callable[[Any], Any]:
         def run(x: Any) -> Any:
@@ -52,6 +76,7 @@ def jax(folder: Path) -> Work:
         return run
 
     def work() -> tuple[int, int, list[bytes]]:
+        events.clear()  # those of the array above
         results = [np.asarray(jax.jit(program(depth))(value)).tobytes() for depth in (4, 8, 12)]
         return 3, events.count("/jax/compilation_cache/cache_misses"), results
 
@@ -79,6 +104,29 @@ def cuda_core(folder: Path) -> Work:
     def work() -> tuple[int, int, list[bytes]]:
         code = Program(source, "c++", ProgramOptions(arch="sm_90")).compile("cubin", cache=cache).code
         return 1, len(seen), [bytes(code)]
+
+    return work
+
+
+def cupy(folder: Path) -> Work:
+    import cupy
+    import numpy as np
+    from cupy.cuda import compiler
+
+    seen: list[int] = []
+    plain = compiler._compile_using_nvrtc_no_warning
+    compiler._compile_using_nvrtc_no_warning = lambda *given, **named: seen.append(1) or plain(*given, **named)
+    value = cupy.asarray(np.linspace(0, 1, 64, dtype=np.float32))
+
+    def work() -> tuple[int, int, list[bytes]]:
+        outputs = []
+        for depth in (10, 20, 30):
+            lines = "".join(f"x = sinf(x) * powf(x, {n}.5f) + erff(x - {n});\n" for n in range(depth))
+            source = f'extern "C" __global__ void run(const float *a, float *b) {{ float x = a[threadIdx.x];\n{lines}'
+            out = cupy.empty_like(value)
+            cupy.RawKernel(source + " b[threadIdx.x] = x; }", "run")((1,), (64,), (value, out))
+            outputs.append(out.get().tobytes())
+        return 3, len(seen), outputs
 
     return work
 
@@ -115,7 +163,7 @@ def torch(folder: Path) -> Work:
 
     def count(command: Any, *arguments: Any, **named: Any) -> Any:
         words = command if isinstance(command, list) else str(command).split()
-        if words and os.path.basename(words[0]).startswith(("g++", "c++")) and "-o" in words:
+        if words and os.path.basename(words[0]).startswith(("g++", "c++")) and "-shared" in words:
             compiler_runs.append(1)
         return run(command, *arguments, **named)
 
@@ -123,7 +171,13 @@ def torch(folder: Path) -> Work:
 
     cpp_builder.subprocess.run = count  # type: ignore[attr-defined]
     torch._inductor.config.compile_threads = 1
-    value = torch.linspace(0, 1, 64 * 64).reshape(64, 64)
+    device = "cuda" if has_gpu() else "cpu"
+    value = torch.linspace(0, 1, 64 * 64, device=device).reshape(64, 64)
+    kernels: list[bool] = []
+    if device == "cuda":
+        from triton import knobs
+
+        knobs.compilation.listener = lambda **named: kernels.append(named["cache_hit"])
 
     def graph(depth: int) -> Callable[[Any], Any]:
         def run(x: Any) -> Any:
@@ -137,14 +191,25 @@ def torch(folder: Path) -> Work:
         results = []
         for depth in (1, 2, 3):
             torch._dynamo.reset()
-            results.append(torch.compile(graph(depth))(value).numpy().tobytes())
-        print(f"g++ runs: {len(compiler_runs)}", file=sys.stderr)
-        return 3, counters["inductor"]["fxgraph_cache_miss"], results
+            results.append(torch.compile(graph(depth))(value).cpu().numpy().tobytes())
+        print(f"g++ runs: {len(compiler_runs)}, torch: {os.path.dirname(torch.__file__)}", file=sys.stderr)
+        print(
+            f"{device}, Triton kernels: {kernels.count(False)} compiled, {kernels.count(True)} found", file=sys.stderr
+        )
+        graphs = int(counters["inductor"]["fxgraph_cache_miss"])
+        return 3, graphs or kernels.count(False), results
 
     return work
 
 
-FRAMEWORKS = {"triton": triton, "jax": jax, "cuda_core": cuda_core, "pyopencl": pyopencl, "torch": torch}
+FRAMEWORKS = {
+    "triton": triton,
+    "jax": jax,
+    "cuda_core": cuda_core,
+    "cupy": cupy,
+    "pyopencl": pyopencl,
+    "torch": torch,
+}
 
 if __name__ == "__main__":
     do = FRAMEWORKS[sys.argv[1]](Path(sys.argv[2]))

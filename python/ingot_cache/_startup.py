@@ -60,7 +60,7 @@ def start() -> None:
         for name, module, plug in PLUGS:
             if name in names and module not in _waiting:
                 _waiting[module] = plug
-                if _is_imported(module):
+                if is_imported(module):
                     _install(module)
         if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
             sys.meta_path.insert(0, _Finder())
@@ -68,7 +68,8 @@ def start() -> None:
         _tell(error)
 
 
-def _is_imported(name: str) -> bool:
+def is_imported(name: str) -> bool:
+    """True if a module has been imported, not if it is being imported."""
     module = sys.modules.get(name)
     return module is not None and not getattr(getattr(module, "__spec__", None), "_initializing", False)
 

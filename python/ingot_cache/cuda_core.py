@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
+import re
 from typing import Any
 
 from cuda import core
@@ -31,18 +33,23 @@ def _toolchain() -> dict[str, str]:
     from cuda import bindings
 
     fields = {"cuda.core": core.__version__, "cuda.bindings": bindings.__version__}
-    for name in ("nvrtc", "nvJitLink"):
-        fields[name] = _build_of_library(name)
+    nvrtc = _path_of_library("nvrtc")
+    # Loading nvJitLink takes 30 ms or more, and a program that is in the store does not need it.
+    linker = re.sub(r"libnvrtc\.so(?=[.\d]*$)", "libnvJitLink.so", nvrtc or "")
+    if linker == nvrtc or not os.path.exists(linker):
+        linker = _path_of_library("nvJitLink") or ""
+    fields["nvrtc"] = _plug.build_of(nvrtc) if nvrtc else "none"
+    fields["nvJitLink"] = _plug.build_of(linker) if linker else "none"
     return fields
 
 
-def _build_of_library(name: str) -> str:
+def _path_of_library(name: str) -> str | None:
     from cuda.pathfinder import load_nvidia_dynamic_lib
 
     try:
-        return _plug.build_of(str(load_nvidia_dynamic_lib(name).abs_path))
+        return str(load_nvidia_dynamic_lib(name).abs_path)
     except Exception:  # not installed
-        return "none"
+        return None
 
 
 def _key(key: bytes | str) -> Key:

@@ -17,7 +17,7 @@ import sys
 import tempfile
 from typing import Any
 
-from . import _plug
+from . import _plug, _startup
 from ._key import Key
 
 KIND = "inductor"
@@ -222,18 +222,47 @@ def _cpp_key(builder: Any) -> Key | None:
     command = builder.get_command_line()
     target = builder.get_target_file_path()
     words = shlex.split(command)
-    inputs = _inputs(words, target)
+    inputs = _inputs(words, target, _places())
     if inputs is None:
         return None
     fields = {**_toolchain(), **inputs, "compiler": _compiler(words[0])}
     return _plug.key(KIND_CPP, fields)
 
 
-def _inputs(words: list[str], target: str) -> dict[str, str] | None:
-    """Returns the command with digests in place of the names of its own files, which differ between users."""
+def _places() -> dict[str, str]:
+    """Returns the directories that the versions of torch and Python identify, wherever they lie, with their names."""
+    import sysconfig
+
+    import torch
+
+    python = {"include": sysconfig.get_path("include"), "platinclude": sysconfig.get_path("platinclude")}
+    python["LIBDIR"] = sysconfig.get_config_var("LIBDIR")
+    places = {os.path.dirname(torch.__file__): "TORCH"}
+    places.update({path: f"PYTHON-{name}" for name, path in python.items() if path})
+    return places
+
+
+def _without_place(word: str, places: dict[str, str]) -> str:
+    """Returns a -I or -L with the name of the directory in place of its path: what it finds there is the same."""
+    option, path = word[:2], word[2:]
+    if option in ("-I", "-L"):
+        for place, name in places.items():
+            if path == place or path.startswith(place + os.sep):
+                return option + name + path[len(place) :]
+    return word
+
+
+def _inputs(words: list[str], target: str, places: dict[str, str]) -> dict[str, str] | None:
+    """Returns the command with digests in place of the names of its own files, which differ between users.
+
+    Nor do the directories of torch and Python matter, unless the result contains them: debuggers read them, and so does
+    the loader of libraries, which has options of its own.
+    """
     from torch._inductor.runtime.cache_dir_utils import cache_dir
 
     own = os.path.join(os.path.realpath(cache_dir()), "")
+    if any(word.startswith("-g") for word in words):
+        places = {}
     digest = hashlib.sha256()
     command = []
     for word in words:
@@ -248,7 +277,7 @@ def _inputs(words: list[str], target: str) -> dict[str, str] | None:
         elif own in word:
             return None
         else:
-            command.append(word)
+            command.append(_without_place(word, places))
     return {"command": shlex.join(command), "inputs": digest.hexdigest()}
 
 
@@ -268,5 +297,5 @@ def install() -> None:
         return
     _install_graphs()
     _install_builder()
-    if "torch._inductor.compile_fx" in sys.modules:
+    if _startup.is_imported("torch._inductor.compile_fx"):  # not while it imports the caches
         _install_scope()

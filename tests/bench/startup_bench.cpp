@@ -5,15 +5,15 @@
  * Every figure comes from separate processes, started through scripts/with-device, which gives each process one device
  * and an empty driver cache. Cold and warm processes run the same code; only the store is empty or full.
  *
- *     bench_startup --json FILE [--only PART]       PART is prewarm, storing, pocl, intel or level_zero
- *     bench_startup --child ready|load SET STORE    makes programs ready or loads them, with OpenCL
- *     bench_startup --child over|whole|whole-driver|ids|reads SET STORE    measures the way from sources to kernels
- *     bench_startup --child front|whole-front|whole-persist SET STORE      compares the front door with persist
- *     bench_startup --child own-cache SET FOLDER    does the same without Ingot, with the driver's own cache
- *     bench_startup --child modules FOLDER -        builds and loads modules with Level Zero
- *     bench_startup --child record SET STORE        makes and stores programs, and records the requests in a manifest
- *     bench_startup --child binaries SET STORE      writes the binaries of those programs to files
- *     bench_startup --child prewarm|serial SET STORE      loads them, with or without reading their blobs ahead
+ *     bench_startup --json FILE [--only PART]       PART is prewarm, storing, pocl, intel, level_zero or nvidia;
+ * nvidia, the front door on an NVIDIA GPU, is measured only if it is named bench_startup --child ready|load SET STORE
+ * makes programs ready or loads them, with OpenCL bench_startup --child over|whole|whole-driver|ids|reads SET STORE
+ * measures the way from sources to kernels bench_startup --child front|whole-front|whole-persist SET STORE compares the
+ * front door with persist bench_startup --child own-cache SET FOLDER    does the same without Ingot, with the driver's
+ * own cache bench_startup --child modules FOLDER -        builds and loads modules with Level Zero bench_startup
+ * --child record SET STORE        makes and stores programs, and records the requests in a manifest bench_startup
+ * --child binaries SET STORE      writes the binaries of those programs to files bench_startup --child prewarm|serial
+ * SET STORE      loads them, with or without reading their blobs ahead
  */
 #include "bench/bench_report.h"
 #include "bench/sample.h"
@@ -167,6 +167,15 @@ public:
         summarize("without a prewarm", serial.values);
         summarize("with a prewarm", prewarm.values);
         report.add(name + "_over_serial", summarize_ratios("with a prewarm over without", prewarm, serial), "times");
+    }
+
+    /* Measures the front door alone, on a device whose other figures another benchmark has. */
+    void measure_front_door_alone(const std::string &device, const std::string &set, bench::Report &report)
+    {
+        const std::string prefix = "opencl_" + device + "_" + set + "_", store = folder_ + "/" + device + "-" + set;
+        report.add(prefix + "cold", measure_cold(device, set, store, 3), "ms");
+        report.add(prefix + "warm", measure_warm(device, set, store + "-0", 5), "ms");
+        measure_front_door(device, set, store + "-0", report);
     }
 
     /* Measures Level Zero with SPIR-V modules of the same programs; of hashcat's, only some small and some large
@@ -473,7 +482,7 @@ int main(int count, char **arguments)
         return measure_as_child(arguments + 2);
     const bool has_part = count == 5 && std::strcmp(arguments[3], "--only") == 0;
     if ((count != 3 && !has_part) || std::strcmp(arguments[1], "--json") != 0) {
-        std::fputs("usage: bench_startup --json FILE [--only prewarm|storing|pocl|intel|level_zero]\n", stderr);
+        std::fputs("usage: bench_startup --json FILE [--only prewarm|storing|pocl|intel|level_zero|nvidia]\n", stderr);
         return 2;
     }
     const std::string only = has_part ? arguments[4] : "";
@@ -494,6 +503,8 @@ int main(int count, char **arguments)
         bench.measure("intel", 20, report);
     if (is_wanted("level_zero"))
         bench.measure_level_zero(report);
+    if (only == "nvidia")
+        bench.measure_front_door_alone("nvidia", "digits", report);
     report.print();
     require(report.write_json(arguments[2]), std::string("cannot write ") + arguments[2]);
     return 0;
