@@ -10,11 +10,15 @@ program_of() {
     case $1 in
     clinfo) echo clinfo ;;
     clpeak-*) echo clpeak ;;
+    clblast-*) echo "clblast_tuner_${1#clblast-}" ;;
+    clfft) echo clFFT-client ;;
+    darktable) echo darktable-cltest ;;
+    opencv) echo /usr/bin/python3 ;;
     digits) echo "${digits:-digits}" ;;
     hashcat-*) echo hashcat ;;
     ffmpeg) echo ffmpeg ;;
     pyopencl-*) echo "${PYOPENCL_PYTHON:-/usr/bin/python3}" ;;
-    openvino-* | sycl) echo "${python:-no-python}" ;;
+    openmm | openvino-* | sycl) echo "${python:-no-python}" ;;
     *) echo "test-applications: no application named '$1'" >&2; exit 2 ;;
     esac
 }
@@ -23,6 +27,8 @@ is_installed() {
     command -v "$(program_of "$1")" >/dev/null || return 1
     case $1 in
     pyopencl-*) "$(program_of "$1")" -c 'import pyopencl, pytest' 2>/dev/null ;;
+    opencv) /usr/bin/python3 -c 'import cv2' 2>/dev/null ;;
+    openmm) "$python" -c 'import openmm' 2>/dev/null ;;
     openvino-*) [[ $device == intel ]] && "$python" -c 'import openvino' 2>/dev/null ;;
     sycl) [[ -e $(runtime_of_sycl) ]] && "$python" -c 'import dpctl, dpnp' 2>/dev/null ;;
     esac
@@ -33,32 +39,41 @@ runtime_of_sycl() {
     echo "$(dirname "$(dirname "$python")")/lib/libintelocl.so"
 }
 
+# Runs an application. Further arguments are a command that starts it, such as `ingot run --`.
 run_application() {
-    case $1 in
-    clinfo) clinfo ;;
-    clpeak-latency) clpeak --kernel-latency ;;
-    clpeak-integer) clpeak --compute-integer --kernel-latency ;;
+    local application=$1
+    shift
+    case $application in
+    clinfo) "$@" clinfo ;;
+    clpeak-latency) "$@" clpeak --kernel-latency ;;
+    clpeak-integer) "$@" clpeak --compute-integer --kernel-latency ;;
+    clblast-*) "$@" "clblast_tuner_${application#clblast-}" -runs 1 -fraction 8 ;;
+    clfft) "$@" clFFT-client -x 1024 -y 64 -b 4 ;;
+    darktable) "$@" darktable-cltest ;;
     digits) # stores and records by itself
-        "$digits" ${INGOT_PERSIST_DIR:+--store "$INGOT_PERSIST_DIR"} ${recipe:+--record "$recipe"} \
+        "$@" "$digits" ${INGOT_PERSIST_DIR:+--store "$INGOT_PERSIST_DIR"} ${recipe:+--record "$recipe"} \
             ${no_run:+--no-run} --json digits.json
         ;;
     hashcat-crack)
-        hashcat --force --potfile-disable --self-test-disable -m 0 -a 3 "$(printf ingot | md5sum | cut -c -32)" \
-            '?l?l?l?l?l'
+        "$@" hashcat --force --potfile-disable --self-test-disable -m 0 -a 3 \
+            "$(printf ingot | md5sum | cut -c -32)" '?l?l?l?l?l'
         ;;
-    hashcat-*) hashcat --force -b -m "${1#hashcat-}" --runtime 5 ;;
+    hashcat-*) "$@" hashcat --force -b -m "${application#hashcat-}" --runtime 5 ;;
     ffmpeg)
-        ffmpeg -v error -init_hw_device opencl=gpu:0.0 -filter_hw_device gpu -f lavfi \
+        "$@" ffmpeg -v error -init_hw_device opencl=gpu:0.0 -filter_hw_device gpu -f lavfi \
             -i testsrc2=size=320x240:rate=25:duration=1 -vf "$ffmpeg_filters" -f framemd5 -
         ;;
+    opencv) OPENCV_OPENCL_DEVICE=:CPU: OPENCV_OPENCL_CACHE_DIR=$PWD/opencv "$@" /usr/bin/python3 "$programs/opencv_images.py" ;;
+    openmm) "$@" "$python" "$programs/openmm_water.py" ;;
     pyopencl-*)
-        "$(program_of "$1")" -m pytest -q -rA -p no:cacheprovider "$tests_of_pyopencl/test_${1#pyopencl-}.py"
+        "$@" "$(program_of "$application")" -m pytest -q -rA -p no:cacheprovider \
+            "$tests_of_pyopencl/test_${application#pyopencl-}.py"
         ;;
-    openvino-*) "$python" "$programs/openvino_network.py" "${1#openvino-}" ;;
+    openvino-*) "$@" "$python" "$programs/openvino_network.py" "${application#openvino-}" ;;
     sycl)
         mkdir -p vendors
         runtime_of_sycl >vendors/runtime.icd
-        OCL_ICD_VENDORS=$PWD/vendors "$python" "$programs/sycl_arrays.py"
+        OCL_ICD_VENDORS=$PWD/vendors "$@" "$python" "$programs/sycl_arrays.py"
         ;;
     esac
 }
@@ -68,8 +83,10 @@ ffmpeg_filters=format=yuv420p,hwupload,avgblur_opencl=sizeX=3,unsharp_opencl,hwd
 result_of() {
     case $1 in
     clinfo) sed -E '/Device LUID/d' ;; # Intel's simulated device prints uninitialized memory there
-    ffmpeg | openvino-* | sycl) cat ;;
+    ffmpeg | opencv | openmm | openvino-* | sycl) cat ;;
     digits) grep -oE '[0-9.]+% ' ;; # a simulated device prints no answers
+    darktable) sed -E 's/^ *[0-9.,]+ //; /took|benchmark|seconds/d' ;;
+    clblast-* | clfft) sed -E 's/-?[0-9]+(\.[0-9]+)?/N/g' ;;
     clpeak-*) sed -E 's/-?[0-9]+(\.[0-9]+)?/N/g' ;; # a simulated device may end a launch before it began
     hashcat-crack) grep -E '^(Status|Recovered\.)|:ingot$' ;;
     hashcat-*) grep -E '^(\* Hash-Mode|\* Device #.*: )' | sed -E 's/, [0-9]+ MCU.*//; s#[0-9]+/[0-9]+ MB##' ;;
