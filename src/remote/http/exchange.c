@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "remote/base/clock.h"
-#include "remote/base/sha256.h"
 #include "remote/curl/library.h"
 #include "util/write_signals.h"
 
@@ -117,8 +116,8 @@ static bool add_sha256(struct transfer *transfer)
 {
     static const char name[] = "x-amz-content-sha256: ";
     char header[SHA256_HEADER_CAPACITY];
-    uint8_t hash[SHA256_SIZE];
-    sha256_of(transfer->exchange->sent_size, transfer->exchange->sent, hash);
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    (void)crypto_hash_sha256(hash, transfer->exchange->sent, transfer->exchange->sent_size);
     memcpy(header, name, sizeof(name));
     (void)sodium_bin2hex(header + sizeof(name) - 1, sizeof(header) - sizeof(name) + 1, hash, sizeof(hash));
     return add_header(transfer, header);

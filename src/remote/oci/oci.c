@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "remote/base/clock.h"
-#include "remote/base/sha256.h"
 #include "remote/oci/image.h"
 
 struct oci {
@@ -67,7 +66,7 @@ static enum outcome get(void *self, struct request *request, const char *key, si
     struct oci *oci = self;
     const struct image_entry *entry = NULL;
     struct registry_body body = {0, NULL};
-    uint8_t hash[SHA256_SIZE];
+    unsigned char hash[crypto_hash_sha256_BYTES];
     enum outcome outcome = find(oci, request, key, &entry);
     if (outcome != OUTCOME_DONE)
         return outcome;
@@ -79,7 +78,7 @@ static enum outcome get(void *self, struct request *request, const char *key, si
         return request_fail(request, OUTCOME_BAD_ANSWER, "the registry lacks a layer of the image");
     if (outcome != OUTCOME_DONE)
         return outcome;
-    sha256_of(body.size, body.bytes, hash);
+    (void)crypto_hash_sha256(hash, body.bytes, body.size);
     if (memcmp(hash, entry->sha256, sizeof(hash)) != 0) {
         free(body.bytes);
         return request_fail(request, OUTCOME_BAD_ANSWER, "an object does not have the digest that the index says");

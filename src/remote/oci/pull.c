@@ -7,10 +7,10 @@
  * Lock: one mutex for what the threads share, which is not held during requests or while an entry is stored.
  */
 #include <ingot/backend.h>
+#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/base/sha256.h"
 #include "remote/base/thread.h"
 #include "remote/object/envelope.h"
 #include "remote/oci/job.h"
@@ -84,12 +84,12 @@ static bool find_missing(struct pulling *pulling)
 /* Stores one entry, after checking it. */
 static ingot_status_t store_entry(struct job *job, const struct image_entry *entry, const uint8_t *bytes)
 {
-    uint8_t hash[SHA256_SIZE];
+    unsigned char hash[crypto_hash_sha256_BYTES];
     uint8_t key[IMAGE_KEY_SIZE];
     struct envelope_blob blob = {0, NULL, NULL};
     const size_t size = (size_t)entry->size;
     const uint64_t id_size = size >= ENVELOPE_HEADER_SIZE ? le_get_u64(bytes + AT_ID_SIZE) : 0;
-    sha256_of(size, bytes, hash);
+    (void)crypto_hash_sha256(hash, bytes, size);
     if (memcmp(hash, entry->sha256, sizeof(hash)) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "an entry of the image does not have its digest");
     if (id_size == 0 || id_size > size - ENVELOPE_HEADER_SIZE)

@@ -7,11 +7,11 @@
  */
 #include <cjson/cJSON.h>
 #include <ingot/backend.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/base/sha256.h"
 #include "remote/object/envelope.h"
 #include "remote/oci/job.h"
 
@@ -60,7 +60,7 @@ static ingot_status_t pack(struct job *job, const ingot_persist_entry_t *entry, 
         return status;
     image_key_of(entry->id_size, entry->id, packed->entry.key);
     packed->entry.size = size;
-    sha256_of(size, packed->bytes, packed->entry.sha256);
+    (void)crypto_hash_sha256(packed->entry.sha256, packed->bytes, size);
     return INGOT_SUCCESS;
 }
 

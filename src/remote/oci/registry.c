@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "remote/base/clock.h"
-#include "remote/base/sha256.h"
 #include "remote/oci/credentials.h"
 
 #define MOST_REDIRECTS 5u
@@ -39,8 +38,8 @@ struct call {
 
 void registry_digest(size_t size, const void *bytes, char digest[REGISTRY_DIGEST_CAPACITY])
 {
-    uint8_t hash[SHA256_SIZE];
-    sha256_of(size, bytes, hash);
+    unsigned char hash[crypto_hash_sha256_BYTES];
+    (void)crypto_hash_sha256(hash, bytes, size);
     memcpy(digest, "sha256:", 7);
     (void)sodium_bin2hex(digest + 7, REGISTRY_DIGEST_CAPACITY - 7, hash, sizeof(hash));
 }

@@ -2,7 +2,6 @@
  * Tests that objects on a server read back as they were written, and that everything else is refused.
  */
 #include <gtest/gtest.h>
-#include <sodium.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,7 +11,6 @@
 #include "support/remote_fixture.h"
 
 extern "C" {
-#include "remote/base/sha256.h"
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
 #include "util/little_endian.h"
@@ -197,22 +195,4 @@ TEST(RemoteEnvelope, KeysDependOnNameSpaceAndIdAlone)
     EXPECT_NE(key, key_of("defaul", bytes_of("tan id")));
     EXPECT_NE(key, key_of("other", kId));
     EXPECT_NE(key, key_of("default", bytes_of("no id")));
-}
-
-/* All sizes up to several blocks of 64 bytes, at all alignments, and a large one. */
-TEST(RemoteSha256, EqualsLibsodiums)
-{
-    const Bytes bytes = random_bytes(1, 100000);
-    uint8_t digest[SHA256_SIZE], expected[crypto_hash_sha256_BYTES];
-    for (size_t size = 0; size < 300; ++size) {
-        sha256_of(size, &bytes[size % 16], digest);
-        crypto_hash_sha256(expected, &bytes[size % 16], size);
-        ASSERT_EQ(0, memcmp(digest, expected, sizeof(digest))) << size;
-    }
-    sha256_of(bytes.size(), bytes.data(), digest);
-    crypto_hash_sha256(expected, bytes.data(), bytes.size());
-    EXPECT_EQ(0, memcmp(digest, expected, sizeof(digest)));
-    sha256_of(0, nullptr, digest);
-    crypto_hash_sha256(expected, bytes.data(), 0);
-    EXPECT_EQ(0, memcmp(digest, expected, sizeof(digest)));
 }
