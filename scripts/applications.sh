@@ -63,7 +63,10 @@ run_application() {
         "$@" ffmpeg -v error -init_hw_device opencl=gpu:0.0 -filter_hw_device gpu -f lavfi \
             -i testsrc2=size=320x240:rate=25:duration=1 -vf "$ffmpeg_filters" -f framemd5 -
         ;;
-    opencv) OPENCV_OPENCL_DEVICE=:CPU: OPENCV_OPENCL_CACHE_DIR=$PWD/opencv "$@" /usr/bin/python3 "$programs/opencv_images.py" ;;
+    opencv)
+        export OPENCV_OPENCL_DEVICE=:CPU: OPENCV_OPENCL_CACHE_DIR=$PWD/opencv
+        "$@" /usr/bin/python3 "$programs/opencv_images.py"
+        ;;
     openmm) "$@" "$python" "$programs/openmm_water.py" ;;
     pyopencl-*)
         "$@" "$(program_of "$application")" -m pytest -q -rA -p no:cacheprovider \
