@@ -83,9 +83,6 @@ typedef struct ingot_artifact_info {
 /** A turn: the permission to make an artifact, while others wait. */
 typedef struct ingot_turn *ingot_turn_t;
 
-/** Waits as long as another maker has the turn. */
-#define INGOT_ARTIFACT_NO_LIMIT UINT64_MAX
-
 /**
  * Loads an artifact.
  *
@@ -128,7 +125,7 @@ INGOT_API ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_
  * A turn occupies no thread. Any thread may end it, with ingot_turn_finish or ingot_turn_abandon. While a thread waits
  * here, it must hold no lock that the maker needs. After fork, the parent's turns do not belong to the child.
  *
- * @param max_wait_ms  0: does not wait. INGOT_ARTIFACT_NO_LIMIT: waits as described above.
+ * @param max_wait_ms  0 and INGOT_NONE: does not wait. INGOT_UNLIMITED: waits as described above.
  * @param[out] value   If the artifact was found, its bytes, as from ingot_artifact_get. Otherwise empty.
  * @param[out] turn    NULL if the artifact was found. Otherwise the turn; the caller must end it. If @p cache is NULL,
  *                     a turn for which nothing is stored and nobody waits.

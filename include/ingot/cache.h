@@ -64,7 +64,7 @@ typedef struct ingot_cache_info {
     const char *name_space;
     /** The URL of a server that machines share; see url of ingot_remote_info_t. NULL: none. */
     const char *remote;
-    uint64_t max_bytes; /**< The most bytes that the directory may take; 0: 1 GiB. UINT64_MAX: no limit. */
+    uint64_t max_bytes; /**< The most bytes that the directory may take; 0: 1 GiB. */
     /** Receives events of the cache, of its storages, and of all programs that are requested through it. It must work
      *  until exit() has run its handlers. NULL: none. */
     ingot_event_callback_t on_event;

@@ -124,9 +124,9 @@ typedef ingot_status_t (*ingot_persist_upkeep_callback_t)(const ingot_persist_up
 /** The limits that a store is reduced to. */
 typedef struct ingot_persist_limits {
     size_t struct_size;
-    /** The maximum size of all files. In this field and the next two, UINT64_MAX means no limit;
-     * INGOT_PERSIST_LIMITS_INIT sets all three to it. For ingot_persist_evict, unlike in other structures, 0 is a
-     * limit: nothing remains. For ingot_persist_set_limits, 0 means the default. */
+    /** The maximum size of all files. In this field and the next two, INGOT_UNLIMITED means no limit, and INGOT_NONE
+     * that nothing remains. 0 means the store's own limit for ingot_persist_evict, and the default for
+     * ingot_persist_set_limits. */
     uint64_t max_bytes;
     uint64_t max_entries;
     uint64_t max_age_ms; /**< Since creation or since the last use, depending on the eviction order. */
@@ -136,7 +136,7 @@ typedef struct ingot_persist_limits {
 } ingot_persist_limits_t;
 #define INGOT_PERSIST_LIMITS_INIT                                                                                      \
     {                                                                                                                  \
-        sizeof(ingot_persist_limits_t), UINT64_MAX, UINT64_MAX, UINT64_MAX, NULL, NULL                                 \
+        sizeof(ingot_persist_limits_t), 0, 0, 0, NULL, NULL                                                            \
     }
 
 /**
@@ -152,7 +152,7 @@ INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingo
 
 /** Removes every entry of the store (of its namespace, if it has one), the recipes that it keeps, and the leftovers of
  * killed processes. The counts of ingot_persist_count_t are kept, and so is what was learned about included files.
- * Statuses as ingot_persist_evict. ingot_persist_evict with max_entries 0 also removes all entries, and reports
+ * Statuses as ingot_persist_evict. ingot_persist_evict with max_entries INGOT_NONE also removes all entries, and reports
  * progress, but keeps the recipes. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
@@ -182,7 +182,7 @@ INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_pe
 
 /**
  * Sets the limits of an open directory store: max_bytes, max_entries and max_age_ms. 0 stands for the default, as
- * in ingot_persist_info_t, and UINT64_MAX for no limit. The entries that exceed the limits are evicted when the next
+ * in ingot_persist_info_t. The entries that exceed the limits are evicted when the next
  * blob is stored, by a thread if there are more than 128 entries. Until it has made room, blobs that would exceed a
  * limit by more than a fifth are not stored (INGOT_NO_SPACE). ingot_persist_evict evicts all of these entries at once.
  * Other processes that have the store open use their own limits.
@@ -192,7 +192,7 @@ INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_pe
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits);
-/** Returns the current limits, with defaults filled in. @param[in,out] limits  The caller sets struct_size.
+/** Returns the current limits, with defaults filled in, so that none is 0. @param[in,out] limits  The caller sets struct_size.
  *  Statuses as ingot_persist_set_limits. */
 INGOT_API ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_limits_t *limits);
 

@@ -107,6 +107,11 @@ typedef struct ingot_allocator {
     void *user;
 } ingot_allocator_t;
 
+/** In limits, numbers and times of all structures, 0 means the default, and these two values mean no limit, and nothing
+ *  at all: no bytes, no entries, no time. The default often is no limit. */
+#define INGOT_UNLIMITED UINT64_MAX
+#define INGOT_NONE (UINT64_MAX - 1)
+
 #define INGOT_CACHE_DEFAULT_PROGRAMS 1024
 
 /** Flags of a context's in-memory cache. */
@@ -117,16 +122,16 @@ typedef enum ingot_cache_flags {
     INGOT_CACHE_LRU_GROUPS = 2
 } ingot_cache_flags_t;
 
-/** Limits of a context's in-memory cache. */
+/** Limits of a context's in-memory cache. INGOT_NONE in any of them keeps nothing, as INGOT_CACHE_OFF does. */
 typedef struct ingot_cache_capacity {
     size_t struct_size;
-    size_t max_programs; /**< 0: INGOT_CACHE_DEFAULT_PROGRAMS. */
+    uint64_t max_programs; /**< 0: INGOT_CACHE_DEFAULT_PROGRAMS. */
     /** Bytes of device binaries and host overhead together; 0: no limit. A program that alone exceeds the limit is
      *  returned but not kept. If asking the driver for the size would cost more than the build (PoCL), the size of a
      *  built program is an estimate until its blob is taken. */
-    size_t max_bytes;
-    size_t max_groups; /**< If exceeded, the oldest group (see flags) is evicted as a whole; 0: no limit. */
-    uint32_t flags;    /**< ingot_cache_flags_t */
+    uint64_t max_bytes;
+    uint64_t max_groups; /**< If exceeded, the oldest group (see flags) is evicted as a whole; 0: no limit. */
+    uint32_t flags;      /**< ingot_cache_flags_t */
 } ingot_cache_capacity_t;
 #define INGOT_CACHE_CAPACITY_INIT                                                                                      \
     {                                                                                                                  \

@@ -86,7 +86,8 @@ typedef enum ingot_persist_flags {
     INGOT_PERSIST_KEEP_RECIPES = 16
 } ingot_persist_flags_t;
 
-/** Directory store configuration. */
+/** Directory store configuration. In limits and times, 0 is the default, and INGOT_UNLIMITED and INGOT_NONE have their
+ *  general meaning (ingot/ingot.h). */
 typedef struct ingot_persist_info {
     size_t struct_size;
     const char *path; /**< The root, created (0700) if missing; its parent must exist. Required. */
@@ -94,10 +95,10 @@ typedef struct ingot_persist_info {
      *  "headers.memo", "headers.memo.new", "index.bin", "lock", "programs.recipe", "programs.recipe.pruned",
      *  "saved.txt", "size.txt", "tmp". NULL: none. */
     const char *name_space;
-    uint64_t max_bytes; /**< The most bytes in all files of the namespace's entries; 0: 1 GiB. UINT64_MAX: no limit. */
+    uint64_t max_bytes; /**< The most bytes in all files of the namespace's entries; 0: 1 GiB. */
     ingot_persist_eviction_t eviction;
     ingot_persist_store_mode_t store_mode;
-    uint32_t lock_timeout_ms;           /**< How long to wait while another process has the store's lock; 0: 200 ms. */
+    uint64_t lock_timeout_ms;           /**< How long to wait while another process has the store's lock; 0: 200 ms. */
     uint32_t flags;                     /**< ingot_persist_flags_t */
     const ingot_allocator_t *allocator; /**< Copied. NULL: the C library's. */
     /** Receives the store's events. NULL: none. ingot_persist_program_create also calls the context's callback. */
@@ -115,12 +116,12 @@ typedef struct ingot_persist_info {
      *  waits for 8 ms at most, and then fails (INGOT_NO_SPACE). The last release and exit() wait for the thread for up
      *  to a second. */
     uint32_t low_water_percent;
-    uint32_t exit_time_ms; /**< See ingot_persist_storing_t. */
+    uint64_t exit_time_ms; /**< See ingot_persist_storing_t. */
     const char *backends;  /**< See ingot_persist_set_backends. NULL: all. */
     /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: the time
      * of the longest build in saved.txt, but at least 30 s and at most 30 minutes; and up to ten times as long (at most
-     * 30 minutes) while that process is not stopped, or that machine renews its lease. INGOT_PERSIST_NO_TIME: none. */
-    uint32_t build_wait_ms;
+     * 30 minutes) while that process is not stopped, or that machine renews its lease. */
+    uint64_t build_wait_ms;
     /** The policy for seals, and its keys (ingot/trust.h). NULL: INGOT_PERSIST_TRUST_NONE. A store that is opened with
      * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because
      * every blob is checked. */
@@ -128,12 +129,13 @@ typedef struct ingot_persist_info {
     /** A recipe file in which the store records programs, as ingot_recipe_record describes (ingot/recipe.h). If
      * the file cannot be used, the store opens without recording, and on_event reports it. NULL: none. Copied. */
     const char *recipe_path;
-    /** The maximum size of what INGOT_PERSIST_KEEP_RECIPES keeps for the store's namespace; 0: 64 MiB. UINT64_MAX: only
-     * the format's limit of 1 GiB. Programs that would exceed the limit are not kept, and on_event reports that. */
+    /** The maximum size of what INGOT_PERSIST_KEEP_RECIPES keeps for the store's namespace; 0: 64 MiB.
+     * INGOT_UNLIMITED: only the format's limit of 1 GiB. Programs that would exceed the limit are not kept, and on_event
+     * reports that. */
     uint64_t recipe_max_bytes;
     /** The maximum number of compilations that run at the same time on this machine, counting all processes that use
-     * the store and have a limit; 0: no limit. See ingot_persist_program_create. */
-    uint32_t build_jobs;
+     * the store and have a limit; 0: no limit. INGOT_NONE is refused. See ingot_persist_program_create. */
+    uint64_t build_jobs;
     ingot_persist_on_miss_t on_miss; /**< Also for a chain in which this store is the first tier that has a policy. */
     /** Called by ingot_persist_open_from_environment alone, before it opens the store, with what it read. May change
      * the settings, for example a limit that users may not raise; what they point to must live until the store is open.
@@ -175,8 +177,7 @@ INGOT_API ingot_status_t ingot_persist_open(ingot_storage_t *storage, const ingo
  * root is $XDG_CACHE_HOME/ingot, otherwise $HOME/.cache/ingot (each only if absolute), with INGOT_PERSIST_MAKE_PARENTS.
  * If there is no root, persistence is off. doc/environment.md lists all variables and the syntax of their values.
  * Values without an effect, such as a limit of a read-only store, are not checked. A setuid program reads no variables.
- * In a variable, 0 is not the default: INGOT_PERSIST_MAX_SIZE=0 removes the limit, and INGOT_PERSIST_EXIT_TIME=0 means
- * that nothing is stored at exit. In a field of @p defaults, 0 is the default.
+ * A limit or time of 0 is the same as an unset variable; "unlimited" and "none" are INGOT_UNLIMITED and INGOT_NONE.
  *
  * @param[in] defaults  Settings for which no variable is set, and those that have none, such as on_event. Its path is
  *                      not used. NULL: the library's.
@@ -264,19 +265,16 @@ INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, con
                                                      ingot_storage_t storage, uint32_t device_index, const char *name,
                                                      ingot_origin_t *origin);
 
-/** A value for times that means "no time". */
-#define INGOT_PERSIST_NO_TIME UINT32_MAX
-
 /** When a storage stores, and for how long. */
 typedef struct ingot_persist_storing {
     size_t struct_size;
     ingot_persist_store_mode_t store_mode;
-    /** How long exit() may take to store waiting programs; 0: 5000 ms. INGOT_PERSIST_NO_TIME: exit() stores nothing. A
+    /** How long exit() may take to store waiting programs; 0: 5000 ms. INGOT_NONE: exit() stores nothing. A
      * program that is expected to take longer than the remaining time is not begun. A driver that generates code at
      * launch is expected to take 100 ms per kernel of the program, or longer if earlier programs, in proportion to
      * their build times, suggest this. A driver call in progress cannot be stopped, and exit() waits up to 30 seconds
      * for it. If it then still runs, later processes that use the store expect it to take that long. */
-    uint32_t exit_time_ms;
+    uint64_t exit_time_ms;
 } ingot_persist_storing_t;
 #define INGOT_PERSIST_STORING_INIT                                                                                     \
     {                                                                                                                  \
@@ -348,7 +346,7 @@ typedef ingot_status_t (*ingot_persist_flush_callback_t)(const ingot_persist_flu
 /** Flush configuration. */
 typedef struct ingot_persist_flush_info {
     size_t struct_size;
-    uint64_t max_time_ms;                       /**< 0: no limit. */
+    uint64_t max_time_ms;                       /**< 0: no limit. INGOT_NONE: does not wait. */
     ingot_persist_flush_callback_t on_progress; /**< NULL: none. */
     void *user;
 } ingot_persist_flush_info_t;

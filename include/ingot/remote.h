@@ -23,10 +23,8 @@ typedef enum ingot_remote_flags {
     INGOT_REMOTE_NO_LEASES = 4       /**< Does not wait for another machine's compilation; see ingot_remote_open. */
 } ingot_remote_flags_t;
 
-/** A value for times that means "no limit". */
-#define INGOT_REMOTE_NO_LIMIT UINT32_MAX
-
-/** Remote tier configuration. 0 and NULL in any field mean its default. */
+/** Remote tier configuration. 0 and NULL in any field mean its default. INGOT_UNLIMITED in a limit or a time means no
+ *  limit, and INGOT_NONE is allowed in lost_time_ms, exit_time_ms, max_waiting and max_waiting_bytes alone. */
 typedef struct ingot_remote_info {
     size_t struct_size;
     /**
@@ -59,36 +57,31 @@ typedef struct ingot_remote_info {
     /** 1 to 64 characters of [A-Za-z0-9._-], but neither "." nor ".."; part of every object's key. NULL: "default". */
     const char *name_space;
     uint32_t flags; /**< ingot_remote_flags_t */
-    /** Redis removes an object this long after it was stored; 0: 30 days. UINT64_MAX: never. */
+    /** Redis removes an object this long after it was stored; 0: 30 days. INGOT_UNLIMITED: never. */
     uint64_t time_to_live_ms;
-    uint64_t max_blob_bytes;     /**< Larger blobs are neither uploaded nor loaded; 0: 64 MiB. At most 1 GiB. */
+    /** Larger blobs are neither uploaded nor loaded; 0: 64 MiB. At most 1 GiB, which INGOT_UNLIMITED means, too. */
+    uint64_t max_blob_bytes;
     uint64_t max_waiting_bytes;  /**< Total size of blobs that wait to be uploaded; 0: 64 MiB. */
-    uint32_t max_waiting;        /**< The number of these blobs; 0: 256. */
-    uint32_t connect_timeout_ms; /**< 0: 250 ms. */
-    uint32_t stall_timeout_ms;   /**< How long a server may neither send nor accept a byte; 0: 2 s. */
-    /** How much time the application may lose to a failing server; 0: 2 s. INGOT_REMOTE_NO_LIMIT: no limit. */
-    uint32_t lost_time_ms;
+    uint64_t max_waiting;        /**< The number of these blobs; 0: 256. */
+    uint64_t connect_timeout_ms; /**< 0: 250 ms. */
+    uint64_t stall_timeout_ms;   /**< How long a server may neither send nor accept a byte; 0: 2 s. */
+    uint64_t lost_time_ms;       /**< How much time the application may lose to a failing server; 0: 2 s. */
     /** A longer load counts as lost time, even if it succeeds, and so does a miss of two fifths of this; 0: 250 ms. */
-    uint32_t slow_ms;
-    uint32_t retry_ms;               /**< The first pause before the server is probed after a failure; 0: 1 s. */
-    uint32_t longest_retry_ms;       /**< Each pause is twice as long as the one before, up to this; 0: 60 s. */
-    uint32_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
+    uint64_t slow_ms;
+    uint64_t retry_ms;               /**< The first pause before the server is probed after a failure; 0: 1 s. */
+    uint64_t longest_retry_ms;       /**< Each pause is twice as long as the one before, up to this; 0: 60 s. */
+    uint64_t exit_time_ms;           /**< How long exit() and the last release may upload; 0: 1 s. */
     ingot_event_callback_t on_event; /**< NULL: none. Receives events about everything that the tier fails to do. */
     void *on_event_user;
     /** How soon another machine takes over if the holder of a program's lease dies; 0: 5 s. At least 100 ms. */
-    uint32_t lease_time_ms;
-    /** What the tier does with seals (ingot/trust.h), as ingot_persist_set_trust would set it;
-     * INGOT_PERSIST_TRUST_NONE: nothing by itself. In a chain, the policies of the tiers in front of it apply in any
-     * case. */
-    ingot_persist_trust_policy_t trust_policy;
-    const char *key_files;                 /**< As in ingot_persist_trust_t. NULL: none. */
-    ingot_persist_key_callback_t next_key; /**< As in ingot_persist_trust_t. NULL: none. */
-    void *next_key_user;
+    uint64_t lease_time_ms;
+    /** What the tier does with seals (ingot/trust.h), as ingot_persist_set_trust would set it; NULL: nothing by itself.
+     * In a chain, the policies of the tiers in front of it apply in any case. */
+    const ingot_persist_trust_t *trust;
 } ingot_remote_info_t;
 #define INGOT_REMOTE_INFO_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0,                    \
-            INGOT_PERSIST_TRUST_NONE, NULL, NULL, NULL                                                                 \
+        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL               \
     }
 
 /**
@@ -159,16 +152,19 @@ INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingo
  *
  * INGOT_PERSIST_REMOTE is the URL. INGOT_PERSIST_REMOTE_MODE is "read" or "read-write", INGOT_PERSIST_NAMESPACE the
  * namespace, INGOT_PERSIST_REMOTE_MAX_AGE_DAYS the time to live, and INGOT_PERSIST_REMOTE_LEASES=0 means
- * INGOT_REMOTE_NO_LEASES (doc/environment.md). INGOT_PERSIST_TRUST and INGOT_PERSIST_KEYS set trust_policy and
- * key_files, so that a tier that is used alone checks seals like a store. A setuid program reads no variables.
+ * INGOT_REMOTE_NO_LEASES (doc/environment.md). INGOT_PERSIST_TRUST and INGOT_PERSIST_KEYS set the policy and
+ * the key files, so that a tier that is used alone checks seals like a store. A setuid program reads no variables.
  *
- * @param[in,out] info  Initialized. Its url becomes @p url; its name_space and key_files follow in the same memory.
- * @param[out]    url   Receives the URL; it must live until the tier is opened.
+ * @param[in,out] info   Initialized. Its url becomes @p url; its name_space and the key files follow in the same memory.
+ * @param[out]    trust  Receives what the trust of @p info says and these variables; it becomes that trust. It and
+ *                       @p url must live until the tier is opened.
+ * @param[out]    url    Receives the URL.
  * @retval INGOT_NOT_FOUND          INGOT_PERSIST_REMOTE is not set. Any failure leaves @p info untouched.
  * @retval INGOT_INVALID_ARGUMENTS  The detail names the variable and its value.
  * @retval INGOT_BUFFER_TOO_SMALL   @p url is too small for the URL, the namespace and the key files.
  */
-INGOT_API ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, size_t url_capacity, char *url);
+INGOT_API ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, ingot_persist_trust_t *trust,
+                                                            size_t url_capacity, char *url);
 
 /** A step of a check. */
 typedef enum ingot_remote_step {
@@ -222,7 +218,7 @@ INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_siz
  * Waits for all uploads and removals that are pending when it is called. Does not wait for any that other threads add
  * in the meantime.
  *
- * @param max_time_ms  The longest wait. INGOT_REMOTE_NO_LIMIT: no limit while the server works.
+ * @param max_time_ms  The longest wait. 0 and INGOT_UNLIMITED: no limit while the server works. INGOT_NONE: none.
  * @par Threads  Any number at once.
  * @retval INGOT_SUCCESS        They are done. Events reported blobs that could not be uploaded.
  * @retval INGOT_BUSY           Some are still pending: max_time_ms has passed, or uploads wait because the server
@@ -230,7 +226,7 @@ INGOT_API ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_siz
  * @retval INGOT_UNIMPLEMENTED  @p storage is not a remote tier.
  * @retval INGOT_INVALID_ARGUMENTS
  */
-INGOT_API ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint32_t max_time_ms);
+INGOT_API ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms);
 
 /** Counts of a remote tier in this process. */
 typedef struct ingot_remote_stats {

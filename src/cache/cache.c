@@ -18,6 +18,7 @@
 #include "persist/memo/headers.h"
 #include "util/c_allocator.h"
 #include "util/environment.h"
+#include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
@@ -167,9 +168,7 @@ static ingot_status_t flush_remote(const struct ingot_cache *cache, uint64_t end
     if (cache->remote != NULL) {
         const uint64_t now_ns = files_steady_clock_ns();
         const uint64_t left_ms = end_ns > now_ns ? (end_ns - now_ns) / NS_PER_MS : 0;
-        return ingot_remote_flush(cache->remote, end_ns == 0                       ? INGOT_REMOTE_NO_LIMIT
-                                                 : left_ms < INGOT_REMOTE_NO_LIMIT ? (uint32_t)left_ms
-                                                                                   : INGOT_REMOTE_NO_LIMIT);
+        return ingot_remote_flush(cache->remote, end_ns == 0 ? INGOT_UNLIMITED : limit_given(left_ms));
     }
 #endif
     (void)cache;
@@ -182,9 +181,9 @@ ingot_status_t ingot_cache_flush(ingot_cache_t cache, uint64_t max_time_ms)
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
     if (cache_storage(cache) == NULL)
         return INGOT_SUCCESS;
-    if (max_time_ms < UINT64_MAX / 2 / NS_PER_MS) /* longer times do not end */
-        info.max_time_ms = max_time_ms;
-    const uint64_t end_ns = info.max_time_ms != 0 ? files_steady_clock_ns() + info.max_time_ms * NS_PER_MS : 0;
+    info.max_time_ms = max_time_ms;
+    const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
+    const uint64_t end_ns = has_limit ? files_steady_clock_ns() + limit_time_ns(max_time_ms, 0) : 0;
     const ingot_status_t status = ingot_persist_flush_with(cache->storage, &info, NULL);
     const ingot_status_t of_remote = flush_remote(cache, end_ns);
     return status != INGOT_SUCCESS ? status : of_remote;

@@ -126,12 +126,13 @@ ingot_status_t settings_open_directory(const ingot_cache_info_t *info, ingot_sto
 ingot_status_t settings_open_remote(const ingot_cache_info_t *info, ingot_storage_t *storage)
 {
     ingot_remote_info_t settings = INGOT_REMOTE_INFO_INIT;
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     ingot_status_t status = INGOT_NOT_FOUND;
     char *texts = malloc(URL_SIZE);
     if (texts == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
     if (!has_flag(info, INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT))
-        status = ingot_remote_info_from_environment(&settings, URL_SIZE, texts);
+        status = ingot_remote_info_from_environment(&settings, &trust, URL_SIZE, texts);
     settings.url = info->remote != NULL ? info->remote : settings.url;
     settings.name_space = info->name_space != NULL ? info->name_space : settings.name_space;
     settings.on_event = info->on_event;

@@ -12,11 +12,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "util/limit.h"
 #include "util/quantity.h"
 
 enum environment_kind {
     ENVIRONMENT_SWITCH, /* 0 or 1 */
-    ENVIRONMENT_SIZE,   /* a number of bytes, or a count */
+    ENVIRONMENT_SIZE,   /* this and the next two are limits (util/limit.h): a number of bytes, or a count */
     ENVIRONMENT_TIME,   /* a time, stored in milliseconds; a number without a unit means milliseconds */
     ENVIRONMENT_DAYS    /* a time, stored in milliseconds; a number without a unit means days */
 };
@@ -95,18 +96,30 @@ static inline bool environment_read_switch(const char *text, uint64_t *value)
     return true;
 }
 
-/* Parses a value. Leaves *value unchanged if it returns false. */
-static inline bool environment_parse(enum environment_kind kind, const char *text, uint64_t *value)
+/* Parses a size or a time. */
+static inline bool environment_read_limit(enum environment_kind kind, const char *text, uint64_t *value)
 {
     static const struct quantity_unit times[] = {{"ms", 1},      {"s", 1000},     {"m", 60000},
                                                  {"h", 3600000}, {"d", 86400000}, {NULL, 0}};
-    switch (kind) {
-    case ENVIRONMENT_SWITCH: return environment_read_switch(text, value);
-    case ENVIRONMENT_SIZE: return quantity_read_size(text, value);
-    case ENVIRONMENT_TIME: return quantity_read(text, 1, times, value);
-    case ENVIRONMENT_DAYS: return quantity_read(text, 86400000, times, value);
+    if (text_is_word(text, "unlimited") || text_is_word(text, "none")) {
+        *value = text_is_word(text, "none") ? LIMIT_NONE : LIMIT_UNLIMITED;
+        return true;
     }
-    return false;
+    uint64_t number = 0;
+    const bool is_number = kind == ENVIRONMENT_SIZE
+                               ? quantity_read_size(text, &number)
+                               : quantity_read(text, kind == ENVIRONMENT_DAYS ? 86400000 : 1, times, &number);
+    if (!is_number || number >= LIMIT_NONE)
+        return false;
+    *value = number;
+    return true;
+}
+
+/* Parses a value. Leaves *value unchanged if it returns false. */
+static inline bool environment_parse(enum environment_kind kind, const char *text, uint64_t *value)
+{
+    return kind == ENVIRONMENT_SWITCH ? environment_read_switch(text, value)
+                                      : environment_read_limit(kind, text, value);
 }
 
 /* Returns what a value must be, for the sentence "NAME: "VALUE" is not ...". */
@@ -114,9 +127,11 @@ static inline const char *environment_expected(enum environment_kind kind)
 {
     switch (kind) {
     case ENVIRONMENT_SWITCH: return "0, 1, off, on, no, yes, false or true";
-    case ENVIRONMENT_SIZE: return "a number with an optional K, M, G or T suffix, or is too large";
-    case ENVIRONMENT_TIME: return "a number of milliseconds, or one with an ms, s, m, h or d suffix, or is too large";
-    case ENVIRONMENT_DAYS: return "a number of days, or one with an ms, s, m, h or d suffix, or is too large";
+    case ENVIRONMENT_SIZE: return "a number with an optional K, M, G or T suffix, unlimited or none, or is too large";
+    case ENVIRONMENT_TIME:
+        return "a number of milliseconds, one with an ms, s, m, h or d suffix, unlimited or none, or is too large";
+    case ENVIRONMENT_DAYS:
+        return "a number of days, one with an ms, s, m, h or d suffix, unlimited or none, or is too large";
     }
     return "a value";
 }

@@ -12,9 +12,8 @@
 struct setting {
     const char *name;
     enum environment_kind kind; /* unless there are words */
-    size_t size;                /* of the field: 4 or 8 bytes; a larger number is cut to the field's largest minus 1 */
+    size_t size;                /* of the field: 8 bytes for a limit, otherwise 4 */
     size_t offset;
-    uint64_t zero;    /* what 0 becomes where 0 in the field means the default */
     uint32_t flag;    /* if not 0, the bits that a switch, or the second of two words, sets, and its opposite clears */
     bool is_inverted; /* for a flag: clears and sets them */
     const char *words[SETTING_MOST_WORDS]; /* if any, the value is one of them, and the field gets its index */
@@ -48,16 +47,16 @@ static inline bool setting_read(const struct setting *setting, const char *value
     uint32_t narrow = 0;
     if (!setting_parse(setting, value, &number))
         return false;
-    if (setting->size == sizeof(number)) {
-        number = number == 0 ? setting->zero : number;
-        memcpy(field, &number, sizeof(number));
+    if (setting->size == sizeof(number)) { /* 0 stands for the default, also for the application's */
+        if (number != 0)
+            memcpy(field, &number, sizeof(number));
         return true;
     }
     if (setting->flag != 0) {
         memcpy(&narrow, field, sizeof(narrow));
         narrow = (number != 0) != setting->is_inverted ? narrow | setting->flag : narrow & ~setting->flag;
     } else {
-        narrow = number == 0 ? (uint32_t)setting->zero : number < UINT32_MAX ? (uint32_t)number : UINT32_MAX - 1;
+        narrow = (uint32_t)number; /* the index of a word */
     }
     memcpy(field, &narrow, sizeof(narrow));
     return true;

@@ -93,7 +93,7 @@ public:
         ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
         info.url = url.c_str();
         info.name_space = name_space;
-        info.lost_time_ms = INGOT_REMOTE_NO_LIMIT; /* a busy machine must not change what is measured */
+        info.lost_time_ms = INGOT_UNLIMITED; /* a busy machine must not change what is measured */
         require(ingot_remote_open(&storage_, &info) == INGOT_SUCCESS, "open");
     }
     Tier(const Tier &) = delete;
@@ -103,7 +103,7 @@ public:
     void store(const Bytes &id, const Bytes &blob) const
     {
         require(ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data()) == INGOT_SUCCESS &&
-                    ingot_remote_flush(storage_, INGOT_REMOTE_NO_LIMIT) == INGOT_SUCCESS,
+                    ingot_remote_flush(storage_, INGOT_UNLIMITED) == INGOT_SUCCESS,
                 "store");
     }
     void load(const Bytes &id) const

@@ -61,7 +61,7 @@ struct Chain {
         require_ingot(ingot_persist_open(&directory, &info), path);
         require_ingot(ingot_persist_remember_headers(directory, context), "remember headers");
         remote_info.url = url.c_str();
-        remote_info.lost_time_ms = INGOT_REMOTE_NO_LIMIT; /* a busy machine must not make the tier give up */
+        remote_info.lost_time_ms = INGOT_UNLIMITED; /* a busy machine must not make the tier give up */
         remote_info.stall_timeout_ms = 60000;
         require_ingot(ingot_remote_open(&remote, &remote_info), url);
         require_ingot(ingot_persist_set_write_through(remote, 1), url);

@@ -172,7 +172,7 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
         ingot_remote_info_t remote = INGOT_REMOTE_INFO_INIT;
         remote.url = settings.server.c_str();
         remote.connect_timeout_ms = remote.stall_timeout_ms = remote.exit_time_ms = 60000; /* none may expire */
-        remote.lost_time_ms = INGOT_REMOTE_NO_LIMIT;
+        remote.lost_time_ms = INGOT_UNLIMITED;
         check(ingot_remote_open_behind(&store, directory, &remote));
         ingot_storage_release(directory);
     }

@@ -38,7 +38,7 @@ struct Library {
     ingot_storage_t store = nullptr;
     ingot_kernel_t kernels[kMaxPrograms] = {};
 
-    Library(const char *directory, uint32_t exit_time_ms)
+    Library(const char *directory, uint64_t exit_time_ms)
     {
         ingot_context_info_t info = INGOT_CONTEXT_INFO_INIT;
         context = conformance::device_under_test().make_context({0}, info);
@@ -88,8 +88,7 @@ int main(int count, char **arguments)
     if (program_count < 1 || program_count > kMaxPrograms)
         return 2;
     alarm(kDeadlineSeconds);
-    static Library *const library =
-        new Library(arguments[1], static_cast<uint32_t>(std::strtoul(arguments[2], nullptr, 10)));
+    static Library *const library = new Library(arguments[1], std::strtoull(arguments[2], nullptr, 10));
     for (int number = 0; number < program_count; ++number) {
         if (library->twice(number, number + 1) != 2 * (number + 1))
             return 3;

@@ -14,9 +14,9 @@ namespace
 {
 
 /* Times to store programs at exit, in milliseconds. kTime is enough for a driver under a sanitizer on a busy machine. A
- * run ends as soon as everything is stored. kNoTime is INGOT_PERSIST_NO_TIME. */
+ * run ends as soon as everything is stored. kNoTime is INGOT_NONE. */
 const char kTime[] = "120000";
-const char kNoTime[] = "4294967295";
+const char kNoTime[] = "18446744073709551614";
 
 bool is_pocl()
 {

@@ -69,7 +69,7 @@ inline ingot_remote_info_t patient()
     info.connect_timeout_ms = 60000;
     info.stall_timeout_ms = 60000;
     info.exit_time_ms = 60000;
-    info.lost_time_ms = INGOT_REMOTE_NO_LIMIT;
+    info.lost_time_ms = INGOT_UNLIMITED;
     return info;
 }
 
@@ -114,7 +114,7 @@ public:
         buffer.release(&buffer);
         return status;
     }
-    ingot_status_t flush(uint32_t max_time_ms = 60000) const { return ingot_remote_flush(storage_, max_time_ms); }
+    ingot_status_t flush(uint64_t max_time_ms = 60000) const { return ingot_remote_flush(storage_, max_time_ms); }
     ingot_remote_stats_t stats() const
     {
         ingot_remote_stats_t stats = INGOT_REMOTE_STATS_INIT;

@@ -164,7 +164,7 @@ ingot_status_t ingot_artifact_get_or_create(ingot_cache_t cache, const ingot_art
     *value = (ingot_buffer_t)INGOT_BUFFER_INIT;
     ingot_status_t status = make_id(&id, key);
     if (status == INGOT_SUCCESS)
-        status = begin(cache, &id, INGOT_ARTIFACT_NO_LIMIT, value, &turn);
+        status = begin(cache, &id, INGOT_UNLIMITED, value, &turn);
     if (status == INGOT_SUCCESS && turn != NULL) {
         const struct making making = {cache_storage(cache), &id, make, user};
         status = make_value(&making, turn, value);

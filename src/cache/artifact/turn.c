@@ -22,6 +22,7 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
 #include "util/cancellation.h"
+#include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
@@ -115,7 +116,7 @@ static ingot_status_t begin(ingot_storage_t storage, size_t id_size, const uint8
     struct ingot_turn *made = make(storage, id_size, id);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a turn");
-    status = compete(made, time_after(files_steady_clock_ns(), max_wait_ms), was_refused, value);
+    status = compete(made, time_after(files_steady_clock_ns(), limit_of(max_wait_ms, 0)), was_refused, value);
     if (status == INGOT_NOT_FOUND) {
         (void)storage_judge_miss(storage, NULL, id_size, id);
         *turn = made;

@@ -24,7 +24,8 @@ static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t p
 {
     char text[TEXT_CAPACITY];
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
-    const ingot_status_t read = ingot_remote_info_from_environment(&info, sizeof(text), text);
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+    const ingot_status_t read = ingot_remote_info_from_environment(&info, &trust, sizeof(text), text);
     if (read == INGOT_NOT_FOUND)
         return true;
     if (read == INGOT_SUCCESS && policy != INGOT_PERSIST_TRUST_REQUIRE) {
@@ -53,7 +54,7 @@ static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t p
 
 static void flush_server(const struct adopt_shelf *shelf)
 {
-    if (shelf->server != NULL && ingot_remote_flush(shelf->server, INGOT_REMOTE_NO_LIMIT) != INGOT_SUCCESS)
+    if (shelf->server != NULL && ingot_remote_flush(shelf->server, INGOT_UNLIMITED) != INGOT_SUCCESS)
         (void)fprintf(stderr, "ingot run: --adopt %s: the server did not get everything: %s\n", shelf->kind->name,
                       ingot_last_error_detail());
 }
@@ -86,7 +87,7 @@ bool adopt_shelf_open(struct adopt_shelf *shelf)
 {
     struct noted noted = {.policy = INGOT_PERSIST_TRUST_NONE};
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.max_bytes = UINT64_MAX; /* the application's limit is unknown, so the tool must not evict its entries */
+    info.max_bytes = INGOT_UNLIMITED; /* the application's limit is unknown, so the tool must not evict its entries */
     info.on_event = store_tell_event;
     info.adjust = note;
     info.adjust_user = &noted;

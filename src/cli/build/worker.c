@@ -146,7 +146,7 @@ static bool open_store(struct worker *worker)
 {
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
     storing.store_mode = INGOT_PERSIST_STORE_NOW; /* no kernel is launched, so there is nothing to wait for */
-    storing.exit_time_ms = INGOT_PERSIST_NO_TIME;
+    storing.exit_time_ms = INGOT_NONE;
     return store_open(&worker->store, worker->setup->options, STORE_WRITE, NULL) == EXIT_DONE &&
            ingot_persist_set_storing(worker->store, &storing) == INGOT_SUCCESS;
 }

@@ -18,6 +18,7 @@
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
+#include "util/limit.h"
 #include "util/nanoseconds.h"
 
 struct evicting {
@@ -121,8 +122,10 @@ static bool is_lru(const struct evicting *evicting)
 /* Removes the first entries in the order until the rest is within the limits. */
 static ingot_status_t remove_first(const struct evicting *evicting, bool is_by_use, uint64_t *count, uint64_t *bytes)
 {
-    const uint64_t max_age_ns =
-        evicting->limits.max_age_ms < UINT64_MAX / NS_PER_MS ? evicting->limits.max_age_ms * NS_PER_MS : UINT64_MAX;
+    const uint64_t max_bytes = limit_of(evicting->limits.max_bytes, UINT64_MAX);
+    const uint64_t max_entries = limit_of(evicting->limits.max_entries, UINT64_MAX);
+    const uint64_t max_age_ms = limit_of(evicting->limits.max_age_ms, UINT64_MAX);
+    const uint64_t max_age_ns = max_age_ms < UINT64_MAX / NS_PER_MS ? max_age_ms * NS_PER_MS : UINT64_MAX;
     const uint64_t now_ns = units_now_ns();
     uint64_t left_bytes = 0;
     ingot_status_t status = INGOT_SUCCESS;
@@ -132,8 +135,7 @@ static ingot_status_t remove_first(const struct evicting *evicting, bool is_by_u
         const ingot_persist_entry_t *facts = &evicting->entries[i].facts;
         const uint64_t time_ns = is_by_use ? facts->last_use_ns : facts->created_ns;
         const bool is_old = now_ns > time_ns && now_ns - time_ns > max_age_ns;
-        if (!is_old && left_bytes <= evicting->limits.max_bytes &&
-            evicting->entry_count - i <= evicting->limits.max_entries)
+        if (!is_old && left_bytes <= max_bytes && evicting->entry_count - i <= max_entries)
             break;
         status = ingot_persist_remove_entry(evicting->storage, facts);
         *count += status == INGOT_SUCCESS;
@@ -195,13 +197,13 @@ static int evict(struct evicting *evicting)
     return code;
 }
 
-/* Returns a limit as ingot_persist_evict takes it, which is 0 if nothing may remain. A limit that was not given does
- * not limit anything. */
-static uint64_t limit_of(uint64_t given, uint64_t unit)
+/* Returns a limit as ingot_persist_evict takes it. A limit that was not given does not limit anything, whatever the
+ * environment says. */
+static uint64_t limit_in(uint64_t given, uint64_t unit)
 {
     if (given == 0 || given == QUANTITY_UNLIMITED)
-        return UINT64_MAX;
-    return given == QUANTITY_NONE ? 0 : (given - 1) / unit + 1; /* rounded up: not 0 */
+        return INGOT_UNLIMITED;
+    return given == QUANTITY_NONE ? INGOT_NONE : (given - 1) / unit + 1; /* rounded up: not 0 */
 }
 
 static int run_evict(void *values)
@@ -210,9 +212,9 @@ static int run_evict(void *values)
     if (evicting->max_size == 0 && evicting->max_entries == 0 && evicting->max_age_ns == 0)
         return parse_refuse(&command_evict, "give --max-size, --max-entries or --max-age");
     evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;
-    evicting->limits.max_bytes = limit_of(evicting->max_size, 1);
-    evicting->limits.max_entries = limit_of(evicting->max_entries, 1);
-    evicting->limits.max_age_ms = limit_of(evicting->max_age_ns, NS_PER_MS);
+    evicting->limits.max_bytes = limit_in(evicting->max_size, 1);
+    evicting->limits.max_entries = limit_in(evicting->max_entries, 1);
+    evicting->limits.max_age_ms = limit_in(evicting->max_age_ns, NS_PER_MS);
     return evict(evicting);
 }
 
@@ -221,8 +223,7 @@ static int run_clear(void *values)
     struct evicting *evicting = values;
     evicting->is_to_clear = true;
     evicting->limits = (ingot_persist_limits_t)INGOT_PERSIST_LIMITS_INIT;
-    evicting->limits.max_bytes = 0;
-    evicting->limits.max_entries = 0;
+    evicting->limits.max_entries = INGOT_NONE;
     return evict(evicting);
 }
 

@@ -3,7 +3,18 @@
  */
 #include "core/base/error.h"
 #include "core/context/context.h"
+#include "util/limit.h"
 #include "util/struct_size.h"
+
+_Static_assert(INGOT_UNLIMITED == LIMIT_UNLIMITED && INGOT_NONE == LIMIT_NONE, "util/limit.h has the same values");
+
+/* Returns a limit of the cache, in which `unlimited` is the value for no limit. */
+static size_t size_of_limit(uint64_t given, size_t by_default, size_t unlimited)
+{
+    if (given == 0)
+        return by_default;
+    return given < SIZE_MAX ? (size_t)given : unlimited;
+}
 
 /* Converts a capacity to limits. Zeros are replaced with the defaults. */
 static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, const struct memory_cache_limits *defaults,
@@ -14,11 +25,12 @@ static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, cons
         return error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or its struct_size is not set");
     if ((known.flags & ~(uint32_t)(INGOT_CACHE_OFF | INGOT_CACHE_LRU_GROUPS)) != 0)
         return error_set(INGOT_INVALID_ARGUMENTS, "capacity has unknown flags: %#x", (unsigned)known.flags);
-    limits->max_entries = known.max_programs != 0 ? known.max_programs : defaults->max_entries;
-    if ((known.flags & INGOT_CACHE_OFF) != 0)
+    limits->max_entries = size_of_limit(known.max_programs, defaults->max_entries, SIZE_MAX);
+    if ((known.flags & INGOT_CACHE_OFF) != 0 || known.max_programs == INGOT_NONE || known.max_bytes == INGOT_NONE ||
+        known.max_groups == INGOT_NONE)
         limits->max_entries = 0;
-    limits->max_bytes = known.max_bytes != 0 ? known.max_bytes : defaults->max_bytes;
-    limits->max_groups = known.max_groups != 0 ? known.max_groups : defaults->max_groups;
+    limits->max_bytes = size_of_limit(known.max_bytes, defaults->max_bytes, 0);
+    limits->max_groups = size_of_limit(known.max_groups, defaults->max_groups, 0);
     limits->max_family_groups = 0;
     limits->drops_least_used_group = defaults->drops_least_used_group || (known.flags & INGOT_CACHE_LRU_GROUPS) != 0;
     return INGOT_SUCCESS;

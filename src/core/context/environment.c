@@ -18,22 +18,19 @@ static const char *text_of(const char *name)
 }
 
 /* Reads a variable's value. Leaves *value unchanged if the variable is not set. */
-static ingot_status_t read_value(const char *name, enum environment_kind kind, size_t *value)
+static ingot_status_t read_value(const char *name, enum environment_kind kind, uint64_t *value)
 {
     const char *text = text_of(name);
-    uint64_t number = 0;
 
-    if (*text == '\0')
+    if (*text == '\0' || environment_parse(kind, text, value))
         return INGOT_SUCCESS;
-    if (!environment_parse(kind, text, &number) || number > SIZE_MAX)
-        return error_set(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, text, environment_expected(kind));
-    *value = (size_t)number;
-    return INGOT_SUCCESS;
+    return error_set(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", name, text, environment_expected(kind));
 }
 
 static ingot_status_t read_limits(struct memory_cache_limits *limits)
 {
-    size_t is_on = 1;
+    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
+    uint64_t is_on = 1;
 
     ingot_status_t status = read_value("INGOT_CACHE", ENVIRONMENT_SWITCH, &is_on);
     if (status == INGOT_SUCCESS && is_on == 0) {
@@ -41,15 +38,12 @@ static ingot_status_t read_limits(struct memory_cache_limits *limits)
         return INGOT_SUCCESS;
     }
     if (status == INGOT_SUCCESS)
-        status = read_value("INGOT_CACHE_CAPACITY", ENVIRONMENT_SIZE, &limits->max_entries);
-    if (limits->max_entries == 0)
-        limits->max_entries = INGOT_CACHE_DEFAULT_PROGRAMS; /* zero means the default; only INGOT_CACHE=0 turns the
-                                                             * cache off */
+        status = read_value("INGOT_CACHE_CAPACITY", ENVIRONMENT_SIZE, &capacity.max_programs);
     if (status == INGOT_SUCCESS)
-        status = read_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &limits->max_bytes);
+        status = read_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &capacity.max_bytes);
     if (status == INGOT_SUCCESS)
-        status = read_value("INGOT_CACHE_GROUPS", ENVIRONMENT_SIZE, &limits->max_groups);
-    return status;
+        status = read_value("INGOT_CACHE_GROUPS", ENVIRONMENT_SIZE, &capacity.max_groups);
+    return status == INGOT_SUCCESS ? context_read_capacity(&capacity, limits) : status;
 }
 
 ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits)
@@ -63,7 +57,7 @@ ingot_status_t environment_read(struct environment *environment, bool ignore, bo
     environment->trace = os_environment("INGOT_TRACE");
     environment->compile_options = text_of("INGOT_COMPILE_OPTIONS");
     environment->link_options = text_of("INGOT_LINK_OPTIONS");
-    size_t header_memo = 1;
+    uint64_t header_memo = 1;
     const ingot_status_t status = read_value("INGOT_HEADER_MEMO", ENVIRONMENT_SWITCH, &header_memo);
     environment->header_memo = header_memo != 0;
     return status == INGOT_SUCCESS && uses_limits ? read_limits(&environment->limits) : status;

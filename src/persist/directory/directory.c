@@ -27,7 +27,7 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/trust.h"
-#include "util/nanoseconds.h"
+#include "util/limit.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
@@ -157,6 +157,8 @@ static ingot_status_t check_info(const ingot_persist_info_t *info)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's backends are not a list of names");
     if (info->low_water_percent > 100)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's low_water_percent is more than 100");
+    if (info->build_jobs == INGOT_NONE)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info's build_jobs are none, so nothing could be built");
     return INGOT_SUCCESS;
 }
 
@@ -168,20 +170,19 @@ static bool requires_seals(const ingot_persist_info_t *info)
 
 static void take_info(struct directory *directory, const ingot_persist_info_t *info)
 {
-    const uint32_t timeout_ms = info->lock_timeout_ms != 0 ? info->lock_timeout_ms : DEFAULT_LOCK_TIMEOUT_MS;
     directory->is_read_only = (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0;
     directory->accepts_any_owner = directory->is_read_only && requires_seals(info);
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
     directory->order = eviction_order_of(info->eviction);
     limits_set(directory, info->max_bytes, info->max_entries, info->max_age_ms);
-    directory->min_blob_bytes = info->min_blob_bytes;
-    directory->max_blob_bytes = info->max_blob_bytes != 0 ? info->max_blob_bytes : UINT64_MAX;
+    directory->min_blob_bytes = limit_of(info->min_blob_bytes, 0);
+    directory->max_blob_bytes = limit_of(info->max_blob_bytes, UINT64_MAX);
     directory->low_water_percent = info->low_water_percent != 0 ? info->low_water_percent : DEFAULT_LOW_WATER_PERCENT;
-    directory->lock_timeout_ns = timeout_ms * NS_PER_MS;
+    directory->lock_timeout_ns = limit_time_ns(info->lock_timeout_ms, DEFAULT_LOCK_TIMEOUT_MS);
     directory->never_waits =
-        (info->flags & (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT) != 0 || info->build_wait_ms == INGOT_PERSIST_NO_TIME;
-    directory->build_wait_ns = info->build_wait_ms * NS_PER_MS;
-    directory->build_jobs = info->build_jobs;
+        (info->flags & (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT) != 0 || info->build_wait_ms == INGOT_NONE;
+    directory->build_wait_ns = limit_time_ns(info->build_wait_ms, 0);
+    directory->build_jobs = info->build_jobs < UINT32_MAX ? (uint32_t)info->build_jobs : 0;
     directory->on_event = info->on_event;
     directory->on_event_user = info->on_event_user;
     if (info->name_space != NULL)

@@ -434,12 +434,12 @@ void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *p
 
 /* ---- settings: when a storage stores blobs ---- */
 
-static void set(ingot_storage_t storage, enum storage_setting which, uint32_t value)
+static void set(ingot_storage_t storage, enum storage_setting which, uint64_t value)
 {
     atomic_store_explicit(&storage->settings[which], value, memory_order_relaxed);
 }
 
-static uint32_t get(ingot_storage_t storage, enum storage_setting which)
+static uint64_t get(ingot_storage_t storage, enum storage_setting which)
 {
     return atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
 }

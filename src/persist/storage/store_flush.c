@@ -16,7 +16,7 @@
 #include "persist/base/files.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/store_queue.h"
-#include "util/nanoseconds.h"
+#include "util/limit.h"
 
 #define NO_TIME PROCESS_NO_TIME
 
@@ -103,8 +103,8 @@ ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_in
 {
     struct store_queue *queue = &storage->queue;
     struct flush flush = {.storage = storage, .info = *info, .began_ns = files_steady_clock_ns(), .until_ns = NO_TIME};
-    if (info->max_time_ms != 0 && info->max_time_ms < (NO_TIME - flush.began_ns) / NS_PER_MS)
-        flush.until_ns = flush.began_ns + info->max_time_ms * NS_PER_MS;
+    if (info->max_time_ms != 0 && info->max_time_ms != INGOT_UNLIMITED)
+        flush.until_ns = flush.began_ns + limit_time_ns(info->max_time_ms, 0);
     store_queue_lock(queue);
     flush.before = queue->total;
     flush.reported.waiting_count = store_queue_count_locked(queue);

@@ -6,15 +6,15 @@
 
 #include "persist/storage/common/state.h"
 #include "persist/storage/trust.h"
-#include "util/nanoseconds.h"
+#include "util/limit.h"
 
 #define DEFAULT_EXIT_TIME_MS 5000u
 
 /* Returns a setting of a storage, or 0 if it is not set. If a chain does not have the setting itself, uses the setting
  * of the tier in which it stores. */
-static uint32_t setting_of(ingot_storage_t storage, enum storage_setting which)
+static uint64_t setting_of(ingot_storage_t storage, enum storage_setting which)
 {
-    uint32_t value = 0;
+    uint64_t value = 0;
     for (; storage != NULL && value == 0; storage = storage->model)
         value = atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
     return value;
@@ -28,8 +28,7 @@ ingot_persist_store_mode_t storage_store_mode(ingot_storage_t storage)
 
 uint64_t storage_exit_time_ns(ingot_storage_t storage)
 {
-    const uint32_t time_ms = setting_of(storage, STORAGE_EXIT_TIME_MS);
-    return time_ms == INGOT_PERSIST_NO_TIME ? 0 : (time_ms != 0 ? time_ms : DEFAULT_EXIT_TIME_MS) * NS_PER_MS;
+    return limit_time_ns(setting_of(storage, STORAGE_EXIT_TIME_MS), DEFAULT_EXIT_TIME_MS);
 }
 
 bool storage_keeps_blobs(ingot_storage_t storage)

@@ -7,11 +7,13 @@
 #include <string.h>
 
 #include "remote/base/clock.h"
+#include "util/limit.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_MAX_BLOB (UINT64_C(64) << 20)
 #define DEFAULT_CONNECT_MS 5000u
 #define DEFAULT_STALL_MS 30000u
+#define MOST_BLOB (UINT64_C(1) << 30)
 #define LEAST_TIME_NS (UINT64_C(60) * 1000000000)
 #define NS_PER_BYTE (UINT64_C(20000) * JOB_MOST_PARALLEL) /* 50 kB per second for all requests together */
 #define MOST_WAITS 3u
@@ -33,10 +35,10 @@ ingot_status_t job_init(struct job *job, ingot_storage_t storage, const ingot_re
     job->storage = storage;
     job->stats.struct_size = sizeof(job->stats);
     job->registry.most_waits = MOST_WAITS;
-    job->max_blob_bytes = (size_t)(known.max_blob_bytes != 0 ? known.max_blob_bytes : DEFAULT_MAX_BLOB);
-    job->connect_limit_ns =
-        (known.connect_timeout_ms != 0 ? known.connect_timeout_ms : DEFAULT_CONNECT_MS) * CLOCK_NS_PER_MS;
-    job->stall_limit_ns = (known.stall_timeout_ms != 0 ? known.stall_timeout_ms : DEFAULT_STALL_MS) * CLOCK_NS_PER_MS;
+    const uint64_t blob_bytes = limit_of(known.max_blob_bytes, DEFAULT_MAX_BLOB);
+    job->max_blob_bytes = (size_t)(blob_bytes < MOST_BLOB ? blob_bytes : MOST_BLOB);
+    job->connect_limit_ns = limit_time_ns(known.connect_timeout_ms, DEFAULT_CONNECT_MS);
+    job->stall_limit_ns = limit_time_ns(known.stall_timeout_ms, DEFAULT_STALL_MS);
     return INGOT_SUCCESS;
 }
 

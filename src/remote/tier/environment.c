@@ -25,34 +25,39 @@ static const char *value_of(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+static const struct setting trust_policy = {.name = "INGOT_PERSIST_TRUST",
+                                            .size = 4,
+                                            .offset = offsetof(ingot_persist_trust_t, policy),
+                                            .words = {"none", "verify", "require"}, /* in the enumerators' order */
+                                            .expected = "none, verify or require"};
 /* In the order in which they are checked. */
 static const struct setting settings[] = {
-    {.name = "INGOT_PERSIST_TRUST",
-     .size = 4,
-     .offset = offsetof(ingot_remote_info_t, trust_policy),
-     .words = {"none", "verify", "require"}, /* in the order of the enumerators */
-     .expected = "none, verify or require"},
     {.name = "INGOT_PERSIST_REMOTE_MODE",
      .size = 4,
      .offset = offsetof(ingot_remote_info_t, flags),
      .flag = INGOT_REMOTE_READ_ONLY,
      .words = {"read-write", "read"},
      .expected = "read or read-write"},
-    {"INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", ENVIRONMENT_DAYS, 8, offsetof(ingot_remote_info_t, time_to_live_ms),
-     .zero = UINT64_MAX},
+    {"INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", ENVIRONMENT_DAYS, 8, offsetof(ingot_remote_info_t, time_to_live_ms)},
     {"INGOT_PERSIST_REMOTE_LEASES", ENVIRONMENT_SWITCH, 4, offsetof(ingot_remote_info_t, flags),
      .flag = INGOT_REMOTE_NO_LEASES, .is_inverted = true},
 };
 
-static ingot_status_t read_settings(ingot_remote_info_t *info)
+static ingot_status_t read_setting(const struct setting *setting, void *info)
 {
-    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); ++i) {
-        const char *value = value_of(settings[i].name);
-        if (value != NULL && !setting_read(&settings[i], value, info))
-            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", settings[i].name, value,
-                                          setting_expected(&settings[i]));
-    }
-    return INGOT_SUCCESS;
+    const char *value = value_of(setting->name);
+    if (value == NULL || setting_read(setting, value, info))
+        return INGOT_SUCCESS;
+    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "%s: \"%.80s\" is not %s", setting->name, value,
+                                  setting_expected(setting));
+}
+
+static ingot_status_t read_settings(ingot_remote_info_t *info, ingot_persist_trust_t *trust)
+{
+    ingot_status_t status = read_setting(&trust_policy, trust);
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]) && status == INGOT_SUCCESS; ++i)
+        status = read_setting(&settings[i], info);
+    return status;
 }
 
 /* Copies a value to the caller's memory. */
@@ -69,7 +74,8 @@ static ingot_status_t take_text(const char *value, size_t capacity, char *memory
 }
 
 /* Reads the namespace and the paths of the key files. */
-static ingot_status_t read_texts(ingot_remote_info_t *info, size_t capacity, char *memory, size_t *used)
+static ingot_status_t read_texts(ingot_remote_info_t *info, ingot_persist_trust_t *trust, size_t capacity, char *memory,
+                                 size_t *used)
 {
     const char *name_space = value_of("INGOT_PERSIST_NAMESPACE");
     const char *key_files = value_of("INGOT_PERSIST_KEYS");
@@ -77,38 +83,37 @@ static ingot_status_t read_texts(ingot_remote_info_t *info, size_t capacity, cha
     if (name_space != NULL)
         status = take_text(name_space, capacity, memory, used, &info->name_space);
     if (status == INGOT_SUCCESS && key_files != NULL)
-        status = take_text(key_files, capacity, memory, used, &info->key_files);
+        status = take_text(key_files, capacity, memory, used, &trust->key_files);
     return status;
 }
 
-/* A caller that was built with an older version passes a shorter info. If this would drop a policy, the call fails. */
-static ingot_status_t check_size(const ingot_remote_info_t *read, size_t struct_size)
-{
-    return read->trust_policy == INGOT_PERSIST_TRUST_NONE ||
-                   struct_size >= offsetof(ingot_remote_info_t, key_files) + sizeof(read->key_files)
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                        "INGOT_PERSIST_TRUST: the application was built with a version of Ingot that "
-                                        "does not check the seals of remote tiers");
-}
-
-ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, size_t url_capacity, char *url)
+ingot_status_t ingot_remote_info_from_environment(ingot_remote_info_t *info, ingot_persist_trust_t *trust,
+                                                  size_t url_capacity, char *url)
 {
     ingot_remote_info_t read = INGOT_REMOTE_INFO_INIT;
+    ingot_persist_trust_t read_trust = INGOT_PERSIST_TRUST_INIT;
     size_t used = 0;
-    if (!STRUCT_READ_OVER(read, info) || url == NULL || url_capacity == 0)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, its struct_size or url is missing");
+    if (!STRUCT_READ_OVER(read, info) || !STRUCT_IS_SET(trust) || url == NULL || url_capacity == 0)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info, trust, a struct_size or url is missing");
+    if (read.trust != NULL && !STRUCT_READ_OVER(read_trust, read.trust))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of info's trust is missing");
     const char *value = value_of("INGOT_PERSIST_REMOTE");
     if (value == NULL)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST_REMOTE is not set");
     ingot_status_t status = take_text(value, url_capacity, url, &used, &read.url);
     if (status == INGOT_SUCCESS)
-        status = read_texts(&read, url_capacity, url, &used);
+        status = read_texts(&read, &read_trust, url_capacity, url, &used);
     if (status == INGOT_SUCCESS)
-        status = read_settings(&read);
-    if (status == INGOT_SUCCESS)
-        status = check_size(&read, info->struct_size);
-    if (status == INGOT_SUCCESS)
-        (void)STRUCT_WRITE(info, read);
-    return status;
+        status = read_settings(&read, &read_trust);
+    if (status == INGOT_SUCCESS && read_trust.policy != INGOT_PERSIST_TRUST_NONE &&
+        info->struct_size < offsetof(ingot_remote_info_t, trust) + sizeof(info->trust)) /* a policy would be dropped */
+        status = ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                        "INGOT_PERSIST_TRUST: the application was built with a version of Ingot that "
+                                        "does not check the seals of remote tiers");
+    if (status != INGOT_SUCCESS)
+        return status;
+    read.trust = trust;
+    (void)STRUCT_WRITE(trust, read_trust);
+    (void)STRUCT_WRITE(info, read);
+    return INGOT_SUCCESS;
 }

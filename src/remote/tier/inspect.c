@@ -9,6 +9,7 @@
 #include "remote/tier/tier.h"
 #include "remote/tier/worker.h"
 #include "util/cancellation.h"
+#include "util/limit.h"
 #include "util/struct_size.h"
 
 static ingot_status_t find_tier(ingot_storage_t storage, struct tier **tier)
@@ -85,14 +86,14 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
     return status;
 }
 
-ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint32_t max_time_ms)
+ingot_status_t ingot_remote_flush(ingot_storage_t storage, uint64_t max_time_ms)
 {
     struct tier *tier = NULL;
     const ingot_status_t status = find_tier(storage, &tier);
     if (status != INGOT_SUCCESS)
         return status;
-    const uint64_t moment_ns =
-        max_time_ms == INGOT_REMOTE_NO_LIMIT ? CLOCK_NEVER : clock_now_ns() + (uint64_t)max_time_ms * CLOCK_NS_PER_MS;
+    const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
+    const uint64_t moment_ns = has_limit ? clock_now_ns() + limit_time_ns(max_time_ms, 0) : CLOCK_NEVER;
     const int cancellation = cancellation_hold();
     const bool is_done = worker_wait(tier, moment_ns);
     cancellation_allow(cancellation);

@@ -20,6 +20,7 @@
 #include "remote/tier/registry.h"
 #include "remote/tier/store.h"
 #include "remote/tier/tier.h"
+#include "util/limit.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_TIME_TO_LIVE_MS (UINT64_C(30) * 86400 * 1000)
@@ -30,16 +31,6 @@
 #define LEAST_LEASE_MS 100u
 
 /* ---- settings ---- */
-
-static uint64_t value_or(uint64_t value, uint64_t fallback)
-{
-    return value != 0 ? value : fallback;
-}
-
-static uint64_t time_ns(uint32_t value_ms, uint32_t default_ms)
-{
-    return value_or(value_ms, default_ms) * CLOCK_NS_PER_MS;
-}
 
 static bool is_name_space(const char *text)
 {
@@ -60,11 +51,18 @@ static ingot_status_t check_info(const ingot_remote_info_t *info)
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.flags has unknown bits %#x",
                                       (unsigned)(info->flags & ~KNOWN_FLAGS));
-    if (info->max_blob_bytes > MOST_BLOB_BYTES)
+    const uint64_t amounts[] = {info->time_to_live_ms,    info->max_blob_bytes, info->connect_timeout_ms,
+                                info->stall_timeout_ms,   info->slow_ms,        info->retry_ms,
+                                info->longest_retry_ms, info->lease_time_ms};
+    for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); ++i) {
+        if (amounts[i] == INGOT_NONE)
+            return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info has INGOT_NONE where a tier needs an amount");
+    }
+    if (info->max_blob_bytes > MOST_BLOB_BYTES && info->max_blob_bytes != INGOT_UNLIMITED)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.max_blob_bytes is over 1 GiB");
     if (info->lease_time_ms != 0 && info->lease_time_ms < LEAST_LEASE_MS)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.lease_time_ms is %u, and the least is %u",
-                                      (unsigned)info->lease_time_ms, LEAST_LEASE_MS);
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.lease_time_ms is %llu, and the least is %u",
+                                      (unsigned long long)info->lease_time_ms, LEAST_LEASE_MS);
     return INGOT_SUCCESS;
 }
 
@@ -73,11 +71,12 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
     const char *name_space = info->name_space != NULL ? info->name_space : "default";
     tier->process = getpid();
     tier->flags = info->flags;
-    tier->max_blob_bytes = (size_t)value_or(info->max_blob_bytes, DEFAULT_MAX_BYTES);
-    tier->connect_limit_ns = time_ns(info->connect_timeout_ms, 250);
-    tier->stall_limit_ns = time_ns(info->stall_timeout_ms, 2000);
-    tier->exit_time_ns = time_ns(info->exit_time_ms, 1000);
-    tier->lease_time_ms = value_or(info->lease_time_ms, 5000);
+    const uint64_t blob_bytes = limit_of(info->max_blob_bytes, DEFAULT_MAX_BYTES);
+    tier->max_blob_bytes = (size_t)(blob_bytes < MOST_BLOB_BYTES ? blob_bytes : MOST_BLOB_BYTES);
+    tier->connect_limit_ns = limit_time_ns(info->connect_timeout_ms, 250);
+    tier->stall_limit_ns = limit_time_ns(info->stall_timeout_ms, 2000);
+    tier->exit_time_ns = limit_time_ns(info->exit_time_ms, 1000);
+    tier->lease_time_ms = limit_time_ns(info->lease_time_ms, 5000) / CLOCK_NS_PER_MS;
     tier->on_event = info->on_event;
     tier->on_event_user = info->on_event_user;
     memcpy(tier->name_space, name_space, strlen(name_space) + 1);
@@ -93,7 +92,7 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
 static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_t *info)
 {
     struct url url;
-    const uint64_t time_to_live_ms = value_or(info->time_to_live_ms, DEFAULT_TIME_TO_LIVE_MS);
+    const uint64_t time_to_live_ms = limit_of(info->time_to_live_ms, DEFAULT_TIME_TO_LIVE_MS);
     const uint64_t time_to_live_s = time_to_live_ms / 1000 + (time_to_live_ms % 1000 != 0); /* Redis counts seconds */
     const ingot_status_t status = url_parse(&url, info->url);
     if (status != INGOT_SUCCESS)
@@ -114,17 +113,17 @@ static bool init_parts(struct tier *tier, const ingot_remote_info_t *info)
 {
     const uint64_t now_ns = clock_now_ns();
     const struct guard_settings settings = {
-        .shortest_pause_ns = time_ns(info->retry_ms, 1000),
-        .longest_pause_ns = time_ns(info->longest_retry_ms, 60000),
-        .lost_time_ns = info->lost_time_ms == INGOT_REMOTE_NO_LIMIT ? UINT64_MAX : time_ns(info->lost_time_ms, 2000),
-        .slow_ns = time_ns(info->slow_ms, 250),
+        .shortest_pause_ns = limit_time_ns(info->retry_ms, 1000),
+        .longest_pause_ns = limit_time_ns(info->longest_retry_ms, 60000),
+        .lost_time_ns = info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000),
+        .slow_ns = limit_time_ns(info->slow_ms, 250),
         .seed = now_ns ^ ((uint64_t)tier->process << 32),
     };
     if (!guard_init(&tier->guard, &settings, now_ns))
         return false;
     leases_init(&tier->leases);
-    if (upload_queue_init(&tier->queue, value_or(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
-                          (size_t)value_or(info->max_waiting, 256)))
+    if (upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
+                          (size_t)limit_of(info->max_waiting, 256)))
         return true;
     guard_fini(&tier->guard);
     return false;
@@ -173,13 +172,9 @@ static void destroy(void *self)
 
 static ingot_status_t take_trust(ingot_storage_t storage, const ingot_remote_info_t *info)
 {
-    const ingot_persist_trust_t trust = {
-        .struct_size = sizeof(trust),
-        .policy = info->trust_policy,
-        .key_files = info->key_files,
-        .next_key = info->next_key,
-        .user = info->next_key_user,
-    };
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+    if (info->trust != NULL && !STRUCT_READ_OVER(trust, info->trust))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the struct_size of info.trust is missing");
     return trust.policy != INGOT_PERSIST_TRUST_NONE ? ingot_persist_set_trust(storage, &trust) : INGOT_SUCCESS;
 }
 

@@ -132,7 +132,7 @@ TEST_F(ArtifactRemote, AUselessTurnWakesOtherMachines)
     const auto begin = [&](ingot_cache_t cache) {
         ingot_buffer_t value = INGOT_BUFFER_INIT;
         ingot_turn_t turn = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_begin(cache, key.get(), INGOT_ARTIFACT_NO_LIMIT, &value, &turn));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_artifact_begin(cache, key.get(), INGOT_UNLIMITED, &value, &turn));
         return turn;
     };
     ingot_cache_t cache = open(0);

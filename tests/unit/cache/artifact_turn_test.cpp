@@ -23,7 +23,7 @@ using artifact_fixture::take;
 namespace
 {
 
-constexpr uint64_t kForever = INGOT_ARTIFACT_NO_LIMIT;
+constexpr uint64_t kForever = INGOT_UNLIMITED;
 constexpr int kThreads = 8;
 
 /* Starts a child process, like forked_child::start. If the test's process ends, the child is killed. */

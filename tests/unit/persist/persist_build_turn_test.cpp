@@ -438,7 +438,7 @@ TEST_F(BuildTurn, IsOffWhereTheApplicationOrTheStoreSaysSo)
     expect_no_wait(info);
     fs::remove_all(entries_of(path_)[0].parent_path());
     info = info_;
-    info.build_wait_ms = INGOT_PERSIST_NO_TIME;
+    info.build_wait_ms = INGOT_NONE;
     expect_no_wait(info);
     go_.open();
     finish(builder);

@@ -109,44 +109,75 @@ TEST(PersistEnvironment, ReadsEveryVariable)
               outcome.info.flags);
 }
 
-TEST(PersistEnvironment, ZeroTurnsOffAndNoLimitIsNotTheDefault)
+TEST(PersistEnvironment, ZeroTurnsPersistenceOff)
 {
     EXPECT_EQ(INGOT_NOT_FOUND, read({{"INGOT_PERSIST", "0"}, {"INGOT_PERSIST_DIR", "d"}}).status);
-    EXPECT_EQ(UINT64_MAX, read({{"INGOT_PERSIST_MAX_SIZE", "0"}, {"INGOT_PERSIST_DIR", "d"}}).info.max_bytes);
     EXPECT_EQ(0u, read({{"INGOT_PERSIST_DIR", "d"}}).info.max_bytes);
 }
 
-/* doc/environment.md says for each variable what zero means: no limit, no time, or the shortest time. */
-TEST(PersistEnvironment, ZeroIsAValueInAVariableAndTheDefaultInAField)
+/* In variables and in fields alike, 0 is the default, and two values mean no limit, and nothing. */
+TEST(PersistEnvironment, EachLimitAndTimeHasTheSameThreeSpecialValues)
 {
-    Variables zeros = {{"INGOT_PERSIST_DIR", "d"}};
-    for (const char *name :
-         {"INGOT_PERSIST_MAX_SIZE", "INGOT_PERSIST_MAX_ENTRIES", "INGOT_PERSIST_MAX_AGE_DAYS", "INGOT_PERSIST_MIN_BLOB",
-          "INGOT_PERSIST_MAX_BLOB", "INGOT_PERSIST_EXIT_TIME", "INGOT_PERSIST_LOCK_TIMEOUT", "INGOT_PERSIST_BUILD_WAIT",
-          "INGOT_PERSIST_RECIPES_MAX_SIZE"})
-        zeros[name] = "0";
-    const Outcome outcome = read(zeros);
-    ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
-    EXPECT_EQ(UINT64_MAX, outcome.info.max_bytes);
-    EXPECT_EQ(UINT64_MAX, outcome.info.recipe_max_bytes);
-    EXPECT_EQ(0u, outcome.info.max_entries + outcome.info.max_age_ms) << "their default is no limit";
-    EXPECT_EQ(0u, outcome.info.min_blob_bytes + outcome.info.max_blob_bytes) << "their default is no limit";
-    EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.exit_time_ms);
-    EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.build_wait_ms);
-    EXPECT_EQ(1u, outcome.info.lock_timeout_ms);
+    const std::map<std::string, uint64_t ingot_persist_info_t::*> limits = {
+        {"INGOT_PERSIST_MAX_SIZE", &ingot_persist_info_t::max_bytes},
+        {"INGOT_PERSIST_MAX_ENTRIES", &ingot_persist_info_t::max_entries},
+        {"INGOT_PERSIST_MAX_AGE_DAYS", &ingot_persist_info_t::max_age_ms},
+        {"INGOT_PERSIST_MIN_BLOB", &ingot_persist_info_t::min_blob_bytes},
+        {"INGOT_PERSIST_MAX_BLOB", &ingot_persist_info_t::max_blob_bytes},
+        {"INGOT_PERSIST_EXIT_TIME", &ingot_persist_info_t::exit_time_ms},
+        {"INGOT_PERSIST_LOCK_TIMEOUT", &ingot_persist_info_t::lock_timeout_ms},
+        {"INGOT_PERSIST_BUILD_WAIT", &ingot_persist_info_t::build_wait_ms},
+        {"INGOT_BUILD_JOBS", &ingot_persist_info_t::build_jobs},
+        {"INGOT_PERSIST_RECIPES_MAX_SIZE", &ingot_persist_info_t::recipe_max_bytes}};
+    for (const auto &[name, field] : limits) {
+        ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
+        for (const uint64_t by_default : {uint64_t{0}, uint64_t{77}}) {
+            defaults.*field = by_default;
+            EXPECT_EQ(by_default, read({{"INGOT_PERSIST_DIR", "d"}, {name, "0"}}, defaults).info.*field) << name;
+            EXPECT_EQ(INGOT_UNLIMITED, read({{"INGOT_PERSIST_DIR", "d"}, {name, "unlimited"}}, defaults).info.*field);
+            EXPECT_EQ(INGOT_NONE, read({{"INGOT_PERSIST_DIR", "d"}, {name, "NONE"}}, defaults).info.*field) << name;
+        }
+        for (const char *text : {"18446744073709551614", "18446744073709551615", "limited", "nothing"})
+            EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read({{"INGOT_PERSIST_DIR", "d"}, {name, text}}).status)
+                << name << "=" << text;
+    }
+}
 
-    ScratchDirectory scratch;
+TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
+{
+    const ScratchDirectory scratch;
     const std::string path = scratch.path() / "store";
-    for (const bool is_variable : {false, true}) {
-        ingot_persist_info_t info = is_variable ? outcome.info : ingot_persist_info_t INGOT_PERSIST_INFO_INIT;
-        info.path = path.c_str();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    for (const uint64_t value : {uint64_t{0}, INGOT_UNLIMITED, INGOT_NONE}) {
+        info.max_bytes = info.max_entries = info.max_age_ms = value;
+        info.min_blob_bytes = value == INGOT_UNLIMITED ? 0 : value;
+        info.lock_timeout_ms = info.exit_time_ms = info.build_wait_ms = info.recipe_max_bytes = value;
+        info.build_jobs = value == INGOT_NONE ? 0 : value;
+        info.flags = INGOT_PERSIST_KEEP_RECIPES;
         const Store store(info);
+        ASSERT_EQ(INGOT_SUCCESS, store.status()) << ingot_last_error_detail();
         ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store.get(), &limits));
-        EXPECT_EQ(is_variable ? UINT64_MAX : uint64_t{1} << 30, limits.max_bytes);
-        EXPECT_EQ(UINT64_MAX, limits.max_entries);
-        EXPECT_EQ(UINT64_MAX, limits.max_age_ms);
+        EXPECT_EQ(value != 0 ? value : uint64_t{1} << 30, limits.max_bytes);
+        EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, limits.max_entries);
+        EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, limits.max_age_ms);
+        ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_storing(store.get(), &storing));
+        EXPECT_EQ(value, storing.exit_time_ms);
+        EXPECT_EQ(value == INGOT_NONE ? INGOT_NO_SPACE : INGOT_SUCCESS,
+                  store.put(bytes_of("id"), bytes_of("blob " + std::to_string(value))));
+        EXPECT_EQ(value == INGOT_NONE ? INGOT_NOT_FOUND : INGOT_SUCCESS, store.load(bytes_of("id")));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store.get(), &limits)) << "they mean the same again";
     }
+    info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.max_blob_bytes = INGOT_NONE;
+    EXPECT_EQ(INGOT_NO_SPACE, Store(info).put(bytes_of("id"), bytes_of("blob")));
+    info.max_blob_bytes = INGOT_UNLIMITED;
+    EXPECT_EQ(INGOT_SUCCESS, Store(info).put(bytes_of("id"), bytes_of("blob")));
+    info.build_jobs = INGOT_NONE;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, Store(info).status());
 }
 
 TEST(PersistEnvironment, SizesHaveUnitsInEitherCase)
@@ -220,20 +251,21 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
               read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "Report"}}).info.on_miss);
     EXPECT_EQ(INGOT_PERSIST_ON_MISS_FAIL, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_ON_MISS", "fail"}}).info.on_miss);
     EXPECT_EQ(60000u, outcome.info.lock_timeout_ms);
-    outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "0"}});
-    EXPECT_EQ(INGOT_PERSIST_NO_TIME, outcome.info.exit_time_ms);
+    outcome = read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_EXIT_TIME", "None"}});
+    EXPECT_EQ(INGOT_NONE, outcome.info.exit_time_ms);
 }
 
 TEST(PersistEnvironment, TurnsWaitingForBuildsOffAndOn)
 {
     EXPECT_EQ(0u, read({{"INGOT_PERSIST_DIR", "d"}}).info.build_wait_ms);
     EXPECT_EQ(90000u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_BUILD_WAIT", "90s"}}).info.build_wait_ms);
-    EXPECT_EQ(INGOT_PERSIST_NO_TIME,
-              read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_BUILD_WAIT", "0"}}).info.build_wait_ms);
+    EXPECT_EQ(INGOT_NONE, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_PERSIST_BUILD_WAIT", "none"}}).info.build_wait_ms);
 
     Variables variables = {{"INGOT_PERSIST_DIR", "d"}};
     ingot_persist_info_t defaults = INGOT_PERSIST_INFO_INIT;
     defaults.flags = INGOT_PERSIST_NO_BUILD_WAIT;
+    EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_NO_BUILD_WAIT), read(variables, defaults).info.flags);
+    variables["INGOT_PERSIST_BUILD_WAIT"] = "0"; /* as if unset */
     EXPECT_EQ(static_cast<uint32_t>(INGOT_PERSIST_NO_BUILD_WAIT), read(variables, defaults).info.flags);
     variables["INGOT_PERSIST_BUILD_WAIT"] = "2s";
     EXPECT_EQ(0u, read(variables, defaults).info.flags);
@@ -392,8 +424,8 @@ TEST(PersistEnvironment, ReadsWhetherToKeepRecipes)
     EXPECT_NE(0u, read(variables).info.flags & INGOT_PERSIST_KEEP_RECIPES);
     variables["INGOT_PERSIST_RECIPES_MAX_SIZE"] = "5M";
     EXPECT_EQ(uint64_t{5} << 20, read(variables).info.recipe_max_bytes);
-    variables["INGOT_PERSIST_RECIPES_MAX_SIZE"] = "0";
-    EXPECT_EQ(UINT64_MAX, read(variables).info.recipe_max_bytes);
+    variables["INGOT_PERSIST_RECIPES_MAX_SIZE"] = "unlimited";
+    EXPECT_EQ(INGOT_UNLIMITED, read(variables).info.recipe_max_bytes);
     for (const char *name : {"INGOT_PERSIST_RECIPES", "INGOT_PERSIST_RECIPES_MAX_SIZE"}) {
         Variables wrong = variables;
         wrong[name] = "some";

@@ -325,7 +325,7 @@ TEST_F(PersistKeptRecipe, DoesNotCountForTheLimitsOfTheStore)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(store.get(), 1, nullptr, nullptr, &found));
     EXPECT_EQ(1u, found.entry_count);
     ingot_persist_limits_t nothing = INGOT_PERSIST_LIMITS_INIT;
-    nothing.max_entries = 0;
+    nothing.max_entries = INGOT_NONE;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &nothing, nullptr, nullptr));
     EXPECT_EQ(1u, program_count()) << "it may be rebuilt by the application, and the recipe is small";
 }

@@ -234,8 +234,8 @@ TEST_F(PersistMaintain, TakesOlderCallersLimitsAndFillsTheirCount)
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     uint64_t evicted = 0;
     limits.struct_size = offsetof(ingot_persist_limits_t, max_entries);
-    limits.max_entries = 0; /* not read, because an older caller's structure ends before it */
-    limits.max_age_ms = 0;
+    limits.max_entries = INGOT_NONE; /* not read, because an older caller's structure ends before it */
+    limits.max_age_ms = INGOT_NONE;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &evicted, nullptr));
     EXPECT_EQ(0u, evicted);
     limits.struct_size = sizeof(size_t);
@@ -322,20 +322,19 @@ TEST_F(PersistMaintain, EvictsDownToEachLimit)
     EXPECT_EQ(3u, count);
     for (unsigned i = 0; i < 10; ++i)
         EXPECT_EQ(i < 3 ? INGOT_NOT_FOUND : INGOT_SUCCESS, store.load(numbered_id(i))) << i;
-    limits.max_entries = UINT64_MAX;
+    limits.max_entries = INGOT_UNLIMITED;
     limits.max_bytes = 3000;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, &bytes));
     EXPECT_EQ(2u, entries_of(root()).size());
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(9)));
     EXPECT_EQ(bytes_in(root()), store.stats().bytes);
-    limits.max_bytes = UINT64_MAX;
-    limits.max_age_ms = 0;
+    limits.max_bytes = INGOT_UNLIMITED;
+    limits.max_age_ms = INGOT_NONE;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
     EXPECT_EQ(2u, count);
 }
 
-/* Here, a limit of zero means zero. In the structures for settings, zero means the default. */
-TEST_F(PersistMaintain, EvictsAllForAnyLimitOfZero)
+TEST_F(PersistMaintain, EvictsAllForAnyLimitOfNothing)
 {
     for (uint64_t ingot_persist_limits_t::*limit :
          {&ingot_persist_limits_t::max_bytes, &ingot_persist_limits_t::max_entries,
@@ -343,12 +342,33 @@ TEST_F(PersistMaintain, EvictsAllForAnyLimitOfZero)
         Store store(root());
         fill(store, 3);
         ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-        limits.*limit = 0;
+        limits.*limit = INGOT_NONE;
         uint64_t count = 0;
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
         EXPECT_EQ(3u, count);
         EXPECT_EQ(0u, entries_of(root()).size());
     }
+}
+
+/* As in all structures, zero means the default, which is the store's own limit here. */
+TEST_F(PersistMaintain, EvictsDownToTheStoresOwnLimitsForZero)
+{
+    Store store(root());
+    fill(store, 5);
+    uint64_t count = 0;
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
+    EXPECT_EQ(0u, count);
+    ingot_persist_limits_t own = INGOT_PERSIST_LIMITS_INIT;
+    own.max_entries = 3;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store.get(), &own));
+    limits.max_bytes = limits.max_age_ms = limits.max_entries = INGOT_UNLIMITED;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
+    EXPECT_EQ(0u, count);
+    limits.max_entries = 0;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
+    EXPECT_EQ(2u, count);
+    EXPECT_EQ(3u, entries_of(root()).size());
 }
 
 /* Follows the progress. Ends the work when `found_limit` entries were found, or `removed_limit` removed. */

@@ -286,7 +286,7 @@ struct ExitingDriver {
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = root.c_str();
         info.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
-        info.exit_time_ms = INGOT_PERSIST_NO_TIME;
+        info.exit_time_ms = INGOT_NONE;
         if (ingot_persist_open(&self->storage, &info) != INGOT_SUCCESS)
             _exit(3);
         create_programs();

@@ -494,7 +494,7 @@ Session *session_that_tells(char *text)
 }
 
 /* Called in a child. Leaves three programs that wait for a flush. */
-void leave_three(Session *session, ingot_storage_t storage, uint32_t exit_time_ms)
+void leave_three(Session *session, ingot_storage_t storage, uint64_t exit_time_ms)
 {
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
     storing.exit_time_ms = exit_time_ms;
@@ -587,7 +587,7 @@ TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsLost)
     const fs::path root = scratch.path() / "store";
     Shared shared;
     EXPECT_EQ(7, forked_child::run([&]() -> int {
-                  leave_three(session_that_tells(shared.text), open_for_good(root), INGOT_PERSIST_NO_TIME);
+                  leave_three(session_that_tells(shared.text), open_for_good(root), INGOT_NONE);
                   std::exit(7);
               }));
     EXPECT_EQ(0u, entries_of(root).size());
@@ -615,7 +615,7 @@ TEST(PersistStoring, AnExitDoesNotReportAProgramAsLostThatItStoresAfterTheTimeHa
 }
 
 /* Called in a child. Makes a chain whose second tier has a blob, which a flush would promote to the first tier. */
-void leave_a_promotion(const fs::path &scratch, char *told, uint32_t exit_time_ms)
+void leave_a_promotion(const fs::path &scratch, char *told, uint64_t exit_time_ms)
 {
     const std::string first = (scratch / "first").string();
     const std::vector<uint8_t> id = bytes_of("an id");
@@ -661,7 +661,7 @@ TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsNotPromoted)
     ScratchDirectory scratch;
     Shared shared;
     EXPECT_EQ(7, forked_child::run([&]() -> int {
-                  leave_a_promotion(scratch.path(), shared.text, INGOT_PERSIST_NO_TIME);
+                  leave_a_promotion(scratch.path(), shared.text, INGOT_NONE);
                   std::exit(7);
               }));
     EXPECT_EQ(0u, entries_of(scratch.path() / "first").size());

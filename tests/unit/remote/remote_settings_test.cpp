@@ -227,10 +227,30 @@ TEST_F(RemoteSettings, ChecksTheInfo)
     const std::string longer(65, 'n');
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(url, [&](auto *i) { i->name_space = longer.c_str(); }));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(url, [](auto *i) { i->flags = 0x80; }));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(url, [](auto *i) { i->max_blob_bytes = UINT64_MAX; }));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(url, [](auto *i) { i->max_blob_bytes = uint64_t{2} << 30; }));
     EXPECT_EQ(INGOT_SUCCESS, open_with(url, [](auto *i) { i->struct_size = 16; })) << "an older, shorter info";
     EXPECT_EQ(INGOT_NOT_FOUND, open_with(url + "?credentials=/nowhere/secret"));
     EXPECT_EQ(INGOT_UNTRUSTED, open_with(url + "?credentials=" + write("hunter2", 0644)));
+}
+
+/* INGOT_NONE is for times and amounts that may be none. */
+TEST_F(RemoteSettings, TakesTheSpecialValuesOfLimits)
+{
+    const std::string url = "redis://127.0.0.1:1";
+    for (uint64_t ingot_remote_info_t::*field :
+         {&ingot_remote_info_t::max_waiting_bytes, &ingot_remote_info_t::max_waiting,
+          &ingot_remote_info_t::lost_time_ms, &ingot_remote_info_t::exit_time_ms}) {
+        for (const uint64_t value : {INGOT_UNLIMITED, INGOT_NONE})
+            EXPECT_EQ(INGOT_SUCCESS, open_with(url, [&](auto *i) { i->*field = value; }));
+    }
+    for (uint64_t ingot_remote_info_t::*field :
+         {&ingot_remote_info_t::time_to_live_ms, &ingot_remote_info_t::max_blob_bytes,
+          &ingot_remote_info_t::connect_timeout_ms, &ingot_remote_info_t::stall_timeout_ms,
+          &ingot_remote_info_t::slow_ms, &ingot_remote_info_t::retry_ms, &ingot_remote_info_t::longest_retry_ms,
+          &ingot_remote_info_t::lease_time_ms}) {
+        EXPECT_EQ(INGOT_SUCCESS, open_with(url, [&](auto *i) { i->*field = INGOT_UNLIMITED; }));
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, open_with(url, [&](auto *i) { i->*field = INGOT_NONE; }));
+    }
 }
 
 TEST_F(RemoteSettings, RefusesPathsOfSocketsThatAreTooLong)
@@ -258,8 +278,9 @@ TEST_F(RemoteSettings, OtherStoragesAreNotRemoteTiers)
 TEST_F(RemoteSettings, ReadsTheEnvironment)
 {
     char url[200];
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     const auto read = [&](ingot_remote_info_t *info, size_t capacity = sizeof(url)) {
-        return ingot_remote_info_from_environment(info, capacity, url);
+        return ingot_remote_info_from_environment(info, &trust, capacity, url);
     };
     const auto set = [](const char *name, const char *value) { setenv(name, value, 1); };
     for (const char *name : {"INGOT_PERSIST_REMOTE", "INGOT_PERSIST_REMOTE_MODE", "INGOT_PERSIST_REMOTE_MAX_AGE_DAYS",
@@ -284,6 +305,9 @@ TEST_F(RemoteSettings, ReadsTheEnvironment)
     EXPECT_EQ(2u * 86400 * 1000, info.time_to_live_ms);
     set("INGOT_PERSIST_REMOTE_MODE", "read-write");
     set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "0");
+    EXPECT_EQ(INGOT_SUCCESS, read(&info));
+    EXPECT_EQ(2u * 86400 * 1000, info.time_to_live_ms) << "as if unset";
+    set("INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", "unlimited");
     set("INGOT_PERSIST_REMOTE_LEASES", "off");
     EXPECT_EQ(INGOT_SUCCESS, read(&info));
     EXPECT_EQ(uint32_t(INGOT_REMOTE_NO_LEASES), info.flags) << "a variable overrides the application";
@@ -293,7 +317,7 @@ TEST_F(RemoteSettings, ReadsTheEnvironment)
     set("INGOT_PERSIST_REMOTE_LEASES", "perhaps");
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, read(&info));
     unsetenv("INGOT_PERSIST_REMOTE_LEASES");
-    EXPECT_EQ(UINT64_MAX, info.time_to_live_ms);
+    EXPECT_EQ(INGOT_UNLIMITED, info.time_to_live_ms);
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 21));
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, read(&info, 26));
     EXPECT_EQ(INGOT_SUCCESS, read(&info, 27));
@@ -308,10 +332,11 @@ TEST_F(RemoteSettings, ReadsTheEnvironment)
 TEST_F(RemoteSettings, OfASetuidProgramAreNotItsUsers)
 {
     char url[200] = "";
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     if (setuid_child::is_this()) {
         EXPECT_NE(nullptr, getenv("INGOT_PERSIST_REMOTE"));
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_info_from_environment(&info, sizeof(url), url));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url));
         EXPECT_EQ(nullptr, info.url);
         EXPECT_STREQ("", url);
         setuid_child::end();

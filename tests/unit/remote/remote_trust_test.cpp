@@ -92,10 +92,11 @@ template <typename Open> void with_info(const Settings &settings, bool from_envi
 {
     const Variables variables(from_environment ? settings.variables() : std::map<std::string, std::string>());
     char url[4096];
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     ingot_remote_info_t info = patient();
     info.url = settings.url.c_str();
     if (from_environment) {
-        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_info_from_environment(&info, sizeof(url), url));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url));
     }
     open(&info);
 }
@@ -284,22 +285,24 @@ INSTANTIATE_TEST_SUITE_P(Servers, RemoteTrust, testing::Values("redis", "nginx")
 TEST(RemoteTrustEnvironment, SaysWhatIsWrong)
 {
     char url[64];
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     {
         const Variables variables({{"INGOT_PERSIST_REMOTE", "redis://host"}, {"INGOT_PERSIST_TRUST", "yse"}});
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, sizeof(url), url));
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url));
         EXPECT_STREQ("INGOT_PERSIST_TRUST: \"yse\" is not none, verify or require", ingot_last_error_detail());
     }
     const Variables variables({{"INGOT_PERSIST_REMOTE", "redis://host"},
                                {"INGOT_PERSIST_TRUST", "require"},
                                {"INGOT_PERSIST_KEYS", "/no/such/key"}});
-    info.struct_size = offsetof(ingot_remote_info_t, trust_policy);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, sizeof(url), url))
+    info.struct_size = offsetof(ingot_remote_info_t, trust);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url))
         << "an application that was built with an earlier version would not check seals";
     info = INGOT_REMOTE_INFO_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_info_from_environment(&info, sizeof(url), url));
-    EXPECT_EQ(INGOT_PERSIST_TRUST_REQUIRE, info.trust_policy);
-    EXPECT_STREQ("/no/such/key", info.key_files);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_remote_info_from_environment(&info, &trust, sizeof(url), url));
+    EXPECT_EQ(&trust, info.trust);
+    EXPECT_EQ(INGOT_PERSIST_TRUST_REQUIRE, trust.policy);
+    EXPECT_STREQ("/no/such/key", trust.key_files);
     ingot_storage_t tier = nullptr;
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_remote_open(&tier, &info));
     EXPECT_EQ(nullptr, tier);

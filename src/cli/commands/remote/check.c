@@ -73,10 +73,10 @@ static void print_json(ingot_status_t status, const ingot_remote_report_t *repor
 static int run(void *values)
 {
     const struct checking *checking = values;
-    char text[SERVER_TEXT_CAPACITY];
+    struct server_memory memory;
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     ingot_remote_report_t report = INGOT_REMOTE_REPORT_INIT;
-    const int code = server_read_info(&info, checking->url, text);
+    const int code = server_read_info(&info, checking->url, &memory);
     if (code != EXIT_DONE)
         return code;
     if (checking->is_read_only)

@@ -44,10 +44,10 @@ static int tell(const struct common_options *options, const char *did, const ing
 }
 
 /* Reads the server's settings. With is_plain, adds the option to the URL, which is then in `plain`. */
-static int read_info(ingot_remote_info_t *info, const char *url, bool is_plain, char text[SERVER_TEXT_CAPACITY],
+static int read_info(ingot_remote_info_t *info, const char *url, bool is_plain, struct server_memory *memory,
                      char plain[SERVER_TEXT_CAPACITY])
 {
-    const int code = server_read_info(info, url, text);
+    const int code = server_read_info(info, url, memory);
     if (code != EXIT_DONE || !is_plain)
         return code;
     const int length = snprintf(plain, SERVER_TEXT_CAPACITY, "%s%cplain-http=1", info->url,
@@ -58,12 +58,12 @@ static int read_info(ingot_remote_info_t *info, const char *url, bool is_plain, 
 
 int image_move(struct common_options *options, const char *url, bool is_plain, bool is_push)
 {
-    char text[SERVER_TEXT_CAPACITY];
+    struct server_memory memory;
     char plain[SERVER_TEXT_CAPACITY];
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     ingot_remote_image_stats_t stats = INGOT_REMOTE_IMAGE_STATS_INIT;
     ingot_storage_t store = NULL;
-    int code = read_info(&info, url, is_plain, text, plain);
+    int code = read_info(&info, url, is_plain, &memory, plain);
     if (code == EXIT_DONE && !is_push)
         options_take_namespace(options);
     if (code == EXIT_DONE)

@@ -11,12 +11,18 @@
 
 enum { SERVER_TEXT_CAPACITY = 4096 };
 
+/* What the settings of a server point to. */
+struct server_memory {
+    ingot_persist_trust_t trust;
+    char text[SERVER_TEXT_CAPACITY];
+};
+
 /* True if the environment names a server, even if its settings are invalid. */
 bool server_is_named(void);
 /* Reads the environment. If `url` is NULL, uses the environment's URL. The namespace on the server is the
- * environment's, whatever part of the store --namespace names, because applications and layers look there. The strings
- * of the info are in `text`. Returns EXIT_DONE; on failure, prints a message and returns EXIT_USAGE. */
-int server_read_info(ingot_remote_info_t *info, const char *url, char text[SERVER_TEXT_CAPACITY]);
+ * environment's, whatever part of the store --namespace names, because applications and layers look there. The info
+ * points to `memory`. Returns EXIT_DONE; on failure, prints a message and returns EXIT_USAGE. */
+int server_read_info(ingot_remote_info_t *info, const char *url, struct server_memory *memory);
 /* Opens the server with long time limits, because no application is waiting. Later failures of the server are reported
  * on standard error. Returns EXIT_DONE; on failure, prints a message and returns another exit_code. */
 int server_open(ingot_storage_t *server, const struct common_options *options, const char *url, uint32_t flags);

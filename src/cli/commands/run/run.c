@@ -179,8 +179,8 @@ static ingot_status_t try_store(void)
     if (disable != NULL && disable[0] != '\0' && !environment_parse(ENVIRONMENT_SWITCH, disable, &is_off))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, DISABLE ": \"%.80s\" is not %s", disable,
                                       environment_expected(ENVIRONMENT_SWITCH));
-    info.max_bytes = UINT64_MAX;
-    info.recipe_max_bytes = UINT64_MAX;
+    info.max_bytes = INGOT_UNLIMITED;
+    info.recipe_max_bytes = INGOT_UNLIMITED;
     info.on_event = store_tell_event;
     const ingot_status_t status = ingot_persist_open_from_environment(&storage, &info);
     ingot_storage_release(storage);

@@ -84,15 +84,15 @@ static void flush(void)
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
     ingot_storage_t store = settings_local_store(); /* a server behind it has the exit time of this store */
     if (atomic_load_explicit(&is_ending, memory_order_relaxed) || store == NULL ||
-        ingot_persist_get_storing(store, &storing) != INGOT_SUCCESS || storing.exit_time_ms == INGOT_PERSIST_NO_TIME)
+        ingot_persist_get_storing(store, &storing) != INGOT_SUCCESS || storing.exit_time_ms == INGOT_NONE)
         return;
     info.max_time_ms = storing.exit_time_ms;
     info.on_progress = continue_flush;
     const uint64_t started_ns = statistics_clock_ns();
     (void)ingot_persist_flush_with(settings_store(), &info, NULL);
     const uint64_t spent_ms = (statistics_clock_ns() - started_ns) / NS_PER_MS;
-    storing.exit_time_ms =
-        spent_ms < storing.exit_time_ms ? (uint32_t)(storing.exit_time_ms - spent_ms) : INGOT_PERSIST_NO_TIME;
+    if (storing.exit_time_ms != INGOT_UNLIMITED)
+        storing.exit_time_ms = spent_ms < storing.exit_time_ms ? storing.exit_time_ms - spent_ms : INGOT_NONE;
     (void)ingot_persist_set_storing(store, &storing);
 }
 

@@ -16,6 +16,7 @@
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/root.h"
 #include "persist/recipe/recording.h"
+#include "util/limit.h"
 
 #define DEFAULT_BYTES ((uint64_t)64 << 20)
 #define MOST_BYTES ((uint64_t)1 << 30) /* the largest recipe that can be read */
@@ -41,7 +42,9 @@ static char *path_of(const struct directory *directory, const char *name_space, 
 void kept_recipe_begin(ingot_storage_t storage, const struct directory *directory, const ingot_persist_info_t *info)
 {
     size_t size = 0;
-    const uint64_t limit = info->recipe_max_bytes != 0 ? info->recipe_max_bytes : DEFAULT_BYTES;
+    const uint64_t limit = limit_of(info->recipe_max_bytes, DEFAULT_BYTES);
+    if (limit == 0)
+        return;
     char *path = path_of(directory, directory->name_space, &size);
     if (path == NULL) {
         directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),

@@ -7,9 +7,10 @@
 #include "persist/directory/layout/kept_recipe.h"
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/temporary.h"
+#include "persist/directory/limits.h"
 #include "persist/directory/upkeep/evict.h"
 #include "persist/storage/storage.h"
-#include "util/nanoseconds.h"
+#include "util/limit.h"
 #include "util/struct_size.h"
 
 ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
@@ -47,9 +48,9 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
     else
         status = get_writable(storage, &directory);
     if (status == INGOT_SUCCESS) {
-        const bool has_age = known.max_age_ms < UINT64_MAX / NS_PER_MS;
-        const struct evict_limits wanted = {known.max_bytes, known.max_entries,
-                                            has_age ? known.max_age_ms * NS_PER_MS : UINT64_MAX};
+        const struct evict_limits wanted = {limit_of(known.max_bytes, directory->max_bytes),
+                                            limit_of(known.max_entries, directory->max_entries),
+                                            limits_age_ns(known.max_age_ms, directory->max_age_ns)};
         struct upkeep_watch watch = upkeep_watch_of(known.on_progress, known.user);
         status = evict_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch, &result);
         if (status == INGOT_SUCCESS)

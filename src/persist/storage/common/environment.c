@@ -56,7 +56,7 @@ static ingot_status_t nonsense(const char *name, const char *value, const char *
 static const struct setting policies[] = {
     {"INGOT_PERSIST_READ_ONLY", ENVIRONMENT_SWITCH, 4, offsetof(ingot_persist_info_t, flags),
      .flag = INGOT_PERSIST_READ_ONLY},
-    {"INGOT_PERSIST_MAX_AGE_DAYS", ENVIRONMENT_DAYS, 8, offsetof(ingot_persist_info_t, max_age_ms), .zero = 0},
+    {"INGOT_PERSIST_MAX_AGE_DAYS", ENVIRONMENT_DAYS, 8, offsetof(ingot_persist_info_t, max_age_ms)},
     {.name = "INGOT_PERSIST_EVICTION",
      .size = 4,
      .offset = offsetof(ingot_persist_info_t, eviction),
@@ -74,27 +74,24 @@ static const struct setting trust_policy = {.name = "INGOT_PERSIST_TRUST",
                                             .words = {"none", "verify", "require"},
                                             .expected = "none, verify or require"};
 static const struct setting of_writers[] = {
-    {"INGOT_PERSIST_MAX_SIZE", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, max_bytes), .zero = UINT64_MAX},
-    {"INGOT_PERSIST_MAX_ENTRIES", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, max_entries), .zero = 0},
-    {"INGOT_PERSIST_MIN_BLOB", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, min_blob_bytes), .zero = 0},
-    {"INGOT_PERSIST_MAX_BLOB", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, max_blob_bytes), .zero = 0},
-    {"INGOT_PERSIST_LOCK_TIMEOUT", ENVIRONMENT_TIME, 4, offsetof(ingot_persist_info_t, lock_timeout_ms), .zero = 1},
+    {"INGOT_PERSIST_MAX_SIZE", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, max_bytes)},
+    {"INGOT_PERSIST_MAX_ENTRIES", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, max_entries)},
+    {"INGOT_PERSIST_MIN_BLOB", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, min_blob_bytes)},
+    {"INGOT_PERSIST_MAX_BLOB", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, max_blob_bytes)},
+    {"INGOT_PERSIST_LOCK_TIMEOUT", ENVIRONMENT_TIME, 8, offsetof(ingot_persist_info_t, lock_timeout_ms)},
     {"INGOT_PERSIST_DURABLE", ENVIRONMENT_SWITCH, 4, offsetof(ingot_persist_info_t, flags),
      .flag = INGOT_PERSIST_DURABLE},
-    {"INGOT_PERSIST_BUILD_WAIT", ENVIRONMENT_TIME, 4, offsetof(ingot_persist_info_t, build_wait_ms),
-     .zero = INGOT_PERSIST_NO_TIME},
-    {"INGOT_BUILD_JOBS", ENVIRONMENT_SIZE, 4, offsetof(ingot_persist_info_t, build_jobs), .zero = 0},
+    {"INGOT_PERSIST_BUILD_WAIT", ENVIRONMENT_TIME, 8, offsetof(ingot_persist_info_t, build_wait_ms)},
+    {"INGOT_BUILD_JOBS", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, build_jobs)},
     {"INGOT_PERSIST_RECIPES", ENVIRONMENT_SWITCH, 4, offsetof(ingot_persist_info_t, flags),
      .flag = INGOT_PERSIST_KEEP_RECIPES},
-    {"INGOT_PERSIST_RECIPES_MAX_SIZE", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, recipe_max_bytes),
-     .zero = UINT64_MAX},
+    {"INGOT_PERSIST_RECIPES_MAX_SIZE", ENVIRONMENT_SIZE, 8, offsetof(ingot_persist_info_t, recipe_max_bytes)},
     {.name = "INGOT_PERSIST_STORE_MODE",
      .size = 4,
      .offset = offsetof(ingot_persist_info_t, store_mode),
      .words = {"auto", "now", "flush", "background"},
      .expected = "auto, now, flush or background"},
-    {"INGOT_PERSIST_EXIT_TIME", ENVIRONMENT_TIME, 4, offsetof(ingot_persist_info_t, exit_time_ms),
-     .zero = INGOT_PERSIST_NO_TIME},
+    {"INGOT_PERSIST_EXIT_TIME", ENVIRONMENT_TIME, 8, offsetof(ingot_persist_info_t, exit_time_ms)},
 };
 
 static ingot_status_t read_settings(const struct environment *environment, size_t count, const struct setting *settings,
@@ -135,9 +132,12 @@ static ingot_status_t read_policies(const struct environment *environment, ingot
     if (status != INGOT_SUCCESS)
         return status;
     ingot_persist_info_t written = *info;
-    if (value_of(environment, "INGOT_PERSIST_BUILD_WAIT") != NULL) /* overrides the application's NO_BUILD_WAIT */
-        written.flags &= ~(uint32_t)INGOT_PERSIST_NO_BUILD_WAIT;
+    written.build_wait_ms = 0;
     status = read_settings(environment, COUNT_OF(of_writers), of_writers, &written);
+    if (written.build_wait_ms == 0)
+        written.build_wait_ms = info->build_wait_ms;
+    else /* overrides the application's NO_BUILD_WAIT */
+        written.flags &= ~(uint32_t)INGOT_PERSIST_NO_BUILD_WAIT;
     if (status == INGOT_SUCCESS)
         *info = written;
     return (info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0 ? INGOT_SUCCESS : status;

@@ -50,12 +50,12 @@ struct nearest {
 
 ingot_persist_on_miss_t storage_on_miss(ingot_storage_t storage)
 {
-    uint32_t policy = atomic_load_explicit(&storage->settings[STORAGE_ON_MISS], memory_order_relaxed);
+    uint64_t policy = atomic_load_explicit(&storage->settings[STORAGE_ON_MISS], memory_order_relaxed);
     for (size_t i = 0; storage->get_tier != NULL && policy == 0; ++i) {
         ingot_storage_t tier = storage->get_tier(storage->self, i);
         if (tier == NULL)
             break;
-        policy = (uint32_t)storage_on_miss(tier);
+        policy = (uint64_t)storage_on_miss(tier);
     }
     return (ingot_persist_on_miss_t)policy;
 }
