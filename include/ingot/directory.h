@@ -152,8 +152,8 @@ INGOT_API ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingo
 
 /** Removes every entry of the store (of its namespace, if it has one), the recipes that it keeps, and the leftovers of
  * killed processes. The counts of ingot_persist_count_t are kept, and so is what was learned about included files.
- * Statuses as ingot_persist_evict. ingot_persist_evict with max_entries INGOT_NONE also removes all entries, and reports
- * progress, but keeps the recipes. */
+ * Statuses as ingot_persist_evict. ingot_persist_evict with max_entries INGOT_NONE also removes all entries, and
+ * reports progress, but keeps the recipes. */
 INGOT_API ingot_status_t ingot_persist_clear(ingot_storage_t storage);
 
 /** The result of a recount. */
@@ -192,8 +192,8 @@ INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_pe
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits);
-/** Returns the current limits, with defaults filled in, so that none is 0. @param[in,out] limits  The caller sets struct_size.
- *  Statuses as ingot_persist_set_limits. */
+/** Returns the current limits, with defaults filled in, so that none is 0. @param[in,out] limits  The caller sets
+ * struct_size. Statuses as ingot_persist_set_limits. */
 INGOT_API ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_limits_t *limits);
 
 #ifdef __cplusplus

@@ -130,8 +130,8 @@ typedef struct ingot_persist_info {
      * the file cannot be used, the store opens without recording, and on_event reports it. NULL: none. Copied. */
     const char *recipe_path;
     /** The maximum size of what INGOT_PERSIST_KEEP_RECIPES keeps for the store's namespace; 0: 64 MiB.
-     * INGOT_UNLIMITED: only the format's limit of 1 GiB. Programs that would exceed the limit are not kept, and on_event
-     * reports that. */
+     * INGOT_UNLIMITED: only the format's limit of 1 GiB. Programs that would exceed the limit are not kept, and
+     * on_event reports that. */
     uint64_t recipe_max_bytes;
     /** The maximum number of compilations that run at the same time on this machine, counting all processes that use
      * the store and have a limit; 0: no limit. INGOT_NONE is refused. See ingot_persist_program_create. */

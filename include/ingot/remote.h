@@ -155,7 +155,8 @@ INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingo
  * INGOT_REMOTE_NO_LEASES (doc/environment.md). INGOT_PERSIST_TRUST and INGOT_PERSIST_KEYS set the policy and
  * the key files, so that a tier that is used alone checks seals like a store. A setuid program reads no variables.
  *
- * @param[in,out] info   Initialized. Its url becomes @p url; its name_space and the key files follow in the same memory.
+ * @param[in,out] info   Initialized. Its url becomes @p url; its name_space and the key files follow in the same
+ * memory.
  * @param[out]    trust  Receives what the trust of @p info says and these variables; it becomes that trust. It and
  *                       @p url must live until the tier is opened.
  * @param[out]    url    Receives the URL.

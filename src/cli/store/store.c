@@ -113,7 +113,8 @@ static ingot_status_t adjust(ingot_persist_info_t *info, void *user)
     else
         info->flags &= ~(uint32_t)INGOT_PERSIST_MAKE_PARENTS;
     if (store_access > STORE_READ && info->max_bytes == 0)
-        info->max_bytes = INGOT_UNLIMITED; /* the application's limit is unknown, so the tool must not evict its entries */
+        info->max_bytes =
+            INGOT_UNLIMITED; /* the application's limit is unknown, so the tool must not evict its entries */
     if (options->keeps_recipes)
         info->flags |= (uint32_t)INGOT_PERSIST_KEEP_RECIPES;
     if (info->recipe_max_bytes == 0)

@@ -9,6 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/os.h"
+#include "core/context/context.h"
 #include "util/environment.h"
 
 static const char *text_of(const char *name)

@@ -38,7 +38,8 @@ static const struct setting settings[] = {
      .flag = INGOT_REMOTE_READ_ONLY,
      .words = {"read-write", "read"},
      .expected = "read or read-write"},
-    {"INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", ENVIRONMENT_DAYS, 8, offsetof(ingot_remote_info_t, time_to_live_ms)},
+    {"INGOT_PERSIST_REMOTE_MAX_AGE_DAYS", ENVIRONMENT_DAYS, 8, offsetof(ingot_remote_info_t, time_to_live_ms),
+     .flag = 0},
     {"INGOT_PERSIST_REMOTE_LEASES", ENVIRONMENT_SWITCH, 4, offsetof(ingot_remote_info_t, flags),
      .flag = INGOT_REMOTE_NO_LEASES, .is_inverted = true},
 };

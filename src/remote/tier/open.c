@@ -51,8 +51,8 @@ static ingot_status_t check_info(const ingot_remote_info_t *info)
     if ((info->flags & ~KNOWN_FLAGS) != 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "info.flags has unknown bits %#x",
                                       (unsigned)(info->flags & ~KNOWN_FLAGS));
-    const uint64_t amounts[] = {info->time_to_live_ms,    info->max_blob_bytes, info->connect_timeout_ms,
-                                info->stall_timeout_ms,   info->slow_ms,        info->retry_ms,
+    const uint64_t amounts[] = {info->time_to_live_ms,  info->max_blob_bytes, info->connect_timeout_ms,
+                                info->stall_timeout_ms, info->slow_ms,        info->retry_ms,
                                 info->longest_retry_ms, info->lease_time_ms};
     for (size_t i = 0; i < sizeof(amounts) / sizeof(amounts[0]); ++i) {
         if (amounts[i] == INGOT_NONE)

@@ -246,6 +246,46 @@ TEST(Environment, ZeroIsTheDefault)
     EXPECT_EQ(1024u, capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true)).max_programs);
 }
 
+TEST(Environment, EachLimitOfTheCacheMayBeUnlimitedOrNone)
+{
+    ReferenceDevice device;
+    const std::pair<const char *, uint64_t> limits[] = {
+        {"INGOT_CACHE_CAPACITY", INGOT_UNLIMITED}, {"INGOT_CACHE_MAX_BYTES", 1024}, {"INGOT_CACHE_GROUPS", 1024}};
+    for (const auto &[name, programs] : limits) {
+        const Variable unlimited(name, "Unlimited");
+        const ingot_cache_capacity_t capacity = capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true));
+        EXPECT_EQ(programs, capacity.max_programs) << name;
+        EXPECT_EQ(0u, capacity.max_bytes + capacity.max_groups + capacity.flags) << "their default is no limit";
+    }
+    for (const auto &[name, unused] : limits) {
+        const Variable none(name, "none");
+        EXPECT_EQ(uint32_t(INGOT_CACHE_OFF), capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true)).flags) << name;
+    }
+}
+
+TEST(CacheCapacity, UnlimitedAndNoneAreTheSameInEachField)
+{
+    ReferenceDevice device;
+    const Context context = device.make();
+    for (uint64_t ingot_cache_capacity_t::*field :
+         {&ingot_cache_capacity_t::max_programs, &ingot_cache_capacity_t::max_bytes,
+          &ingot_cache_capacity_t::max_groups}) {
+        ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
+        capacity.*field = INGOT_UNLIMITED;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_set_cache_capacity(context.get(), &capacity));
+        const Desc desc = ProgramText().make(context);
+        EXPECT_EQ(create_program(desc), create_program(desc));
+        EXPECT_EQ(1u, stats_of(context).programs);
+        capacity.*field = INGOT_NONE;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_trim_cache(context.get(), &capacity));
+        EXPECT_EQ(0u, stats_of(context).programs);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_set_cache_capacity(context.get(), &capacity));
+        EXPECT_EQ(uint32_t(INGOT_CACHE_OFF), capacity_of(context).flags);
+        (void)create_program(desc);
+        EXPECT_EQ(0u, stats_of(context).programs) << "nothing is kept";
+    }
+}
+
 TEST(CacheCapacity, ZeroIsTheDefaultAndAFlagTurnsTheCacheOff)
 {
     ReferenceDevice device;
