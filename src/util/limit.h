@@ -12,9 +12,7 @@
 
 #define LIMIT_UNLIMITED UINT64_MAX
 #define LIMIT_NONE (UINT64_MAX - 1)
-#define LIMIT_LONGEST_MS                                                                                               \
-    UINT64_C(0xffffffff) /* 49 days: longer times do not end, but can be added to a clock's time                       \
-                          */
+#define LIMIT_LONGEST_MS UINT64_C(0xffffffff) /* 49 days; can be added to a clock's time */
 
 /* Returns a limit as a number, which is 0 for LIMIT_NONE. */
 static inline uint64_t limit_of(uint64_t given, uint64_t by_default)

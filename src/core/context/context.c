@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/context/capacity.h"
 #include "core/context/environment.h"
 #include "core/memory_cache/wait_graph.h"
 #include "util/struct_size.h"
@@ -77,7 +78,7 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
     struct memory_cache_limits limits = environment->limits;
 
     if (info->cache_capacity != NULL) {
-        const ingot_status_t status = context_read_capacity(info->cache_capacity, &limits);
+        const ingot_status_t status = capacity_read(info->cache_capacity, &capacity_defaults, &limits);
         if (status != INGOT_SUCCESS)
             return status;
     }

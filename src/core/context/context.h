@@ -80,9 +80,6 @@ void context_share_memo(struct ingot_context *context, struct ingot_header_memo 
  * files of the compiler. Returns a clause (a static string), or NULL if nothing has changed. */
 const char *context_compiler_change(struct ingot_context *context, size_t device_count, const uint32_t *devices);
 
-/* Converts a capacity to limits. Returns INGOT_INVALID_ARGUMENTS if struct_size is not set or a flag is unknown. */
-ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits);
-
 /* If `status` is INGOT_OUT_OF_MEMORY, empties the cache, but at most once per request. Returns true if it did so, and
  * the caller should then retry. */
 bool context_make_room(struct ingot_context *context, ingot_status_t status);

@@ -2,45 +2,9 @@
  * context_cache.c - implements the public functions that limit, trim, clear and query a context's in-memory cache.
  */
 #include "core/base/error.h"
+#include "core/context/capacity.h"
 #include "core/context/context.h"
-#include "util/limit.h"
 #include "util/struct_size.h"
-
-_Static_assert(INGOT_UNLIMITED == LIMIT_UNLIMITED && INGOT_NONE == LIMIT_NONE, "util/limit.h has the same values");
-
-/* Returns a limit of the cache, in which `unlimited` is the value for no limit. */
-static size_t size_of_limit(uint64_t given, size_t by_default, size_t unlimited)
-{
-    if (given == 0)
-        return by_default;
-    return given < SIZE_MAX ? (size_t)given : unlimited;
-}
-
-/* Converts a capacity to limits. Zeros are replaced with the defaults. */
-static ingot_status_t read_capacity(const ingot_cache_capacity_t *capacity, const struct memory_cache_limits *defaults,
-                                    struct memory_cache_limits *limits)
-{
-    ingot_cache_capacity_t known;
-    if (!STRUCT_READ(known, capacity))
-        return error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or its struct_size is not set");
-    if ((known.flags & ~(uint32_t)(INGOT_CACHE_OFF | INGOT_CACHE_LRU_GROUPS)) != 0)
-        return error_set(INGOT_INVALID_ARGUMENTS, "capacity has unknown flags: %#x", (unsigned)known.flags);
-    limits->max_entries = size_of_limit(known.max_programs, defaults->max_entries, SIZE_MAX);
-    if ((known.flags & INGOT_CACHE_OFF) != 0 || known.max_programs == INGOT_NONE || known.max_bytes == INGOT_NONE ||
-        known.max_groups == INGOT_NONE)
-        limits->max_entries = 0;
-    limits->max_bytes = size_of_limit(known.max_bytes, defaults->max_bytes, 0);
-    limits->max_groups = size_of_limit(known.max_groups, defaults->max_groups, 0);
-    limits->max_family_groups = 0;
-    limits->drops_least_used_group = defaults->drops_least_used_group || (known.flags & INGOT_CACHE_LRU_GROUPS) != 0;
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t context_read_capacity(const ingot_cache_capacity_t *capacity, struct memory_cache_limits *limits)
-{
-    static const struct memory_cache_limits defaults = {.max_entries = INGOT_CACHE_DEFAULT_PROGRAMS};
-    return read_capacity(capacity, &defaults, limits);
-}
 
 ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context, const ingot_cache_capacity_t *capacity)
 {
@@ -48,7 +12,7 @@ ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context, const i
 
     if (context == NULL)
         return error_null_argument("context");
-    const ingot_status_t status = context_read_capacity(capacity, &limits);
+    const ingot_status_t status = capacity_read(capacity, &capacity_defaults, &limits);
     if (status == INGOT_SUCCESS)
         memory_cache_set_limits(context->programs, &limits);
     return status;
@@ -80,7 +44,7 @@ ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cac
     if (context == NULL)
         return error_null_argument("context");
     memory_cache_get_limits(context->programs, &own);
-    const ingot_status_t status = read_capacity(to, &own, &limits);
+    const ingot_status_t status = capacity_read(to, &own, &limits);
     if (status == INGOT_SUCCESS)
         memory_cache_trim(context->programs, &limits);
     return status;

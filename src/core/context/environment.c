@@ -9,7 +9,7 @@
 
 #include "core/base/error.h"
 #include "core/base/os.h"
-#include "core/context/context.h"
+#include "core/context/capacity.h"
 #include "util/environment.h"
 
 static const char *text_of(const char *name)
@@ -44,7 +44,7 @@ static ingot_status_t read_limits(struct memory_cache_limits *limits)
         status = read_value("INGOT_CACHE_MAX_BYTES", ENVIRONMENT_SIZE, &capacity.max_bytes);
     if (status == INGOT_SUCCESS)
         status = read_value("INGOT_CACHE_GROUPS", ENVIRONMENT_SIZE, &capacity.max_groups);
-    return status == INGOT_SUCCESS ? context_read_capacity(&capacity, limits) : status;
+    return status == INGOT_SUCCESS ? capacity_read(&capacity, &capacity_defaults, limits) : status;
 }
 
 ingot_status_t environment_read(struct environment *environment, bool ignore, bool uses_limits)

@@ -8,24 +8,17 @@
 
 #include <ingot/backend.h>
 
+#include "persist/directory/upkeep/evict.h"
 #include "util/limit.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
 
-uint64_t limits_age_ns(uint64_t max_age_ms, uint64_t default_ns)
-{
-    const uint64_t age_ms = limit_of(max_age_ms, UINT64_MAX);
-    if (max_age_ms == 0)
-        return default_ns;
-    return age_ms < UINT64_MAX / NS_PER_MS ? age_ms * NS_PER_MS : UINT64_MAX;
-}
-
 void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_ms)
 {
     directory->max_bytes = limit_of(max_bytes, DEFAULT_MAX_BYTES);
     directory->max_entries = limit_of(max_entries, UINT64_MAX);
-    directory->max_age_ns = limits_age_ns(max_age_ms, UINT64_MAX);
+    directory->max_age_ns = evict_age_ns(max_age_ms, UINT64_MAX);
 }
 
 ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits)

@@ -6,9 +6,6 @@
 
 #include "persist/directory/layout/state.h"
 
-/* Returns an age in nanoseconds; UINT64_MAX: no limit. */
-uint64_t limits_age_ns(uint64_t max_age_ms, uint64_t default_ns);
-
 /* Sets the limits, which are as in ingot_persist_info_t. */
 void limits_set(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_ms);
 

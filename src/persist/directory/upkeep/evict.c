@@ -15,6 +15,7 @@
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/savings_file.h"
 #include "persist/directory/upkeep/survey.h"
+#include "util/limit.h"
 
 /* An index of version 2 of the format, which this version does not keep. Version 2 makes it again if it is missing. */
 #define OLD_INDEX "index.bin"
@@ -72,6 +73,14 @@ static void tell(struct directory *directory, ingot_status_t status, uint64_t st
         return;
     counters_add(&directory->counters, COUNTER_EVICTIONS, result->entry_count);
     directory_tell(directory, INGOT_EVENT_STORAGE_EVICT, status, result->bytes, started_ns, "", reason);
+}
+
+uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns)
+{
+    const uint64_t age_ms = limit_of(max_age_ms, UINT64_MAX);
+    if (max_age_ms == 0)
+        return default_ns;
+    return age_ms < UINT64_MAX / NS_PER_MS ? age_ms * NS_PER_MS : UINT64_MAX;
 }
 
 ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,

@@ -20,6 +20,9 @@ struct evict_result {
     uint64_t bytes;
 };
 
+/* Returns a public limit of age in nanoseconds. */
+uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns);
+
 /* Evicts entries of one namespace, or of all namespaces together if name_space is NULL, until the limits are met. Sets
  * *result even on failure. Returns INGOT_SUCCESS even if the watch ends the work early. */
 ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,

@@ -7,7 +7,6 @@
 #include "persist/directory/layout/kept_recipe.h"
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/temporary.h"
-#include "persist/directory/limits.h"
 #include "persist/directory/upkeep/evict.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"
@@ -50,7 +49,7 @@ ingot_status_t ingot_persist_evict(ingot_storage_t storage, const ingot_persist_
     if (status == INGOT_SUCCESS) {
         const struct evict_limits wanted = {limit_of(known.max_bytes, directory->max_bytes),
                                             limit_of(known.max_entries, directory->max_entries),
-                                            limits_age_ns(known.max_age_ms, directory->max_age_ns)};
+                                            evict_age_ns(known.max_age_ms, directory->max_age_ns)};
         struct upkeep_watch watch = upkeep_watch_of(known.on_progress, known.user);
         status = evict_to_limits(directory, directory_name_space(directory), &wanted, "on request", &watch, &result);
         if (status == INGOT_SUCCESS)
