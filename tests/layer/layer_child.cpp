@@ -272,6 +272,18 @@ void ask()
     std::puts("1 right");
 }
 
+/* Asks for the binaries before the first launch, as applications do that keep them in a cache of their own. */
+void ask_first()
+{
+    Device device;
+    Made made(device, 5);
+    ask_all(device, made.program);
+    require(is_right(device, made, 5), "a result is wrong");
+    made.release();
+    device.release();
+    std::puts("1 right");
+}
+
 /* Builds a program that the other modes do not build, which is refused, and tells the log. */
 void refused()
 {
@@ -445,6 +457,8 @@ int main(int count, char **arguments)
         refused();
     else if (mode == "asks")
         ask();
+    else if (mode == "asks_first")
+        ask_first();
     else if (mode == "exec")
         execute(arguments[0], arguments[2]);
     else

@@ -25,8 +25,10 @@ static cl_int get_binaries(const struct shadow_use *use, cl_program_info name, s
                            size_t *size_ret)
 {
     const struct binaries *binaries = use->result != NULL ? result_get_binaries(use->result) : NULL;
-    return binaries != NULL ? binaries_answer(binaries, name, capacity, value, size_ret)
-                            : layer_target.clGetProgramInfo(use->native, name, capacity, value, size_ret);
+    if (binaries != NULL)
+        return binaries_answer(binaries, name, capacity, value, size_ret);
+    const cl_program asked = use->result != NULL ? result_get_with_binaries(use->result) : use->native;
+    return layer_target.clGetProgramInfo(asked, name, capacity, value, size_ret);
 }
 
 static cl_int get_info(const struct shadow_use *use, cl_program_info name, size_t capacity, void *value,

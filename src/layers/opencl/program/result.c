@@ -14,6 +14,7 @@
 
 #include "layers/common/statistics.h"
 #include "layers/opencl/program/repeats.h"
+#include "util/pocl_cache.h"
 
 cl_uint result_count_references(cl_program native)
 {
@@ -152,9 +153,10 @@ static const char *options_of(const struct result *result)
 /* Builds a program of the layer from what the id covers. Returns NULL on failure. */
 static cl_program build_twin(const struct result *result)
 {
+    const char *reason = result->is_loaded ? "built for a query that a loaded program cannot answer"
+                                           : "built for a query for binaries, so that the stored ones have all code";
     cl_program twin = kept_request_create(&result->request, result->desc, result->context->native);
-    if (twin == NULL || compiler_build(result->context->ingot, twin, options_of(result),
-                                       "built for a query that a loaded program cannot answer") == CL_SUCCESS)
+    if (twin == NULL || compiler_build(result->context->ingot, twin, options_of(result), reason) == CL_SUCCESS)
         return twin;
     (void)layer_target.clReleaseProgram(twin);
     return NULL;
@@ -220,6 +222,14 @@ struct binaries *result_get_binaries(struct result *result)
         return binaries;
     binaries_destroy(binaries);
     return first;
+}
+
+cl_program result_get_with_binaries(struct result *result)
+{
+    const bool is_frozen_by_query = contexts_generate_code_at_launch(result->context) && !result->is_loaded &&
+                                    result->error == CL_SUCCESS && !pocl_cache_is_off();
+    const cl_program twin = is_frozen_by_query ? result_get_twin(result) : NULL;
+    return twin != NULL ? twin : result->native;
 }
 
 void result_build_refused(struct result *result)

@@ -68,6 +68,10 @@ cl_program result_get_twin(struct result *result);
 cl_program result_get_options_twin(struct result *result);
 /* Returns the binaries of a fresh build, or NULL if only the driver can answer. They live as long as the result. */
 struct binaries *result_get_binaries(struct result *result);
+/* Returns the program that the driver is asked for binaries. PoCL keeps its first answer, and generates code at launch.
+ * So if Ingot built the program, its twin is asked, which PoCL's cache makes cheap; what is stored later then also has
+ * the code of all launches. */
+cl_program result_get_with_binaries(struct result *result);
 /* Lets the compiler refuse a program whose refusal only the store remembered. One thread at a time may call this. */
 void result_build_refused(struct result *result);
 /* True if the driver would get the same texts if it built the program now. */
