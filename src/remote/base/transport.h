@@ -45,7 +45,7 @@ struct lease_transport_ops {
     enum outcome (*end)(void *self, struct request *request, const char *key, const char *token, uint64_t pointless_ms);
 };
 
-/* One of several objects that are read together. */
+/* An object that is read, perhaps together with others. */
 struct fetch {
     const char *key;
     size_t max_size;
@@ -56,17 +56,11 @@ struct fetch {
     struct received object; /* valid for OUTCOME_DONE */
 };
 
-/* Operations on several objects. */
-struct group_transport_ops {
+struct transport_ops {
     size_t most; /* the most objects in one call to get */
     /* Reads objects. Returns n if the first n reads have ended, successfully or not; n is at least 1. After a failure,
      * the protocol need not request the remaining objects. */
     size_t (*get)(void *self, size_t count, struct fetch *fetches);
-};
-
-struct transport_ops {
-    /* Reads an object of at most max_size bytes. */
-    enum outcome (*get)(void *self, struct request *request, const char *key, size_t max_size, struct received *object);
     enum outcome (*put)(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes);
     /* Removes an object. OUTCOME_MISSING: there was none. */
     enum outcome (*remove)(void *self, struct request *request, const char *key);
@@ -76,7 +70,6 @@ struct transport_ops {
     enum outcome (*probe)(void *self, struct request *request);
     void (*destroy)(void *self);
     const struct lease_transport_ops *leases; /* NULL: the protocol has none */
-    const struct group_transport_ops *groups;
 };
 
 struct transport {

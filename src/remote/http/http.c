@@ -48,16 +48,8 @@ static void take_body(const struct exchange *exchange, struct received *object)
             .size = exchange->body.size, .bytes = exchange->body.bytes, .release = free, .owner = exchange->body.bytes};
 }
 
-static enum outcome get(void *self, struct request *request, const char *key, size_t max_size, struct received *object)
-{
-    struct exchange exchange = {.method = HTTP_GET, .body = {.max_size = max_size}};
-    exchange.outcome = perform(self, request, key, &exchange);
-    take_body(&exchange, object);
-    return exchange.outcome;
-}
-
 /* Each object has its own transfer and its own connection. */
-static size_t get_group(void *self, size_t count, struct fetch *fetches)
+static size_t get(void *self, size_t count, struct fetch *fetches)
 {
     struct http *http = self;
     struct exchange exchanges[HTTP_MOST_PARALLEL];
@@ -141,8 +133,7 @@ static ingot_status_t make(struct http *http, const struct url *url, const char 
 
 ingot_status_t http_open(struct transport *transport, const struct url *url, const char *name_space)
 {
-    static const struct group_transport_ops groups = {HTTP_MOST_PARALLEL, get_group};
-    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, NULL, &groups};
+    static const struct transport_ops ops = {HTTP_MOST_PARALLEL, get, put, remove_key, has, probe, destroy, NULL};
     struct http *http = calloc(1, sizeof(*http));
     if (http == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

@@ -61,17 +61,18 @@ static enum outcome find(struct oci *oci, struct request *request, const char *k
     return *entry != NULL ? OUTCOME_DONE : OUTCOME_MISSING;
 }
 
-static enum outcome get(void *self, struct request *request, const char *key, size_t max_size, struct received *object)
+/* Reads one object. */
+static enum outcome read_object(struct oci *oci, struct fetch *fetch)
 {
-    struct oci *oci = self;
+    struct request *request = &fetch->request;
     const struct image_entry *entry = NULL;
     struct registry_body body = {0, NULL};
     unsigned char hash[crypto_hash_sha256_BYTES];
-    enum outcome outcome = find(oci, request, key, &entry);
+    enum outcome outcome = find(oci, request, fetch->key, &entry);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    if (entry->size > max_size)
-        return request_fail(request, OUTCOME_TOO_LARGE, "the object has more than %zu bytes", max_size);
+    if (entry->size > fetch->max_size)
+        return request_fail(request, OUTCOME_TOO_LARGE, "the object has more than %zu bytes", fetch->max_size);
     outcome = registry_get_blob(&oci->registry, request, oci->image.layers[entry->layer].digest, false, entry->offset,
                                 (size_t)entry->size, &body);
     if (outcome == OUTCOME_MISSING)
@@ -83,14 +84,14 @@ static enum outcome get(void *self, struct request *request, const char *key, si
         free(body.bytes);
         return request_fail(request, OUTCOME_BAD_ANSWER, "an object does not have the digest that the index says");
     }
-    *object = (struct received){.size = body.size, .bytes = body.bytes, .release = free, .owner = body.bytes};
+    fetch->object = (struct received){.size = body.size, .bytes = body.bytes, .release = free, .owner = body.bytes};
     return outcome;
 }
 
-static size_t get_group(void *self, size_t count, struct fetch *fetches)
+static size_t get(void *self, size_t count, struct fetch *fetches)
 {
     (void)count; /* 1 */
-    fetches->outcome = get(self, &fetches->request, fetches->key, fetches->max_size, &fetches->object);
+    fetches->outcome = read_object(self, fetches);
     fetches->ended_ns = clock_now_ns();
     return 1;
 }
@@ -131,8 +132,7 @@ static void destroy(void *self)
 
 ingot_status_t oci_open(struct transport *transport, const struct url *url)
 {
-    static const struct group_transport_ops groups = {1, get_group};
-    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, NULL, &groups};
+    static const struct transport_ops ops = {1, get, put, remove_key, has, probe, destroy, NULL};
     struct oci *oci = calloc(1, sizeof(*oci));
     if (oci == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

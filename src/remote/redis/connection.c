@@ -142,14 +142,12 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
                                   const struct redis_command *command, redisReply **reply)
 {
     char *text = NULL;
-    const size_t limit =
-        command->max_reply_size > SIZE_MAX - LINE_SIZE ? SIZE_MAX : command->max_reply_size + LINE_SIZE;
     const long long size = redisFormatCommandArgv(&text, command->count, command->words, command->sizes);
     if (size < 0)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a command");
     enum outcome outcome = stream_send(connection->stream, request, (size_t)size, text);
     free(text);
     if (outcome == OUTCOME_DONE)
-        outcome = receive(connection, request, limit, reply);
+        outcome = receive(connection, request, LINE_SIZE, reply);
     return outcome;
 }

@@ -27,7 +27,6 @@ struct redis_command {
     int count;
     const char **words;
     const size_t *sizes;
-    size_t max_reply_size; /* the most bytes that the string in the reply may have */
 };
 
 /* Connects, but does not authenticate. */
@@ -36,8 +35,8 @@ enum outcome redis_connection_open(const struct stream_server *server, struct re
 void redis_connection_close(struct redis_connection *connection);
 
 /*
- * Sends a command and receives its reply: a string, a number, nil, a status or an error. The caller frees the reply. If
- * the outcome is not OUTCOME_DONE, the caller must close the connection.
+ * Sends a command and receives its reply: a short string, a number, nil, a status or an error. The caller frees the
+ * reply. If the outcome is not OUTCOME_DONE, the caller must close the connection.
  */
 enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
                                   const struct redis_command *command, redisReply **reply);

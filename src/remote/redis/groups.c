@@ -1,5 +1,5 @@
 /*
- * groups.c - reads several objects from Redis and Valkey in one round trip; see groups.h.
+ * groups.c - reads objects from Redis and Valkey; see groups.h.
  *
  * All commands are sent before the first reply is received. Each command is a GET, because the server may allow this
  * user no other commands, and because each object then has its own reply. Replies come in order, so the time of each
@@ -16,13 +16,12 @@
 #include "remote/redis/commands.h"
 #include "remote/redis/stream.h"
 
-#define MOST 16u
 #define COMMAND_CAPACITY (REDIS_NAME_CAPACITY + 64u)
 
 static enum outcome send_commands(struct redis *redis, struct redis_connection *connection, size_t count,
                                   struct fetch *fetches)
 {
-    char text[MOST * COMMAND_CAPACITY];
+    char text[REDIS_MOST_OBJECTS * COMMAND_CAPACITY];
     size_t used = 0;
     for (size_t i = 0; i < count; ++i) {
         char name[REDIS_NAME_CAPACITY];
@@ -100,7 +99,7 @@ static size_t receive(struct redis_connection *connection, size_t count, struct 
     return count;
 }
 
-static size_t get(void *self, size_t count, struct fetch *fetches)
+size_t redis_get(void *self, size_t count, struct fetch *fetches)
 {
     struct redis *redis = self;
     struct redis_connection *connection = NULL;
@@ -120,5 +119,3 @@ static size_t get(void *self, size_t count, struct fetch *fetches)
         redis_connection_close(connection);
     return ended_count;
 }
-
-const struct group_transport_ops redis_groups = {MOST, get};

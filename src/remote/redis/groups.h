@@ -1,12 +1,14 @@
 /*
- * groups.h - reads several objects from Redis and Valkey in one round trip.
+ * groups.h - reads objects from Redis and Valkey, several of them in one round trip.
  */
 #ifndef INGOT_REMOTE_REDIS_GROUPS_H
 #define INGOT_REMOTE_REDIS_GROUPS_H
 
 #include "remote/base/transport.h"
 
-/* Operations on several objects. Their `self` is that of a transport from redis_open. */
-extern const struct group_transport_ops redis_groups;
+#define REDIS_MOST_OBJECTS 16u
+
+/* The operation `get` of a transport from redis_open. */
+size_t redis_get(void *self, size_t count, struct fetch *fetches);
 
 #endif

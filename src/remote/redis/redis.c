@@ -171,27 +171,6 @@ size_t redis_write_name(const struct redis *redis, const char *key, char name[RE
     return (size_t)snprintf(name, REDIS_NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
 }
 
-static enum outcome get(void *self, struct request *request, const char *key, size_t max_size, struct received *object)
-{
-    char name[REDIS_NAME_CAPACITY];
-    const char *words[] = {"GET", name};
-    const size_t sizes[] = {3, redis_write_name(self, key, name)};
-    const struct redis_command command = {.count = 2, .words = words, .sizes = sizes, .max_reply_size = max_size};
-    redisReply *reply = NULL;
-    const enum outcome outcome = redis_ask(self, request, &command, &reply);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
-    if (reply->type == REDIS_REPLY_STRING) {
-        *object = (struct received){
-            .size = reply->len, .bytes = (const uint8_t *)reply->str, .release = freeReplyObject, .owner = reply};
-        return OUTCOME_DONE;
-    }
-    const bool is_nil = reply->type == REDIS_REPLY_NIL;
-    freeReplyObject(reply);
-    return is_nil ? OUTCOME_MISSING
-                  : request_fail(request, OUTCOME_BAD_ANSWER, "the server answers GET with neither a value nor nil");
-}
-
 static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
 {
     const struct redis *redis = self;
@@ -309,7 +288,8 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
                           uint64_t time_to_live_s)
 {
-    static const struct transport_ops ops = {get, put, remove_key, has, probe, destroy, &redis_leases, &redis_groups};
+    static const struct transport_ops ops = {REDIS_MOST_OBJECTS, redis_get, put, remove_key, has, probe, destroy,
+                                             &redis_leases};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

@@ -102,6 +102,12 @@ static ingot_status_t check_write(struct tier *tier, const char *key, const stru
     return end_step(report, outcome, &request);
 }
 
+static struct fetch make_fetch(struct tier *tier, const char *key, size_t max_size)
+{
+    return (struct fetch){
+        .key = key, .max_size = max_size, .request = tier_make_request(tier), .began_ns = clock_now_ns()};
+}
+
 static ingot_status_t compare(const struct received *object, const struct probe_object *probe,
                               ingot_remote_report_t *report)
 {
@@ -118,18 +124,15 @@ static ingot_status_t compare(const struct received *object, const struct probe_
 static ingot_status_t check_read(struct tier *tier, const char *key, const struct probe_object *probe, bool is_expected,
                                  ingot_remote_report_t *report)
 {
-    struct received object = {.size = 0};
-    struct request request = tier_make_request(tier);
+    struct fetch fetch = make_fetch(tier, key, envelope_max_size(probe->id_size, BLOB_SIZE));
     report->step = INGOT_REMOTE_STEP_READ;
-    const uint64_t began_ns = clock_now_ns();
-    const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key,
-                                                          envelope_max_size(probe->id_size, BLOB_SIZE), &object);
-    report->read_ns = clock_now_ns() - began_ns;
-    ingot_status_t status = end_step(report, outcome, &request);
-    if (outcome == OUTCOME_DONE) {
-        status = compare(&object, probe, report);
-        object.release(object.owner);
-    } else if (outcome == OUTCOME_MISSING && is_expected) {
+    (void)tier->transport.ops->get(tier->transport.self, 1, &fetch);
+    report->read_ns = fetch.ended_ns - fetch.began_ns;
+    ingot_status_t status = end_step(report, fetch.outcome, &fetch.request);
+    if (fetch.outcome == OUTCOME_DONE) {
+        status = compare(&fetch.object, probe, report);
+        fetch.object.release(fetch.object.owner);
+    } else if (fetch.outcome == OUTCOME_MISSING && is_expected) {
         status = fail(report, INGOT_NOT_FOUND, "the server does not have what was just stored");
     }
     return status;
@@ -150,16 +153,15 @@ static ingot_status_t check_wholeness(struct tier *tier, const struct probe_obje
     report->step = INGOT_REMOTE_STEP_CONNECT;
     for (uint8_t i = 0; i < KEYS_OF_CLUSTER && status == INGOT_SUCCESS && tier->transport.ops->leases != NULL; ++i) {
         char key[OBJECT_KEY_CAPACITY];
-        struct received object = {.size = 0};
-        struct request request = tier_make_request(tier);
         uint8_t id[ID_CAPACITY + 1];
         memcpy(id, probe->id, probe->id_size);
         id[probe->id_size] = i;
         object_key_of(tier->name_space, probe->id_size + 1, id, key);
-        const enum outcome outcome = tier->transport.ops->get(tier->transport.self, &request, key, BLOB_SIZE, &object);
-        if (outcome == OUTCOME_DONE)
-            object.release(object.owner);
-        status = end_step(report, outcome, &request);
+        struct fetch fetch = make_fetch(tier, key, BLOB_SIZE);
+        (void)tier->transport.ops->get(tier->transport.self, 1, &fetch);
+        if (fetch.outcome == OUTCOME_DONE)
+            fetch.object.release(fetch.object.owner);
+        status = end_step(report, fetch.outcome, &fetch.request);
     }
     return status;
 }

@@ -157,17 +157,17 @@ ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_siz
 ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     char key[OBJECT_KEY_CAPACITY];
-    struct fetch fetch = {
-        .key = key, .request = tier_make_request(tier), .began_ns = clock_now_ns(), .object = {.size = 0}};
+    struct fetch fetch = {.key = key,
+                          .max_size = envelope_max_size(id_size, tier->max_blob_bytes),
+                          .request = tier_make_request(tier),
+                          .began_ns = clock_now_ns()};
     const enum guard_verdict verdict = tier_admit(tier, &fetch.request, fetch.began_ns);
     if (verdict != GUARD_PASS)
         return load_skip(tier, verdict);
     tier_end_with_pause(&fetch.request);
     object_key_of(tier->name_space, id_size, id, key);
-    fetch.outcome = tier->transport.ops->get(tier->transport.self, &fetch.request, key,
-                                             envelope_max_size(id_size, tier->max_blob_bytes), &fetch.object);
+    (void)tier->transport.ops->get(tier->transport.self, 1, &fetch);
     tier_leave(tier, 1);
-    fetch.ended_ns = clock_now_ns();
     return load_settle(tier, &fetch, id_size, id, blob);
 }
 

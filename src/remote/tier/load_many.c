@@ -164,7 +164,7 @@ static void load_group(struct batch *batch)
     const size_t admitted_count = admit(batch);
     if (admitted_count == 0)
         return;
-    const size_t count = transport->ops->groups->get(transport->self, admitted_count, batch->fetches);
+    const size_t count = transport->ops->get(transport->self, admitted_count, batch->fetches);
     tier_leave(batch->tier, (unsigned)admitted_count);
     batch->group_size = next_group_size(batch, count);
     deliver_group(batch, count);
@@ -183,7 +183,7 @@ void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ing
     batch.on_loaded = on_loaded;
     batch.user = user;
     batch.is_ended = false;
-    batch.most = tier->transport.ops->groups->most < MOST ? tier->transport.ops->groups->most : MOST;
+    batch.most = tier->transport.ops->most < MOST ? tier->transport.ops->most : MOST;
     batch.group_size = atomic_load_explicit(&tier->group_size, memory_order_relaxed);
     batch.asked_count = 0;
     while (!batch.is_ended && (batch.next < count || batch.asked_count != 0))
