@@ -107,8 +107,8 @@ typedef struct ingot_allocator {
     void *user;
 } ingot_allocator_t;
 
-/** In limits, numbers and times of all structures, 0 means the default, and these two values mean no limit, and nothing
- *  at all: no bytes, no entries, no time. The default often is no limit. */
+/** Values of limits, counts and times in all structures. 0 means the default, which each structure documents.
+ *  INGOT_UNLIMITED means no limit. INGOT_NONE means nothing at all: no bytes, no entries, no time. */
 #define INGOT_UNLIMITED UINT64_MAX
 #define INGOT_NONE (UINT64_MAX - 1)
 

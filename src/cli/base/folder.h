@@ -1,6 +1,6 @@
 /*
- * folder.h - opens, creates and removes folders through descriptors, so that another user who can write to the folder
- * around them cannot lead the tool elsewhere by a link.
+ * folder.h - opens, creates and removes folders through descriptors. If another user can write to the parent folder, a
+ * link placed there cannot lead the tool to other files.
  *
  * Functions that return a descriptor return -1 and set errno on failure.
  */

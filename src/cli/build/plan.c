@@ -59,8 +59,8 @@ int plan_find_program(ingot_recipe_t recipe, const char *digits, ingot_recipe_pr
     }
     if (match_count == 1)
         return EXIT_DONE;
-    (void)fprintf(stderr, "ingot: %s with a key that begins with %s\n",
-                  match_count == 0 ? "there is no program" : "there are several programs", digits);
+    (void)fprintf(stderr, "ingot: %s has a key that begins with %s\n",
+                  match_count == 0 ? "no program" : "more than one program", digits);
     return EXIT_FINDING;
 }
 
