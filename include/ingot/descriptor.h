@@ -43,7 +43,7 @@ INGOT_API ingot_status_t ingot_program_get_native_reason(const_ingot_program_t p
 /** The files that a descriptor's sources include, and the file that each include leads to. Immutable. */
 typedef struct ingot_includes *ingot_includes_t;
 
-/** The content of an ingot_includes_t. */
+/** Included files, and which file each include leads to. */
 typedef struct ingot_includes_info {
     size_t struct_size;
     const ingot_source_t *files; /**< Of kind INGOT_SOURCE_HEADER, with the paths by which they were found. */
@@ -66,24 +66,18 @@ typedef struct ingot_includes_info {
 /**
  * Rereads the files that a descriptor's sources include.
  *
- * @param[out] includes  The new object; the caller releases it. NULL if the sources neither include nor look for
- *                       files (`__has_include`) and names do not affect the result.
+ * @param[out]    includes  The new object; the caller releases it. NULL if the sources neither include nor look for
+ *                          files (`__has_include`) and names do not affect the result.
+ * @param[in,out] info      The content. The caller sets struct_size. The pointers are valid as long as @p includes.
  * @retval INGOT_NOT_CACHEABLE  The descriptor is not cacheable (ingot_program_desc_is_cacheable says why), a file
  *                              contains a NUL byte, or the included files are not enough to reproduce the id, because
  *                              files that the sources do not include affect what they include.
  * @retval INGOT_BLOB_STALE     A file has changed since the descriptor was made.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
-INGOT_API ingot_status_t ingot_includes_read(ingot_includes_t *includes, const_ingot_program_desc_t desc);
-/** Creates the object from its content, which may come from anywhere: creating a descriptor with it checks whether
- *  the numbers fit the sources. @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
-INGOT_API ingot_status_t ingot_includes_create(ingot_includes_t *includes, const ingot_includes_info_t *info);
-/** Returns the content. @param[in,out] info  The caller sets struct_size. The pointers are valid as long as the object.
- *  @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_includes_get_info(ingot_includes_t includes, ingot_includes_info_t *info);
-/** Adds a reference. Does nothing for NULL. */
-INGOT_API void ingot_includes_retain(ingot_includes_t includes);
-/** Drops a reference. Descriptors hold their own references. Does nothing for NULL. */
+INGOT_API ingot_status_t ingot_includes_read(ingot_includes_t *includes, ingot_includes_info_t *info,
+                                             const_ingot_program_desc_t desc);
+/** Releases the object. Does nothing for NULL. */
 INGOT_API void ingot_includes_release(ingot_includes_t includes);
 
 /**
@@ -91,12 +85,14 @@ INGOT_API void ingot_includes_release(ingot_includes_t includes);
  * system. With the includes of the application's descriptor, the new descriptor has the same id. The program is never
  * compiled with files that its compiler finds by itself: building it fails instead.
  *
- * @param[in] includes  NULL: as ingot_program_desc_create.
- * @retval INGOT_BLOB_CORRUPT  The includes are not those of the sources.
+ * @param[in] includes  May come from anywhere: this function checks whether they fit the sources. Copied; the
+ *                      descriptor holds references to the files. NULL: as ingot_program_desc_create.
+ * @retval INGOT_BLOB_CORRUPT  The includes are not those of the sources, or not well-formed.
  * @return Otherwise as ingot_program_desc_create.
  */
 INGOT_API ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_context_t context,
-                                                        const ingot_program_info_t *info, ingot_includes_t includes);
+                                                        const ingot_program_info_t *info,
+                                                        const ingot_includes_info_t *includes);
 
 #ifdef __cplusplus
 }

@@ -32,33 +32,26 @@ typedef struct ingot_recipe *ingot_recipe_t;
 /**
  * Opens a recipe file and reads its programs. Texts are read when they are needed.
  *
+ * With a policy, the recipe's seal is checked before this function returns, and covers all programs and texts.
+ * INGOT_PERSIST_TRUST_VERIFY accepts a recipe without any seal. Both policies refuse a recipe to which records were
+ * added after it was sealed.
+ *
  * Records that other processes append later are not visible. Damaged records, and records that a killed process did not
  * finish, are left out. ingot_recipe_get_summary counts the damaged records and the unfinished bytes.
  *
+ * @param trust  The policy and the keys. NULL: INGOT_PERSIST_TRUST_NONE, which ignores seals.
  * @retval INGOT_NOT_FOUND       There is no such file.
- * @retval INGOT_UNTRUSTED       Not a plain file.
+ * @retval INGOT_UNTRUSTED       Not a plain file, or the policy refuses the recipe.
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT  Not a recipe file.
  * @retval INGOT_BLOB_VERSION    A recipe of a format version that this library does not read.
- * @retval INGOT_NO_SPACE        The file, or the number or size of its records, exceeds the format's limits.
+ * @retval INGOT_NO_SPACE        The file, or the number or size of its records, exceeds the format's limits, or the
+ *                               records that a seal covers exceed 1 GiB, uncompressed.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ * @return For the keys as ingot_persist_set_trust.
  */
-INGOT_API ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path);
-/**
- * Opens a recipe file as ingot_recipe_open does, with a policy for its seal.
- *
- * The seal is checked before this function returns, and covers all programs and texts. INGOT_PERSIST_TRUST_VERIFY
- * accepts a recipe without any seal. Both policies refuse a recipe to which records were added after it was sealed.
- *
- * @param trust  NULL: INGOT_PERSIST_TRUST_NONE, which ignores seals.
- * @retval INGOT_UNTRUSTED  Also if the policy refuses the recipe.
- * @retval INGOT_NO_SPACE   Also if the records that a seal covers exceed 1 GiB, uncompressed.
- * @return Otherwise as ingot_recipe_open, and for the keys as ingot_persist_set_trust.
- */
-INGOT_API ingot_status_t ingot_recipe_open_trusted(ingot_recipe_t *recipe, const char *path,
-                                                   const ingot_persist_trust_t *trust);
-/** Adds a reference. Does nothing for NULL. */
-INGOT_API void ingot_recipe_retain(ingot_recipe_t recipe);
-/** Drops a reference. Does nothing for NULL. */
+INGOT_API ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path,
+                                           const ingot_persist_trust_t *trust);
+/** Releases the recipe, which no thread may use any more. Does nothing for NULL. */
 INGOT_API void ingot_recipe_release(ingot_recipe_t recipe);
 /** Returns the path that the recipe was opened by, which lives as long as the recipe, or NULL for NULL. */
 INGOT_API const char *ingot_recipe_get_path(ingot_recipe_t recipe);
@@ -153,9 +146,6 @@ typedef struct ingot_recipe_program {
  */
 INGOT_API ingot_status_t ingot_recipe_get_program(ingot_recipe_t recipe, size_t index, ingot_recipe_program_t *program);
 
-/** Returns the index of the program with this key. @retval INGOT_NOT_FOUND, INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_recipe_find(ingot_recipe_t recipe, const uint8_t *key, size_t *index);
-
 /**
  * Returns the index of the program that had this id when it was recorded, on whatever device and driver.
  *
@@ -227,9 +217,8 @@ typedef struct ingot_recipe_writer_info {
  */
 INGOT_API ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer,
                                                   const ingot_recipe_writer_info_t *info);
-/** Adds a reference. Does nothing for NULL. */
-INGOT_API void ingot_recipe_writer_retain(ingot_recipe_writer_t writer);
-/** Drops a reference. Every addition has already been written. Does nothing for NULL. */
+/** Releases the writer. Storages that record with it keep their own references. Every addition has already been
+ *  written. Does nothing for NULL. */
 INGOT_API void ingot_recipe_writer_release(ingot_recipe_writer_t writer);
 
 /**
@@ -277,7 +266,7 @@ INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, 
  * Texts are verified before a seal is added.
  *
  * A recipe's seal says that the holder of the key vouches for its sources. So seal what you recorded yourself, or what
- * you have verified with ingot_recipe_open_trusted.
+ * you have verified with ingot_recipe_open.
  *
  * @param[in]  trust   Provides the keys. Its policy is ignored. Required.
  * @param[out] is_new  1 if a seal was added, 0 if the file had it. May be NULL.
@@ -322,11 +311,6 @@ INGOT_API ingot_status_t ingot_recipe_record(ingot_storage_t storage, ingot_reci
  */
 INGOT_API ingot_status_t ingot_recipe_record_waiting(ingot_storage_t storage, ingot_recipe_writer_t writer);
 
-/** Returns the writer that the storage records with, with a reference for the caller.
- *  @retval INGOT_NOT_FOUND  The storage does not record.
- *  @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage, ingot_recipe_writer_t *writer);
-
 /**
  * Records a program that was made without ingot_persist_program_create, in all recipes that the storage records in: the
  * one of ingot_recipe_record, and the one that its store keeps. Does nothing if there are none. Events report
@@ -349,7 +333,7 @@ INGOT_API ingot_status_t ingot_recipe_record_kernel(ingot_storage_t storage, con
 
 /**
  * Opens the recipe that a directory store keeps for one of its namespaces (INGOT_PERSIST_KEEP_RECIPES, programs.recipe
- * in doc/store-format.md), as ingot_recipe_open does.
+ * in doc/store-format.md), as ingot_recipe_open does without a policy.
  *
  * ingot_recipe_find_id finds the program of each of the store's entries (ingot_persist_for_each).
  *

@@ -208,7 +208,7 @@ Size size_of(const std::string &path)
     Size size;
     ingot_recipe_t recipe = nullptr;
     ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
-    require_ingot(ingot_recipe_open(&recipe, path.c_str()), path);
+    require_ingot(ingot_recipe_open(&recipe, path.c_str(), nullptr), path);
     require_ingot(ingot_recipe_get_summary(recipe, &summary), path);
     size.file = static_cast<double>(summary.file_bytes);
     size.texts = static_cast<double>(summary.text_bytes);

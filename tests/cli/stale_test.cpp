@@ -121,7 +121,8 @@ protected:
     {
         ingot_recipe_t recipe = nullptr;
         ingot_recipe_summary_t found = INGOT_RECIPE_SUMMARY_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_open(&recipe, (root() / name_space / "programs.recipe").c_str()));
+        EXPECT_EQ(INGOT_SUCCESS,
+                  ingot_recipe_open(&recipe, (root() / name_space / "programs.recipe").c_str(), nullptr));
         EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_get_summary(recipe, &found));
         ingot_recipe_release(recipe);
         return found.program_count;

@@ -231,7 +231,7 @@ static BuildResult build_recipe()
 {
     BuildResult result;
     ingot_recipe_t opened = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_open(&opened, "programs.recipe")) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_open(&opened, "programs.recipe", nullptr)) << ingot_last_error_detail();
     const Handle<ingot_recipe_t, ingot_recipe_release> recipe(opened);
     ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_get_summary(recipe.get(), &summary));

@@ -50,9 +50,7 @@ bool read_program(ingot_recipe_t recipe, size_t index, ingot_recipe_writer_t wri
 {
     ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
     ingot_program_desc_t desc = nullptr;
-    size_t found = 0;
-    if (ingot_recipe_get_program(recipe, index, &program) != INGOT_SUCCESS ||
-        ingot_recipe_find(recipe, program.key, &found) != INGOT_SUCCESS || found != index)
+    if (ingot_recipe_get_program(recipe, index, &program) != INGOT_SUCCESS)
         abort();
     for (size_t i = 0; i < program.source_count; ++i) {
         read_text(recipe, program.sources[i]);
@@ -91,11 +89,11 @@ void check_seal(const std::string &path)
     ingot_recipe_t recipe = nullptr;
     trust.policy = INGOT_PERSIST_TRUST_REQUIRE;
     trust.next_key = supply_key;
-    if (ingot_recipe_open_trusted(&recipe, path.c_str(), &trust) == INGOT_SUCCESS)
+    if (ingot_recipe_open(&recipe, path.c_str(), &trust) == INGOT_SUCCESS)
         ingot_recipe_release(recipe);
     if (ingot_recipe_seal(path.c_str(), &trust, nullptr) != INGOT_SUCCESS)
         return;
-    if (ingot_recipe_open_trusted(&recipe, path.c_str(), &trust) != INGOT_SUCCESS)
+    if (ingot_recipe_open(&recipe, path.c_str(), &trust) != INGOT_SUCCESS)
         abort();
     ingot_recipe_release(recipe);
 }
@@ -107,7 +105,7 @@ void read_file(const std::string &path, const std::string &copy)
     ingot_recipe_writer_t writer = nullptr;
     ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
     ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
-    if (ingot_recipe_open(&recipe, path.c_str()) != INGOT_SUCCESS)
+    if (ingot_recipe_open(&recipe, path.c_str(), nullptr) != INGOT_SUCCESS)
         return;
     unlink(copy.c_str());
     info.path = copy.c_str();
@@ -119,7 +117,7 @@ void read_file(const std::string &path, const std::string &copy)
         copied_count += read_program(recipe, i, writer) ? 1 : 0;
     ingot_recipe_writer_release(writer);
     ingot_recipe_summary_t again = INGOT_RECIPE_SUMMARY_INIT;
-    if (ingot_recipe_open(&copied, copy.c_str()) != INGOT_SUCCESS ||
+    if (ingot_recipe_open(&copied, copy.c_str(), nullptr) != INGOT_SUCCESS ||
         ingot_recipe_get_summary(copied, &again) != INGOT_SUCCESS || again.damaged_count != 0 ||
         again.torn_bytes != 0 || again.program_count != copied_count)
         abort();

@@ -59,7 +59,7 @@ inline Writer open_writer(const std::filesystem::path &path, uint64_t max_bytes 
 inline ingot_status_t try_open_recipe(const std::filesystem::path &path, Recipe *recipe)
 {
     ingot_recipe_t opened = nullptr;
-    const ingot_status_t status = ingot_recipe_open(&opened, path.c_str());
+    const ingot_status_t status = ingot_recipe_open(&opened, path.c_str(), nullptr);
     recipe->reset(opened);
     return status;
 }

@@ -32,7 +32,7 @@ int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, co
                      const ingot_persist_trust_t *trust)
 {
     *summary = (ingot_recipe_summary_t)INGOT_RECIPE_SUMMARY_INIT;
-    ingot_status_t status = ingot_recipe_open_trusted(recipe, path, trust);
+    ingot_status_t status = ingot_recipe_open(recipe, path, trust);
     if (status == INGOT_SUCCESS)
         status = ingot_recipe_get_summary(*recipe, summary);
     if (status != INGOT_SUCCESS) {

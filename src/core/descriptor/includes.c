@@ -1,5 +1,5 @@
 /*
- * includes.c - creates, queries and frees ingot_includes objects, which hold the files that a descriptor's sources
+ * includes.c - makes, queries and frees ingot_includes objects, which hold the files that a descriptor's sources
  * include; see includes.h.
  *
  * An object is reference-counted and immutable. Each file is a source object, whose name is the file's path.
@@ -129,35 +129,35 @@ ingot_status_t includes_of_record(struct ingot_includes **includes, const struct
     return INGOT_SUCCESS;
 }
 
-/* ---- the public functions ---- */
+/* ---- from content that may come from anywhere ---- */
 
 static ingot_status_t check(const ingot_includes_info_t *info)
 {
     if ((info->files == NULL && info->file_count != 0) || (info->numbers == NULL && info->number_count != 0))
-        return error_set(INGOT_INVALID_ARGUMENTS, "info's files or numbers are NULL");
+        return error_set(INGOT_INVALID_ARGUMENTS, "the files or numbers of the includes are NULL");
     if (info->file_count > MAX_INCLUDED_FILES || info->number_count < info->file_count ||
         info->number_count > UINT32_MAX)
-        return error_set(INGOT_INVALID_ARGUMENTS, "more than %d files, or a file without a number", MAX_INCLUDED_FILES);
+        return error_set(INGOT_BLOB_CORRUPT, "more than %d included files, or a file without a number",
+                         MAX_INCLUDED_FILES);
     for (size_t i = 0; i < info->file_count; ++i) {
         if (info->files[i] == NULL || info->files[i]->kind != INGOT_SOURCE_HEADER)
-            return error_set(INGOT_INVALID_ARGUMENTS, "file %zu is NULL or not of kind INGOT_SOURCE_HEADER", i);
+            return error_set(INGOT_BLOB_CORRUPT, "included file %zu is NULL or not of kind INGOT_SOURCE_HEADER", i);
         if (info->numbers[i] > i)
-            return error_set(INGOT_INVALID_ARGUMENTS, "file %zu is the same as a later one", i);
+            return error_set(INGOT_BLOB_CORRUPT, "included file %zu is the same as a later one", i);
     }
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_includes_create(ingot_includes_t *includes, const ingot_includes_info_t *info)
+ingot_status_t includes_of_info(struct ingot_includes **includes, const ingot_includes_info_t *info,
+                                const ingot_allocator_t *allocator)
 {
     ingot_includes_info_t known;
-    ingot_allocator_t allocator;
-    if (includes == NULL || !STRUCT_READ(known, info))
-        return error_set(INGOT_INVALID_ARGUMENTS, "includes or info is NULL, or its struct_size is not set");
+    if (!STRUCT_READ(known, info))
+        return error_set(INGOT_INVALID_ARGUMENTS, "the struct_size of the includes is not set");
     const ingot_status_t status = check(&known);
     if (status != INGOT_SUCCESS)
         return status;
-    (void)alloc_init(&allocator, NULL);
-    struct ingot_includes *made = make(&allocator, known.file_count, known.number_count);
+    struct ingot_includes *made = make(allocator, known.file_count, known.number_count);
     if (made == NULL)
         return error_out_of_memory();
     made->names_matter = known.names_matter != 0;
@@ -173,25 +173,15 @@ ingot_status_t ingot_includes_create(ingot_includes_t *includes, const ingot_inc
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_includes_get_info(ingot_includes_t includes, ingot_includes_info_t *info)
+ingot_includes_info_t includes_info(const struct ingot_includes *includes)
 {
-    if (includes == NULL || !STRUCT_IS_SET(info))
-        return error_set(INGOT_INVALID_ARGUMENTS, "includes or info is NULL, or its struct_size is not set");
-    const ingot_includes_info_t known = {.struct_size = sizeof(known),
-                                         .files = includes->files,
-                                         .file_count = includes->file_count,
-                                         .numbers = includes->numbers,
-                                         .number_count = includes->number_count,
-                                         .names_matter = includes->names_matter,
-                                         .directory_matters = includes->directory_matters};
-    (void)STRUCT_WRITE(info, known);
-    return INGOT_SUCCESS;
-}
-
-void ingot_includes_retain(ingot_includes_t includes)
-{
-    if (includes != NULL)
-        includes_reference(includes);
+    return (ingot_includes_info_t){.struct_size = sizeof(ingot_includes_info_t),
+                                   .files = includes->files,
+                                   .file_count = includes->file_count,
+                                   .numbers = includes->numbers,
+                                   .number_count = includes->number_count,
+                                   .names_matter = includes->names_matter,
+                                   .directory_matters = includes->directory_matters};
 }
 
 void ingot_includes_release(ingot_includes_t includes)

@@ -4,6 +4,7 @@
 #include "core/base/error.h"
 #include "core/descriptor/desc_texts.h"
 #include "core/descriptor/includes.h"
+#include "util/struct_size.h"
 
 static bool may_include(const struct ingot_program_desc *desc)
 {
@@ -38,13 +39,10 @@ static ingot_status_t make_checked(ingot_includes_t *includes, const struct incl
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_includes_read(ingot_includes_t *includes, const_ingot_program_desc_t desc)
+/* Sets *includes to NULL if the descriptor has no includes. */
+static ingot_status_t read_includes(ingot_includes_t *includes, const struct ingot_program_desc *desc)
 {
     struct include_record record;
-    if (includes == NULL || desc == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "includes or desc is NULL");
-    if (desc->not_cacheable != NULL)
-        return error_set(INGOT_NOT_CACHEABLE, "%s", desc->not_cacheable);
     if (desc->includes != NULL) {
         includes_reference(desc->includes);
         *includes = desc->includes;
@@ -59,4 +57,22 @@ ingot_status_t ingot_includes_read(ingot_includes_t *includes, const_ingot_progr
         status = make_checked(includes, &record, desc);
     include_record_fini(&record);
     return status;
+}
+
+ingot_status_t ingot_includes_read(ingot_includes_t *includes, ingot_includes_info_t *info,
+                                   const_ingot_program_desc_t desc)
+{
+    ingot_includes_t read = NULL;
+    if (includes == NULL || desc == NULL || !STRUCT_IS_SET(info))
+        return error_set(INGOT_INVALID_ARGUMENTS, "includes, desc or info is NULL, or its struct_size is not set");
+    if (desc->not_cacheable != NULL)
+        return error_set(INGOT_NOT_CACHEABLE, "%s", desc->not_cacheable);
+    const ingot_status_t status = read_includes(&read, desc);
+    if (status != INGOT_SUCCESS)
+        return status;
+    const ingot_includes_info_t known =
+        read != NULL ? includes_info(read) : (ingot_includes_info_t)INGOT_INCLUDES_INFO_INIT;
+    (void)STRUCT_WRITE(info, known);
+    *includes = read;
+    return INGOT_SUCCESS;
 }

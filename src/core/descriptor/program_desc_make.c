@@ -353,8 +353,9 @@ static bool is_known(const struct ingot_program_desc *desc)
     return memory_cache_glimpse(desc->context->programs, &request);
 }
 
-ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_context_t context,
-                                              const ingot_program_info_t *info, ingot_includes_t includes)
+/* Takes included files from `includes`, or from the file system if that is NULL. */
+static ingot_status_t create_desc(ingot_program_desc_t *desc, ingot_context_t context, const ingot_program_info_t *info,
+                                  struct ingot_includes *includes)
 {
     struct desc_texts texts;
     ingot_program_info_t known;
@@ -390,7 +391,22 @@ ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_
 ingot_status_t ingot_program_desc_create(ingot_program_desc_t *desc, ingot_context_t context,
                                          const ingot_program_info_t *info)
 {
-    return ingot_program_desc_create_with(desc, context, info, NULL);
+    return create_desc(desc, context, info, NULL);
+}
+
+ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_context_t context,
+                                              const ingot_program_info_t *info, const ingot_includes_info_t *includes)
+{
+    struct ingot_includes *made = NULL;
+    ingot_status_t status = INGOT_SUCCESS;
+    if (context == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "context is NULL");
+    if (includes != NULL)
+        status = includes_of_info(&made, includes, &context->allocator);
+    if (status == INGOT_SUCCESS)
+        status = create_desc(desc, context, info, made);
+    ingot_includes_release(made);
+    return status;
 }
 
 void ingot_program_desc_release(ingot_program_desc_t desc)

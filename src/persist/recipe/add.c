@@ -38,14 +38,14 @@ static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_progr
         (void)ingot_program_get_native_reason(program, refusal);
     if (*refusal != NULL)
         return INGOT_SUCCESS;
-    const ingot_status_t status = ingot_includes_read(&draft->includes, desc);
+    const ingot_status_t status = ingot_includes_read(&draft->includes, &draft->included, desc);
     if (status == INGOT_NOT_CACHEABLE || status == INGOT_BLOB_STALE) {
         const char *detail = ingot_last_error_detail();
         *refusal = recipe_arena_copy(&draft->arena, strlen(detail), detail);
         return *refusal != NULL ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a reason");
     }
     if (status == INGOT_SUCCESS)
-        *refusal = recipe_draft_refusal(desc, draft->includes);
+        *refusal = recipe_draft_refusal(desc, &draft->included);
     return status;
 }
 

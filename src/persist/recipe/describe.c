@@ -15,7 +15,6 @@ struct description {
     struct recipe_arena arena;
     ingot_source_t *sources; /* source_count of them, then header_count headers, then file_count files */
     size_t count;
-    ingot_includes_t includes;
 };
 
 /* Makes a source with the given headers. */
@@ -68,20 +67,7 @@ static ingot_status_t make_sources(struct description *description, size_t count
     return status;
 }
 
-/* Makes the program's includes. Must be called even for a program without includes, because a recipe's sources must
- * never include files of this machine. */
-static ingot_status_t make_includes(struct description *description, size_t index,
-                                    const ingot_recipe_program_t *program)
-{
-    ingot_includes_info_t info = INGOT_INCLUDES_INFO_INIT;
-    info.numbers = recipe_numbers(description->recipe, index, &info.number_count);
-    info.files = description->sources + program->source_count + program->header_count;
-    info.file_count = program->file_count;
-    const ingot_status_t status = ingot_includes_create(&description->includes, &info);
-    return status == INGOT_INVALID_ARGUMENTS ? INGOT_BLOB_CORRUPT : status;
-}
-
-static ingot_status_t gather(struct description *description, size_t index, const ingot_recipe_program_t *program)
+static ingot_status_t gather(struct description *description, const ingot_recipe_program_t *program)
 {
     const size_t count = program->source_count + program->header_count + program->file_count;
     description->sources = recipe_arena_take(&description->arena, count, sizeof(ingot_source_t));
@@ -92,7 +78,7 @@ static ingot_status_t gather(struct description *description, size_t index, cons
         status = make_sources(description, program->header_count, program->headers);
     if (status == INGOT_SUCCESS)
         status = make_sources(description, program->file_count, program->files);
-    return status == INGOT_SUCCESS ? make_includes(description, index, program) : status;
+    return status;
 }
 
 static ingot_status_t check(const ingot_recipe_program_t *program, ingot_context_t context)
@@ -113,6 +99,7 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
 {
     ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
+    ingot_includes_info_t includes = INGOT_INCLUDES_INFO_INIT;
     struct description description = {.recipe = recipe};
     if (desc == NULL || context == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "desc or context is NULL");
@@ -122,7 +109,7 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
     if (status != INGOT_SUCCESS)
         return status;
     recipe_arena_init(&description.arena, recipe_allocator(recipe));
-    status = gather(&description, index, &program);
+    status = gather(&description, &program);
     info.sources = description.sources;
     info.source_count = program.source_count;
     info.headers = description.sources + program.source_count;
@@ -136,9 +123,12 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
     info.group = program.group[0] != '\0' ? program.group : NULL;
     info.name_expressions = program.name_expressions;
     info.name_expression_count = program.name_expression_count;
+    includes.files = info.headers + program.header_count;
+    includes.file_count = program.file_count;
+    includes.numbers = recipe_numbers(recipe, index, &includes.number_count);
+    /* also without includes, because a recipe's sources must never include files of this machine */
     if (status == INGOT_SUCCESS)
-        status = ingot_program_desc_create_with(desc, context, &info, description.includes);
-    ingot_includes_release(description.includes);
+        status = ingot_program_desc_create_with(desc, context, &info, &includes);
     release_all(description.count, description.sources);
     recipe_arena_fini(&description.arena);
     return status;

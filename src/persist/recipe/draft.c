@@ -18,13 +18,13 @@
 struct parts {
     const_ingot_program_desc_t desc;
     ingot_program_info_t info;
-    ingot_includes_info_t includes; /* zeros if there are none */
-    bool has_texts;                 /* false: the record names texts, but the texts' own records are not added */
+    const ingot_includes_info_t *includes;
+    bool has_texts; /* false: the record names texts, but the texts' own records are not added */
 };
 
 void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator)
 {
-    *draft = (struct recipe_draft){.includes = NULL};
+    *draft = (struct recipe_draft){.included = INGOT_INCLUDES_INFO_INIT};
     recipe_arena_init(&draft->arena, allocator);
     byte_array_init(&draft->content, allocator);
 }
@@ -75,10 +75,9 @@ static bool has_absolute_name(size_t count, const ingot_source_t *sources)
     return false;
 }
 
-const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes_t includes)
+const char *recipe_draft_refusal(const_ingot_program_desc_t desc, const ingot_includes_info_t *includes)
 {
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    ingot_includes_info_t included = INGOT_INCLUDES_INFO_INIT;
     if (ingot_program_desc_get_info(desc, &info) != INGOT_SUCCESS)
         return "the program was described by its id alone, without sources";
     bool has_text = false;
@@ -89,12 +88,10 @@ const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes
     }
     if (has_some || (!has_text && has_directory(info.compile_options)))
         return "the options of a source, of a link, or of a program without text may name a directory";
-    if (includes == NULL || ingot_includes_get_info(includes, &included) != INGOT_SUCCESS)
-        return NULL;
-    if (included.directory_matters)
+    if (includes->directory_matters)
         return "the program depends on the current directory (-g)";
-    if (included.names_matter &&
-        (has_absolute_name(info.source_count, info.sources) || has_absolute_name(included.file_count, included.files)))
+    if (includes->names_matter && (has_absolute_name(info.source_count, info.sources) ||
+                                   has_absolute_name(includes->file_count, includes->files)))
         return "the program depends on the directories of its files (__FILE__)";
     return NULL;
 }
@@ -163,7 +160,7 @@ static const char *name_of(const struct parts *parts, const char *name)
 {
     if (name == NULL)
         return "";
-    return parts->includes.names_matter ? name : recipe_base_name(name);
+    return parts->includes->names_matter ? name : recipe_base_name(name);
 }
 
 static void put_sources(struct recipe_draft *draft, const struct parts *parts)
@@ -220,18 +217,18 @@ static void put_constants(struct recipe_draft *draft, const struct parts *parts)
 
 static void put_includes(struct recipe_draft *draft, const struct parts *parts)
 {
-    for (size_t i = 0; i < parts->includes.file_count; ++i) {
-        const ingot_source_info_t file = info_of(parts->includes.files[i]);
+    for (size_t i = 0; i < parts->includes->file_count; ++i) {
+        const ingot_source_info_t file = info_of(parts->includes->files[i]);
         const size_t begin = recipe_begin_field(&draft->content, FIELD_FILE);
         put_text(draft, &file, true);
         recipe_put_text(&draft->content, name_of(parts, file.name));
         recipe_end_field(&draft->content, begin);
     }
-    if (parts->includes.number_count == 0)
+    if (parts->includes->number_count == 0)
         return;
     const size_t begin = recipe_begin_field(&draft->content, FIELD_INCLUDES);
-    for (size_t i = 0; i < parts->includes.number_count; ++i)
-        byte_array_put_u32(&draft->content, parts->includes.numbers[i]);
+    for (size_t i = 0; i < parts->includes->number_count; ++i)
+        byte_array_put_u32(&draft->content, parts->includes->numbers[i]);
     recipe_end_field(&draft->content, begin);
 }
 
@@ -255,12 +252,10 @@ static void put_fields(struct recipe_draft *draft, const struct parts *parts, in
 ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_program_desc_t desc,
                                     const struct recipe_remarks *remarks)
 {
-    struct parts parts = {desc, INGOT_PROGRAM_INFO_INIT, INGOT_INCLUDES_INFO_INIT, true};
+    struct parts parts = {desc, INGOT_PROGRAM_INFO_INIT, &draft->included, true};
     const ingot_status_t status = ingot_program_desc_get_info(desc, &parts.info);
     if (status != INGOT_SUCCESS)
         return status;
-    if (draft->includes != NULL)
-        (void)ingot_includes_get_info(draft->includes, &parts.includes);
     put_fields(draft, &parts, INGOT_RECIPE_PROGRAM, NULL);
     return finish(draft, remarks, true);
 }
@@ -283,7 +278,8 @@ static char *shorten_paths(struct recipe_arena *arena, const char *text)
 ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason,
                                        const struct recipe_remarks *remarks)
 {
-    struct parts parts = {desc, INGOT_PROGRAM_INFO_INIT, INGOT_INCLUDES_INFO_INIT, false};
+    const ingot_includes_info_t none = INGOT_INCLUDES_INFO_INIT;
+    struct parts parts = {desc, INGOT_PROGRAM_INFO_INIT, &none, false};
     ingot_status_t status = ingot_program_desc_get_info(desc, &parts.info);
     if (status != INGOT_SUCCESS)
         return status;

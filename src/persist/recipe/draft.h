@@ -13,8 +13,9 @@
 /* The records of one program. Their texts belong to the descriptor, which must live as long as the draft. */
 struct recipe_draft {
     struct recipe_arena arena;
-    struct byte_array content; /* content of the program's record */
-    ingot_includes_t includes; /* a reference, or NULL */
+    struct byte_array content;      /* content of the program's record */
+    ingot_includes_t includes;      /* NULL if there are none */
+    ingot_includes_info_t included; /* their content; zeros if there are none */
     struct recipe_item *items;
     size_t item_count;
     size_t item_room;
@@ -34,7 +35,7 @@ void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allo
 void recipe_draft_fini(struct recipe_draft *draft);
 
 /* Fills in the items of a program that can be built from the recipe. If the program has includes, the caller must have
- * set draft->includes. Like the next function, may return INGOT_OUT_OF_MEMORY. */
+ * read them into the draft. Like the next function, may return INGOT_OUT_OF_MEMORY. */
 ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_program_desc_t desc,
                                     const struct recipe_remarks *remarks);
 /* Fills in the items of a program that cannot be built from the recipe. Paths in the reason are shortened to names. */
@@ -42,7 +43,7 @@ ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_p
                                        const struct recipe_remarks *remarks);
 
 /* Returns the reason why a program cannot be built from a recipe although it has an id, or NULL if it can. */
-const char *recipe_draft_refusal(const_ingot_program_desc_t desc, ingot_includes_t includes);
+const char *recipe_draft_refusal(const_ingot_program_desc_t desc, const ingot_includes_info_t *includes);
 
 /* Returns the part of a path after its last slash. */
 const char *recipe_base_name(const char *path);

@@ -7,12 +7,7 @@
 #include "persist/recipe/reader.h"
 #include "util/struct_size.h"
 
-ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path)
-{
-    return ingot_recipe_open_trusted(recipe, path, NULL);
-}
-
-ingot_status_t ingot_recipe_open_trusted(ingot_recipe_t *recipe, const char *path, const ingot_persist_trust_t *trust)
+ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path, const ingot_persist_trust_t *trust)
 {
     ingot_persist_trust_t known = INGOT_PERSIST_TRUST_INIT;
     ingot_allocator_t allocator;

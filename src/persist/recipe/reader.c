@@ -1,13 +1,11 @@
 /*
  * reader.c - reads a recipe file; see ingot/recipe.h.
  *
- * Programs are read and verified when the file is opened, texts when they are needed. An open recipe does not change,
- * except for its reference count.
+ * Programs are read and verified when the file is opened, texts when they are needed. An open recipe does not change.
  */
 #include "persist/recipe/reader.h"
 
 #include <ingot/backend.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "persist/base/containers/key_map.h"
@@ -42,7 +40,6 @@ struct kernel_node {
 };
 
 struct ingot_recipe {
-    atomic_size_t references;
     ingot_allocator_t allocator;
     struct kept_file file;
     char *path;
@@ -406,7 +403,6 @@ static struct ingot_recipe *make(const char *path)
     if (recipe == NULL)
         return NULL;
     *recipe = (struct ingot_recipe){.allocator = allocator, .file = KEPT_FILE_INIT, .path_size = strlen(path) + 1};
-    atomic_init(&recipe->references, 1);
     recipe_arena_init(&recipe->arena, &recipe->allocator);
     byte_array_init(&recipe->texts, &recipe->allocator);
     byte_array_init(&recipe->nodes, &recipe->allocator);
@@ -456,16 +452,9 @@ ingot_status_t recipe_open_checked(ingot_recipe_t *recipe, const char *path, str
     return INGOT_SUCCESS;
 }
 
-void ingot_recipe_retain(ingot_recipe_t recipe)
-{
-    if (recipe != NULL)
-        (void)atomic_fetch_add_explicit(&recipe->references, 1, memory_order_relaxed);
-}
-
 void ingot_recipe_release(ingot_recipe_t recipe)
 {
-    /* acq_rel: what other threads did with the recipe happens before it is freed */
-    if (recipe != NULL && atomic_fetch_sub_explicit(&recipe->references, 1, memory_order_acq_rel) == 1)
+    if (recipe != NULL)
         destroy(recipe);
 }
 
@@ -496,15 +485,6 @@ ingot_status_t ingot_recipe_get_program(ingot_recipe_t recipe, size_t index, ing
     return STRUCT_WRITE(program, known)
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "program is NULL or its struct_size is not set");
-}
-
-ingot_status_t ingot_recipe_find(ingot_recipe_t recipe, const uint8_t *key, size_t *index)
-{
-    if (recipe == NULL || key == NULL || index == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe, key or index is NULL");
-    return key_map_find(&recipe->program_numbers, key, index)
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_NOT_FOUND, "%s has no program with this key", recipe->path);
 }
 
 ingot_status_t ingot_recipe_find_id(ingot_recipe_t recipe, size_t id_size, const uint8_t *id, size_t *index)

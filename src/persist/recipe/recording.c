@@ -42,8 +42,7 @@ static ingot_recipe_writer_t take_writer(struct recording *recording, enum which
 {
     process_lock_take(&recording->lock, keep, NULL);
     ingot_recipe_writer_t writer = recording->writers[which];
-    if (writer != NULL)
-        ingot_recipe_writer_retain(writer);
+    writer_reference(writer);
     process_lock_give(&recording->lock);
     return writer;
 }
@@ -217,8 +216,7 @@ static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingo
     const ingot_status_t status = get_recording(storage, &recording);
     if (status != INGOT_SUCCESS)
         return status;
-    if (writer != NULL)
-        ingot_recipe_writer_retain(writer);
+    writer_reference(writer);
     process_lock_take(&recording->lock, keep, NULL);
     ingot_recipe_writer_t before = recording->writers[which];
     bool is_recording = false;
@@ -277,16 +275,4 @@ void recording_keep(ingot_storage_t storage, const char *path, uint64_t max_byte
     info.on_event = on_event;
     info.on_event_user = user;
     begin(storage, WHICH_KEPT, &info);
-}
-
-ingot_status_t ingot_persist_get_recipe_writer(ingot_storage_t storage, ingot_recipe_writer_t *writer)
-{
-    if (storage == NULL || writer == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or writer is NULL");
-    struct recording *recording = storage_get_part(storage, STORAGE_RECIPE);
-    ingot_recipe_writer_t taken = recording != NULL ? take_writer(recording, WHICH_WRITER) : NULL;
-    if (taken == NULL)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage does not record");
-    *writer = taken;
-    return INGOT_SUCCESS;
 }

@@ -123,7 +123,7 @@ ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist_trust_t *
     if (status == INGOT_SUCCESS && !keyring_can_seal(keyring))
         status = ingot_set_error_detail(INGOT_READ_ONLY, "none of the keys can seal %s: name a secret key", path);
     if (status == INGOT_SUCCESS)
-        status = ingot_recipe_open(&recipe, path); /* fails if the file is missing; a writer would create it */
+        status = ingot_recipe_open(&recipe, path, NULL); /* fails if the file is missing; a writer would create it */
     ingot_recipe_release(recipe);
     info.path = path;
     info.max_bytes = RECIPE_MAX_FILE;

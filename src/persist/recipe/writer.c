@@ -581,7 +581,7 @@ ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recip
     return open_writer(writer, info, OPEN_WHEN_NEEDED);
 }
 
-void ingot_recipe_writer_retain(ingot_recipe_writer_t writer)
+void writer_reference(ingot_recipe_writer_t writer)
 {
     if (writer != NULL)
         (void)atomic_fetch_add_explicit(&writer->references, 1, memory_order_relaxed);

@@ -26,6 +26,8 @@ ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_reci
 /* Does what ingot_recipe_writer_open does for a kept file, which is a store's own recipe. Does not touch the file; the
  * first addition creates it and its directory. */
 ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
+/* Adds a reference. Does nothing for NULL. */
+void writer_reference(ingot_recipe_writer_t writer);
 /* Prepares the items of an addition: finds repeated ones. recipe_items_fini must follow, even on failure. */
 ingot_status_t recipe_items_init(size_t count, struct recipe_item *items, const ingot_allocator_t *allocator);
 void recipe_items_fini(size_t count, struct recipe_item *items);

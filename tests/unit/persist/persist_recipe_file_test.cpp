@@ -24,6 +24,16 @@ namespace
 
 using Bytes = std::vector<uint8_t>;
 
+/* Returns the index of the program with this key, or the number of programs if the recipe has no such program. */
+size_t index_of(const Recipe &recipe, const uint8_t *key)
+{
+    size_t index = 0;
+    while (index < summary_of(recipe).program_count &&
+           memcmp(program_of(recipe, index).key, key, INGOT_RECIPE_KEY_SIZE) != 0)
+        ++index;
+    return index;
+}
+
 class PersistRecipeFile : public testing::Test
 {
 protected:
@@ -194,8 +204,8 @@ TEST_F(PersistRecipeFile, AChangedByteLosesAProgramOrChangesNothing)
         }
         for (size_t i = 0; i < summary_of(recipe).program_count; ++i) {
             const ingot_recipe_program_t program = program_of(recipe, i);
-            size_t index = 0;
-            ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_find(sound.get(), program.key, &index)) << at;
+            const size_t index = index_of(sound, program.key);
+            ASSERT_LT(index, summary_of(sound).program_count) << at;
             EXPECT_STREQ(program_of(sound, index).compile_options, program.compile_options);
             if (program.status != INGOT_SUCCESS)
                 continue;
@@ -299,8 +309,7 @@ TEST_F(PersistRecipeFile, AWriterNoticesThatTheFileWasOverwritten)
         EXPECT_EQ(first, add(writer, program("-DX=1")));
         const Recipe recipe = open_recipe(path());
         EXPECT_EQ(is_larger ? 3u : 2u, summary_of(recipe).program_count);
-        size_t index = 0;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_find(recipe.get(), first.data(), &index));
+        EXPECT_LT(index_of(recipe, first.data()), summary_of(recipe).program_count);
     }
 }
 

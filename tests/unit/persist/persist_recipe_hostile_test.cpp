@@ -121,7 +121,7 @@ TEST_F(PersistRecipeHostile, ASealCoversALimitedNumberOfBytes)
     EXPECT_EQ(records.size(), summary_of(open_recipe(path())).damaged_count);
     const trust_fixture::Trust trust(INGOT_PERSIST_TRUST_VERIFY, {trust_fixture::secret_key(1)});
     ingot_recipe_t recipe = nullptr;
-    EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_open_trusted(&recipe, path().c_str(), trust.get()));
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_open(&recipe, path().c_str(), trust.get()));
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "more than 1 GiB")) << ingot_last_error_detail();
     EXPECT_EQ(INGOT_NO_SPACE, ingot_recipe_seal(path().c_str(), trust.get(), nullptr));
     ingot_recipe_release(recipe);

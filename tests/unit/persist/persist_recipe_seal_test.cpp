@@ -47,7 +47,7 @@ protected:
     {
         const Trust trust(policy, {key});
         ingot_recipe_t opened = nullptr;
-        const ingot_status_t status = ingot_recipe_open_trusted(&opened, path().c_str(), trust.get());
+        const ingot_status_t status = ingot_recipe_open(&opened, path().c_str(), trust.get());
         Recipe own(opened);
         if (recipe != nullptr)
             *recipe = std::move(own);
@@ -349,8 +349,7 @@ TEST_F(PersistRecipeSeal, TheGoldenFileIsSealed)
     trust.policy = kRequire;
     trust.key_files = key.c_str();
     ingot_recipe_t opened = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS,
-              ingot_recipe_open_trusted(&opened, INGOT_SOURCE_DIR "/tests/golden/recipe/sealed.recipe", &trust))
+    EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_open(&opened, INGOT_SOURCE_DIR "/tests/golden/recipe/sealed.recipe", &trust))
         << ingot_last_error_detail();
     const Recipe recipe(opened);
     EXPECT_EQ(5u, summary_of(recipe).program_count);

@@ -133,7 +133,7 @@ ingot_status_t ingot_persist_open_recipe(ingot_storage_t storage, const char *na
     char *path = path_of(directory, wanted, &size);
     if (path == NULL)
         return INGOT_OUT_OF_MEMORY;
-    status = ingot_recipe_open(recipe, path);
+    status = ingot_recipe_open(recipe, path, NULL);
     memory_free(&directory->allocator, path, size);
     return status;
 }
