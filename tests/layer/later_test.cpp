@@ -23,6 +23,7 @@
 
 #include "support/child_process.h"
 #include "support/scratch_directory.h"
+#include "support/server_process.h"
 
 namespace
 {
@@ -73,16 +74,14 @@ protected:
     /* The leak checker is off as in layer_test.cpp. */
     Ending run_shell(const std::string &command, const std::string &trace = "trace") const
     {
-        child_process::Child child({"/bin/bash", "-c", command}, path("output"),
-                                   {{"INGOT", CLI_PROGRAM},
-                                    {"CHILD", LAYER_CHILD},
-                                    {"STORE", path("store")},
-                                    {"INGOT_LAYER_PATH", LAYER},
-                                    {"OPENCL_LAYERS", ""},
-                                    {"INGOT_PERSIST_DIR", path("store")},
-                                    {"INGOT_TRACE", path(trace)},
-                                    {"LSAN_OPTIONS", "detect_leaks=0"},
-                                    {"TMPDIR", path("temporary")}});
+        child_process::Child::Environment environment = {
+            {"INGOT", CLI_PROGRAM},       {"CHILD", LAYER_CHILD},
+            {"STORE", path(store_)},      {"INGOT_LAYER_PATH", LAYER},
+            {"OPENCL_LAYERS", ""},        {"INGOT_PERSIST_DIR", path(store_)},
+            {"INGOT_TRACE", path(trace)}, {"LSAN_OPTIONS", "detect_leaks=0"},
+            {"TMPDIR", path("temporary")}};
+        environment.insert(more_.begin(), more_.end());
+        child_process::Child child({"/bin/bash", "-c", command}, path("output"), environment);
         const int status = child.wait();
         return {status, child.output()};
     }
@@ -91,25 +90,27 @@ protected:
         return run_shell("\"$INGOT\" run --stats " + options + " -- \"$CHILD\" " + mode + " \"$STORE\"", trace);
     }
     /* Returns the number of processes that this one has waited for. */
-    static size_t wait_for_orphans()
+    size_t wait_for_orphans() const
     {
         size_t count = 0;
         hurry_orphans();
-        while (waitpid(-1, nullptr, 0) > 0)
-            ++count;
+        for (std::vector<pid_t> left = orphans(); !left.empty(); left = orphans())
+            count += waitpid(left[0], nullptr, 0) > 0;
         return count;
     }
-    static std::vector<pid_t> orphans()
+    /* All children of this process but the server. */
+    std::vector<pid_t> orphans() const
     {
         std::vector<pid_t> found;
         std::ifstream children("/proc/self/task/" + std::to_string(gettid()) + "/children");
         for (pid_t child = 0; children >> child;)
-            found.push_back(child);
+            if (child != server_)
+                found.push_back(child);
         return found;
     }
     /* Gives the processes that store a normal priority, if this process may do that, because they would starve while
      * other tests use all processors. */
-    static void hurry_orphans()
+    void hurry_orphans() const
     {
         const sched_param normal = {};
         for (const pid_t orphan : orphans()) {
@@ -117,12 +118,14 @@ protected:
             (void)setpriority(PRIO_PROCESS, static_cast<id_t>(orphan), 0);
         }
     }
-    size_t count_in_trace(const std::string &kind) const
+    /* Returns how many lines of the trace begin with, or contain, a text. */
+    size_t count_in_trace(const std::string &kind) const { return count_lines("ingot," + kind + ",INGOT_SUCCESS,"); }
+    size_t count_lines(const std::string &text) const
     {
         size_t count = 0;
         std::ifstream trace(path("trace"));
         for (std::string line; std::getline(trace, line);)
-            count += line.find("ingot," + kind + ",INGOT_SUCCESS,") == 0;
+            count += line.find(text) != std::string::npos;
         return count;
     }
     void expect_warm() const
@@ -131,6 +134,10 @@ protected:
         EXPECT_EQ(42, warm.status);
         EXPECT_TRUE(warm.has("loaded          2") && warm.has("compiled        0")) << warm.output;
     }
+
+    std::string store_ = "store";
+    pid_t server_ = 0;                       /* a child that is no orphan; 0: none */
+    child_process::Child::Environment more_; /* other variables of what run() executes */
 
 private:
     ScratchDirectory scratch_;
@@ -211,3 +218,87 @@ TEST_F(Later, LeavesACorrectStoreIfItIsKilled)
     EXPECT_EQ(42, run("--wait").status);
     expect_warm();
 }
+
+#if HAS_REMOTE
+/* Without leases, whose scripts on the server store, too, each upload is one SET. */
+TEST_F(Later, UploadsOnceWhatTheCommandCouldNotStore)
+{
+    const server_process::Redis redis;
+    server_ = redis.pid();
+    more_ = {{"INGOT_PERSIST_REMOTE", redis.url()}, {"INGOT_PERSIST_REMOTE_LEASES", "0"}};
+    {
+        const Lock lock(path("store"));
+        for (int i = 0; i < 2; ++i)
+            EXPECT_TRUE(run("").has("to be stored    2\n"));
+        EXPECT_EQ("0\n", redis.ask({"DBSIZE"}));
+        hurry_orphans();
+    }
+    EXPECT_EQ(2u, wait_for_orphans());
+    EXPECT_EQ("2\n", redis.ask({"DBSIZE"}));
+    const std::string commands = redis.ask({"INFO", "commandstats"});
+    EXPECT_NE(std::string::npos, commands.find("cmdstat_set:calls=2,")) << commands;
+    store_ = "other machine";
+    expect_warm();
+}
+
+/* Both machines have compiled the programs before one of them has uploaded any. */
+TEST_F(Later, LoadsWhatAnotherMachineHasUploaded)
+{
+    const server_process::Redis redis;
+    server_ = redis.pid();
+    more_ = {{"INGOT_PERSIST_REMOTE", redis.url()}, {"INGOT_PERSIST_REMOTE_LEASES", "0"}};
+    fs::create_directory(path("other"), path("store"));
+    {
+        const Lock other_lock(path("other"));
+        {
+            const Lock lock(path("store"));
+            EXPECT_TRUE(run("").has("compiled        2"));
+            store_ = "other";
+            EXPECT_TRUE(run("").has("compiled        2"));
+            hurry_orphans();
+        }
+        EXPECT_TRUE(server_process::becomes_true([&] { return redis.ask({"DBSIZE"}) == "2\n"; }));
+    }
+    EXPECT_EQ(2u, wait_for_orphans());
+    EXPECT_EQ(2u, count_in_trace("take_blob"));
+    more_.clear();
+    expect_warm();
+}
+
+/* The workers read the same keys as the application. */
+TEST_F(Later, SealsWhatItUploads)
+{
+    const server_process::Redis redis;
+    const std::string key = path("key");
+    ASSERT_EQ(0, run_shell("\"$INGOT\" key create --pair \"" + key + "\"").status);
+    more_ = {{"INGOT_PERSIST_REMOTE", redis.url()}, {"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", key}};
+    EXPECT_EQ(42, run("--wait").status);
+    EXPECT_EQ("2\n", redis.ask({"DBSIZE"}));
+    more_["INGOT_PERSIST_KEYS"] = key + ".pub";
+    store_ = "other machine";
+    expect_warm();
+}
+
+/* Nothing listens on the first port, the second server accepts connections and never answers, and the third URL is
+ * wrong. The layer and the tool say so in the trace. */
+TEST_F(Later, StoresHereIfTheServerDoesNotWork)
+{
+    server_process::Redis silent;
+    server_ = silent.pid();
+    silent.pause();
+    const std::string free_port = std::to_string(server_process::free_port());
+    for (const std::string &url : {"redis://127.0.0.1:" + free_port, silent.url(), std::string("nonsense")}) {
+        const size_t stored_before = count_in_trace("storage_store");
+        const size_t told_before = count_lines("ingot,storage_degraded,INGOT_");
+        store_ = "store for " + url.substr(url.rfind('/') + 1);
+        more_ = {{"INGOT_PERSIST_REMOTE", url}};
+        const Ending cold = run("--wait");
+        EXPECT_EQ(42, cold.status);
+        EXPECT_FALSE(cold.has("is not stored")) << cold.output;
+        EXPECT_EQ(stored_before + 2, count_in_trace("storage_store")) << url;
+        EXPECT_LE(told_before + 2, count_lines("ingot,storage_degraded,INGOT_")) << url;
+        expect_warm();
+    }
+    EXPECT_LE(3u, count_lines("is not used")) << "in two commands and a worker";
+}
+#endif

@@ -7,70 +7,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#if INGOT_WITH_REMOTE
-#include <ingot/remote.h>
-#endif
 
 #include "cli/base/memory.h"
+#include "cli/store/behind.h"
 #include "cli/store/store.h"
 
 #define KIND "adopted"
 
-#if INGOT_WITH_REMOTE
-enum { TEXT_CAPACITY = 16384 };
-
 /* Puts the server that the environment names behind the store. Returns false, with a message, on failure. */
 static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t policy)
 {
-    char text[TEXT_CAPACITY];
-    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
-    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
-    const ingot_status_t read = ingot_remote_info_from_environment(&info, &trust, sizeof(text), text);
-    if (read == INGOT_NOT_FOUND)
-        return true;
-    if (read == INGOT_SUCCESS && policy != INGOT_PERSIST_TRUST_REQUIRE) {
-        (void)fprintf(stderr,
-                      "ingot run: --adopt %s: the files run as code, so they come from a server only if seals are "
-                      "required: set INGOT_PERSIST_TRUST=require and INGOT_PERSIST_KEYS\n",
-                      shelf->kind->name);
-        return false;
-    }
-    info.on_event = store_tell_event;
     ingot_storage_t chain = NULL;
-    ingot_status_t status = read == INGOT_SUCCESS ? ingot_remote_open(&shelf->server, &info) : read;
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_set_write_through(shelf->server, 1);
-    const ingot_storage_t tiers[] = {shelf->storage, shelf->server};
-    if (status == INGOT_SUCCESS)
-        status = ingot_persist_chain(&chain, 2, tiers);
-    if (status != INGOT_SUCCESS) {
+    const ingot_status_t status = behind_open(&chain, &shelf->server, shelf->storage, store_tell_event, NULL);
+    if (status != INGOT_SUCCESS)
         (void)store_failed("opening the server", status);
-        return false;
-    }
+    if (chain == NULL)
+        return status == INGOT_SUCCESS;
     ingot_storage_release(shelf->storage);
     shelf->storage = chain;
-    return true;
+    if (policy == INGOT_PERSIST_TRUST_REQUIRE)
+        return true;
+    (void)fprintf(stderr,
+                  "ingot run: --adopt %s: the files run as code, so they come from a server only if seals are "
+                  "required: set INGOT_PERSIST_TRUST=require and INGOT_PERSIST_KEYS\n",
+                  shelf->kind->name);
+    return false;
 }
 
 static void flush_server(const struct adopt_shelf *shelf)
 {
-    if (shelf->server != NULL && ingot_remote_flush(shelf->server, INGOT_UNLIMITED) != INGOT_SUCCESS)
+    if (behind_flush(shelf->server, INGOT_UNLIMITED) != INGOT_SUCCESS)
         (void)fprintf(stderr, "ingot run: --adopt %s: the server did not get everything: %s\n", shelf->kind->name,
                       ingot_last_error_detail());
 }
-#else
-static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t policy)
-{
-    (void)shelf;
-    (void)policy;
-    return true;
-}
-
-static void flush_server(const struct adopt_shelf *shelf)
-{
-    (void)shelf;
-}
-#endif
 
 struct noted {
     bool is_read_only;

@@ -2,7 +2,8 @@
  * worker.c - builds programs in a worker process; see worker.h.
  *
  * A program counts as built if the store returns its blob, whatever happened before. The process ends with _exit(),
- * because a damaged driver may hang in its exit handlers. All built programs are in the store by then.
+ * because a damaged driver may hang in its exit handlers. All built programs are in the store by then. If there is a
+ * server behind the store, its thread uploads them meanwhile, and the process waits for that only at its end.
  */
 #include "cli/build/worker.h"
 
@@ -16,19 +17,27 @@
 #include "cli/base/memory.h"
 #include "cli/build/device/device.h"
 #include "cli/build/message.h"
+#include "cli/store/behind.h"
 #include "cli/store/store.h"
 
 struct worker {
     const struct worker_setup *setup;
-    ingot_storage_t store;
+    ingot_storage_t store; /* on this machine */
+    ingot_storage_t chain; /* the store and the server; NULL: no server, as for the next one */
+    ingot_storage_t server;
+    bool has_tried_server;
     struct device_list devices;
     ingot_context_t *contexts;      /* one per device, created when it is first needed */
     char reason[MESSAGE_TEXT_SIZE]; /* why the last program was not stored */
 };
 
+static _Thread_local bool is_of_server; /* true while a server's event is reported, perhaps by the server's thread */
+
 static void note_event(const ingot_event_t *event, void *user)
 {
     struct worker *worker = user;
+    if (is_of_server)
+        return;
     const bool is_native = event->kind == INGOT_EVENT_NATIVE_BUILD;
     const bool is_storing = event->kind == INGOT_EVENT_STORAGE_STORE || event->kind == INGOT_EVENT_STORAGE_DEGRADED;
     if (is_native || (is_storing && event->status != INGOT_SUCCESS))
@@ -52,6 +61,30 @@ static void fail(struct message *result, enum outcome outcome, ingot_status_t st
     set_text(result, text);
 }
 
+/* Passes what a server fails to do on to the context, whose trace reports it. */
+static void tell_server_event(const ingot_event_t *event, void *context)
+{
+    is_of_server = true;
+    ingot_context_emit_event(context, event);
+    is_of_server = false;
+}
+
+/* Puts the server behind the store. If that fails, the programs are stored on this machine only. */
+static void add_server(struct worker *worker, ingot_context_t context)
+{
+    char reason[MESSAGE_TEXT_SIZE];
+    ingot_event_t event = INGOT_EVENT_INIT;
+    worker->has_tried_server = true;
+    event.kind = INGOT_EVENT_STORAGE_DEGRADED;
+    event.status = behind_open(&worker->chain, &worker->server, worker->store, tell_server_event, context);
+    if (event.status == INGOT_SUCCESS)
+        return;
+    (void)snprintf(reason, sizeof(reason), "the server of INGOT_PERSIST_REMOTE is not used: %s",
+                   ingot_last_error_detail());
+    event.reason = reason;
+    tell_server_event(&event, context);
+}
+
 static ingot_status_t open_context(struct worker *worker, uint32_t number)
 {
     const ingot_cache_capacity_t capacity = {.struct_size = sizeof(capacity), .flags = INGOT_CACHE_OFF};
@@ -60,11 +93,15 @@ static ingot_status_t open_context(struct worker *worker, uint32_t number)
     info.cache_capacity = &capacity; /* each program is requested once */
     info.on_event = note_event;
     info.on_event_user = worker;
-    return worker->contexts[number] != NULL ? INGOT_SUCCESS
-                                            : device->backend->open(device, &info, &worker->contexts[number]);
+    if (worker->contexts[number] != NULL)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = device->backend->open(device, &info, &worker->contexts[number]);
+    if (status == INGOT_SUCCESS && worker->setup->has_server && !worker->has_tried_server)
+        add_server(worker, worker->contexts[number]);
+    return status;
 }
 
-/* True if the store has an intact blob for the descriptor. */
+/* True if this machine's store has an intact blob for the descriptor. */
 static bool is_stored(const struct worker *worker, const_ingot_program_desc_t desc, uint64_t *blob_bytes)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -81,14 +118,15 @@ static bool is_stored(const struct worker *worker, const_ingot_program_desc_t de
 static void compile(struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
 {
     ingot_program_t program = NULL;
+    ingot_storage_t storage = worker->chain != NULL ? worker->chain : worker->store;
     worker->reason[0] = '\0';
-    ingot_status_t status = ingot_persist_program_create(&program, desc, worker->store, NULL);
+    ingot_status_t status = ingot_persist_program_create(&program, desc, storage, NULL);
     if (status != INGOT_SUCCESS) {
         fail(result, OUTCOME_FAILED, status);
         return;
     }
     (void)ingot_program_get_build_time(program, &result->build_ns);
-    status = ingot_persist_flush(worker->store);
+    status = ingot_persist_flush(storage);
     if (is_stored(worker, desc, &result->blob_bytes)) {
         result->outcome = OUTCOME_BUILT;
     } else if (worker->reason[0] != '\0') {
@@ -192,6 +230,14 @@ static bool prepare(struct worker *worker)
     return open_store(worker);
 }
 
+/* Gives the last uploads some time. The server's last release reports what is not uploaded then. */
+static void end_server(const struct worker *worker)
+{
+    (void)behind_flush(worker->server, WORKER_UPLOAD_MS);
+    ingot_storage_release(worker->chain);
+    ingot_storage_release(worker->server);
+}
+
 void worker_run(int socket, void *user)
 {
     struct worker worker = {.setup = user};
@@ -208,5 +254,6 @@ void worker_run(int socket, void *user)
         build(&worker, &result);
         is_connected = message_send(socket, &result);
     }
+    end_server(&worker);
     _exit(EXIT_DONE);
 }

@@ -214,7 +214,8 @@ static bool build(struct part *part)
 {
     const uint32_t processors = schedule_count_processors();
     const struct common_options options = {.name_space = part->name_space};
-    const struct worker_setup setup = {.plan = &part->plan, .options = &options, .is_only_recorded = true};
+    const struct worker_setup setup = {
+        .plan = &part->plan, .options = &options, .is_only_recorded = true, .has_server = true};
     const struct schedule_limits limits = {processors < MOST_WORKERS ? processors : MOST_WORKERS, SCHEDULE_TIME_NS,
                                            SCHEDULE_MEMORY_BYTES};
     const struct schedule_calls calls = {.choose = choose, .result = take_result, .user = part};
