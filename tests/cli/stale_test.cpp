@@ -2,6 +2,7 @@
  * stale_test.cpp - tests `ingot build --stale`: after an upgrade of the driver, the application must compile nothing. A
  * copy of the driver with a different build-id stands in for the upgraded driver.
  */
+#include <chrono>
 #include <csignal>
 
 #include <ingot/artifact.h>
@@ -280,11 +281,16 @@ TEST_F(CliStale, ContinuesAfterItWasKilled)
         execl(CLI_PROGRAM, CLI_PROGRAM, "build", "--stale", "--jobs", "1", "--into", root_text.c_str(), nullptr);
         _exit(127);
     }
-    while (names().size() < before + 3 && waitpid(child, nullptr, WNOHANG) == 0)
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    siginfo_t ended = {};
+    while (names().size() < before + 3 && ended.si_pid == 0 && std::chrono::steady_clock::now() < limit) {
+        waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT);
         usleep(1000);
-    kill(child, SIGKILL);
+    }
+    kill(child, SIGKILL); /* it was not waited for, so no other process has its PID */
     waitpid(child, nullptr, 0);
     const size_t built = names().size() - before;
+    EXPECT_LE(3u, built) << (ended.si_pid != 0 ? "the tool ended before" : "it took more than five minutes");
     const std::string left = summary();
     EXPECT_EQ(before + 13, names().size()) << built << " were built before: " << left;
     EXPECT_EQ("0 rebuilt, 13 up to date", summary());

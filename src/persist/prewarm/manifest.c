@@ -83,6 +83,7 @@ ingot_status_t manifest_add(struct manifest *manifest, size_t id_size, const uin
     if (bytes->failed || manifest->offsets.failed || !key_map_add(&manifest->indices, key, manifest->count)) {
         bytes->size = offset;
         manifest->offsets.size = manifest->count * sizeof(offset);
+        bytes->failed = manifest->offsets.failed = false; /* there may be memory for the next id */
         return no_memory(manifest);
     }
     ++manifest->count;

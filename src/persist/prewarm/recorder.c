@@ -30,7 +30,7 @@
 struct record {
     ingot_manifest_record_info_t info; /* its path points into this structure */
     struct manifest manifest;          /* this run's ids, whose age is 0 */
-    bool is_full;                      /* an id did not fit */
+    bool is_full;                      /* an id did not fit, or there was no memory for it */
     bool has_told_full;
     bool is_dirty;
     bool has_aged; /* true if the first save has raised the ages of earlier runs' ids */
@@ -186,7 +186,7 @@ static ingot_status_t save(struct record *record)
     const uint64_t started_ns = files_steady_clock_ns();
     if (record->is_full && !record->has_told_full)
         tell(&record->info, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, started_ns,
-             "programs are not recorded: the manifest reached a limit, or memory ran out");
+             "some programs are not recorded: the manifest reached a limit, or memory ran out");
     if (record->is_dirty) {
         status = begin_replacement(&replacement, record->path);
         if (status == INGOT_SUCCESS)

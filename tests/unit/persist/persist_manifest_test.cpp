@@ -309,6 +309,41 @@ TEST_F(PersistManifest, EveryFailedAllocationIsClean)
     }
 }
 
+/* One allocation after the first program fails, in each round the next one. The second program is requested again, and
+ * not from memory, because its id may be what was not recorded. */
+TEST_F(PersistManifest, RecordsOnAfterMemoryRanOutOnce)
+{
+    for (size_t n = 0;; ++n) {
+        FailingAllocator allocator;
+        ingot_storage_t storage = nullptr;
+        ingot_persist_info_t open = store_info();
+        open.allocator = allocator.table();
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&storage, &open));
+        const ingot_manifest_record_info_t record = info();
+        EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_record(storage, &record));
+        const auto request = [storage](int number) {
+            Session session;
+            const Desc desc = session.describe(numbered_source(number));
+            ingot_program_t program = nullptr;
+            EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, nullptr));
+            ingot_program_release(program);
+        };
+        request(1);
+        allocator.fail_from_now(n);
+        request(2);
+        allocator.stop_failing();
+        for (const int number : {3, 2, 4})
+            request(number);
+        EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_save(storage));
+        ingot_storage_release(storage);
+        EXPECT_EQ(4u, entries().size()) << n;
+        fs::remove(path_);
+        if (!allocator.failed())
+            break;
+    }
+    EXPECT_LE(1u, count_told(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE)) << "no failure concerned the record";
+}
+
 TEST_F(PersistManifest, RefusesMalformedArguments)
 {
     Store store(store_info());
