@@ -69,12 +69,12 @@ inline Bytes source_field(const Bytes &content, uint32_t kind = REFERENCE_SOURCE
 inline Bytes record(recipe_record_kind kind, const Key &key, const Bytes &content)
 {
     ingot_allocator_t allocator;
-    byte_array buffer;
+    bytes_writer buffer;
     memory_init(&allocator, nullptr);
-    byte_array_init(&buffer, &allocator);
+    bytes_writer_init(&buffer, &allocator);
     recipe_record_put(&buffer, kind, key.data(), content.size(), content.data());
     const Bytes bytes(buffer.bytes, buffer.bytes + buffer.size);
-    byte_array_fini(&buffer);
+    bytes_writer_fini(&buffer);
     return bytes;
 }
 

@@ -1,9 +1,9 @@
 /*
- * bytes.h - serializes integers and byte strings for storage, and reads them back with bounds checks.
+ * bytes.h - reads integers and byte strings that a bytes_writer wrote, with bounds checks.
  *
- * Integers are little-endian. A variable-length item is preceded by its length. Structures are never written or cast as
- * a whole. The first read that would go past the end sets `failed` and returns 0 or NULL, as do all later reads, so
- * callers check `failed` once at the end.
+ * A variable-length item is preceded by its length. Structures are never written or cast as a whole. The first read
+ * that would go past the end sets `failed` and returns 0 or NULL, as do all later reads, so callers check `failed` once
+ * at the end.
  */
 #ifndef INGOT_CORE_BASE_BYTES_H
 #define INGOT_CORE_BASE_BYTES_H
@@ -11,32 +11,8 @@
 #include <stdbool.h>
 
 #include "core/base/alloc.h"
+#include "util/bytes_writer.h"
 #include "util/little_endian.h"
-
-struct bytes_writer {
-    const ingot_allocator_t *allocator;
-    uint8_t *bytes;
-    size_t size;
-    size_t capacity;
-    bool failed; /* true if out of memory; later writes do nothing */
-};
-
-void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *allocator);
-void bytes_writer_fini(struct bytes_writer *writer);
-void bytes_put(struct bytes_writer *writer, size_t size, const void *bytes);
-void bytes_put_u32(struct bytes_writer *writer, uint32_t value);
-void bytes_put_u64(struct bytes_writer *writer, uint64_t value);
-/* Appends the length as u64, then the bytes. */
-void bytes_put_framed(struct bytes_writer *writer, size_t size, const void *bytes);
-void bytes_put_text(struct bytes_writer *writer, const char *text); /* without its length or a NUL */
-/* Appends `size` bytes for the caller to fill and returns their address, or NULL if out of memory. The address is
- * valid until the next write. */
-void *bytes_reserve(struct bytes_writer *writer, size_t size);
-/* Overwrites bytes that were written earlier, such as a length that was not known then. */
-void bytes_patch_u64(struct bytes_writer *writer, size_t offset, uint64_t value);
-/* Hands the bytes over to the caller and empties the writer. The memory is shrunk to *size, the size that alloc_free
- * needs. Returns NULL if out of memory. */
-uint8_t *bytes_take(struct bytes_writer *writer, size_t *size);
 
 struct bytes_reader {
     const uint8_t *bytes;

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "persist/base/containers/byte_array.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/replacement.h"
 #include "persist/bundle/bundle.h"
 #include "persist/bundle/bundle_file.h"
 #include "persist/storage/storage.h"
+#include "util/bytes_writer.h"
 
 struct writing {
     ingot_storage_t storage;
@@ -22,8 +22,8 @@ struct writing {
     void *user;
     ingot_allocator_t allocator;
     struct replacement replacement;
-    uint64_t end;              /* the offset where the bytes that were written so far end */
-    struct byte_array records; /* array of struct bundle_record */
+    uint64_t end;                /* the offset where the bytes that were written so far end */
+    struct bytes_writer records; /* array of struct bundle_record */
     size_t count;
 };
 
@@ -54,7 +54,7 @@ static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *
         status = append(writing, blob->size, blob->bytes, &record.blob_offset);
     if (status != INGOT_SUCCESS)
         return status;
-    byte_array_put(&writing->records, sizeof(record), &record);
+    bytes_put(&writing->records, sizeof(record), &record);
     if (writing->records.failed)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the bundle's index");
     ++writing->count;
@@ -167,7 +167,7 @@ ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *p
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
     writing.allocator = *storage_allocator(storage);
-    byte_array_init(&writing.records, &writing.allocator);
+    bytes_writer_init(&writing.records, &writing.allocator);
     ingot_status_t status = replacement_begin(&writing.replacement, path);
     if (status != INGOT_SUCCESS)
         return status;
@@ -181,6 +181,6 @@ ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *p
     status = replacement_end(&writing.replacement, status);
     if (status == INGOT_SUCCESS && entry_count != NULL)
         *entry_count = writing.count;
-    byte_array_fini(&writing.records);
+    bytes_writer_fini(&writing.records);
     return status;
 }

@@ -18,15 +18,15 @@ static const uint8_t magic[8] = {0x89, 'I', 'N', 'G', 'M', 'A', 'N', '\n'};
 void manifest_init(struct manifest *manifest, const ingot_allocator_t *allocator)
 {
     *manifest = (struct manifest){.allocator = *allocator};
-    byte_array_init(&manifest->bytes, &manifest->allocator);
-    byte_array_init(&manifest->offsets, &manifest->allocator);
+    bytes_writer_init(&manifest->bytes, &manifest->allocator);
+    bytes_writer_init(&manifest->offsets, &manifest->allocator);
     key_map_init(&manifest->indices, &manifest->allocator);
 }
 
 void manifest_fini(struct manifest *manifest)
 {
-    byte_array_fini(&manifest->bytes);
-    byte_array_fini(&manifest->offsets);
+    bytes_writer_fini(&manifest->bytes);
+    bytes_writer_fini(&manifest->offsets);
     key_map_fini(&manifest->indices);
     manifest->count = 0;
 }
@@ -71,15 +71,15 @@ static ingot_status_t no_memory(const struct manifest *manifest)
 ingot_status_t manifest_add(struct manifest *manifest, size_t id_size, const uint8_t *id, uint32_t age)
 {
     uint8_t key[KEY_MAP_KEY_SIZE];
-    struct byte_array *bytes = &manifest->bytes;
+    struct bytes_writer *bytes = &manifest->bytes;
     make_key(id_size, id, key);
     if (bytes->size == 0)
-        (void)byte_array_extend(bytes, MANIFEST_HEADER_SIZE);
+        (void)bytes_reserve(bytes, MANIFEST_HEADER_SIZE);
     const size_t offset = bytes->size;
-    byte_array_put_u32(bytes, (uint32_t)id_size);
-    byte_array_put_u32(bytes, age);
-    byte_array_put(bytes, id_size, id);
-    byte_array_put(&manifest->offsets, sizeof(offset), &offset);
+    bytes_put_u32(bytes, (uint32_t)id_size);
+    bytes_put_u32(bytes, age);
+    bytes_put(bytes, id_size, id);
+    bytes_put(&manifest->offsets, sizeof(offset), &offset);
     if (bytes->failed || manifest->offsets.failed || !key_map_add(&manifest->indices, key, manifest->count)) {
         bytes->size = offset;
         manifest->offsets.size = manifest->count * sizeof(offset);
@@ -95,7 +95,7 @@ ingot_status_t manifest_add(struct manifest *manifest, size_t id_size, const uin
 ingot_status_t manifest_complete(struct manifest *manifest)
 {
     if (manifest->bytes.size == 0)
-        (void)byte_array_extend(&manifest->bytes, MANIFEST_HEADER_SIZE);
+        (void)bytes_reserve(&manifest->bytes, MANIFEST_HEADER_SIZE);
     if (manifest->bytes.size == 0)
         return no_memory(manifest);
     uint8_t *bytes = manifest->bytes.bytes;

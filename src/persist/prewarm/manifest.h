@@ -8,8 +8,8 @@
 #include <ingot/ingot.h>
 #include <stdbool.h>
 
-#include "persist/base/containers/byte_array.h"
 #include "persist/base/containers/key_map.h"
+#include "util/bytes_writer.h"
 
 #define MANIFEST_HEADER_SIZE 64u
 #define MANIFEST_MAX_SIZE ((size_t)1 << 26)
@@ -18,9 +18,9 @@
 
 struct manifest {
     ingot_allocator_t allocator;
-    struct byte_array bytes;   /* the header, which manifest_complete writes, and the entries; empty without entries */
-    struct byte_array offsets; /* array of size_t: where the entries are */
-    struct key_map indices;    /* maps the checksums of ids to indices of entries */
+    struct bytes_writer bytes; /* the header, which manifest_complete writes, and the entries; empty without entries */
+    struct bytes_writer offsets; /* array of size_t: where the entries are */
+    struct key_map indices;      /* maps the checksums of ids to indices of entries */
     size_t count;
 };
 

@@ -26,13 +26,13 @@ void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allo
 {
     *draft = (struct recipe_draft){.included = INGOT_INCLUDES_INFO_INIT};
     recipe_arena_init(&draft->arena, allocator);
-    byte_array_init(&draft->content, allocator);
+    bytes_writer_init(&draft->content, allocator);
 }
 
 void recipe_draft_fini(struct recipe_draft *draft)
 {
     ingot_includes_release(draft->includes);
-    byte_array_fini(&draft->content);
+    bytes_writer_fini(&draft->content);
     recipe_arena_fini(&draft->arena);
 }
 
@@ -120,8 +120,8 @@ static void put_text(struct recipe_draft *draft, const ingot_source_info_t *text
 {
     uint8_t digest[INGOT_RECIPE_KEY_SIZE];
     recipe_digest(text->size, text->bytes, digest);
-    byte_array_put(&draft->content, sizeof(digest), digest);
-    byte_array_put_u64(&draft->content, text->size);
+    bytes_put(&draft->content, sizeof(digest), digest);
+    bytes_put_u64(&draft->content, text->size);
     if (is_to_add)
         add_item(draft, RECIPE_RECORD_TEXT, digest, text->size, text->bytes);
 }
@@ -133,7 +133,7 @@ static ingot_status_t finish(struct recipe_draft *draft, const struct recipe_rem
     char device[256];
     uint8_t id_key[INGOT_RECIPE_KEY_SIZE];
     uint8_t build_time[sizeof(uint64_t)];
-    struct byte_array *content = &draft->content;
+    struct bytes_writer *content = &draft->content;
     if (!content->failed)
         recipe_digest(content->size, content->bytes, draft->key);
     recipe_put_text_field(content, FIELD_NAME, remarks->name);
@@ -168,7 +168,7 @@ static void put_sources(struct recipe_draft *draft, const struct parts *parts)
     for (size_t i = 0; i < parts->info.source_count; ++i) {
         const ingot_source_info_t source = info_of(parts->info.sources[i]);
         const size_t begin = recipe_begin_field(&draft->content, FIELD_SOURCE);
-        byte_array_put_u32(&draft->content, (uint32_t)source.kind);
+        bytes_put_u32(&draft->content, (uint32_t)source.kind);
         put_text(draft, &source, parts->has_texts);
         recipe_put_text(&draft->content, name_of(parts, source.name));
         const bool has_options = parts->has_texts && source.compile_options != NULL;
@@ -190,7 +190,7 @@ static void put_headers(struct recipe_draft *draft, const struct parts *parts)
         const ingot_source_info_t source = info_of(parts->info.sources[i]);
         for (size_t j = 0; j < source.header_count; ++j) {
             const size_t begin = recipe_begin_field(&draft->content, FIELD_SOURCE_HEADER);
-            byte_array_put_u32(&draft->content, (uint32_t)i);
+            bytes_put_u32(&draft->content, (uint32_t)i);
             put_header(draft, source.headers[j], parts->has_texts);
             recipe_end_field(&draft->content, begin);
         }
@@ -207,8 +207,8 @@ static void put_constants(struct recipe_draft *draft, const struct parts *parts)
     for (size_t i = 0; i < parts->info.spec_constant_count; ++i) {
         const ingot_spec_constant_t *constant = &parts->info.spec_constants[i];
         const size_t begin = recipe_begin_field(&draft->content, FIELD_SPEC_CONSTANT);
-        byte_array_put_u32(&draft->content, constant->id);
-        byte_array_put(&draft->content, constant->size, constant->value);
+        bytes_put_u32(&draft->content, constant->id);
+        bytes_put(&draft->content, constant->size, constant->value);
         recipe_end_field(&draft->content, begin);
     }
     for (size_t i = 0; i < parts->info.name_expression_count; ++i)
@@ -228,7 +228,7 @@ static void put_includes(struct recipe_draft *draft, const struct parts *parts)
         return;
     const size_t begin = recipe_begin_field(&draft->content, FIELD_INCLUDES);
     for (size_t i = 0; i < parts->includes->number_count; ++i)
-        byte_array_put_u32(&draft->content, parts->includes->numbers[i]);
+        bytes_put_u32(&draft->content, parts->includes->numbers[i]);
     recipe_end_field(&draft->content, begin);
 }
 
@@ -236,7 +236,7 @@ static void put_includes(struct recipe_draft *draft, const struct parts *parts)
 static void put_fields(struct recipe_draft *draft, const struct parts *parts, ingot_recipe_kind_t kind,
                        const char *reason)
 {
-    struct byte_array *content = &draft->content;
+    struct bytes_writer *content = &draft->content;
     recipe_put_number(content, FIELD_KIND, (uint32_t)kind);
     recipe_put_text_field(content, FIELD_BACKEND,
                           ingot_context_get_backend_name(ingot_program_desc_get_context(parts->desc)));

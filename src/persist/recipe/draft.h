@@ -6,14 +6,14 @@
 
 #include <ingot/descriptor.h>
 
-#include "persist/base/containers/byte_array.h"
 #include "persist/recipe/format/arena.h"
 #include "persist/recipe/writer.h"
+#include "util/bytes_writer.h"
 
 /* The records of one program. Their texts belong to the descriptor, which must live as long as the draft. */
 struct recipe_draft {
     struct recipe_arena arena;
-    struct byte_array content;      /* content of the program's record */
+    struct bytes_writer content;    /* content of the program's record */
     ingot_includes_t includes;      /* NULL if there are none */
     ingot_includes_info_t included; /* their content; zeros if there are none */
     struct recipe_item *items;

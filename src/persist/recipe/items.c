@@ -13,7 +13,7 @@ ingot_status_t recipe_items_init(size_t count, struct recipe_item *items, const 
     for (size_t i = 0; i < RECIPE_KIND_COUNT; ++i)
         key_map_init(&seen[i], allocator);
     for (size_t i = 0; i < count; ++i) {
-        byte_array_init(&items[i].encoded, allocator);
+        bytes_writer_init(&items[i].encoded, allocator);
         items[i].is_repeated = key_map_find(&seen[items[i].kind], items[i].key, NULL);
         if (has_memory && !items[i].is_repeated)
             has_memory = key_map_add(&seen[items[i].kind], items[i].key, i);
@@ -26,7 +26,7 @@ ingot_status_t recipe_items_init(size_t count, struct recipe_item *items, const 
 void recipe_items_fini(size_t count, struct recipe_item *items)
 {
     for (size_t i = 0; i < count; ++i)
-        byte_array_fini(&items[i].encoded);
+        bytes_writer_fini(&items[i].encoded);
 }
 
 ingot_status_t recipe_items_encode(size_t count, struct recipe_item *items, const char *path)

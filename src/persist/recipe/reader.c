@@ -45,10 +45,10 @@ struct ingot_recipe {
     char *path;
     size_t path_size;
     struct recipe_arena arena;
-    struct byte_array texts;   /* array of struct recipe_record */
-    struct byte_array nodes;   /* array of struct program_node */
-    struct byte_array ids;     /* array of struct id_node */
-    struct byte_array kernels; /* array of struct kernel_node */
+    struct bytes_writer texts;   /* array of struct recipe_record */
+    struct bytes_writer nodes;   /* array of struct program_node */
+    struct bytes_writer ids;     /* array of struct id_node */
+    struct bytes_writer kernels; /* array of struct kernel_node */
     struct key_map text_numbers;
     struct key_map program_numbers;
     struct key_map kernel_numbers;
@@ -88,10 +88,10 @@ static void destroy(struct ingot_recipe *recipe)
     key_map_fini(&recipe->kernel_numbers);
     key_map_fini(&recipe->program_numbers);
     key_map_fini(&recipe->text_numbers);
-    byte_array_fini(&recipe->kernels);
-    byte_array_fini(&recipe->ids);
-    byte_array_fini(&recipe->nodes);
-    byte_array_fini(&recipe->texts);
+    bytes_writer_fini(&recipe->kernels);
+    bytes_writer_fini(&recipe->ids);
+    bytes_writer_fini(&recipe->nodes);
+    bytes_writer_fini(&recipe->texts);
     recipe_arena_fini(&recipe->arena);
     kept_file_end(&recipe->file);
     memory_free(&allocator, recipe->path, recipe->path_size);
@@ -152,7 +152,7 @@ static ingot_status_t add_text(struct ingot_recipe *recipe, const struct recipe_
         recipe_check_record(recipe->check, record->kind, record->key, record->size, NULL);
     if (key_map_find(&recipe->text_numbers, record->key, NULL))
         return INGOT_SUCCESS;
-    byte_array_put(&recipe->texts, sizeof(*record), record);
+    bytes_put(&recipe->texts, sizeof(*record), record);
     if (recipe->texts.failed || !key_map_add(&recipe->text_numbers, record->key, number))
         return no_memory(recipe);
     ++recipe->summary.text_count;
@@ -211,7 +211,7 @@ static ingot_status_t decode(struct ingot_recipe *recipe, const struct recipe_re
 static ingot_status_t keep(struct ingot_recipe *recipe, const struct program_node *node)
 {
     const size_t number = (size_t)recipe->summary.program_count;
-    byte_array_put(&recipe->nodes, sizeof(*node), node);
+    bytes_put(&recipe->nodes, sizeof(*node), node);
     if (recipe->nodes.failed || !key_map_add(&recipe->program_numbers, node->key, number))
         return no_memory(recipe);
     ++recipe->summary.program_count;
@@ -257,7 +257,7 @@ static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_re
         return INGOT_SUCCESS;
     memcpy(node.digest, record->key, sizeof(node.digest));
     node.before = node_at(recipe, number)->last_id;
-    byte_array_put(&recipe->ids, sizeof(node), &node);
+    bytes_put(&recipe->ids, sizeof(node), &node);
     if (recipe->ids.failed || !key_map_add(&recipe->id_programs, record->key, number))
         return no_memory(recipe);
     node_at(recipe, number)->last_id = recipe->ids.size / sizeof(node);
@@ -283,7 +283,7 @@ static ingot_status_t keep_kernel(struct ingot_recipe *recipe, size_t program, c
     const size_t number = recipe->kernel_numbers.count;
     const struct kernel_node node = {program,
                                      recipe_arena_copy(&recipe->arena, length, content + INGOT_RECIPE_KEY_SIZE)};
-    byte_array_put(&recipe->kernels, sizeof(node), &node);
+    bytes_put(&recipe->kernels, sizeof(node), &node);
     return node.name != NULL && !recipe->kernels.failed && key_map_add(&recipe->kernel_numbers, record->key, number)
                ? INGOT_SUCCESS
                : no_memory(recipe);
@@ -404,10 +404,10 @@ static struct ingot_recipe *make(const char *path)
         return NULL;
     *recipe = (struct ingot_recipe){.allocator = allocator, .file = KEPT_FILE_INIT, .path_size = strlen(path) + 1};
     recipe_arena_init(&recipe->arena, &recipe->allocator);
-    byte_array_init(&recipe->texts, &recipe->allocator);
-    byte_array_init(&recipe->nodes, &recipe->allocator);
-    byte_array_init(&recipe->ids, &recipe->allocator);
-    byte_array_init(&recipe->kernels, &recipe->allocator);
+    bytes_writer_init(&recipe->texts, &recipe->allocator);
+    bytes_writer_init(&recipe->nodes, &recipe->allocator);
+    bytes_writer_init(&recipe->ids, &recipe->allocator);
+    bytes_writer_init(&recipe->kernels, &recipe->allocator);
     key_map_init(&recipe->kernel_numbers, &recipe->allocator);
     key_map_init(&recipe->text_numbers, &recipe->allocator);
     key_map_init(&recipe->program_numbers, &recipe->allocator);

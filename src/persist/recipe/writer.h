@@ -15,8 +15,8 @@ struct recipe_item {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     size_t size;
     const void *content;
-    struct byte_array encoded; /* writer_append sets this field and the next two */
-    bool is_repeated;          /* an earlier item has the same kind and key */
+    struct bytes_writer encoded; /* writer_append sets this field and the next two */
+    bool is_repeated;            /* an earlier item has the same kind and key */
     bool is_needed;
 };
 

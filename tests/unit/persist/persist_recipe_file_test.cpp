@@ -55,11 +55,11 @@ protected:
     }
     Bytes record(recipe_record_kind kind, const Key &key, const Bytes &content) const
     {
-        byte_array buffer;
-        byte_array_init(&buffer, &allocator_);
+        bytes_writer buffer;
+        bytes_writer_init(&buffer, &allocator_);
         recipe_record_put(&buffer, kind, key.data(), content.size(), content.data());
         const Bytes bytes(buffer.bytes, buffer.bytes + buffer.size);
-        byte_array_fini(&buffer);
+        bytes_writer_fini(&buffer);
         return bytes;
     }
     static Key key_of(const Bytes &content)

@@ -13,44 +13,44 @@
 
 /* ---- writing ---- */
 
-size_t recipe_begin_field(struct byte_array *content, enum recipe_field tag)
+size_t recipe_begin_field(struct bytes_writer *content, enum recipe_field tag)
 {
-    byte_array_put_u32(content, (uint32_t)tag);
-    byte_array_put_u32(content, 0);
+    bytes_put_u32(content, (uint32_t)tag);
+    bytes_put_u32(content, 0);
     return content->size;
 }
 
-void recipe_end_field(struct byte_array *content, size_t begin)
+void recipe_end_field(struct bytes_writer *content, size_t begin)
 {
     if (!content->failed)
         le_put_u32(content->bytes + begin - sizeof(uint32_t), (uint32_t)(content->size - begin));
 }
 
-void recipe_put_field(struct byte_array *content, enum recipe_field tag, size_t size, const void *value)
+void recipe_put_field(struct bytes_writer *content, enum recipe_field tag, size_t size, const void *value)
 {
     const size_t begin = recipe_begin_field(content, tag);
-    byte_array_put(content, size, value);
+    bytes_put(content, size, value);
     recipe_end_field(content, begin);
 }
 
-void recipe_put_number(struct byte_array *content, enum recipe_field tag, uint32_t value)
+void recipe_put_number(struct bytes_writer *content, enum recipe_field tag, uint32_t value)
 {
     uint8_t bytes[sizeof(value)];
     le_put_u32(bytes, value);
     recipe_put_field(content, tag, sizeof(bytes), bytes);
 }
 
-void recipe_put_text_field(struct byte_array *content, enum recipe_field tag, const char *text)
+void recipe_put_text_field(struct bytes_writer *content, enum recipe_field tag, const char *text)
 {
     if (text != NULL && text[0] != '\0')
         recipe_put_field(content, tag, strlen(text), text);
 }
 
-void recipe_put_text(struct byte_array *content, const char *text)
+void recipe_put_text(struct bytes_writer *content, const char *text)
 {
     const size_t size = strlen(text);
-    byte_array_put_u32(content, (uint32_t)size);
-    byte_array_put(content, size, text);
+    bytes_put_u32(content, (uint32_t)size);
+    bytes_put(content, size, text);
 }
 
 /* ---- reading values ---- */

@@ -6,8 +6,8 @@
 
 #include <ingot/recipe.h>
 
-#include "persist/base/containers/byte_array.h"
 #include "persist/recipe/format/arena.h"
+#include "util/bytes_writer.h"
 
 enum recipe_field {
     FIELD_KIND = 1,
@@ -62,14 +62,14 @@ bool recipe_fields_decode(struct recipe_fields *fields, struct recipe_arena *are
                           const uint8_t *content);
 
 /* Append a field, even if its value is empty. The tag must not be less than the tag of the previous field. */
-void recipe_put_field(struct byte_array *content, enum recipe_field tag, size_t size, const void *value);
-void recipe_put_number(struct byte_array *content, enum recipe_field tag, uint32_t value);
+void recipe_put_field(struct bytes_writer *content, enum recipe_field tag, size_t size, const void *value);
+void recipe_put_number(struct bytes_writer *content, enum recipe_field tag, uint32_t value);
 /* Appends a field with this text, or nothing if the text is NULL or "". */
-void recipe_put_text_field(struct byte_array *content, enum recipe_field tag, const char *text);
+void recipe_put_text_field(struct bytes_writer *content, enum recipe_field tag, const char *text);
 /* Begins a field whose value is appended in parts. The result is passed to recipe_end_field, which sets the size. */
-size_t recipe_begin_field(struct byte_array *content, enum recipe_field tag);
-void recipe_end_field(struct byte_array *content, size_t begin);
+size_t recipe_begin_field(struct bytes_writer *content, enum recipe_field tag);
+void recipe_end_field(struct bytes_writer *content, size_t begin);
 /* Appends a text, preceded by its size (u32), to the value of the current field. */
-void recipe_put_text(struct byte_array *content, const char *text);
+void recipe_put_text(struct bytes_writer *content, const char *text);
 
 #endif

@@ -228,9 +228,9 @@ ingot_status_t recipe_read_id(const struct recipe_scan *scan, uint64_t offset, c
 }
 
 /* Appends the content, compressed if that makes it shorter. Returns its size in the file. */
-static size_t put_content(struct byte_array *buffer, size_t size, const void *content, uint32_t *encoding)
+static size_t put_content(struct bytes_writer *buffer, size_t size, const void *content, uint32_t *encoding)
 {
-    uint8_t *room = byte_array_extend(buffer, size);
+    uint8_t *room = bytes_reserve(buffer, size);
     *encoding = ENCODING_PLAIN;
     if (room == NULL || size == 0)
         return 0;
@@ -244,12 +244,12 @@ static size_t put_content(struct byte_array *buffer, size_t size, const void *co
     return packed;
 }
 
-void recipe_record_put(struct byte_array *buffer, enum recipe_record_kind kind, const uint8_t *key, size_t size,
+void recipe_record_put(struct bytes_writer *buffer, enum recipe_record_kind kind, const uint8_t *key, size_t size,
                        const void *content)
 {
     uint32_t encoding = ENCODING_PLAIN;
     const size_t start = buffer->size;
-    (void)byte_array_extend(buffer, RECIPE_RECORD_SIZE);
+    (void)bytes_reserve(buffer, RECIPE_RECORD_SIZE);
     const size_t stored_size = put_content(buffer, size, content, &encoding);
     if (buffer->failed)
         return;

@@ -7,7 +7,7 @@
 #include <ingot/recipe.h>
 
 #include "persist/base/checksum.h"
-#include "persist/base/containers/byte_array.h"
+#include "util/bytes_writer.h"
 
 #define RECIPE_HEADER_SIZE 32u
 #define RECIPE_RECORD_SIZE 96u /* size of a record's header */
@@ -81,7 +81,7 @@ ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_
 ingot_status_t recipe_read_id(const struct recipe_scan *scan, uint64_t offset, const uint8_t *id_key,
                               const ingot_allocator_t *allocator, uint8_t *program_key);
 /* Appends a record to the buffer. On failure, the buffer's `failed` is set. */
-void recipe_record_put(struct byte_array *buffer, enum recipe_record_kind kind, const uint8_t *key, size_t size,
+void recipe_record_put(struct bytes_writer *buffer, enum recipe_record_kind kind, const uint8_t *key, size_t size,
                        const void *content);
 
 #endif
