@@ -271,7 +271,10 @@ TEST_F(Later, SealsWhatItUploads)
     const server_process::Redis redis;
     const std::string key = path("key");
     ASSERT_EQ(0, run_shell("\"$INGOT\" key create --pair \"" + key + "\"").status);
-    more_ = {{"INGOT_PERSIST_REMOTE", redis.url()}, {"INGOT_PERSIST_TRUST", "require"}, {"INGOT_PERSIST_KEYS", key}};
+    more_ = {{"INGOT_PERSIST_REMOTE", redis.url()},
+             {"INGOT_PERSIST_REMOTE_LEASES", "0"},
+             {"INGOT_PERSIST_TRUST", "require"},
+             {"INGOT_PERSIST_KEYS", key}};
     EXPECT_EQ(42, run("--wait").status);
     EXPECT_EQ("2\n", redis.ask({"DBSIZE"}));
     more_["INGOT_PERSIST_KEYS"] = key + ".pub";
