@@ -48,8 +48,6 @@ ingot_set_error_detail(ingot_status_t status, const char *format, ...);
  * copy of the allocator in the context's info. If its functions are NULL, the C library's allocator is used.
  */
 INGOT_API void *ingot_allocate(const ingot_allocator_t *allocator, size_t size);
-/** Returns memory like ingot_allocate, but does not zero it. Use it for memory that is overwritten immediately. */
-INGOT_API void *ingot_allocate_bytes(const ingot_allocator_t *allocator, size_t size);
 /** Releases memory. @p size must be the allocated size. Does nothing if @p memory is NULL. */
 INGOT_API void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size);
 /**

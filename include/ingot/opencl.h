@@ -22,8 +22,7 @@
 extern "C" {
 #endif
 
-struct _cl_icd_dispatch;  /* cl_icd_dispatch of CL/cl_icd.h */
-struct ingot_backend_ops; /* ingot_backend_ops_t of ingot/backend.h */
+struct _cl_icd_dispatch; /* cl_icd_dispatch of CL/cl_icd.h */
 
 /**
  * Creates a context for @p cl_context, which Ingot retains until the last object of the new context is released.
@@ -57,12 +56,6 @@ INGOT_API ingot_status_t ingot_opencl_context_create_with(ingot_context_t *conte
                                                           cl_context cl_context, uint32_t device_count,
                                                           const cl_device_id *devices,
                                                           const ingot_context_info_t *info);
-
-/**
- * Returns the operations of this backend, for a custom backend that wraps it. ingot_context_get_backend_state with this
- * table returns the state to pass to them, which lives as long as its context. The table never changes.
- */
-INGOT_API const struct ingot_backend_ops *ingot_opencl_get_backend_ops(void);
 
 /**
  * Returns the native program. It is borrowed: valid as long as @p program is held. clRetainProgram keeps it longer.

@@ -444,10 +444,15 @@ INGOT_API ingot_status_t ingot_persist_set_backends(ingot_storage_t storage, con
  * Opens a storage that is one file with one program's blob, for an application with a single program. Another program's
  * blob replaces it. The only other file written is a temporary one with ".new" appended to the name.
  *
- * @param path  The file, which may be missing; its directory must exist.
+ * @param path   The file, which may be missing; its directory must exist.
+ * @param trust  The policy for seals. With INGOT_PERSIST_TRUST_REQUIRE, the file may belong to any user, and others may
+ *               write it. Such a file is read-only: storing or removing its blob returns INGOT_READ_ONLY. NULL:
+ *               INGOT_PERSIST_TRUST_NONE.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_NOT_FOUND (the directory), INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ * @return For @p trust as ingot_persist_set_trust.
  */
-INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path);
+INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path,
+                                                 const ingot_persist_trust_t *trust);
 
 /**
  * Opens a bundle: a read-only storage of many blobs in one file, to ship with an application. See doc/bundle-format.md.
@@ -458,13 +463,17 @@ INGOT_API ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const
  * INGOT_BLOB_TRUNCATED. ingot_persist_for_each, ingot_persist_load_entry and ingot_persist_verify (without repair) also
  * accept a bundle.
  *
+ * @param trust  The policy for seals. With INGOT_PERSIST_TRUST_REQUIRE, the file may belong to any user, and others may
+ *               write it, because every blob is checked. NULL: INGOT_PERSIST_TRUST_NONE.
  * @retval INGOT_NOT_FOUND  No such file.
  * @retval INGOT_UNTRUSTED  The path is a link or not a file, or the file is owned by a user other than this one and
  *                          root, or is writable by others.
  * @retval INGOT_BLOB_TRUNCATED, INGOT_BLOB_CORRUPT, INGOT_BLOB_VERSION
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
+ * @return For @p trust as ingot_persist_set_trust.
  */
-INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path);
+INGOT_API ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path,
+                                                   const ingot_persist_trust_t *trust);
 
 /**
  * Writes the valid entries of a directory store or a bundle to a new bundle, which then replaces any file at @p path.

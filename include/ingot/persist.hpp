@@ -70,9 +70,15 @@ public:
         return open(info);
     }
     /** Opens a file that holds one program. */
-    static storage open_file(const std::string &path) { return create(ingot_persist_open_file, path.c_str()); }
+    static storage open_file(const std::string &path, const ingot_persist_trust_t *trust = nullptr)
+    {
+        return create(ingot_persist_open_file, path.c_str(), trust);
+    }
     /** Opens a read-only file of many programs. */
-    static storage open_bundle(const std::string &path) { return create(ingot_persist_open_bundle, path.c_str()); }
+    static storage open_bundle(const std::string &path, const ingot_persist_trust_t *trust = nullptr)
+    {
+        return create(ingot_persist_open_bundle, path.c_str(), trust);
+    }
 
     /** Keeps what the context learns about included files. @throws error  INGOT_UNTRUSTED, INGOT_UNIMPLEMENTED, ... */
     void remember_headers(const context &in) const { check(ingot_persist_remember_headers(get(), in.get())); }

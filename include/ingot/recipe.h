@@ -97,8 +97,6 @@ typedef enum ingot_recipe_kind {
     INGOT_RECIPE_PROGRAM = 1,
     INGOT_RECIPE_UNRECORDED = 4 /**< Requested, but cannot be built from a recipe; the field reason says why. */
 } ingot_recipe_kind_t;
-/** Returns "program" or "unrecorded"; "unknown kind" for any other value. Never returns NULL. */
-INGOT_API const char *ingot_recipe_kind_name(ingot_recipe_kind_t kind);
 
 /** A recorded program. Its pointers are valid as long as the recipe, and never NULL unless a count beside them is 0. */
 typedef struct ingot_recipe_program {

@@ -133,21 +133,6 @@ INGOT_API ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const 
 INGOT_API ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                                     size_t size, const uint8_t *bytes);
 
-/**
- * Opens a bundle as ingot_persist_open_bundle does, with a policy. If that is INGOT_PERSIST_TRUST_REQUIRE, the file may
- * belong to any user, and others may write it, because every blob is checked.
- *
- * @param trust  NULL: INGOT_PERSIST_TRUST_NONE.
- * Statuses as ingot_persist_open_bundle and ingot_persist_set_trust.
- */
-INGOT_API ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const char *path,
-                                                           const ingot_persist_trust_t *trust);
-/** Opens a single file as ingot_persist_open_file does, with a policy. A file that other users own or may write is
- *  read-only: storing or removing its blob returns INGOT_READ_ONLY. Statuses as ingot_persist_open_file and
- *  ingot_persist_set_trust. */
-INGOT_API ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const char *path,
-                                                         const ingot_persist_trust_t *trust);
-
 /** Public information about a key. */
 typedef struct ingot_persist_key_info {
     size_t struct_size;

@@ -77,7 +77,7 @@ public:
     }
     explicit Storage(const std::string &bundle)
     {
-        require(ingot_persist_open_bundle(&storage_, bundle.c_str()) == INGOT_SUCCESS, "open bundle");
+        require(ingot_persist_open_bundle(&storage_, bundle.c_str(), nullptr) == INGOT_SUCCESS, "open bundle");
     }
     Storage(const Storage &) = delete;
     Storage &operator=(const Storage &) = delete;

@@ -109,7 +109,7 @@ TEST_F(CliBuild, MakesABundle)
     EXPECT_NE(std::string::npos, result.output.find("2 built, 0 present, 2 in the bundle")) << result.output;
     EXPECT_FALSE(fs::exists(bundle.string() + ".build"));
     ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle.c_str(), nullptr));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(numbered_text(2), storage));
     ingot_storage_release(storage);
 }

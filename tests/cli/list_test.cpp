@@ -171,7 +171,7 @@ TEST_F(CliList, TellsTheSourcesName)
     const std::string path = (scratch() / "single").string();
     ingot_storage_t file = nullptr;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, path.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, path.c_str(), nullptr));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(open_store().get(), id.size(), id.data(), &blob));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(file, id.size(), id.data(), blob.size, blob.bytes));
     blob.release(&blob);
@@ -278,7 +278,7 @@ TEST_F(CliList, ExplainsASingleFile)
     store_fixture::write_file(id, alpha_id);
     store_fixture::write_file(other, add_program("alpha", "3.0", program("kernel twice x 2 *\nkernel square x x *\n")));
     ingot_storage_t file = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, path.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, path.c_str(), nullptr));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(file, alpha_id.size(), alpha_id.data(), 4, alpha_id.data()));
     ingot_storage_release(file);
     Result result = run_command({CLI_PROGRAM, "explain", id.string(), path});

@@ -97,7 +97,7 @@ protected:
     Storage open_bundle()
     {
         ingot_storage_t storage = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle_path_.c_str()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle_path_.c_str(), nullptr));
         return Storage(storage);
     }
 
@@ -197,7 +197,7 @@ TEST_F(RefusedKernel, CompilesOnceIfTheCompiledProgramIsRefusedToo)
 TEST_F(RefusedKernel, ReplacesTheBlobOfASingleFile)
 {
     ingot_storage_t file = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str(), nullptr));
     const Storage storage(file);
     fill(storage);
     Picky picky;

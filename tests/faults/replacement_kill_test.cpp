@@ -27,7 +27,7 @@ const Bytes kNew = random_bytes(2, 500);
 ingot_status_t put_in_file(const fs::path &path, const Bytes &blob)
 {
     ingot_storage_t storage = nullptr;
-    ingot_status_t status = ingot_persist_open_file(&storage, path.c_str());
+    ingot_status_t status = ingot_persist_open_file(&storage, path.c_str(), nullptr);
     if (status == INGOT_SUCCESS)
         status = ingot_storage_store(storage, kId.size(), kId.data(), blob.size(), blob.data());
     ingot_storage_release(storage);
@@ -54,11 +54,11 @@ ingot_status_t load_from(ingot_storage_t storage, Bytes *blob)
     return status;
 }
 
-template <ingot_status_t (*Open)(ingot_storage_t *, const char *)>
+template <ingot_status_t (*Open)(ingot_storage_t *, const char *, const ingot_persist_trust_t *)>
 ingot_status_t read_with(const fs::path &path, Bytes *blob)
 {
     ingot_storage_t storage = nullptr;
-    const ingot_status_t status = Open(&storage, path.c_str());
+    const ingot_status_t status = Open(&storage, path.c_str(), nullptr);
     return status == INGOT_SUCCESS ? load_from(storage, blob) : status;
 }
 

@@ -93,8 +93,8 @@ TEST(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)
     info.path = path.c_str();
     info.flags = INGOT_PERSIST_READ_ONLY;
     EXPECT_EQ(INGOT_NOT_FOUND, Store(info).status());
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_file(&storage, path.c_str()));
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&storage, path.c_str()));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_file(&storage, path.c_str(), nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&storage, path.c_str(), nullptr));
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
     EXPECT_FALSE(fs::exists(missing));
 }
@@ -151,7 +151,7 @@ TEST(StoreTrust, ABundleMayBeRootsAndNotAThirdUsers)
     const auto load = [&] {
         ingot_storage_t bundle = nullptr;
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
-        const ingot_status_t opened = ingot_persist_open_bundle(&bundle, path.c_str());
+        const ingot_status_t opened = ingot_persist_open_bundle(&bundle, path.c_str(), nullptr);
         if (opened == INGOT_UNTRUSTED)
             return strstr(ingot_last_error_detail(), "user 1, mode 0644") != nullptr ? 1 : 2;
         if (opened != INGOT_SUCCESS || ingot_storage_load(bundle, kId.size(), kId.data(), &blob) != INGOT_SUCCESS)

@@ -150,7 +150,7 @@ TEST_P(StoreVolume, AFullOneLeavesTheOldBundleAndTheOldFile)
         Store store(volume / "store");
         if (put(store.get(), 1) != INGOT_SUCCESS ||
             ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr) != INGOT_SUCCESS ||
-            ingot_persist_open_file(&file, (volume / "single").c_str()) != INGOT_SUCCESS ||
+            ingot_persist_open_file(&file, (volume / "single").c_str(), nullptr) != INGOT_SUCCESS ||
             put(file, 1) != INGOT_SUCCESS)
             return 1;
         for (unsigned i = 2; i < kIds; ++i)
@@ -166,7 +166,7 @@ TEST_P(StoreVolume, AFullOneLeavesTheOldBundleAndTheOldFile)
         blob.release(&blob);
         ingot_storage_release(file);
         ingot_storage_t opened = nullptr;
-        if (ingot_persist_open_bundle(&opened, bundle.c_str()) != INGOT_SUCCESS ||
+        if (ingot_persist_open_bundle(&opened, bundle.c_str(), nullptr) != INGOT_SUCCESS ||
             ingot_storage_load(opened, id.size(), id.data(), &blob) != INGOT_SUCCESS)
             return 5;
         blob.release(&blob);

@@ -25,7 +25,7 @@ void read(const fuzz::Bytes &bytes)
     ingot_storage_t storage = nullptr;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     fuzz::write_file(path, bytes.data(), bytes.size());
-    if (ingot_persist_open_file(&storage, path.c_str()) != INGOT_SUCCESS)
+    if (ingot_persist_open_file(&storage, path.c_str(), nullptr) != INGOT_SUCCESS)
         abort();
     const ingot_status_t status =
         ingot_storage_load(storage, key.id_size_bytes, bytes.data() + KEY_FILE_HEADER_SIZE, &blob);

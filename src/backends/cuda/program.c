@@ -6,8 +6,6 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/errors.h"
 
-#include <string.h>
-
 #define ROOM_ALIGNMENT 16u
 
 static size_t room_offset(size_t part_count)
@@ -20,10 +18,9 @@ ingot_status_t cuda_program_create(const struct cuda_state *state, size_t device
                                    size_t room, struct cuda_program **out)
 {
     const size_t offset = room_offset(device_count);
-    struct cuda_program *program = ingot_allocate_bytes(&state->allocator, offset + room);
+    struct cuda_program *program = ingot_allocate(&state->allocator, offset + room);
     if (program == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program of %zu devices", device_count);
-    memset(program, 0, offset);
     program->block_size = offset + room;
     program->part_count = device_count;
     for (size_t i = 0; i < device_count; ++i)

@@ -73,11 +73,6 @@ const ingot_backend_ops_t opencl_ops = {
     .takes_source_settings = takes_source_settings,
 };
 
-const ingot_backend_ops_t *ingot_opencl_get_backend_ops(void)
-{
-    return &opencl_ops;
-}
-
 /* True if the platform is PoCL. False if it is not, or if its name cannot be queried. */
 static bool is_of_pocl(const struct opencl_state *state, cl_platform_id platform)
 {

@@ -19,6 +19,11 @@ const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE])
     return text;
 }
 
+const char *plan_kind_name(ingot_recipe_kind_t kind)
+{
+    return kind == INGOT_RECIPE_PROGRAM ? "program" : "unrecorded";
+}
+
 void plan_tell_damage(const ingot_recipe_summary_t *summary, const char *path)
 {
     if (summary->damaged_count != 0 || summary->torn_bytes != 0)

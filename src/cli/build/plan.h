@@ -49,6 +49,8 @@ int plan_open_recipe(ingot_recipe_t *recipe, ingot_recipe_summary_t *summary, co
 /* Finds the only program whose key begins with these hexadecimal digits. If there are none or several, prints a message
  * and returns EXIT_FINDING. */
 int plan_find_program(ingot_recipe_t recipe, const char *digits, ingot_recipe_program_t *program);
+/* Returns "program" or "unrecorded". */
+const char *plan_kind_name(ingot_recipe_kind_t kind);
 /* Writes a key in hexadecimal digits. */
 const char *plan_key_text(const uint8_t *key, char text[PLAN_KEY_TEXT_SIZE]);
 

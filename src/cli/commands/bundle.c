@@ -78,7 +78,7 @@ static int create(void *values)
 /* trust: the policy for the bundle's seals; NULL: none. */
 static int open_bundle(ingot_storage_t *bundle, const char *path, const ingot_persist_trust_t *trust)
 {
-    const ingot_status_t status = ingot_persist_open_trusted_bundle(bundle, path, trust);
+    const ingot_status_t status = ingot_persist_open_bundle(bundle, path, trust);
     if (status == INGOT_SUCCESS)
         return EXIT_DONE;
     (void)store_failed("opening the bundle", status);

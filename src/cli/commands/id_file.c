@@ -63,7 +63,7 @@ int id_file_read(struct entry *entry, const char *path, FILE *file)
 ingot_status_t id_file_load(const char *path, const struct entry *entry, ingot_buffer_t *blob)
 {
     ingot_storage_t file = NULL;
-    ingot_status_t status = ingot_persist_open_file(&file, path);
+    ingot_status_t status = ingot_persist_open_file(&file, path, NULL);
     if (status == INGOT_SUCCESS)
         status = ingot_storage_load(file, entry->facts.id_size, entry->facts.id, blob);
     ingot_storage_release(file);

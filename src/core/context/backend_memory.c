@@ -23,12 +23,6 @@ void *ingot_allocate(const ingot_allocator_t *allocator, size_t size)
     return alloc_zeroed(&usable, size);
 }
 
-void *ingot_allocate_bytes(const ingot_allocator_t *allocator, size_t size)
-{
-    const ingot_allocator_t usable = checked(allocator);
-    return alloc_bytes(&usable, size);
-}
-
 void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size)
 {
     const ingot_allocator_t usable = checked(allocator);

@@ -292,8 +292,7 @@ static ingot_status_t read_index(struct bundle *bundle)
     return status == INGOT_SUCCESS ? bundle_file_take_index(&bundle->file, bundle->index) : status;
 }
 
-ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const char *path,
-                                                 const ingot_persist_trust_t *trust)
+ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path, const ingot_persist_trust_t *trust)
 {
     static const ingot_storage_ops_t ops = {sizeof(ops), load, NULL, NULL, destroy};
     ingot_allocator_t allocator;
@@ -321,9 +320,4 @@ ingot_status_t ingot_persist_open_trusted_bundle(ingot_storage_t *storage, const
     else if (accepts_any_owner)
         trust_must_require_seals(*storage);
     return status;
-}
-
-ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path)
-{
-    return ingot_persist_open_trusted_bundle(storage, path, NULL);
 }

@@ -504,15 +504,6 @@ void recipe_visit_ids(ingot_recipe_t recipe, size_t index, void (*visit)(void *u
         visit(user, id_at(recipe, at - 1)->digest);
 }
 
-const char *ingot_recipe_kind_name(ingot_recipe_kind_t kind)
-{
-    switch (kind) {
-    case INGOT_RECIPE_PROGRAM: return "program";
-    case INGOT_RECIPE_UNRECORDED: return "unrecorded";
-    }
-    return "unknown kind";
-}
-
 const uint8_t *recipe_content(ingot_recipe_t recipe, size_t index, size_t *size)
 {
     *size = node_at(recipe, index)->size;

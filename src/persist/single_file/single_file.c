@@ -218,8 +218,7 @@ static ingot_status_t check_path(const char *path)
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const char *path,
-                                               const ingot_persist_trust_t *trust)
+ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path, const ingot_persist_trust_t *trust)
 {
     static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
     ingot_allocator_t allocator;
@@ -247,9 +246,4 @@ ingot_status_t ingot_persist_open_trusted_file(ingot_storage_t *storage, const c
     else if (accepts_any_owner)
         trust_must_require_seals(*storage);
     return status;
-}
-
-ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path)
-{
-    return ingot_persist_open_trusted_file(storage, path, NULL);
 }

@@ -46,20 +46,6 @@ TEST(OpenclContextCreate, TakesSomeDevicesInAnyOrder)
     EXPECT_EQ(INGOT_SUCCESS, create(native, {platform().devices()[1], platform().devices()[0]}));
 }
 
-TEST(OpenclBackendOps, HaveTheStateOfAContext)
-{
-    const OpenclContext native(one_device());
-    ingot_context_t context = make(native);
-    const ingot_backend_ops_t *ops = ingot_opencl_get_backend_ops();
-    ASSERT_NE(nullptr, ops);
-    EXPECT_STREQ("opencl", ops->name);
-    void *state = ingot_context_get_backend_state(context, ops);
-    ASSERT_NE(nullptr, state);
-    EXPECT_NE(0, ops->accepts(state, INGOT_SOURCE_OPENCL_C));
-    EXPECT_EQ(0, ops->accepts(state, INGOT_SOURCE_CUDA_CPP));
-    ingot_context_release(context);
-}
-
 TEST(OpenclContextCreate, RefusesADeviceTwice)
 {
     const OpenclContext native(platform().devices());

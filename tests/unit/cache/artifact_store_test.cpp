@@ -152,14 +152,14 @@ TEST_F(ArtifactStore, AnyBytesRoundTripThroughABundleAndAFile)
               ingot_persist_write_bundle(cache.storage(), bundle_path.c_str(), nullptr, nullptr, &count));
     EXPECT_EQ(unusual_values().size(), count);
     ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle_path.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, bundle_path.c_str(), nullptr));
     Cache bundle(storage);
     size_t number = 0;
     for (const std::string &value : unusual_values())
         ASSERT_EQ(value, bundle.load(ArtifactKey("unusual " + std::to_string(number++))));
     EXPECT_EQ(INGOT_READ_ONLY, bundle.put(ArtifactKey("new"), "x"));
     const std::string file_path = (scratch_.path() / "one").string();
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, file_path.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, file_path.c_str(), nullptr));
     Cache file(storage);
     expect_round_trips(&file, &file);
 }

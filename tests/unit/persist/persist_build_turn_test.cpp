@@ -538,7 +538,7 @@ TEST_F(BuildTurn, OfAChainThatStoresElsewhereBringsItsBlob)
     const auto open_chain = [&](const Store &store) {
         ingot_storage_t tiers[] = {nullptr, store.get()};
         ingot_storage_t chain = nullptr;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&tiers[0], file.c_str()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&tiers[0], file.c_str(), nullptr));
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
         ingot_storage_release(tiers[0]);
         return chain;

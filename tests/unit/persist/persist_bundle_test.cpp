@@ -104,7 +104,7 @@ TEST_F(PersistBundle, GivesWhatTheStoreHad)
     ASSERT_NO_FATAL_FAILURE(make(100));
     fs::remove_all(root());
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     for (unsigned round = 0; round < 2; ++round)
         for (unsigned i = 0; i < 100; ++i) {
             Bytes blob;
@@ -122,7 +122,7 @@ TEST_F(PersistBundle, AnEmptyOneIsWholeToo)
 {
     ASSERT_NO_FATAL_FAILURE(make(0));
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, numbered_id(0)));
     ingot_storage_release(bundle);
 }
@@ -145,7 +145,7 @@ TEST_F(PersistBundle, ABlobOutlivesItsStorageAndTheFile)
     ASSERT_NO_FATAL_FAILURE(make(3));
     ingot_storage_t bundle = nullptr;
     ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     const Bytes id = numbered_id(1);
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(bundle, id.size(), id.data(), &buffer));
     ingot_storage_release(bundle);
@@ -176,7 +176,7 @@ protected:
         info.store_mode = INGOT_PERSIST_STORE_NOW;
         own_ = std::make_unique<Store>(info);
         ASSERT_EQ(INGOT_SUCCESS, own_->status());
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle_, path().c_str()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle_, path().c_str(), nullptr));
         ingot_storage_t tiers[] = {own_->get(), bundle_};
         if (is_bundle_first)
             std::swap(tiers[0], tiers[1]);
@@ -250,7 +250,7 @@ TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
 {
     ASSERT_NO_FATAL_FAILURE(make(20));
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
     EXPECT_EQ(20u, found.done_count);
@@ -263,7 +263,7 @@ TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
     EXPECT_EQ(8u, written);
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(19))); /* the open bundle is not the one that was just written */
     ingot_storage_release(bundle);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(7)));
     EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, numbered_id(19)));
     ingot_storage_release(bundle);
@@ -284,7 +284,7 @@ TEST_F(PersistBundle, TakesTheNewestOfOneIdInTwoNamespaces)
     EXPECT_EQ(1u, written);
     ingot_storage_t bundle = nullptr;
     Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(1), &blob));
     EXPECT_EQ(bytes_of("new"), blob);
     ingot_storage_release(bundle);
@@ -297,20 +297,20 @@ TEST_F(PersistBundle, RefusesEveryTruncationAndGarbageBehind)
     for (size_t size = 0; size < whole.size(); ++size) {
         write_file(path(), Bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)));
         ingot_storage_t bundle = nullptr;
-        ASSERT_EQ(INGOT_BLOB_TRUNCATED, ingot_persist_open_bundle(&bundle, path().c_str())) << size;
+        ASSERT_EQ(INGOT_BLOB_TRUNCATED, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr)) << size;
     }
     Bytes longer = whole;
     longer.push_back(0);
     write_file(path(), longer);
     ingot_storage_t bundle = nullptr;
-    EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_persist_open_bundle(&bundle, path().c_str()));
+    EXPECT_EQ(INGOT_BLOB_CORRUPT, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
 }
 
 TEST_F(PersistBundle, ThatIsTruncatedWhileItIsOpenEndsNobody)
 {
     ASSERT_NO_FATAL_FAILURE(make(4));
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0)));
     ASSERT_EQ(0, truncate(path().c_str(), 0));
     Bytes blob;
@@ -330,7 +330,7 @@ TEST_F(PersistBundle, IsVerifiedAsItIsNowThoughItsBlobsWereLoadedBefore)
     ASSERT_NO_FATAL_FAILURE(make(4));
     const Bytes whole = read_file(path());
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     for (unsigned i = 0; i < 4; ++i)
         ASSERT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(i)));
     const Bytes blob = numbered_blob(3);
@@ -349,7 +349,7 @@ TEST_F(PersistBundle, IsVerifiedWithTheCountsOfAStore)
 {
     ASSERT_NO_FATAL_FAILURE(make(3));
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     const auto verify = [&](ingot_status_t status) {
         ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
         read_status = status;
@@ -376,7 +376,7 @@ TEST_F(PersistBundle, NeverGivesAWrongByteWhicheverByteIsFlipped)
         fs::remove(path());
         write_file(path(), flipped);
         ingot_storage_t bundle = nullptr;
-        const ingot_status_t opened = ingot_persist_open_bundle(&bundle, path().c_str());
+        const ingot_status_t opened = ingot_persist_open_bundle(&bundle, path().c_str(), nullptr);
         if (opened != INGOT_SUCCESS) {
             EXPECT_TRUE(opened == INGOT_BLOB_CORRUPT || opened == INGOT_BLOB_VERSION) << at;
             continue;
@@ -399,15 +399,15 @@ TEST_F(PersistBundle, RefusesWhatOthersCouldWriteAndWhatIsNoFile)
     ASSERT_NO_FATAL_FAILURE(make(1));
     ingot_storage_t bundle = nullptr;
     ASSERT_EQ(0, chmod(path().c_str(), 0666));
-    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, path().c_str()));
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     ASSERT_EQ(0, chmod(path().c_str(), 0444));
     const fs::path link = path().parent_path() / "link";
     fs::create_symlink(path(), link);
-    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, link.c_str()));
-    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, root().c_str()));
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&bundle, (root() / "missing").c_str()));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_bundle(&bundle, ""));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, link.c_str(), nullptr));
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_open_bundle(&bundle, root().c_str(), nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_bundle(&bundle, (root() / "missing").c_str(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_bundle(&bundle, "", nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     ingot_storage_release(bundle);
 }
 
@@ -427,7 +427,7 @@ TEST_F(PersistBundle, AnotherWriterIsBusyAndALeftoverIsNot)
     close(fd);
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, nullptr));
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0)));
     ingot_storage_release(bundle);
 }
@@ -439,7 +439,7 @@ TEST_F(PersistBundle, ReadsTheGoldenBundle)
     ASSERT_EQ(0, chmod(path().c_str(), 0600));
     ingot_storage_t bundle = nullptr;
     Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, bytes_of("first id"), &blob));
     EXPECT_EQ(bytes_of("first blob"), blob);
     EXPECT_EQ(INGOT_SUCCESS, load(bundle, bytes_of("second id"), &blob));

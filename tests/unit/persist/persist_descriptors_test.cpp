@@ -122,7 +122,7 @@ TEST_P(PersistDescriptors, ABundleHarmsNoFile)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
     }
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str(), nullptr));
     const Successors successors(scratch.path() / "data", stray_close::opened_since(before), kind());
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     EXPECT_EQ(INGOT_IO_ERROR, ingot_storage_load(bundle, kId.size(), kId.data(), &blob));

@@ -261,7 +261,7 @@ TEST_F(PersistHeaders, NeedAPlaceAndAContext)
     Session session;
     Store store(info());
     ingot_storage_t file = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch_.path() / "file").c_str(), nullptr));
     EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_remember_headers(file, session.context.get()));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_remember_headers(nullptr, session.context.get()));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_remember_headers(store.get(), nullptr));

@@ -185,7 +185,7 @@ TEST_F(PersistMaintain, AVisitIsStoppedByAnyStatusAndReturnsIt)
     const std::string path = (root() / "a.bundle").string();
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str(), nullptr));
     const auto visit = [](const ingot_persist_entry_t *, void *user) {
         return ++*static_cast<int *>(user) < 2 ? INGOT_SUCCESS : INGOT_NOT_CACHEABLE;
     };
@@ -205,7 +205,7 @@ TEST_F(PersistMaintain, TakesAnOlderCallersEntry)
     uint64_t written = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, &written));
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str(), nullptr));
     const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
         const auto storage = static_cast<ingot_storage_t>(user);
         ingot_persist_entry_t older = *entry;

@@ -350,7 +350,7 @@ TEST(PersistStoring, EveryStorageTakesAMode)
     Slow slow;
     Recording own;
     ingot_storage_t single = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str(), nullptr));
     ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
     storing.store_mode = INGOT_PERSIST_STORE_NOW;
     for (ingot_storage_t storage : {own.storage, single}) {
@@ -403,7 +403,7 @@ TEST(PersistStoring, EveryStorageHasStatistics)
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
     ingot_storage_t single = nullptr;
     ingot_storage_t chain = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str(), nullptr));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &single));
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_storage_load(chain, id.size(), id.data(), &loaded));
     EXPECT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, id.size(), id.data(), blob.size(), blob.data()));
@@ -423,7 +423,7 @@ TEST(PersistStoring, EveryStorageHasStatistics)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), bundle.c_str(), nullptr, nullptr, nullptr));
     }
     ingot_storage_t shipped = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&shipped, bundle.c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&shipped, bundle.c_str(), nullptr));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(shipped, id.size(), id.data(), &loaded)) << ingot_last_error_detail();
     if (loaded.release != nullptr)
         loaded.release(&loaded);

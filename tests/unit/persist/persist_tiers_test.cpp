@@ -64,7 +64,7 @@ private:
 ingot_storage_t open_file(const fs::path &path)
 {
     ingot_storage_t storage = nullptr;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str(), nullptr));
     return storage;
 }
 
@@ -167,9 +167,9 @@ TEST_F(PersistTiers, AFileIsStoredWithoutWritingToAHardLinkAtItsTemporaryName)
 TEST_F(PersistTiers, AFileNeedsItsDirectoryAndAName)
 {
     ingot_storage_t storage = nullptr;
-    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_file(&storage, (at("missing") / "blob").c_str()));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_file(&storage, (at("").string()).c_str()));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_file(&storage, nullptr));
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_open_file(&storage, (at("missing") / "blob").c_str(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_file(&storage, (at("").string()).c_str(), nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_open_file(&storage, nullptr, nullptr));
 }
 
 TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
@@ -455,7 +455,7 @@ TEST_F(PersistTiers, AChainStoresInTheFirstTierThatCanBeWritten)
     ASSERT_EQ(INGOT_SUCCESS, source.put(kId, kBlob));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(source.get(), at("bundle").c_str(), nullptr, nullptr, nullptr));
     ingot_storage_t opened = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&opened, at("bundle").c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&opened, at("bundle").c_str(), nullptr));
     Held bundle(opened);
     Store second(at("second"));
     Store third(at("third"));

@@ -68,12 +68,13 @@ const std::vector<Kind> &kinds()
              const Held store = filled(folder, id, bytes);
              const std::string path = folder / "bundle";
              EXPECT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
-             return held([&](ingot_storage_t *made) { return ingot_persist_open_bundle(made, path.c_str()); });
+             return held([&](ingot_storage_t *made) { return ingot_persist_open_bundle(made, path.c_str(), nullptr); });
          }},
         {"single file",
          [](const fs::path &folder, Kept &, const Bytes &id, const Bytes &bytes) {
-             Held file =
-                 held([&](ingot_storage_t *made) { return ingot_persist_open_file(made, (folder / "file").c_str()); });
+             Held file = held([&](ingot_storage_t *made) {
+                 return ingot_persist_open_file(made, (folder / "file").c_str(), nullptr);
+             });
              EXPECT_EQ(INGOT_SUCCESS, file.put_sealed(id, bytes));
              return file;
          }},

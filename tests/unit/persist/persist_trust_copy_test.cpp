@@ -87,7 +87,7 @@ TEST(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
     };
     Kept kept;
     ingot_storage_t file = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch.path() / "file").c_str()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (scratch.path() / "file").c_str(), nullptr));
     std::vector<std::pair<std::string, Held>> storages;
     storages.emplace_back("directory", open_directory());
     storages.emplace_back("single file", Held(file));
@@ -162,7 +162,7 @@ TEST(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
     const Trust trust(kRequire, {kSecret});
     const auto put_there = [](const fs::path &path, const Bytes &bytes) {
         ingot_storage_t storage = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str(), nullptr));
         ASSERT_EQ(INGOT_SUCCESS, Held(storage).put_sealed(kId, bytes));
     };
     const auto remove = [](const Held &held) { return ingot_storage_remove(held.get(), kId.size(), kId.data()); };
@@ -175,7 +175,7 @@ TEST(PersistTrustCopy, ASingleFileOfAnotherUserIsOnlyRead)
     const Bytes before = read_file(path);
     ASSERT_EQ(0, chmod(path.c_str(), 0666));
     ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_trusted_file(&storage, path.c_str(), trust.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, path.c_str(), trust.get()));
     const Held held(storage);
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
     EXPECT_EQ(INGOT_READ_ONLY, held.put(kId, kBlob));
@@ -281,7 +281,7 @@ TEST(PersistTrustCopy, AFileOfAnyOwnerIsReadUpToALimit)
     EXPECT_EQ(INGOT_UNTRUSTED, store.load(kId));
     EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "256 MiB")) << ingot_last_error_detail();
     ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_trusted_file(&storage, single.c_str(), trust.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&storage, single.c_str(), trust.get()));
     EXPECT_EQ(INGOT_UNTRUSTED, Held(storage).load(kId)) << ingot_last_error_detail();
 }
 
@@ -308,7 +308,7 @@ TEST(PersistTrustCopy, ABundleOfAnyOwnerIsReadUpToALimit)
     std::ofstream(path, std::ios::binary | std::ios::app)
         .write(reinterpret_cast<const char *>(index.data()), static_cast<std::streamsize>(index.size()));
     ingot_storage_t storage = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_trusted_bundle(&storage, path.c_str(), trust.get()))
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&storage, path.c_str(), trust.get()))
         << ingot_last_error_detail();
     const Held bundle(storage);
     const auto load = [](const ingot_persist_entry_t *entry, void *user) {

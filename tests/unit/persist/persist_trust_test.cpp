@@ -83,13 +83,13 @@ const std::vector<Kind> &kinds()
              const std::string path = folder / "bundle";
              EXPECT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path.c_str(), nullptr, nullptr, nullptr));
              ingot_storage_t bundle = nullptr;
-             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str()));
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str(), nullptr));
              return Held(bundle);
          }},
         {"single file",
          [](const fs::path &folder, const Bytes &id, const Bytes &bytes) {
              ingot_storage_t file = nullptr;
-             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (folder / "file").c_str()));
+             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&file, (folder / "file").c_str(), nullptr));
              EXPECT_EQ(INGOT_SUCCESS,
                        ingot_persist_store_sealed(file, id.size(), id.data(), bytes.size(), bytes.data()));
              return Held(file);
@@ -483,8 +483,8 @@ TEST(PersistTrust, ReadsForeignFilesInWhichEveryBlobMustBeSealed)
     for (const Kind &kind : kinds()) /* also leaves a bundle and a file in the folder */
         (void)kind.make(scratch.path(), kId, sealed(kSigning, kId, kBlob));
     using Open = ingot_status_t (*)(ingot_storage_t *, const char *, const ingot_persist_trust_t *);
-    for (const auto &[open, path] : {std::pair<Open, std::string>{ingot_persist_open_trusted_bundle, bundle_path},
-                                     {ingot_persist_open_trusted_file, file_path}}) {
+    for (const auto &[open, path] :
+         {std::pair<Open, std::string>{ingot_persist_open_bundle, bundle_path}, {ingot_persist_open_file, file_path}}) {
         ASSERT_EQ(0, chmod(path.c_str(), 0666));
         if (geteuid() == 0) {
             ASSERT_EQ(0, chown(path.c_str(), kNobody, kNobody));
@@ -547,8 +547,7 @@ TEST(PersistTrust, EntriesAreVerifiedLoadedAndBundledWithTheirSeals)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(storage.get(), path.c_str(), nullptr, nullptr, &count));
     EXPECT_EQ(1u, count) << "what is refused is left out";
     ingot_storage_t bundle = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS,
-              ingot_persist_open_trusted_bundle(&bundle, path.c_str(), Trust(kRequire, {kSecret}).get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path.c_str(), Trust(kRequire, {kSecret}).get()));
     const Held held(bundle);
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
     seen = {bundle, 0, 0};

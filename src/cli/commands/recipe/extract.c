@@ -123,7 +123,7 @@ static void note_program(const struct folder *folder, const ingot_recipe_program
 {
     char key[PLAN_KEY_TEXT_SIZE];
     note_text(folder, "key", plan_key_text(program->key, key));
-    note_text(folder, "kind", ingot_recipe_kind_name(program->kind));
+    note_text(folder, "kind", plan_kind_name(program->kind));
     note_text(folder, "backend", program->backend);
     note_text(folder, "built for", program->built_for);
     note_text(folder, "compile options", program->compile_options);

@@ -35,7 +35,7 @@ static cJSON *program_to_json(const ingot_recipe_program_t *program)
     char key[PLAN_KEY_TEXT_SIZE];
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "key", plan_key_text(program->key, key));
-    json_add_text(json, "kind", ingot_recipe_kind_name(program->kind));
+    json_add_text(json, "kind", plan_kind_name(program->kind));
     json_add_text(json, "status", ingot_status_name(program->status));
     json_add_text(json, "reason", program->reason);
     json_add_text(json, "name", program->name);
@@ -54,7 +54,7 @@ static void add_row(struct table *table, const ingot_recipe_program_t *program)
     plan_key_text(program->key, key);
     key[PLAN_SHORT_KEY] = '\0';
     table_add(table, key);
-    table_add(table, ingot_recipe_kind_name(program->kind));
+    table_add(table, plan_kind_name(program->kind));
     table_add(table, program->build_time_ns != 0 ? units_duration(program->build_time_ns, text) : NULL);
     table_add(table, units_bytes(text_bytes_of(program), text));
     table_add(table, program->backend);
