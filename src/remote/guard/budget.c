@@ -7,7 +7,7 @@
 
 #define REFILL_NS (UINT64_C(86400) * CLOCK_NS_PER_S)
 #define PART 4u
-#define LEAST_ALLOWANCE_NS (25 * CLOCK_NS_PER_MS) /* a busy processor may prolong a wait by this much */
+#define LEAST_ALLOWANCE_NS (50 * CLOCK_NS_PER_MS) /* so 200 ms are left for waits that a busy processor prolongs */
 
 void budget_init(struct budget *budget, uint64_t whole_ns, uint64_t now_ns)
 {

@@ -1,7 +1,7 @@
 /*
  * budget.h - limits how much time a process may lose to a server that fails.
  *
- * Failed requests use up the budget. A request may take at most a quarter of what is left, so about ten of them can
+ * Failed requests use up the budget. A request may take at most a quarter of what is left, so about nine of them can
  * stall before too little is left for another, and the sum never exceeds the budget. The budget refills within a day,
  * so that a service that runs for months is not cut off from its server permanently. If requests in several threads
  * fail at the same time, their time counts only once.
