@@ -131,6 +131,7 @@ typedef struct ingot_remote_info {
  *                                  key or of a secret key for seals. The detail has the remedy.
  * @retval INGOT_NOT_FOUND          A file that the URL names does not exist.
  * @retval INGOT_IO_ERROR           A file that the URL names cannot be read.
+ * @retval INGOT_UNIMPLEMENTED      libingot-cache, which opens libcurl when it is needed, found none, or an old one.
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info);

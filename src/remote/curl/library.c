@@ -23,9 +23,10 @@ ingot_status_t library_init(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     (void)pthread_once(&once, init);
-    return global_code == CURLE_OK ? INGOT_SUCCESS
-                                   : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "libcurl cannot be used: %s",
-                                                            curl_easy_strerror(global_code));
+    if (global_code == CURLE_OK)
+        return INGOT_SUCCESS;
+    return ingot_set_error_detail(global_code == CURLE_NOT_BUILT_IN ? INGOT_UNIMPLEMENTED : INGOT_OUT_OF_MEMORY,
+                                  "libcurl cannot be used: %s", curl_easy_strerror(global_code));
 }
 
 static long span_ms(uint64_t span_ns)

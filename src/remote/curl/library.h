@@ -10,6 +10,7 @@
 #include "remote/base/request.h"
 
 /* Initializes libcurl once in the process.
+ * @retval INGOT_UNIMPLEMENTED  libcurl is missing or too old, which only a library that opens it itself can find.
  * @retval INGOT_OUT_OF_MEMORY  libcurl cannot be used. */
 ingot_status_t library_init(void);
 
