@@ -89,7 +89,7 @@ result_of() {
     ffmpeg | opencv | openmm | openvino-* | sycl) cat ;;
     digits) grep -oE '[0-9.]+% ' ;; # a simulated device prints no answers
     darktable) sed -E 's/^ *[0-9.,]+ //; /took|benchmark|seconds/d' ;;
-    clblast-* | clfft) sed -E 's/-?[0-9]+(\.[0-9]+)?/N/g' ;;
+    clblast-* | clfft) sed -E 's/-?[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g' ;; # the columns have the width of the figures
     clpeak-*) sed -E 's/-?[0-9]+(\.[0-9]+)?/N/g' ;; # a simulated device may end a launch before it began
     hashcat-crack) grep -E '^(Status|Recovered\.)|:ingot$' ;;
     hashcat-*) grep -E '^(\* Hash-Mode|\* Device #.*: )' | sed -E 's/, [0-9]+ MCU.*//; s#[0-9]+/[0-9]+ MB##' ;;
