@@ -52,6 +52,7 @@
     WITH(CURLcode, curl_easy_getinfo, (CURL * easy, CURLINFO info, ...), ())                                           \
     WITH(CURLMcode, curl_multi_setopt, (CURLM * multi, CURLMoption option, ...), ())
 
+/* Fields end with an underscore, because <curl/curl.h> defines macros with the names of some functions. */
 #define FIELD(type, name, parameters, arguments) type(*name##_) parameters;
 #define SYMBOL(type, name, parameters, arguments) {#name, offsetof(struct functions, name##_)},
 #define FORWARD(type, name, parameters, arguments)                                                                     \
