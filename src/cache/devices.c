@@ -40,7 +40,7 @@ static const struct known_device *find(const struct devices *devices, const char
     return device;
 }
 
-void devices_recall(struct devices *devices, ingot_context_t context, uint32_t index, const char *backend,
+void devices_lookup(struct devices *devices, ingot_context_t context, uint32_t index, const char *backend,
                     uintptr_t handle)
 {
     lock_take();

@@ -20,7 +20,7 @@ void devices_fini(struct devices *devices);
 
 /* Gives a context the identity of its device, if it is known. `backend` is a static text, and `handle` the device in
  * that backend. */
-void devices_recall(struct devices *devices, ingot_context_t context, uint32_t index, const char *backend,
+void devices_lookup(struct devices *devices, ingot_context_t context, uint32_t index, const char *backend,
                     uintptr_t handle);
 /* Remembers the identity that a context has made. */
 void devices_learn(struct devices *devices, ingot_context_t context, uint32_t index, const char *backend,

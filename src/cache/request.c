@@ -67,7 +67,7 @@ static ingot_status_t identify(struct ingot_cache *cache, const_ingot_program_de
     const uint32_t count = ingot_context_get_device_count(context);
     for (uint32_t i = 0; i < count; ++i) {
         if (devices[i] != 0)
-            devices_recall(&cache->devices, context, i, backend, devices[i]);
+            devices_lookup(&cache->devices, context, i, backend, devices[i]);
     }
     const ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, size, id);
     for (uint32_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {

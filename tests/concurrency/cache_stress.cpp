@@ -205,7 +205,7 @@ private:
             if (action < 500)
                 entry = get(key, random, tally, 0);
             else if (action < 800)
-                entry = memory_cache_recall(&memos_[key]);
+                entry = cache_memo_lookup(&memos_[key]);
             else if (action < 940)
                 entry = harness_.find(key, &memos_[key]);
             else

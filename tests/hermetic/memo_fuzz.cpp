@@ -211,7 +211,7 @@ struct Fuzz {
     std::vector<Input> programs;
     std::unique_ptr<Memo> memo = std::make_unique<Memo>();
     size_t differences = 0;
-    size_t recalled = 0;
+    size_t looked_up = 0;
     size_t compared = 0;
 
     void compare(size_t step)
@@ -233,7 +233,7 @@ struct Fuzz {
         auto next = std::make_unique<Memo>();
         if (next->add(memo->bytes()) != INGOT_SUCCESS)
             ++differences;
-        recalled += memo->recalled;
+        looked_up += memo->looked_up;
         memo = std::move(next);
     }
 };
@@ -257,9 +257,9 @@ size_t run(size_t steps, uint64_t seed)
         fuzz.compare(step);
     }
     fuzz.renew();
-    std::printf("%zu steps, seed %llu: %zu comparisons, %zu of them recalled, %zu differences\n", steps,
-                static_cast<unsigned long long>(seed), fuzz.compared, fuzz.recalled, fuzz.differences);
-    if (fuzz.recalled < fuzz.compared / 20) {
+    std::printf("%zu steps, seed %llu: %zu comparisons, %zu of them looked_up, %zu differences\n", steps,
+                static_cast<unsigned long long>(seed), fuzz.compared, fuzz.looked_up, fuzz.differences);
+    if (fuzz.looked_up < fuzz.compared / 20) {
         std::printf("the memo was hardly used, so this tests nothing\n");
         return 1;
     }

@@ -123,7 +123,7 @@ public:
     cache_entry *find(int key, cache_memo *memo = nullptr) const
     {
         const cache_request wanted = request(&key, nullptr, memo);
-        return memory_cache_find(cache_, &wanted);
+        return memory_cache_lookup(cache_, &wanted);
     }
 
     bool contains(int key) const

@@ -43,7 +43,7 @@ struct waiter {
 
 /* A wait for another process, which may consist of several calls. */
 struct known_wait {
-    uint64_t storage; /* its number */
+    uint64_t storage; /* storage_number(): unique in this process */
     uint64_t id_hash;
     uint64_t since_ns;
     uint64_t last_ns; /* 0: unused */
@@ -51,7 +51,7 @@ struct known_wait {
 
 /* An artifact for which waiting is useless. */
 struct known_useless {
-    uint64_t storage; /* its number */
+    uint64_t storage; /* storage_number(): unique in this process */
     uint64_t id_hash;
     uint64_t until_ns; /* 0: unused */
 };

@@ -85,6 +85,7 @@ static int note_of_kind(const ingot_persist_entry_t *facts, void *user)
     return 1;
 }
 
+/* For qsort: the order in which evict_kind removes entries, FIFO and LRU. */
 static int by_creation(const void *a, const void *b)
 {
     const uint64_t x = ((const struct entry *)a)->facts.created_ns;

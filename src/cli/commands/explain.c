@@ -28,7 +28,7 @@
 #include "util/key_bin.h"
 #include "util/little_endian.h"
 
-enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000 };
+enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000, VALUE_INDENT = 11 };
 
 static const double order_weight = 0.01; /* the least weight of a field that differs */
 
@@ -45,7 +45,7 @@ struct comparison {
 struct explaining {
     struct common_options common;
     const char *wanted_name; /* a file or an entry; NULL: the last misses */
-    const char *other_name;  /* a single file or an entry; NULL: the nearest */
+    const char *other_name;  /* a single-program file or an entry; NULL: the nearest stored entry */
     uint64_t last;           /* how many of the last misses to explain; 0: not given */
     bool is_stored;          /* true if what is wanted are entries of the store, which must not be their own nearest */
     bool is_of_file;         /* true if wanted is compared with a single file */
@@ -223,10 +223,11 @@ static const char *name_of_nearest(const struct explaining *explaining, const st
 
 /* ---- output ---- */
 
+/* Prints one side of a difference: the wanted or the stored value. */
 static void print_value(const char *name, const cJSON *value)
 {
     (void)printf("  %s ", name);
-    text_print(cJSON_IsString(value) ? value->valuestring : "(none)", 11);
+    text_print(cJSON_IsString(value) ? value->valuestring : "(none)", VALUE_INDENT);
     (void)putchar('\n');
 }
 

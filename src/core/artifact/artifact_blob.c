@@ -122,7 +122,7 @@ static void release_blob(ingot_buffer_t *buffer)
     *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
 }
 
-/* Notes the kind, which is the first part of an id. Its text in the id has no NUL. */
+/* Copies the kind, the first part of an id, to `user`, which is zeroed: in the id, no NUL ends the text. */
 static void note_kind(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
     char *kind = user;

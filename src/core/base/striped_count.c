@@ -24,6 +24,7 @@ static bool hold_ungathered(struct striped_count *count)
     return false;
 }
 
+/* Gives the count a cell per stripe, so that threads that retain the same object do not share a cache line. */
 static bool add_cells(struct striped_count *count, const ingot_allocator_t *allocator)
 {
     struct striped_cell *none = NULL;

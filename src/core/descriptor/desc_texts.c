@@ -1,5 +1,6 @@
 /*
- * desc_texts.c - replaces the includes of text sources with the files that they lead to; see desc_texts.h.
+ * desc_texts.c - replaces the #include directives of text sources with the contents of the included files; see
+ * desc_texts.h.
  */
 #include "core/descriptor/desc_texts.h"
 
@@ -152,7 +153,7 @@ static ingot_status_t resolve_info(struct hermetic *hermetic, const struct ingot
     ingot_build_request_t request;
 
     const bool has_key = memo != NULL && desc_memo_key(context, info, key);
-    if (has_key && header_memo_recall(memo, key, &hermetic->files))
+    if (has_key && header_memo_lookup(memo, key, &hermetic->files))
         return hermetic->files.failed ? error_out_of_memory() : INGOT_SUCCESS;
     ingot_status_t status = request_of_info(&request, info, arena);
     if (status != INGOT_SUCCESS)

@@ -350,7 +350,7 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
 static bool is_known(const struct ingot_program_desc *desc)
 {
     const struct cache_request request = {desc->key_hash, desc, NULL, NULL, false};
-    return memory_cache_glimpse(desc->context->programs, &request);
+    return memory_cache_contains(desc->context->programs, &request);
 }
 
 /* Takes included files from `includes`, or from the file system if that is NULL. */

@@ -168,8 +168,8 @@ static const char *read_rest(struct scan *scan, bool *is_empty)
     return token.start;
 }
 
-/* Checks the names up to the end of the line, where the scanner stops. Returns the end of the last token, or `from`
- * if there is none. */
+/* Checks whether the names up to the end of the line make the program impossible to cache. The scanner stops there.
+ * Returns the end of the last token, or `from` if there is none. */
 static const char *read_tokens(struct scan *scan, const char *from)
 {
     struct token token;

@@ -176,7 +176,7 @@ static ingot_status_t put_content_digest(struct library_set *set, struct bytes_w
     ingot_status_t status = INGOT_SUCCESS;
     make_key(key, path, &set->arena);
     bytes_writer_init(&digest, set->arena.allocator);
-    if (set->memo == NULL || !header_memo_recall(set->memo, key, &digest) || digest.size != DIGEST_SIZE) {
+    if (set->memo == NULL || !header_memo_lookup(set->memo, key, &digest) || digest.size != DIGEST_SIZE) {
         digest.size = 0;
         status = read_digest(set, path, key, &digest);
     }

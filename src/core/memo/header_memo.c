@@ -92,7 +92,7 @@ static void make_key(uint8_t key[MEMO_KEY_SIZE], const uint8_t digest[DIGEST_SIZ
     memcpy(key, digest, DIGEST_SIZE);
 }
 
-bool header_memo_recall(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], struct bytes_writer *result)
+bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], struct bytes_writer *result)
 {
     uint8_t full_key[MEMO_KEY_SIZE];
     make_key(full_key, key);

@@ -36,7 +36,7 @@ struct known_files *header_memo_files(struct ingot_header_memo *memo);
 
 /* Appends the result that is remembered under the key, if all answers are still the same; otherwise returns false.
  * The key identifies the program and everything else that the result depends on. */
-bool header_memo_recall(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], struct bytes_writer *result);
+bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], struct bytes_writer *result);
 /* Remembers a result, unless one of the witness's answers cannot be confirmed later. */
 void header_memo_learn(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], const struct witness *witness,
                        const struct bytes_writer *result);

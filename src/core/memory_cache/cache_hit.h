@@ -19,10 +19,10 @@ static inline void cache_stamp_use(struct cache_pool *pool, unsigned stripe, str
 }
 
 /*
- * Does what memory_cache_recall describes, in the usual case, without calling other functions. In other cases, returns
- * NULL. If it has already taken a reference by then, it sets *pending, and the caller must call cache_recall_rest.
+ * Does what cache_memo_lookup describes, in the usual case, without calling other functions. In other cases, returns
+ * NULL. If it has already taken a reference by then, it sets *pending, and the caller must call cache_memo_lookup_rest.
  */
-static inline struct cache_entry *cache_recall_fast(struct cache_memo *memo, struct cache_entry **pending)
+static inline struct cache_entry *cache_memo_lookup_fast(struct cache_memo *memo, struct cache_entry **pending)
 {
     /* acquire: pairs with memory_cache_remember, so the entry is seen initialized */
     struct cache_entry *entry = atomic_load_explicit(&memo->entry, memory_order_acquire);
@@ -47,8 +47,8 @@ static inline struct cache_entry *cache_recall_fast(struct cache_memo *memo, str
     return entry;
 }
 
-/* Finishes cache_recall_fast for the entry in *pending. If the entry is the remembered one and its cell is full,
+/* Finishes cache_memo_lookup_fast for the entry in *pending. If the entry is the remembered one and its cell is full,
  * completes the hit. Otherwise drops the reference and returns NULL. */
-struct cache_entry *cache_recall_rest(struct cache_memo *memo, struct cache_entry *entry);
+struct cache_entry *cache_memo_lookup_rest(struct cache_memo *memo, struct cache_entry *entry);
 
 #endif

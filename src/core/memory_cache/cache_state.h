@@ -71,9 +71,9 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
  * (cannot_remake). The caller must not hold the lock. */
 void memory_cache_empty(struct memory_cache *cache);
 /* Returns the request's entry with a reference and counts a hit, or returns NULL. Requires the lock. */
-struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request);
+struct cache_entry *memory_cache_lookup_locked(struct memory_cache *cache, const struct cache_request *request);
 /* Finds an entry by content without the lock, retains it and counts a hit. May miss an entry that is in the cache. */
-struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct cache_request *request);
+struct cache_entry *memory_cache_lookup_unlocked(struct memory_cache *cache, const struct cache_request *request);
 /* Stores an entry in a memo. The caller holds the entry. The memo and the entry must have the same key. */
 void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry);
 

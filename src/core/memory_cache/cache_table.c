@@ -3,7 +3,7 @@
  */
 #include "core/memory_cache/cache_table.h"
 
-enum { FIRST_PLACES = 64, GLANCE_STEPS = 64 };
+enum { FIRST_PLACES = 64, UNLOCKED_STEPS = 64 };
 
 static size_t array_size(size_t count)
 {
@@ -70,15 +70,15 @@ void cache_table_fini(struct cache_table *table)
     atomic_store_explicit(&table->array, NULL, memory_order_relaxed);
 }
 
-struct cache_entry *cache_table_glance(const struct cache_table *table, const struct cache_request *request,
-                                       unsigned stripe)
+struct cache_entry *cache_table_lookup_unlocked(const struct cache_table *table, const struct cache_request *request,
+                                                unsigned stripe)
 {
     /* acquire, for the array and for its places: pairs with the releases in put and cache_table_reserve */
     const struct table_array *array = atomic_load_explicit(&table->array, memory_order_acquire);
     const uint32_t hash = hash_in_place(request->hash.low);
     size_t index = hash & (array->count - 1);
 
-    for (int step = 0; step < GLANCE_STEPS; ++step) {
+    for (int step = 0; step < UNLOCKED_STEPS; ++step) {
         const uint64_t place = atomic_load_explicit(&array->places[index], memory_order_acquire);
         if (place == 0)
             return NULL;
@@ -95,7 +95,7 @@ struct cache_entry *cache_table_glance(const struct cache_table *table, const st
     return NULL;
 }
 
-struct cache_entry *cache_table_find(const struct cache_table *table, const struct cache_request *request)
+struct cache_entry *cache_table_lookup(const struct cache_table *table, const struct cache_request *request)
 {
     const struct table_array *array = current(table);
     const uint32_t hash = hash_in_place(request->hash.low);
@@ -111,7 +111,7 @@ struct cache_entry *cache_table_find(const struct cache_table *table, const stru
 
 static void put(struct table_array *array, size_t index, uint64_t place)
 {
-    /* release: pairs with the acquire in cache_table_glance, which reads the entry's fields */
+    /* release: pairs with the acquire in cache_table_lookup_unlocked, which reads the entry's fields */
     atomic_store_explicit(&array->places[index], place, memory_order_release);
 }
 
@@ -138,7 +138,7 @@ bool cache_table_reserve(struct cache_table *table)
             put_in_first_empty(array, place_at(old, i));
     }
     array->previous = old;
-    /* release: pairs with the acquire in cache_table_glance */
+    /* release: pairs with the acquire in cache_table_lookup_unlocked */
     atomic_store_explicit(&table->array, array, memory_order_release);
     return true;
 }

@@ -31,11 +31,11 @@ void cache_table_fini(struct cache_table *table);
 
 /* Finds an entry without the lock, retains it, and counts a hit for the stripe. Returns NULL if it is not found, and
  * sometimes even if it is in the table. */
-struct cache_entry *cache_table_glance(const struct cache_table *table, const struct cache_request *request,
-                                       unsigned stripe);
+struct cache_entry *cache_table_lookup_unlocked(const struct cache_table *table, const struct cache_request *request,
+                                                unsigned stripe);
 /* This function and all that follow require cache->lock. Returns the entry, without a new reference, or NULL if
  * there is none. */
-struct cache_entry *cache_table_find(const struct cache_table *table, const struct cache_request *request);
+struct cache_entry *cache_table_lookup(const struct cache_table *table, const struct cache_request *request);
 /* Makes room for one more entry. Returns false if out of memory. */
 bool cache_table_reserve(struct cache_table *table);
 void cache_table_insert(struct cache_table *table, struct cache_entry *entry);

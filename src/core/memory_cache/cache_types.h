@@ -63,7 +63,7 @@ struct memory_cache_limits {
 
 struct memory_cache_counts {
     uint64_t hits;
-    uint64_t misses; /* number of makers that were called */
+    uint64_t misses; /* number of calls of a cache_maker (memory_cache.h) */
     uint64_t waits;
     uint64_t evictions[EVICTION_REASONS];
     size_t entries;

@@ -76,11 +76,11 @@ struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value)
 
 /* ---- hits ---- */
 
-struct cache_entry *cache_recall_rest(struct cache_memo *memo, struct cache_entry *entry)
+struct cache_entry *cache_memo_lookup_rest(struct cache_memo *memo, struct cache_entry *entry)
 {
     const unsigned stripe = stripe_number();
 
-    /* relaxed, both: see cache_recall_fast */
+    /* relaxed, both: see cache_memo_lookup_fast */
     if (atomic_load_explicit(entry_serial(entry), memory_order_relaxed) !=
         atomic_load_explicit(&memo->serial, memory_order_relaxed)) {
         entry_undo_hit(entry, stripe);
@@ -91,13 +91,13 @@ struct cache_entry *cache_recall_rest(struct cache_memo *memo, struct cache_entr
     return entry;
 }
 
-struct cache_entry *memory_cache_recall(struct cache_memo *memo)
+struct cache_entry *cache_memo_lookup(struct cache_memo *memo)
 {
     struct cache_entry *pending = NULL;
 
     (void)stripe_number();
-    struct cache_entry *entry = cache_recall_fast(memo, &pending);
-    return pending != NULL ? cache_recall_rest(memo, pending) : entry;
+    struct cache_entry *entry = cache_memo_lookup_fast(memo, &pending);
+    return pending != NULL ? cache_memo_lookup_rest(memo, pending) : entry;
 }
 
 void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, struct cache_entry *entry)
@@ -111,13 +111,13 @@ void memory_cache_remember(struct memory_cache *cache, struct cache_memo *memo, 
     /* Two threads may write at once, and the memo may then contain one thread's serial and the other's entry.
      * doc/threading.md explains why that is harmless. */
     atomic_store_explicit(&memo->serial, serial, memory_order_relaxed);
-    atomic_store_explicit(&memo->entry, entry, memory_order_release); /* pairs with cache_recall_fast */
+    atomic_store_explicit(&memo->entry, entry, memory_order_release); /* pairs with cache_memo_lookup_fast */
 }
 
-struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct cache_request *request)
+struct cache_entry *memory_cache_lookup_unlocked(struct memory_cache *cache, const struct cache_request *request)
 {
     const unsigned stripe = stripe_number();
-    struct cache_entry *entry = cache_table_glance(&cache->table, request, stripe);
+    struct cache_entry *entry = cache_table_lookup_unlocked(&cache->table, request, stripe);
     if (entry != NULL) {
         cache_stamp_use(&cache->pool, stripe, entry_cell(entry, stripe));
         memory_cache_remember(cache, request->memo, entry);
@@ -125,18 +125,18 @@ struct cache_entry *memory_cache_glance(struct memory_cache *cache, const struct
     return entry;
 }
 
-bool memory_cache_glimpse(struct memory_cache *cache, const struct cache_request *request)
+bool memory_cache_contains(struct memory_cache *cache, const struct cache_request *request)
 {
     const unsigned stripe = stripe_number();
-    struct cache_entry *entry = cache_table_glance(&cache->table, request, stripe);
+    struct cache_entry *entry = cache_table_lookup_unlocked(&cache->table, request, stripe);
     if (entry != NULL)
         entry_undo_hit(entry, stripe);
     return entry != NULL;
 }
 
-struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const struct cache_request *request)
+struct cache_entry *memory_cache_lookup_locked(struct memory_cache *cache, const struct cache_request *request)
 {
-    struct cache_entry *entry = cache_table_find(&cache->table, request);
+    struct cache_entry *entry = cache_table_lookup(&cache->table, request);
     if (entry != NULL) {
         const unsigned stripe = stripe_number();
         struct cache_cell *cell = entry_hit_locked(entry, stripe);
@@ -147,14 +147,14 @@ struct cache_entry *memory_cache_find_locked(struct memory_cache *cache, const s
     return entry;
 }
 
-struct cache_entry *memory_cache_find(struct memory_cache *cache, const struct cache_request *request)
+struct cache_entry *memory_cache_lookup(struct memory_cache *cache, const struct cache_request *request)
 {
-    struct cache_entry *entry = request->memo != NULL ? memory_cache_recall(request->memo) : NULL;
+    struct cache_entry *entry = request->memo != NULL ? cache_memo_lookup(request->memo) : NULL;
     if (entry == NULL)
-        entry = memory_cache_glance(cache, request);
+        entry = memory_cache_lookup_unlocked(cache, request);
     if (entry == NULL) {
         os_mutex_lock(&cache->lock);
-        entry = memory_cache_find_locked(cache, request);
+        entry = memory_cache_lookup_locked(cache, request);
         os_mutex_unlock(&cache->lock);
     }
     return entry;
@@ -346,7 +346,7 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
     const bool kept =
-        memory_cache_keep(cache, request, entry, bytes, cache_table_find(&cache->table, request), &victims);
+        memory_cache_keep(cache, request, entry, bytes, cache_table_lookup(&cache->table, request), &victims);
     os_mutex_unlock(&cache->lock);
     victims_release(&victims, cache, true);
     return kept;
@@ -358,7 +358,7 @@ struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct c
 
     victims_init(&victims);
     os_mutex_lock(&cache->lock);
-    struct cache_entry *entry = memory_cache_find_locked(cache, request);
+    struct cache_entry *entry = memory_cache_lookup_locked(cache, request);
     if (entry != NULL) {
         memory_cache_evict(cache, entry, EVICTED_TAKEN, &victims);
         memory_cache_count_victims(cache, &victims);
@@ -431,6 +431,7 @@ static void keep_limits(struct memory_cache *cache, struct cache_victims *victim
     memory_cache_count_victims(cache, victims);
 }
 
+/* Evicts what exceeds `limits`, and keeps them if keeps_limits is true. */
 static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool keeps_limits)
 {
     struct cache_victims victims;
@@ -448,7 +449,7 @@ static void apply_limits(struct memory_cache *cache, const struct memory_cache_l
 
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits)
 {
-    apply_limits(cache, limits, true);
+    apply_limits(cache, limits, /*keeps_limits=*/true);
 }
 
 void memory_cache_set_max_groups(struct memory_cache *cache, size_t max_groups)

@@ -27,15 +27,16 @@ struct cache_entry *cache_entry_create(struct memory_cache *cache, void *value);
 /* ---- requests ---- */
 
 /* Returns the entry that the memo remembers, with a reference. Returns NULL if the entry has left the cache, or if
- * the thread must call memory_cache_find first, which prepares its stripe. This is the fast path: it takes no lock
+ * the thread must call memory_cache_lookup first, which gives it a stripe: the set of counters that a group of threads
+ * uses (stripe.h). This is the fast path: it takes no lock
  * and writes no memory that threads of other stripes write. */
-struct cache_entry *memory_cache_recall(struct cache_memo *memo);
+struct cache_entry *cache_memo_lookup(struct cache_memo *memo);
 /* True if it finds an entry by content. Takes no lock and counts nothing, but may miss an entry that is in the
  * cache. */
-bool memory_cache_glimpse(struct memory_cache *cache, const struct cache_request *request);
+bool memory_cache_contains(struct memory_cache *cache, const struct cache_request *request);
 /* Finds an entry by the memo, then by content. Returns NULL if there is none. Counts a hit, but never a miss. Does not
  * add the entry to the request's group, so another request with this memo would not, either. */
-struct cache_entry *memory_cache_find(struct memory_cache *cache, const struct cache_request *request);
+struct cache_entry *memory_cache_lookup(struct memory_cache *cache, const struct cache_request *request);
 /* Does the same, and adds the entry to the request's group. */
 struct cache_entry *memory_cache_get(struct memory_cache *cache, const struct cache_request *request);
 
@@ -92,6 +93,7 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
 
 /* True if an entry of this size can never be kept, even in an empty cache. */
 bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes);
+/* Sets the limits, and evicts what exceeds them. */
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
 /* Changes only the limit of groups. */
 void memory_cache_set_max_groups(struct memory_cache *cache, size_t max_groups);

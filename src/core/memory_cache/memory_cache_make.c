@@ -85,7 +85,7 @@ static enum boarding board(struct voyage *voyage, struct cache_entry **entry, in
         return BOARDED_REFUSED;
     }
     os_mutex_lock(&cache->lock);
-    *entry = voyage->request->is_transient ? NULL : memory_cache_find_locked(cache, voyage->request);
+    *entry = voyage->request->is_transient ? NULL : memory_cache_lookup_locked(cache, voyage->request);
     voyage->flight = *entry == NULL ? flights_find(&cache->flights, &cache->pool.ops, voyage->request) : NULL;
     if (*entry != NULL) {
         boarding = BOARDED_FOUND;
@@ -147,7 +147,7 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     if (!retry || !flight_hand_over(flight)) {
         /* If another thread has put an entry with this key into the cache meanwhile, that entry stays. */
         if (status == INGOT_SUCCESS && !flight->discard && !voyage->request->is_transient &&
-            cache_table_find(&cache->table, voyage->request) == NULL)
+            cache_table_lookup(&cache->table, voyage->request) == NULL)
             kept = memory_cache_keep(cache, voyage->request, made, bytes, NULL, &victims);
         if (status == INGOT_SUCCESS && flight->passengers != NULL) {
             cache_entry_retain(made);
@@ -208,10 +208,10 @@ static void join(struct memory_cache *cache, const struct cache_request *request
 
 struct cache_entry *memory_cache_get(struct memory_cache *cache, const struct cache_request *request)
 {
-    struct cache_entry *entry = request->memo != NULL ? memory_cache_recall(request->memo) : NULL;
+    struct cache_entry *entry = request->memo != NULL ? cache_memo_lookup(request->memo) : NULL;
     if (entry != NULL)
         return entry; /* it has been in the request's group since it was remembered */
-    entry = memory_cache_find(cache, request);
+    entry = memory_cache_lookup(cache, request);
     if (entry != NULL)
         join(cache, request, entry);
     return entry;
@@ -222,13 +222,13 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
                                         enum cache_outcome *outcome)
 {
     struct voyage voyage = {cache, request, maker, user, NULL};
-    struct cache_entry *got = request->memo != NULL ? memory_cache_recall(request->memo) : NULL;
+    struct cache_entry *got = request->memo != NULL ? cache_memo_lookup(request->memo) : NULL;
     ingot_status_t status = INGOT_SUCCESS;
     enum boarding boarding = BOARDED_FOUND;
     const bool is_remembered = got != NULL; /* it has been in the request's group since it was remembered */
 
     if (got == NULL && !request->is_transient)
-        got = memory_cache_glance(cache, request);
+        got = memory_cache_lookup_unlocked(cache, request);
     if (got == NULL) {
         do {
             boarding = board(&voyage, &got, &status);

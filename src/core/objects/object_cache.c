@@ -338,7 +338,7 @@ static ingot_status_t check_and_find(ingot_object_t *object, ingot_object_cache_
 ingot_status_t ingot_object_cache_get(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
                                       const char *group, const char *name)
 {
-    return check_and_find(object, cache, session, group, name, memory_cache_find);
+    return check_and_find(object, cache, session, group, name, memory_cache_lookup);
 }
 
 ingot_status_t ingot_object_cache_take(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
@@ -393,7 +393,7 @@ ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_ob
         return INGOT_INVALID_ARGUMENTS;
     struct cache_request request = request_for(&place, NULL);
     const uint64_t start = trace_wanted(&cache->trace) ? os_now_ns() : 0;
-    struct cache_entry *entry = memory_cache_find(cache->objects, &request);
+    struct cache_entry *entry = memory_cache_lookup(cache->objects, &request);
     enum cache_outcome outcome = CACHE_HIT;
     ingot_status_t status = INGOT_SUCCESS;
     if (entry == NULL) {

@@ -113,7 +113,7 @@ ingot_status_t ingot_kernel_get(ingot_kernel_t *kernel, const_ingot_program_desc
     struct ingot_kernel *known = atomic_load_explicit(&memo->kernel, memory_order_acquire);
     const bool is_whole = atomic_load_explicit(&memo->serial, memory_order_relaxed) == serial;
     struct cache_entry *pending = NULL;
-    struct cache_entry *hit = cache_recall_fast(&shared->memo, &pending);
+    struct cache_entry *hit = cache_memo_lookup_fast(&shared->memo, &pending);
 
     if (hit != NULL && trace_wanted(&desc->context->trace))
         program_emit(desc, INGOT_EVENT_HIT, INGOT_SUCCESS, 0, 0, "");

@@ -238,7 +238,7 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
                                                                 struct cache_entry *pending)
 {
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
-    if (pending != NULL && cache_recall_rest(&shared->memo, pending) != NULL)
+    if (pending != NULL && cache_memo_lookup_rest(&shared->memo, pending) != NULL)
         return deliver_hit(program, desc, pending);
     struct making making = {desc, builder, user};
     const bool is_transient = keeps_out_of_cache(desc);
@@ -264,7 +264,7 @@ static inline ingot_status_t get_or_create(ingot_program_t *program, const struc
 {
     struct ingot_program_desc *shared = (struct ingot_program_desc *)desc; /* only its memo changes, which is atomic */
     struct cache_entry *pending = NULL;
-    struct cache_entry *entry = cache_recall_fast(&shared->memo, &pending);
+    struct cache_entry *entry = cache_memo_lookup_fast(&shared->memo, &pending);
 
     return entry != NULL ? deliver_hit(program, desc, entry) : request_program(program, desc, builder, user, pending);
 }
@@ -287,7 +287,7 @@ static ingot_status_t find_in_memory(ingot_program_t *program, const struct ingo
     const bool is_transient = keeps_out_of_cache(desc);
     const struct cache_request request = {desc->key_hash, desc, is_transient ? NULL : &shared->memo, group_of(desc),
                                           is_transient};
-    struct cache_entry *entry = is_transient ? memory_cache_find(desc->context->programs, &request)
+    struct cache_entry *entry = is_transient ? memory_cache_lookup(desc->context->programs, &request)
                                              : memory_cache_get(desc->context->programs, &request);
     if (entry == NULL)
         return error_set(INGOT_NOT_FOUND, "the program is not in memory");

@@ -22,8 +22,8 @@ struct program_parts {
 ingot_status_t program_create(struct ingot_program **program, const struct ingot_program_desc *desc,
                               const struct program_parts *parts);
 
-/* Does the rest of ingot_program_get after cache_recall_fast has returned NULL. `pending` is the entry that
- * cache_recall_fast has set, or NULL. */
+/* Does the rest of ingot_program_get after cache_memo_lookup_fast has returned NULL. `pending` is the entry that
+ * cache_memo_lookup_fast has set, or NULL. */
 ingot_status_t program_request(struct ingot_program **program, const struct ingot_program_desc *desc,
                                struct cache_entry *pending);
 

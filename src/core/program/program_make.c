@@ -32,7 +32,7 @@ struct workshop {
     size_t device_bytes;
     uint64_t build_ns; /* total duration of the compilations here */
     struct hermetic_request hermetic;
-    const char *change; /* what the compiler read and is not what the id covers, or NULL */
+    const char *change; /* says which file or variable of the compiler has changed since the id was made; NULL: none */
     struct arena arena;
     _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* memory for the arena */
 };

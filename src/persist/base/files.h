@@ -84,8 +84,8 @@ int files_open_place(int at, const char *path);
 int files_open_handle(int at, const char *path); /* does the same for any object */
 int files_open_read(int at, const char *path);
 /* Makes a network file system ask its server whether a directory has changed. Otherwise, such a file system looks names
- * up in a cache, and may not see for a minute what another machine did. Failures do not matter: on older kernels, the
- * cache is used. */
+ * up in a cache, and may not see for a minute what another machine did. Ignores
+ * failures: an older kernel cannot do this, and keeps using its cache. */
 void files_refresh(int at, const char *path);
 int files_open_update(int at, const char *path); /* for reading and writing; creates the file if it is missing */
 int files_open_read_write(int at, const char *path);

@@ -355,7 +355,7 @@ static void count_first(struct publication *publication)
     (void)evictor_work(publication->directory, 0, &is_done);
 }
 
-/* Evicts from a small store. Makes the thread of a larger one evict, and waits for a moment. */
+/* Evicts from a small store. For a larger one, wakes the evictor's thread, and waits for a moment. */
 static ingot_status_t make_room(struct publication *publication, const struct account_total *total)
 {
     struct directory *directory = publication->directory;

@@ -2,7 +2,7 @@
  * sign.c - seals recipe files; see ingot/recipe.h.
  *
  * The file is not locked while a seal is made, because that could take long. If another process appends meanwhile, the
- * seal does not cover all records, and the next attempt makes another one.
+ * seal does not cover all records, so seal_file makes another one.
  */
 #include <ingot/backend.h>
 #include <string.h>

@@ -375,8 +375,8 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage)
     return storage;
 }
 
-/* Turns hits whose seal was refused into misses. A directory store's own counters count such a load as a hit, because
- * the seal is checked only afterwards. */
+/* Counts loads whose seal was refused as misses, failures and untrusted. A directory store's own counters count them as
+ * hits, because the seal is checked only afterwards. */
 static void move_distrusted(ingot_persist_stats_t *stats)
 {
     stats->hits -= stats->distrusted;

@@ -80,7 +80,9 @@ ingot_status_t store_queue_init(ingot_storage_t storage)
     return status;
 }
 
-static void forget(void *user)
+/* Called in a forked child when it first takes the lock: sets the parent's items aside, because the child has neither
+ * the thread nor the driver's state. */
+static void forget_parents_items(void *user)
 {
     struct store_queue *queue = user;
     memcpy(queue->inherited, queue->lists, sizeof(queue->inherited));
@@ -95,12 +97,12 @@ static void forget(void *user)
 
 void store_queue_lock(struct store_queue *queue)
 {
-    process_lock_take(&queue->lock, forget, queue);
+    process_lock_take(&queue->lock, forget_parents_items, queue);
 }
 
 bool store_queue_try_lock(struct store_queue *queue)
 {
-    return process_lock_try(&queue->lock, forget, queue);
+    return process_lock_try(&queue->lock, forget_parents_items, queue);
 }
 
 void store_queue_unlock(struct store_queue *queue)

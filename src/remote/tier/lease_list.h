@@ -1,7 +1,7 @@
 /*
- * lease_list.h - the leases that a tier holds; leases.h has what is done with them.
+ * lease_list.h - the list of the leases that a tier holds; leases.h declares the operations.
  *
- * Lock: that of the upload queue, because a lease ends when its upload has ended.
+ * The upload queue's lock guards it, because a lease ends when its upload has ended.
  */
 #ifndef INGOT_REMOTE_TIER_LEASE_LIST_H
 #define INGOT_REMOTE_TIER_LEASE_LIST_H

@@ -38,7 +38,7 @@ public:
     Memo &operator=(const Memo &) = delete;
     ~Memo() { header_memo_release(memo_); }
 
-    std::atomic<size_t> recalled{0};
+    std::atomic<size_t> looked_up{0};
 
     std::string bytes(const uint8_t *library = kLibrary)
     {
@@ -61,8 +61,8 @@ public:
         struct hermetic hermetic;
         Result result = {};
         hermetic_init(&hermetic, &allocator_);
-        if (header_memo_recall(memo_, key_bytes, &hermetic.files)) {
-            ++recalled;
+        if (header_memo_lookup(memo_, key_bytes, &hermetic.files)) {
+            ++looked_up;
         } else {
             result = resolve_anew(input, &hermetic);
             if (result.reason.empty())

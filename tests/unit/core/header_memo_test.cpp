@@ -48,13 +48,13 @@ protected:
         let_clock_advance();
         const Result before = memo_.resolve(input);
         EXPECT_EQ(before.files, resolve_with(nullptr, input).files);
-        const size_t recalled = memo_.recalled;
+        const size_t looked_up = memo_.looked_up;
         EXPECT_EQ(before.files, memo_.resolve(input).files);
-        EXPECT_EQ(recalled + 1, memo_.recalled) << "the memo was not used, so this tests nothing";
+        EXPECT_EQ(looked_up + 1, memo_.looked_up) << "the memo was not used, so this tests nothing";
         Memo next;
         ASSERT_EQ(INGOT_SUCCESS, next.add(memo_.bytes()));
         EXPECT_EQ(before.files, next.resolve(input).files);
-        EXPECT_EQ(1u, next.recalled);
+        EXPECT_EQ(1u, next.looked_up);
         action();
         const Result after = memo_.resolve(input);
         const Result plain = resolve_with(nullptr, input, false);
@@ -413,10 +413,10 @@ TEST_F(HeaderMemo, DoesNotRelyOnAFileThatJustChanged)
     write("inc/x.h", kOne);
     const std::string first = careful.resolve(input).files;
     EXPECT_EQ(first, careful.resolve(input).files);
-    EXPECT_EQ(0u, careful.recalled);
+    EXPECT_EQ(0u, careful.looked_up);
     write("inc/x.h", kTwo); /* perhaps in the same tick of the clock */
     EXPECT_NE(first, careful.resolve(input).files);
-    EXPECT_EQ(0u, careful.recalled);
+    EXPECT_EQ(0u, careful.looked_up);
 }
 
 TEST_F(HeaderMemo, DoesNotRelyOnFileSystemsThatDoNotTellChanges)
@@ -424,7 +424,7 @@ TEST_F(HeaderMemo, DoesNotRelyOnFileSystemsThatDoNotTellChanges)
     const Input input = input_of("#include \"/proc/sys/kernel/ostype\"\n");
     const std::string first = memo_.resolve(input).files;
     EXPECT_EQ(first, memo_.resolve(input).files);
-    EXPECT_EQ(0u, memo_.recalled);
+    EXPECT_EQ(0u, memo_.looked_up);
 }
 
 TEST_F(HeaderMemo, DoesNotRelyOnATmpfsWhichMissesWritesThroughAMapping)
@@ -453,7 +453,7 @@ TEST_F(HeaderMemo, KeepsNothingOfASourceThatHasNoId)
     const Input input = input_of("const char *t = __TIME__;\n");
     EXPECT_NE("", memo_.resolve(input).reason);
     EXPECT_NE("", memo_.resolve(input).reason);
-    EXPECT_EQ(0u, memo_.recalled);
+    EXPECT_EQ(0u, memo_.looked_up);
 }
 
 /* ---- sharing a memo ---- */
@@ -474,7 +474,7 @@ TEST_F(HeaderMemo, SharesFilesBetweenPrograms)
         EXPECT_EQ(resolve_with(nullptr, input).files, with.files);
         EXPECT_EQ("", with.reason);
     }
-    EXPECT_EQ(0u, memo_.recalled);
+    EXPECT_EQ(0u, memo_.looked_up);
 }
 
 TEST_F(HeaderMemo, IsUsedByThreadsAtOnce)
@@ -506,7 +506,7 @@ TEST_F(HeaderMemo, IsUsedByThreadsAtOnce)
         });
     for (std::thread &thread : threads)
         thread.join();
-    EXPECT_LT(0u, memo_.recalled);
+    EXPECT_LT(0u, memo_.looked_up);
 }
 
 TEST_F(HeaderMemo, GivesAUserNoFileThatOnlyAnotherCouldRead)
@@ -551,10 +551,10 @@ TEST_F(HeaderMemo, DropsTheLongestUnused)
         (void)memo_.resolve(inputs[i]);
         (void)memo_.resolve(inputs[0]); /* stays in use */
     }
-    const size_t recalled = memo_.recalled;
-    EXPECT_LT(30u, recalled);
+    const size_t looked_up = memo_.looked_up;
+    EXPECT_LT(30u, looked_up);
     (void)memo_.resolve(inputs[1]);
-    EXPECT_EQ(recalled, memo_.recalled) << "the memo grows without limit";
+    EXPECT_EQ(looked_up, memo_.looked_up) << "the memo grows without limit";
 }
 
 /* ---- the memo of a context ---- */

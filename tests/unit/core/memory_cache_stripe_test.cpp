@@ -63,9 +63,9 @@ void expect_exact_counts(Harness *harness, Worker *first, Worker *second)
     const size_t before = harness->destroyed();
     first->run([&] { held[0] = harness->find(1, &memo); });
     second->run([&] { held[1] = harness->find(1, &memo); });
-    first->run([&] { held[2] = memory_cache_recall(&memo); });
+    first->run([&] { held[2] = cache_memo_lookup(&memo); });
     memory_cache_clear(harness->get(), nullptr, EVICTED_CLEAR);
-    EXPECT_EQ(nullptr, memory_cache_recall(&memo));
+    EXPECT_EQ(nullptr, cache_memo_lookup(&memo));
     for (cache_entry *entry : held) {
         ASSERT_NE(nullptr, entry);
         EXPECT_EQ(before, harness->destroyed());
@@ -139,7 +139,7 @@ TEST(MemoryCacheStripe, CountsExactlyWhileEntriesComeAndGo)
         users.emplace_back([&] {
             cache_entry_release(harness.find(-1)); /* the first hit in a stripe adds the stripe's cells */
             while (!stop) {
-                cache_entry *entry = memory_cache_recall(&memo);
+                cache_entry *entry = cache_memo_lookup(&memo);
                 if (entry == nullptr)
                     continue;
                 EXPECT_EQ(kAlive, Harness::value_of(entry)->state.load());
@@ -172,12 +172,12 @@ TEST(MemoryCacheStripe, CountsInAChildProcess)
     std::atomic<bool> stop{false};
 
     harness.touch(1, nullptr, 0, &memo);
-    cache_entry *held = memory_cache_recall(&memo);
+    cache_entry *held = cache_memo_lookup(&memo);
     ASSERT_NE(nullptr, held);
     std::thread user([&] { /* this thread spends most of its time in a hit */
                            cache_entry_release(harness.find(1));
                            for (ready = true; !stop;) {
-                               cache_entry *entry = memory_cache_recall(&memo);
+                               cache_entry *entry = cache_memo_lookup(&memo);
                                ASSERT_NE(nullptr, entry);
                                cache_entry_release(entry);
                            }
@@ -187,7 +187,7 @@ TEST(MemoryCacheStripe, CountsInAChildProcess)
     for (int i = 0; i < 100; ++i) {
         const pid_t child = fork();
         if (child == 0) {
-            cache_entry *entry = memory_cache_recall(&memo);
+            cache_entry *entry = cache_memo_lookup(&memo);
             EXPECT_NE(nullptr, entry);
             cache_entry_release(entry);
             memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);

@@ -79,9 +79,9 @@ TEST(MemoryCache, RemembersInAMemo)
 {
     Harness harness;
     cache_memo memo{};
-    EXPECT_EQ(nullptr, memory_cache_recall(&memo));
+    EXPECT_EQ(nullptr, cache_memo_lookup(&memo));
     harness.touch(1, nullptr, 0, &memo);
-    cache_entry *entry = memory_cache_recall(&memo);
+    cache_entry *entry = cache_memo_lookup(&memo);
     harness.check(entry, 1);
     cache_entry_release(entry);
 
@@ -89,7 +89,7 @@ TEST(MemoryCache, RemembersInAMemo)
     entry = harness.find(1, &other);
     harness.check(entry, 1);
     cache_entry_release(entry);
-    entry = memory_cache_recall(&other);
+    entry = cache_memo_lookup(&other);
     harness.check(entry, 1);
     cache_entry_release(entry);
     EXPECT_EQ(3u, harness.counts().hits);
@@ -102,30 +102,30 @@ TEST(MemoryCache, CountsMoreHitsOfAnEntryThanItsCellHolds)
     harness.touch(1, nullptr, 0, &memo);
     constexpr uint64_t kHits = 5 * 8192 + 3; /* the cell is emptied after each 8,192 */
     for (uint64_t i = 0; i < kHits; ++i)
-        cache_entry_release(memory_cache_recall(&memo));
+        cache_entry_release(cache_memo_lookup(&memo));
     EXPECT_EQ(kHits, harness.counts().hits);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
     EXPECT_EQ(kHits, harness.counts().hits) << "those of what is gone count on";
 }
 
-TEST(MemoryCache, DoesNotRecallWhatWasEvictedNorWhatTookItsPlace)
+TEST(MemoryCache, DoesNotReturnWhatWasEvictedNorWhatTookItsPlace)
 {
     Harness harness({1, 0, 0});
     cache_memo memo{};
     harness.touch(1, nullptr, 0, &memo);
     memory_cache_clear(harness.get(), nullptr, EVICTED_CLEAR);
-    EXPECT_EQ(nullptr, memory_cache_recall(&memo));
+    EXPECT_EQ(nullptr, cache_memo_lookup(&memo));
     for (int key = 2; key < 100; ++key) { /* entries are recycled, so a new one gets the place of key 1 */
         harness.touch(key);
-        EXPECT_EQ(nullptr, memory_cache_recall(&memo));
+        EXPECT_EQ(nullptr, cache_memo_lookup(&memo));
     }
     EXPECT_FALSE(harness.touch(1, nullptr, 0, &memo)); /* makes key 1 again, in another place, and updates the memo */
-    cache_entry *entry = memory_cache_recall(&memo);
+    cache_entry *entry = cache_memo_lookup(&memo);
     harness.check(entry, 1);
     cache_entry_release(entry);
 }
 
-TEST(MemoryCache, DoesNotRecallByAMemoOfMixedHalves)
+TEST(MemoryCache, DoesNotLookUpByAMemoOfMixedHalves)
 {
     Harness harness;
     cache_memo first{}, second{};
@@ -134,7 +134,7 @@ TEST(MemoryCache, DoesNotRecallByAMemoOfMixedHalves)
     cache_memo mixed{};
     mixed.entry = first.entry.load();
     mixed.serial = second.serial.load();
-    EXPECT_EQ(nullptr, memory_cache_recall(&mixed));
+    EXPECT_EQ(nullptr, cache_memo_lookup(&mixed));
 }
 
 TEST(MemoryCache, KeepsAnEntryAliveForItsHolders)
@@ -189,10 +189,10 @@ TEST(MemoryCache, DoesNotKeepAnEntryThatIsKeptAlready)
     ASSERT_EQ(INGOT_SUCCESS, harness.get_or_make(2, hand_on, &again, nullptr, nullptr, &memo));
     EXPECT_EQ(entry, again);
     cache_entry_release(again);
-    EXPECT_EQ(nullptr, memory_cache_recall(&memo));
+    EXPECT_EQ(nullptr, cache_memo_lookup(&memo));
     ASSERT_EQ(INGOT_SUCCESS, other.get_or_make(1, hand_on, &again, nullptr, nullptr, &memo));
     cache_entry_release(again);
-    EXPECT_EQ(nullptr, memory_cache_recall(&memo));
+    EXPECT_EQ(nullptr, cache_memo_lookup(&memo));
     EXPECT_EQ(1u, harness.counts().entries);
     EXPECT_EQ(0u, other.counts().entries);
     cache_entry_release(entry);
@@ -257,7 +257,7 @@ TEST(MemoryCacheLimits, OrderHoldsOverManyHitsBetweenInsertions)
     cache_memo memos[3] = {};
     for (int key = 0; key < 3; ++key)
         harness.touch(key, nullptr, 0, &memos[key]);
-    const auto hit = [&](int key) { cache_entry_release(memory_cache_recall(&memos[key])); };
+    const auto hit = [&](int key) { cache_entry_release(cache_memo_lookup(&memos[key])); };
     hit(2);
     hit(0);
     for (int i = 0; i < 1500000; ++i) /* more hits than the cache can number between two insertions */
@@ -265,7 +265,7 @@ TEST(MemoryCacheLimits, OrderHoldsOverManyHitsBetweenInsertions)
     hit(2);
     hit(0);
     harness.set_limits(2);
-    EXPECT_EQ(nullptr, memory_cache_recall(&memos[1]));
+    EXPECT_EQ(nullptr, cache_memo_lookup(&memos[1]));
     hit(2);
     harness.touch(3); /* later than all hits so far, so 0 is evicted */
     harness.set_limits(1);

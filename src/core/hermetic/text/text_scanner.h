@@ -71,8 +71,8 @@ size_t text_raw_offset(const struct clean_text *clean, size_t offset);
 void scanner_init(struct scanner *scanner, const struct clean_text *text, const char *from, bool cplusplus);
 /* Reads the next token. Its kind is TOKEN_END at the end of the text and after a problem. */
 void scanner_next(struct scanner *scanner, struct token *token);
-/* Skips whole lines without directives, comments, literals, names that begin with "__" or "_P", and the name "_".
- * Called only at the beginning of a line. */
+/* Skips lines, up to the first that contains a directive, a comment, a literal, a name that begins with "__" or "_P",
+ * or the name "_". Called only at the beginning of a line. */
 void scanner_skip_plain_lines(struct scanner *scanner);
 /* Skips white space and comments on the line. True if there were any. */
 bool scanner_skip_space(struct scanner *scanner);

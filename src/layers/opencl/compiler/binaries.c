@@ -48,7 +48,8 @@ static size_t total_of(const struct binaries *binaries)
     return total;
 }
 
-static void store(const_ingot_program_desc_t desc, const struct binaries *binaries)
+/* Stores the whole binaries, because the program's blob has only what a load needs. */
+static void store_binaries(const_ingot_program_desc_t desc, const struct binaries *binaries)
 {
     ingot_artifact_info_t info = INGOT_ARTIFACT_INFO_INIT;
     ingot_artifact_part_t *parts = calloc(binaries->count, sizeof(*parts));
@@ -89,7 +90,7 @@ struct binaries *binaries_read(const_ingot_program_desc_t desc, cl_program nativ
     if (binaries != NULL &&
         layer_target.clGetProgramInfo(native, CL_PROGRAM_BINARY_SIZES, size, binaries->sizes, NULL) == CL_SUCCESS &&
         read_bytes(native, binaries)) {
-        store(desc, binaries);
+        store_binaries(desc, binaries);
         return binaries;
     }
     binaries_destroy(binaries);

@@ -51,7 +51,7 @@ static bool read_entry(struct refusal *refusal, const ingot_buffer_t *value)
     return refusal->error != CL_SUCCESS && refusal->log != NULL;
 }
 
-static bool recall(struct refusal *refusal, const_ingot_program_desc_t desc)
+static bool lookup_refusal(struct refusal *refusal, const_ingot_program_desc_t desc)
 {
     ingot_buffer_t value = INGOT_BUFFER_INIT;
     if (side_entry_load(settings_local_store(), KIND, desc, &value) != INGOT_SUCCESS)
@@ -162,7 +162,7 @@ static cl_int CL_API_CALL build(cl_program native, cl_uint device_count, const c
     }
     if (refusal != NULL && refusal->log != NULL)
         return refusal->error; /* Ingot tries the program's own text after that without includes */
-    if (refusal != NULL && refusal->native == NULL && recall(refusal, current.desc)) {
+    if (refusal != NULL && refusal->native == NULL && lookup_refusal(refusal, current.desc)) {
         statistics_add(STATISTIC_HITS, 1);
         return refusal->error;
     }

@@ -20,8 +20,8 @@ struct refusal {
 /* Returns the table for Ingot's contexts. */
 const cl_icd_dispatch *compiler_table(void);
 
-/* Between the two calls, *refusal gets what the compiler refuses in this thread, if Ingot builds `desc` in it. If the
- * store remembers the refusal, the compiler is not called. `refusal` may be NULL. */
+/* If this thread builds `desc` between the two calls, and the compiler refuses it, *refusal receives the refused
+ * program. If the store remembers the refusal, the compiler is not called. `refusal` may be NULL. */
 void compiler_begin(struct refusal *refusal, const_ingot_program_desc_t desc);
 void compiler_end(void);
 

@@ -40,7 +40,7 @@ void account_subtract(struct account *account, uint64_t bytes);
 
 /* Reads size.txt without a lock. Returns false if it has no number of bytes. */
 bool account_peek(const struct directory *directory, const char *name_space, struct account_total *total);
-/* Sets the total to the result of a count under the lock. */
+/* Writes the total to size.txt. The account must be locked. */
 ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count);
 /* Corrects size.txt after a count without the lock. `before` is the result of account_peek before the count. Keeps a
  * total that only differs because of what other threads and processes stored or removed during the count. If in doubt,

@@ -1,5 +1,7 @@
 /*
  * bucket.h - finds the entry of an id in its bucket, and removes entries.
+ *
+ * A bucket is the directory of all entries whose ids have the same hash.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_BUCKET_H

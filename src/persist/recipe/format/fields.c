@@ -73,7 +73,7 @@ static bool take_u32(struct recipe_value *value, uint32_t *number)
     return bytes != NULL;
 }
 
-/* Copies a text, which must not contain a NUL. */
+/* Copies a text into the arena. Returns NULL if it contains a NUL, or if memory runs out. */
 static const char *copy_text(struct recipe_arena *arena, size_t size, const uint8_t *bytes)
 {
     return size == 0 ? "" : memchr(bytes, '\0', size) == NULL ? recipe_arena_copy(arena, size, bytes) : NULL;

@@ -79,7 +79,7 @@ struct ingot_storage {
     bool is_read_only;               /* true: no blob is stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
     void *on_event_user;
-    _Atomic uint64_t settings[STORAGE_SETTING_COUNT]; /* relaxed, as is the next field: no other data depends on it */
+    _Atomic uint64_t settings[STORAGE_SETTING_COUNT]; /* relaxed: no other data depends on them */
     atomic_size_t references;                         /* dropped with acq_rel: the last release sees all earlier work */
     atomic_bool is_off;                               /* relaxed: a few requests may see the old value */
     atomic_bool is_written_through;                   /* as a tier, stores all that its chain stores; relaxed, too */

@@ -56,14 +56,14 @@ struct build_turn {
     bool is_taken;
     bool is_over;           /* waiting is over */
     bool is_artifact;       /* the turn does not belong to a thread */
-    bool is_busy;           /* the caller of an artifact's turn does not want to wait longer */
+    bool is_busy;           /* the wait for an artifact has reached busy_ns */
     bool is_pointless;      /* another process has found that waiting is useless */
     bool is_late;           /* the wait took too long, and this has not been reported yet */
     uint64_t waiting_ns;    /* when waiting began; 0: it has not begun */
     uint64_t until_ns;      /* the limit of the wait, see may_wait */
     uint64_t last_until_ns; /* the limit of a wait for a holder that works */
     uint64_t since_ns;      /* for an artifact: when waiting began, if it has begun */
-    uint64_t busy_ns;       /* when the caller of an artifact's turn does not want to wait longer */
+    uint64_t busy_ns;       /* for an artifact: how long its caller wants to wait */
     uint64_t taken_ns;
     size_t id_size; /* size of `id`, which is the caller's memory */
     const uint8_t *id;

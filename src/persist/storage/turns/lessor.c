@@ -33,19 +33,19 @@ static bool gets_stores(ingot_storage_t storage, const struct storage_around *ar
            storage_is_writable(storage, around);
 }
 
-static ingot_storage_t find(ingot_storage_t storage, const struct storage_around *around);
+static ingot_storage_t find_lessor(ingot_storage_t storage, const struct storage_around *around);
 
-/* Looks in the tiers from number `index` on. A recursion instead of a loop, because each tier is in front of the next.
- */
-static ingot_storage_t find_in_tiers(ingot_storage_t chain, size_t index, const struct storage_around *around)
+/* Finds the first tier, from `index` on, that gives leases and accepts stores under the policies of the tiers in front
+ * of it. A recursion instead of a loop, because each tier is in front of the next. */
+static ingot_storage_t find_lessor_in_tiers(ingot_storage_t chain, size_t index, const struct storage_around *around)
 {
     ingot_storage_t tier = chain->get_tier(chain->self, index);
     const struct storage_around here = {tier, around, true};
-    ingot_storage_t found = tier != NULL ? find(tier, around) : NULL;
-    return found != NULL || tier == NULL ? found : find_in_tiers(chain, index + 1, &here);
+    ingot_storage_t found = tier != NULL ? find_lessor(tier, around) : NULL;
+    return found != NULL || tier == NULL ? found : find_lessor_in_tiers(chain, index + 1, &here);
 }
 
-static ingot_storage_t find(ingot_storage_t storage, const struct storage_around *around)
+static ingot_storage_t find_lessor(ingot_storage_t storage, const struct storage_around *around)
 {
     const struct storage_around here = {storage, around, false};
     if (!storage_is_on(storage))
@@ -56,12 +56,12 @@ static ingot_storage_t find(ingot_storage_t storage, const struct storage_around
         ingot_storage_retain(storage);
         return storage;
     }
-    return storage->get_tier != NULL ? find_in_tiers(storage, 0, &here) : NULL;
+    return storage->get_tier != NULL ? find_lessor_in_tiers(storage, 0, &here) : NULL;
 }
 
 ingot_storage_t lessor_find(ingot_storage_t storage)
 {
-    return find(storage, NULL);
+    return find_lessor(storage, NULL);
 }
 
 ingot_lease_answer_t lessor_take(ingot_storage_t lessor, size_t id_size, const uint8_t *id, int is_blob_useless,
