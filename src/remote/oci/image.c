@@ -21,7 +21,7 @@
 #define AT_HEADER_SIZE 12
 #define AT_ENTRY_COUNT 16
 #define AT_LAYER_COUNT 24
-#define AT_SHA256 32
+#define AT_DIGEST 32
 #define AT_LAYER 64
 #define AT_OFFSET 72
 #define AT_SIZE 80
@@ -115,7 +115,7 @@ enum outcome image_read_manifest(struct image *image, struct request *request, c
 static bool read_entry(const struct image *image, const uint8_t *at, struct image_entry *entry)
 {
     memcpy(entry->key, at, IMAGE_KEY_SIZE);
-    memcpy(entry->sha256, at + AT_SHA256, IMAGE_KEY_SIZE);
+    memcpy(entry->digest, at + AT_DIGEST, IMAGE_KEY_SIZE);
     entry->layer = le_get_u32(at + AT_LAYER);
     entry->offset = le_get_u64(at + AT_OFFSET);
     entry->size = le_get_u64(at + AT_SIZE);
@@ -153,7 +153,7 @@ enum outcome image_read_index(struct image *image, struct request *request, cons
     return OUTCOME_DONE;
 }
 
-enum outcome image_load(struct image *image, struct registry *registry, struct request *request)
+enum outcome image_load_manifest(struct image *image, struct registry *registry, struct request *request)
 {
     struct registry_body body = {0, NULL};
     *image = (struct image){.layers = NULL};
@@ -162,10 +162,14 @@ enum outcome image_load(struct image *image, struct registry *registry, struct r
         return outcome;
     outcome = image_read_manifest(image, request, &body);
     free(body.bytes);
-    if (outcome != OUTCOME_DONE)
-        return outcome;
-    body = (struct registry_body){0, NULL};
-    outcome = registry_get_blob(registry, request, image->index.digest, true, 0, (size_t)image->index.size, &body);
+    return outcome;
+}
+
+enum outcome image_load_index(struct image *image, struct registry *registry, struct request *request)
+{
+    struct registry_body body = {0, NULL};
+    enum outcome outcome =
+        registry_get_blob(registry, request, image->index.digest, true, 0, (size_t)image->index.size, &body);
     if (outcome == OUTCOME_MISSING)
         outcome = request_fail(request, OUTCOME_BAD_ANSWER, "the registry lacks the image's index");
     if (outcome == OUTCOME_DONE)
@@ -174,6 +178,11 @@ enum outcome image_load(struct image *image, struct registry *registry, struct r
     if (outcome != OUTCOME_DONE)
         image_fini(image);
     return outcome;
+}
+
+void image_digest(size_t size, const uint8_t *object, uint8_t digest[IMAGE_KEY_SIZE])
+{
+    (void)crypto_generichash_blake2b(digest, IMAGE_KEY_SIZE, object, size, NULL, 0);
 }
 
 const struct image_entry *image_find(const struct image *image, const uint8_t key[IMAGE_KEY_SIZE])
@@ -206,7 +215,7 @@ uint8_t *image_write_index(const struct image *image, size_t *size)
         const struct image_entry *entry = &image->entries[i];
         uint8_t *at = bytes + HEADER_SIZE + i * ENTRY_SIZE;
         memcpy(at, entry->key, IMAGE_KEY_SIZE);
-        memcpy(at + AT_SHA256, entry->sha256, IMAGE_KEY_SIZE);
+        memcpy(at + AT_DIGEST, entry->digest, IMAGE_KEY_SIZE);
         le_put_u32(at + AT_LAYER, entry->layer);
         le_put_u64(at + AT_OFFSET, entry->offset);
         le_put_u64(at + AT_SIZE, entry->size);

@@ -25,7 +25,7 @@ struct image_blob {
 /* Where an entry is. */
 struct image_entry {
     uint8_t key[IMAGE_KEY_SIZE];    /* the object's key (remote-format.md), as bytes */
-    uint8_t sha256[IMAGE_KEY_SIZE]; /* of the object */
+    uint8_t digest[IMAGE_KEY_SIZE]; /* of the object */
     uint32_t layer;
     uint64_t offset;
     uint64_t size;
@@ -47,8 +47,14 @@ void image_fini(struct image *image);
 enum outcome image_read_manifest(struct image *image, struct request *request, const struct registry_body *body);
 /* Reads the index of an image that has its manifest. */
 enum outcome image_read_index(struct image *image, struct request *request, const struct registry_body *body);
-/* Reads the manifest and the index from the registry. OUTCOME_MISSING: there is no such image. */
-enum outcome image_load(struct image *image, struct registry *registry, struct request *request);
+/* Initializes an image with the manifest from the registry. OUTCOME_MISSING: there is no such image. */
+enum outcome image_load_manifest(struct image *image, struct registry *registry, struct request *request);
+/* Completes it with its index. If that fails, the image is empty. */
+enum outcome image_load_index(struct image *image, struct registry *registry, struct request *request);
+
+/* Writes the digest of an object that the index has. It is BLAKE2b, because libsodium's SHA-256 takes nearly three
+ * times as long. */
+void image_digest(size_t size, const uint8_t *object, uint8_t digest[IMAGE_KEY_SIZE]);
 
 /* Returns the entry with this key, or NULL. */
 const struct image_entry *image_find(const struct image *image, const uint8_t key[IMAGE_KEY_SIZE]);

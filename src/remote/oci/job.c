@@ -14,7 +14,7 @@
 #define DEFAULT_CONNECT_MS 5000u
 #define DEFAULT_STALL_MS 30000u
 #define MOST_BLOB (UINT64_C(1) << 30)
-#define LEAST_TIME_NS (UINT64_C(60) * 1000000000)
+#define MOST_LEAST_TIME_NS (UINT64_C(60) * 1000000000)
 #define NS_PER_BYTE (UINT64_C(20000) * JOB_MOST_PARALLEL) /* 50 kB per second for all requests together */
 #define MOST_WAITS 3u
 
@@ -53,11 +53,26 @@ ingot_status_t job_fini(struct job *job, ingot_remote_image_stats_t *stats)
 
 struct request job_request(const struct job *job, uint64_t size)
 {
+    const uint64_t least_ns =
+        job->stall_limit_ns < MOST_LEAST_TIME_NS / 2 ? 2 * job->stall_limit_ns : MOST_LEAST_TIME_NS;
     return (struct request){
-        .deadline_ns = clock_now_ns() + LEAST_TIME_NS + size * NS_PER_BYTE,
+        .deadline_ns = clock_now_ns() + least_ns + size * NS_PER_BYTE,
         .connect_limit_ns = job->connect_limit_ns,
         .stall_limit_ns = job->stall_limit_ns,
     };
+}
+
+/* Each call has a deadline of its own, so that a registry that sends a byte now and then cannot take the time of the
+ * largest index for the manifest. No other request shares the network meanwhile. */
+enum outcome job_load_image(struct job *job, struct request *request)
+{
+    *request = job_request(job, IMAGE_MOST_MANIFEST_BYTES / JOB_MOST_PARALLEL);
+    enum outcome outcome = image_load_manifest(&job->image, &job->registry, request);
+    if (outcome == OUTCOME_DONE) {
+        *request = job_request(job, job->image.index.size / JOB_MOST_PARALLEL);
+        outcome = image_load_index(&job->image, &job->registry, request);
+    }
+    return outcome;
 }
 
 bool job_judge(struct job *job, const struct request *request, enum outcome outcome)

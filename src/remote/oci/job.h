@@ -28,6 +28,9 @@ ingot_status_t job_init(struct job *job, ingot_storage_t storage, const ingot_re
 ingot_status_t job_fini(struct job *job, ingot_remote_image_stats_t *stats);
 /* Returns a request for a call that moves so many bytes; even a slow network needs no longer. */
 struct request job_request(const struct job *job, uint64_t size);
+/* Reads the manifest and the index. Sets the request to that of the last call, for job_judge. OUTCOME_MISSING: there is
+ * no such image. */
+enum outcome job_load_image(struct job *job, struct request *request);
 /* Notes the outcome of a call. Returns false if the job must end. */
 bool job_judge(struct job *job, const struct request *request, enum outcome outcome);
 

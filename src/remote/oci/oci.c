@@ -32,10 +32,12 @@ static enum outcome need_image(struct oci *oci, struct request *request)
     (void)pthread_mutex_unlock(&oci->lock);
     if (has_image)
         return OUTCOME_DONE;
-    enum outcome outcome = image_load(&image, &oci->registry, request);
+    enum outcome outcome = image_load_manifest(&image, &oci->registry, request);
     if (outcome == OUTCOME_MISSING)
         return request_fail(request, OUTCOME_BAD_ANSWER, "the registry has no image %.100s with the reference %.100s",
                             oci->registry.name, oci->registry.reference);
+    if (outcome == OUTCOME_DONE)
+        outcome = image_load_index(&image, &oci->registry, request);
     if (outcome != OUTCOME_DONE)
         return outcome;
     (void)pthread_mutex_lock(&oci->lock);
@@ -67,7 +69,7 @@ static enum outcome read_object(struct oci *oci, struct fetch *fetch)
     struct request *request = &fetch->request;
     const struct image_entry *entry = NULL;
     struct registry_body body = {0, NULL};
-    unsigned char hash[crypto_hash_sha256_BYTES];
+    uint8_t digest[IMAGE_KEY_SIZE];
     enum outcome outcome = find(oci, request, fetch->key, &entry);
     if (outcome != OUTCOME_DONE)
         return outcome;
@@ -79,8 +81,8 @@ static enum outcome read_object(struct oci *oci, struct fetch *fetch)
         return request_fail(request, OUTCOME_BAD_ANSWER, "the registry lacks a layer of the image");
     if (outcome != OUTCOME_DONE)
         return outcome;
-    (void)crypto_hash_sha256(hash, body.bytes, body.size);
-    if (memcmp(hash, entry->sha256, sizeof(hash)) != 0) {
+    image_digest(body.size, body.bytes, digest);
+    if (memcmp(digest, entry->digest, sizeof(digest)) != 0) {
         free(body.bytes);
         return request_fail(request, OUTCOME_BAD_ANSWER, "an object does not have the digest that the index says");
     }

@@ -7,7 +7,6 @@
  * Lock: one mutex for what the threads share, which is not held during requests or while an entry is stored.
  */
 #include <ingot/backend.h>
-#include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,13 +83,13 @@ static bool find_missing(struct pulling *pulling)
 /* Stores one entry, after checking it. */
 static ingot_status_t store_entry(struct job *job, const struct image_entry *entry, const uint8_t *bytes)
 {
-    unsigned char hash[crypto_hash_sha256_BYTES];
+    uint8_t digest[IMAGE_KEY_SIZE];
     uint8_t key[IMAGE_KEY_SIZE];
     struct envelope_blob blob = {0, NULL, NULL};
     const size_t size = (size_t)entry->size;
     const uint64_t id_size = size >= ENVELOPE_HEADER_SIZE ? le_get_u64(bytes + AT_ID_SIZE) : 0;
-    (void)crypto_hash_sha256(hash, bytes, size);
-    if (memcmp(hash, entry->sha256, sizeof(hash)) != 0)
+    image_digest(size, bytes, digest);
+    if (memcmp(digest, entry->digest, sizeof(digest)) != 0)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "an entry of the image does not have its digest");
     if (id_size == 0 || id_size > size - ENVELOPE_HEADER_SIZE)
         return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "an entry of the image has impossible sizes");
@@ -208,8 +207,8 @@ static void pull_missing(struct pulling *pulling)
 static void pull(struct pulling *pulling)
 {
     struct job *job = &pulling->job;
-    struct request request = job_request(job, IMAGE_MOST_INDEX_BYTES);
-    if (!job_judge(job, &request, image_load(&job->image, &job->registry, &request)) || !find_missing(pulling))
+    struct request request;
+    if (!job_judge(job, &request, job_load_image(job, &request)) || !find_missing(pulling))
         return;
     if (pthread_mutex_init(&pulling->lock, NULL) != 0) {
         job->status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the lock of a pull");

@@ -7,7 +7,6 @@
  */
 #include <cjson/cJSON.h>
 #include <ingot/backend.h>
-#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +59,7 @@ static ingot_status_t pack(struct job *job, const ingot_persist_entry_t *entry, 
         return status;
     image_key_of(entry->id_size, entry->id, packed->entry.key);
     packed->entry.size = size;
-    (void)crypto_hash_sha256(packed->entry.sha256, packed->bytes, size);
+    image_digest(size, packed->bytes, packed->entry.digest);
     return INGOT_SUCCESS;
 }
 
@@ -120,7 +119,7 @@ static ingot_status_t look_at(const ingot_persist_entry_t *entry, void *user)
         return INGOT_SUCCESS;
     }
     const struct image_entry *old = image_find(&job->image, packed.entry.key);
-    if (old != NULL && memcmp(old->sha256, packed.entry.sha256, sizeof(old->sha256)) == 0) {
+    if (old != NULL && memcmp(old->digest, packed.entry.digest, sizeof(old->digest)) == 0) {
         pushing->is_kept[old - job->image.entries] = true;
         pushing->used[old->layer] += old->size;
     }
@@ -284,8 +283,8 @@ static bool put_image(struct pushing *pushing)
 static bool load_old(struct pushing *pushing)
 {
     struct job *job = &pushing->job;
-    struct request request = job_request(job, IMAGE_MOST_INDEX_BYTES);
-    const enum outcome outcome = image_load(&job->image, &job->registry, &request);
+    struct request request;
+    const enum outcome outcome = job_load_image(job, &request);
     if (outcome != OUTCOME_MISSING && !job_judge(job, &request, outcome))
         return false;
     pushing->used = calloc(job->image.layer_count + 1, sizeof(*pushing->used));
