@@ -1,6 +1,6 @@
 /*
  * build_storm [--processes N] [--programs N] [--trials N] [--seed N] [--now] [--large] [--no-wait] [--no-alone]
- *             [--machines N] [--namespace NAME] [--mount FOLDER]...
+ *             [--machines N] [--namespace NAME] [--mount FOLDER]... [--own [--jobs N]]
  *
  * Starts several processes at the same time, which request the same programs from an empty store, and checks that each
  * program is compiled only once.
@@ -18,10 +18,15 @@
  * With --mount, the store is in FOLDER. Several folders must be mounts of the same network file system: the processes
  * are distributed among them, as if they were on different machines.
  *
- * The exit status is 1 if a program was compiled twice or a process failed, 77 if this machine does not allow such
- * namespaces, and otherwise 0.
+ * With --own, each process requests programs that no other one requests, as ranks of an MPI job may. Also prints the
+ * most compilations at the same time, and the most memory of all processes together (their PSS), measured at most ten
+ * times a second. --jobs sets the store's build_jobs, and no wait for a place may then end early.
+ *
+ * The exit status is 1 if a program was compiled twice, if more compilations ran at the same time than --jobs allows,
+ * or if a process failed, 77 if this machine does not allow such namespaces, and otherwise 0.
  */
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +61,8 @@ namespace
 
 constexpr unsigned kHangSeconds = 600;
 constexpr int kSkipped = 77;
+constexpr int kSampleMs = 100; /* the pause between two measurements of memory; at least 30 times what one takes */
+constexpr double kPausesOfSample = 30;
 
 struct Settings {
     int processes = 8;
@@ -66,17 +73,35 @@ struct Settings {
     bool is_large = false;
     bool never_waits = false;
     bool runs_alone = true;
+    int jobs = 0;       /* build_jobs; 0: no limit */
+    int first = -1;     /* the number of the process's first program; negative: all processes request the same ones */
     int machines = 0;   /* 0: one machine and no server */
     std::string server; /* the server's URL, which the parent gives to a process */
     std::string name_space;
     std::vector<std::string> mounts; /* mounts of one file system; none: the store is in a temporary directory */
 };
 
+constexpr int kMostBuilds = 64; /* of a process, so that its results are written to a pipe at once */
+
 struct Counts {
     int builds = 0;
     int loads = 0;
     int timeouts = 0;
+    int interval_count = 0;
+    double began[kMostBuilds] = {}, ended[kMostBuilds] = {}; /* the compilations, in seconds of the steady clock */
+
+    /* A context's callback. */
+    static void note_event(const ingot_event_t *event, void *user)
+    {
+        Counts *counts = static_cast<Counts *>(user);
+        if (event->kind != INGOT_EVENT_BUILD || counts->interval_count == kMostBuilds)
+            return;
+        const std::chrono::duration<double> now = std::chrono::steady_clock::now().time_since_epoch();
+        counts->began[counts->interval_count] = now.count() - static_cast<double>(event->duration_ns) / 1e9;
+        counts->ended[counts->interval_count++] = now.count();
+    }
 };
+static_assert(sizeof(Counts) <= 4096, "a pipe takes this in one piece");
 
 void check(ingot_status_t status)
 {
@@ -139,21 +164,19 @@ ingot_program_desc_t describe(ingot_context_t context, const Settings &settings,
     return desc;
 }
 
-Counts request_all(ingot_storage_t store, const std::vector<ingot_program_desc_t> &descs)
+void request_all(ingot_storage_t store, const std::vector<ingot_program_desc_t> &descs, Counts *counts)
 {
-    Counts counts;
     for (ingot_program_desc_t desc : descs) {
         ingot_program_t program = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
         check(ingot_persist_program_create(&program, desc, store, &origin));
-        counts.builds += origin == INGOT_ORIGIN_BUILD;
-        counts.loads += origin == INGOT_ORIGIN_STORAGE;
+        counts->builds += origin == INGOT_ORIGIN_BUILD;
+        counts->loads += origin == INGOT_ORIGIN_STORAGE;
         ingot_program_release(program);
     }
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
     check(ingot_persist_get_stats(store, &stats));
-    counts.timeouts = static_cast<int>(stats.wait_timeouts);
-    return counts;
+    counts->timeouts = static_cast<int>(stats.wait_timeouts);
 }
 
 ingot_storage_t open_store(const Settings &settings, const std::string &path)
@@ -163,6 +186,10 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
     info.name_space = settings.name_space.empty() ? nullptr : settings.name_space.c_str();
     info.store_mode = settings.stores_now ? INGOT_PERSIST_STORE_NOW : INGOT_PERSIST_STORE_AUTO;
     info.lock_timeout_ms = 60000; /* long, because waiting for the store's lock is not tested here */
+    if (settings.jobs != 0) {
+        info.build_jobs = static_cast<uint64_t>(settings.jobs);
+        info.build_wait_ms = INGOT_UNLIMITED;
+    }
     info.flags = settings.never_waits ? INGOT_PERSIST_NO_BUILD_WAIT : 0;
     ingot_storage_t store = nullptr;
     check(ingot_persist_open(&store, &info));
@@ -185,18 +212,21 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
 void run_process(const Settings &settings, const std::string &path, unsigned seed, int ready, int gate, int results)
 {
     alarm(kHangSeconds);
+    Counts counts;
     ingot_context_info_t context_info = INGOT_CONTEXT_INFO_INIT;
+    context_info.on_event = Counts::note_event;
+    context_info.on_event_user = &counts;
     const ingot_context_t context = conformance::device_under_test().make_context({0}, context_info);
     const ingot_storage_t store = open_store(settings, path);
     std::vector<ingot_program_desc_t> descs;
     for (int number = 0; number < settings.programs; ++number)
-        descs.push_back(describe(context, settings, number));
+        descs.push_back(describe(context, settings, std::max(settings.first, 0) + number));
     if (seed != 0)
         std::shuffle(descs.begin(), descs.end(), std::mt19937(seed));
     char byte = 0;
     require(write(ready, &byte, 1) == 1, "ready");
     require(read(gate, &byte, 1) == 0, "gate");
-    const Counts counts = request_all(store, descs);
+    request_all(store, descs, &counts);
     require(write(results, &counts, sizeof(counts)) == sizeof(counts), "results");
     for (ingot_program_desc_t desc : descs)
         ingot_program_desc_release(desc);
@@ -258,10 +288,45 @@ pid_t start(const std::vector<std::string> &arguments, const std::string &driver
 }
 
 struct Outcome {
-    Counts counts;
+    int builds = 0, loads = 0, timeouts = 0;
+    std::vector<std::pair<double, int>> changes; /* when a compilation began (1) or ended (-1) */
+    double idle_mb = 0, peak_mb = 0;             /* of all processes together, before and while they compile */
     double seconds = 0;
     bool is_good = true;
+
+    void add(const Counts &counts)
+    {
+        builds += counts.builds;
+        loads += counts.loads;
+        timeouts += counts.timeouts;
+        for (int i = 0; i < counts.interval_count; ++i) {
+            changes.emplace_back(counts.began[i], 1);
+            changes.emplace_back(counts.ended[i], -1);
+        }
+    }
+    /* Returns the most compilations at the same time. One that ends when another begins is not at the same time. */
+    int most_at_once()
+    {
+        std::sort(changes.begin(), changes.end());
+        int now = 0, most = 0;
+        for (const auto &change : changes)
+            most = std::max(most, now += change.second);
+        return most;
+    }
 };
+
+/* Returns the memory of all processes together. Each page that several share counts once. */
+double memory_mb(const std::vector<pid_t> &processes)
+{
+    double kb = 0;
+    for (const pid_t process : processes) {
+        std::ifstream file("/proc/" + std::to_string(process) + "/smaps_rollup");
+        for (std::string word; file >> word;)
+            if (word == "Pss:" && file >> word)
+                kb += std::stod(word);
+    }
+    return kb / 1024;
+}
 
 #ifdef STORM_OF_MACHINES
 /* The machines and their empty Redis server. With 0 machines, there is no server either. */
@@ -358,6 +423,10 @@ Outcome storm(const std::vector<std::string> &given, int processes, unsigned see
         std::vector<std::string> arguments = given;
         for (const std::string &more : fleet.arguments())
             arguments.push_back(more);
+        if (settings.first >= 0) {
+            arguments.push_back("--first");
+            arguments.push_back(std::to_string(i * settings.programs));
+        }
         for (const std::string &more :
              {std::string("--process"), places.path_of(i, fleet.store_of(i)),
               std::to_string(seed != 0 ? seed + static_cast<unsigned>(i) : 0), std::to_string(ready.theirs),
@@ -373,14 +442,25 @@ Outcome storm(const std::vector<std::string> &given, int processes, unsigned see
         ready.read_all(&byte, 1, "a process did not start");
     }
     Outcome outcome;
+    const bool measures_memory = settings.first >= 0;
+    int pause_ms = kSampleMs;
+    if (measures_memory)
+        outcome.idle_mb = memory_mb(children);
     const auto began = std::chrono::steady_clock::now();
     gate.close_mine();
-    for (int i = 0; i < processes; ++i) {
+    for (int i = 0; i < processes;) {
+        pollfd pending = {results.mine, POLLIN, 0};
+        if (measures_memory && poll(&pending, 1, pause_ms) == 0) {
+            const auto sampled = std::chrono::steady_clock::now();
+            outcome.peak_mb = std::max(outcome.peak_mb, memory_mb(children));
+            const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - sampled;
+            pause_ms = std::max(kSampleMs, static_cast<int>(kPausesOfSample * taken.count()));
+            continue;
+        }
         Counts counts;
         results.read_all(&counts, sizeof(counts), "a process ended early");
-        outcome.counts.builds += counts.builds;
-        outcome.counts.loads += counts.loads;
-        outcome.counts.timeouts += counts.timeouts;
+        outcome.add(counts);
+        ++i;
     }
     outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     for (const pid_t child : children) {
@@ -400,18 +480,23 @@ double median(std::vector<double> values)
 int run_trials(const Settings &settings, const std::vector<std::string> &given)
 {
     std::vector<double> alone, together, ratios;
-    int exact = 0, failed = 0, timeouts = 0, most = 0;
+    int exact = 0, failed = 0, timeouts = 0, most = 0, at_once = 0;
+    double idle_mb = 0, peak_mb = 0;
+    const int programs = settings.programs * (settings.first >= 0 ? settings.processes : 1);
     for (int trial = 0; trial < settings.trials; ++trial) {
         const unsigned seed = settings.seed != 0 ? settings.seed + 1000u * static_cast<unsigned>(trial) : 0;
         Outcome one;
         if (settings.runs_alone)
             one = storm(given, 1, seed, settings);
-        const Outcome all = storm(given, settings.processes, seed, settings);
+        Outcome all = storm(given, settings.processes, seed, settings);
         const int requests = settings.processes * settings.programs;
-        exact += all.counts.builds == settings.programs && all.counts.loads == requests - settings.programs;
-        failed += !one.is_good || !all.is_good || (settings.runs_alone && one.counts.builds != settings.programs);
-        timeouts += all.counts.timeouts;
-        most = std::max(most, all.counts.builds);
+        exact += all.builds == programs && all.loads == requests - programs;
+        failed += !one.is_good || !all.is_good || (settings.runs_alone && one.builds != settings.programs);
+        timeouts += all.timeouts;
+        most = std::max(most, all.builds);
+        at_once = std::max(at_once, all.most_at_once());
+        idle_mb = std::max(idle_mb, all.idle_mb);
+        peak_mb = std::max(peak_mb, all.peak_mb);
         alone.push_back(one.seconds);
         together.push_back(all.seconds);
         ratios.push_back(all.seconds / one.seconds);
@@ -420,12 +505,15 @@ int run_trials(const Settings &settings, const std::vector<std::string> &given)
         std::printf("%d machines, ", settings.machines);
     std::printf("%d processes, %d programs: one compilation each in %d of %d trials (at most %d compilations, %d waits "
                 "timed out, %d trials failed); together %.3f s",
-                settings.processes, settings.programs, exact, settings.trials, most, timeouts, failed,
-                median(together));
+                settings.processes, programs, exact, settings.trials, most, timeouts, failed, median(together));
     if (settings.runs_alone)
         std::printf(", alone %.3f s, ratio %.2f", median(alone), median(ratios));
     std::printf(" (medians)\n");
-    return exact == settings.trials && failed == 0 ? 0 : 1;
+    if (settings.first >= 0)
+        std::printf("at most %d compilations at the same time; all processes had %.0f MB before, and at most %.0f MB\n",
+                    at_once, idle_mb, peak_mb);
+    const bool keeps_limit = settings.jobs == 0 || at_once <= settings.jobs;
+    return exact == settings.trials && failed == 0 && keeps_limit ? 0 : 1;
 }
 
 } // namespace
@@ -451,6 +539,12 @@ int main(int count, char **arguments)
                 settings.trials = value();
             else if (option == "--machines")
                 settings.machines = value();
+            else if (option == "--own")
+                settings.first = std::max(settings.first, 0);
+            else if (option == "--first") /* from the parent, after --own */
+                settings.first = value();
+            else if (option == "--jobs")
+                settings.jobs = value();
             else if (option == "--server")
                 settings.server = ++i < given.size() ? given[i] : "";
             else if (option == "--namespace")
@@ -472,6 +566,8 @@ int main(int count, char **arguments)
         }
         if (settings.processes < 1 || settings.programs < 1 || settings.trials < 1)
             throw std::runtime_error("a count is not positive");
+        if (settings.first >= 0 && settings.programs > kMostBuilds)
+            throw std::runtime_error("too many programs for --own");
         const std::string reason = settings.machines != 0 ? why_no_fleet() : "";
         if (!reason.empty()) {
             std::printf("build_storm: skipped: %s\n", reason.c_str());
