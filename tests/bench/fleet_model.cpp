@@ -4,6 +4,7 @@
 #include "bench/fleet_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <queue>
 #include <random>
 #include <vector>
@@ -18,6 +19,7 @@ constexpr double kLongestPause = 0.1;
 constexpr double kPartOfWait = 16;
 constexpr double kFirstRetry = 1; /* doc/fleet.md, "The cost of a failing server" */
 constexpr double kLongestRetry = 60;
+constexpr double kIndexEntryBytes = 96; /* doc/oci-format.md */
 
 enum class Kind : uint8_t { begin, get, take, compiled, put, crash };
 
@@ -49,6 +51,47 @@ struct Second {
     double requests = 0, bytes = 0, busy_s = 0;
 };
 
+/* A server that answers one request after another. */
+class Server
+{
+public:
+    explicit Server(const Model &model) : model_(model) {}
+
+    /* Returns the time at which the machine has the answer. */
+    double answer(double at, double processor_s, double bytes)
+    {
+        const double taken_s = std::max(processor_s, bytes / model_.network_bytes_per_s);
+        const double begins = std::max(at, free_at_);
+        free_at_ = begins + taken_s;
+        const size_t second = static_cast<size_t>(begins);
+        if (second >= seconds_.size())
+            seconds_.resize(second + 1);
+        seconds_[second].requests += 1;
+        seconds_[second].bytes += bytes;
+        seconds_[second].busy_s += taken_s;
+        ++requests_;
+        bytes_ += bytes;
+        return free_at_ + model_.round_trip_s;
+    }
+
+    void count(Outcome *outcome) const
+    {
+        outcome->requests = requests_;
+        outcome->bytes = bytes_;
+        for (const Second &second : seconds_) {
+            outcome->peak_requests = std::max(outcome->peak_requests, second.requests);
+            outcome->peak_bytes = std::max(outcome->peak_bytes, second.bytes);
+            outcome->peak_utilization = std::max(outcome->peak_utilization, std::min(1.0, second.busy_s));
+        }
+    }
+
+private:
+    const Model &model_;
+    double free_at_ = 0, bytes_ = 0;
+    uint64_t requests_ = 0;
+    std::vector<Second> seconds_;
+};
+
 class Simulation
 {
 public:
@@ -77,11 +120,7 @@ public:
             if (event.life == nodes_[event.node].life || event.kind == Kind::put)
                 happen(event);
         }
-        for (const Second &second : seconds_) {
-            outcome_.peak_requests = std::max(outcome_.peak_requests, second.requests);
-            outcome_.peak_bytes = std::max(outcome_.peak_bytes, second.bytes);
-            outcome_.peak_utilization = std::max(outcome_.peak_utilization, std::min(1.0, second.busy_s));
-        }
+        server_.count(&outcome_);
         return outcome_;
     }
 
@@ -107,23 +146,6 @@ private:
         has_lost_content_ = true;
         std::fill(stored_.begin(), stored_.end(), false);
         std::fill(lease_until_.begin(), lease_until_.end(), -1.0);
-    }
-
-    /* Returns the time at which the machine has the answer. */
-    double answer(double at, double processor_s, double bytes)
-    {
-        const double taken_s = std::max(processor_s, bytes / model_.network_bytes_per_s);
-        const double begins = std::max(at, server_free_at_);
-        server_free_at_ = begins + taken_s;
-        const size_t second = static_cast<size_t>(begins);
-        if (second >= seconds_.size())
-            seconds_.resize(second + 1);
-        seconds_[second].requests += 1;
-        seconds_[second].bytes += bytes;
-        seconds_[second].busy_s += taken_s;
-        ++outcome_.requests;
-        outcome_.bytes += bytes;
-        return server_free_at_ + model_.round_trip_s;
     }
 
     /* Returns false if the node may not ask yet after a failure, or if this request fails. */
@@ -192,11 +214,11 @@ private:
         if (!can_ask(nodes_[event.node], event.at))
             compile(event.node, event.program, event.at, false);
         else if (stored_[event.program])
-            have(event.node, event.program, answer(event.at, model_.get_server_s, model_.blob_bytes));
+            have(event.node, event.program, server_.answer(event.at, model_.get_server_s, model_.blob_bytes));
         else if (model_.has_leases)
-            plan(answer(event.at, model_.miss_server_s, 0), event.node, event.program, Kind::take);
+            plan(server_.answer(event.at, model_.miss_server_s, 0), event.node, event.program, Kind::take);
         else
-            compile(event.node, event.program, answer(event.at, model_.miss_server_s, 0), false);
+            compile(event.node, event.program, server_.answer(event.at, model_.miss_server_s, 0), false);
     }
 
     void take(const Event &event)
@@ -206,7 +228,7 @@ private:
             compile(event.node, event.program, event.at, false);
             return;
         }
-        const double at = answer(event.at, model_.lease_server_s, 0);
+        const double at = server_.answer(event.at, model_.lease_server_s, 0);
         if (node.waiting_since_s < 0)
             node.waiting_since_s = at;
         const double waited_s = at - node.waiting_since_s;
@@ -228,7 +250,7 @@ private:
             plan(node.asks_again_s, event.node, event.program, Kind::put); /* waits for the next try */
             return;
         }
-        (void)answer(event.at, model_.get_server_s, model_.blob_bytes);
+        (void)server_.answer(event.at, model_.get_server_s, model_.blob_bytes);
         stored_[event.program] = true;
         lease_until_[event.program] = -1;
     }
@@ -262,9 +284,8 @@ private:
     std::vector<std::vector<bool>> local_;
     std::vector<double> compilation_s_;
     std::priority_queue<Event> events_;
-    std::vector<Second> seconds_;
+    Server server_{model_};
     Outcome outcome_;
-    double server_free_at_ = 0;
     uint64_t event_count_ = 0;
     bool has_lost_content_ = false;
 };
@@ -274,6 +295,67 @@ private:
 Outcome simulate(const Model &model)
 {
     return Simulation(model).run();
+}
+
+/* A machine that pulls: it reads the manifest, then the index. Then its threads each request a range, store what is in
+ * it, and take the next range. */
+struct Puller {
+    double started_s;
+    unsigned left; /* ranges that no thread has requested */
+    bool has_manifest = false, has_index = false;
+    double stores_until_s = 0; /* it stores one entry after another */
+};
+
+Outcome pulled(const Model &model)
+{
+    struct Request {
+        double at;
+        uint32_t node;
+        bool operator<(const Request &other) const
+        {
+            return at != other.at ? at > other.at : node > other.node; /* reversed: the queue's top is its largest */
+        }
+    };
+    Outcome outcome;
+    Server server(model);
+    std::mt19937_64 random(model.seed);
+    std::priority_queue<Request> requests;
+    std::vector<Puller> nodes;
+    const double total = model.programs * model.blob_bytes;
+    const unsigned ranges = static_cast<unsigned>(std::ceil(total / model.range_bytes));
+    const double range_bytes = total / ranges, store_s = model.store_s * model.programs / ranges;
+    const double range_s = model.registry_request_s + range_bytes / model.registry_bytes_per_s;
+    for (uint32_t i = 0; i < model.nodes; ++i) {
+        const double unit = static_cast<double>(random() >> 11) / 9007199254740992.0;
+        nodes.push_back({unit * model.start_spread_s, ranges});
+        requests.push({nodes[i].started_s, i});
+    }
+    while (!requests.empty()) {
+        const Request request = requests.top();
+        Puller &node = nodes[request.node];
+        requests.pop();
+        if (!node.has_index) {
+            const double bytes = node.has_manifest ? kIndexEntryBytes * model.programs : 0;
+            const double at = server.answer(request.at, model.registry_request_s, bytes);
+            node.has_index = node.has_manifest;
+            node.has_manifest = true;
+            const unsigned next = node.has_index ? std::min(ranges, model.ranges_at_once) : 1;
+            node.left -= node.has_index ? next : 0;
+            for (unsigned i = 0; i < next; ++i)
+                requests.push({at, request.node});
+            continue;
+        }
+        const double at = std::max(server.answer(request.at, range_s, range_bytes), node.stores_until_s) + store_s;
+        node.stores_until_s = at;
+        if (node.left != 0) {
+            --node.left;
+            requests.push({at, request.node});
+        }
+        outcome.ready_s = std::max(outcome.ready_s, at);
+        outcome.longest_node_s = std::max(outcome.longest_node_s, at - node.started_s);
+    }
+    server.count(&outcome);
+    return outcome;
 }
 
 Outcome independent(const Model &model)

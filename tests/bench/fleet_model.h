@@ -45,6 +45,12 @@ struct Model {
     double lease_server_s = 10e-6;
     double lease_s = 5;
     double longest_wait_s = 30;
+
+    double range_bytes = 8388608; /* a pull of an image requests so much at once (doc/oci-format.md) */
+    unsigned ranges_at_once = 4;
+    double registry_request_s = 0.003; /* processor time of the registry for a request, and for each byte */
+    double registry_bytes_per_s = 1e9;
+    double store_s = 0.001; /* processor time of a machine for receiving, checking and storing a program */
 };
 
 struct Outcome {
@@ -60,6 +66,10 @@ struct Outcome {
 };
 
 Outcome simulate(const Model &model);
+
+/* Returns the outcome if each machine pulls an image with all programs from a registry when it starts, into an empty
+ * store. */
+Outcome pulled(const Model &model);
 
 /* Returns the outcome without a server: each machine compiles all programs. */
 Outcome independent(const Model &model);

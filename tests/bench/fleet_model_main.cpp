@@ -135,6 +135,9 @@ Servers servers_of(const Figures &figures, const Model &given)
     redis.get_server_s = figures.request_us("redis", 9, 190, redis.blob_bytes) / 1e6;
     redis.miss_server_s = figures.value("redis_server_us_miss", 8) / 1e6;
     redis.lease_server_s = figures.value("redis_server_us_lease", 10) / 1e6;
+    redis.registry_request_s = figures.value("registry_request_ms", 3) / 1e3;
+    redis.registry_bytes_per_s = figures.value("registry_mb_per_s", 1000) * 1e6;
+    redis.store_s = figures.value("pull_program_ms", 1) / 1e3;
     servers.http = servers.bucket = redis;
     for (Model *model : {&servers.http, &servers.bucket}) {
         model->has_leases = false;
@@ -184,6 +187,7 @@ int main(int argc, char **argv)
         Model alone = servers.redis;
         alone.nodes = nodes;
         add_row(&report, "independent", nodes, independent(alone));
+        add_row(&report, "pulled", nodes, pulled(alone));
         for (Scenario &scenario : scenarios_of(servers)) {
             scenario.model.nodes = nodes;
             add_row(&report, scenario.name, nodes, simulate(scenario.model));

@@ -11,6 +11,7 @@ namespace
 using fleet::independent;
 using fleet::Model;
 using fleet::Outcome;
+using fleet::pulled;
 using fleet::simulate;
 
 Model small()
@@ -75,6 +76,32 @@ TEST(FleetModel, AsksNothingIfEachMachineHasEverything)
     EXPECT_EQ(0u, simulate(model).requests);
     model.has_local_stores = false;
     EXPECT_EQ(uint64_t{model.nodes} * model.programs, simulate(model).requests);
+}
+
+TEST(FleetModel, APullCompilesNothingAndAsksOnlyForRanges)
+{
+    Model model = small();
+    model.range_bytes = 4 * model.blob_bytes; /* so 8 ranges, besides the manifest and the index */
+    const Outcome outcome = pulled(model);
+    EXPECT_EQ(0u, outcome.compilations);
+    EXPECT_EQ(uint64_t{model.nodes} * 10, outcome.requests);
+    EXPECT_DOUBLE_EQ(model.nodes * model.programs * (model.blob_bytes + 96), outcome.bytes);
+    EXPECT_EQ(outcome.ready_s, pulled(model).ready_s);
+}
+
+TEST(FleetModel, APullTakesAsLongAsTheSlowestOfNetworkRegistryAndMachine)
+{
+    Model model = small();
+    model.start_spread_s = 0;
+    model.registry_request_s = model.store_s = model.round_trip_s = 0;
+    model.registry_bytes_per_s = 1e12;
+    const double network_s = pulled(model).bytes / model.network_bytes_per_s;
+    EXPECT_NEAR(network_s, pulled(model).ready_s, 0.01 * network_s);
+    model.store_s = 1; /* machines store at the same time */
+    EXPECT_NEAR(model.programs, pulled(model).ready_s, network_s);
+    model.store_s = 0;
+    model.registry_bytes_per_s = model.network_bytes_per_s / 10;
+    EXPECT_NEAR(10 * network_s, pulled(model).ready_s, 0.1 * network_s);
 }
 
 TEST(FleetModel, ACrashedHolderCostsOneCompilationAndItsLease)
