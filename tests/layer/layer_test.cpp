@@ -163,19 +163,40 @@ TEST_F(Layer, RunsNoUnsealedProgramOfAServerIfSealsAreRequired)
 
 TEST_F(Layer, UsesTheStoreAloneIfTheServerIsOfNoUse)
 {
-    const std::string trace = path("trace");
-    setenv("INGOT_TRACE", trace.c_str(), 1);
-    setenv("INGOT_PERSIST_REMOTE", "nonsense", 1);
-    const Ending cold = run_child("plain", layer_above);
-    const Ending warm = run_child("plain", layer_above);
-    unsetenv("INGOT_PERSIST_REMOTE");
-    unsetenv("INGOT_TRACE");
-    expect_right(cold, "4");
-    expect_right(warm, "4");
-    EXPECT_EQ(0u, warm.seen.count("build"));
-    std::ifstream file(trace);
-    const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    EXPECT_NE(std::string::npos, text.find("the server of INGOT_PERSIST_REMOTE is not used")) << text;
+    /* An empty file is not a library, so the directory hides the system's libcurl. */
+    fs::create_directory(path("without-curl"));
+    std::ofstream(path("without-curl/libcurl.so.4")).close();
+    const struct {
+        std::vector<std::string> variables;
+        std::string reason;
+    } cases[] = {
+        {{"INGOT_PERSIST_REMOTE=nonsense"}, ""},
+        {{"INGOT_PERSIST_REMOTE=redis://127.0.0.1:9", "LD_LIBRARY_PATH=" + path("without-curl")}, "libcurl.so.4"},
+    };
+    for (const auto &given : cases) {
+        const std::string store = path("store" + std::to_string(given.variables.size())), trace = path("trace");
+        const auto run_process = [&] {
+            std::vector<std::string> command = {"/usr/bin/env", "INGOT_TRACE=" + trace};
+            command.insert(command.end(), given.variables.begin(), given.variables.end());
+            command.insert(command.end(), {LAYER_CHILD, "plain", store});
+            fs::remove(trace);
+            return run(command, layer_above);
+        };
+        expect_right(run_process(), "4");
+        const Ending warm = run_process();
+        expect_right(warm, "4");
+        EXPECT_EQ(0u, warm.seen.count("build"));
+
+        std::ifstream file(trace);
+        size_t events = 0;
+        for (std::string line; std::getline(file, line);)
+            if (line.find("the server of INGOT_PERSIST_REMOTE is not used") != std::string::npos) {
+                ++events;
+                EXPECT_NE(std::string::npos, line.find(given.reason)) << line;
+                EXPECT_EQ(std::string::npos, line.find("another version")) << line;
+            }
+        EXPECT_EQ(1u, events) << given.variables[0];
+    }
 }
 #endif
 

@@ -1,11 +1,11 @@
 /*
  * curl.c - binds the remote tiers to libcurl at run time.
  *
- * libingot-remote is linked with libcurl, which depends on about thirty other libraries. This library is not, so that a
- * process without a server loads none of them, and needs none. Here are functions with the names and types of those of
- * libcurl, which are local to this library and forward to libcurl. If the application has loaded it already, dlopen
- * returns the same one. curl_global_init opens it. The remote tiers call it before any other function, and call no
- * other if it fails.
+ * libingot-remote is linked with libcurl, which depends on about thirty other libraries. libingot-cache is not, so that
+ * a process without a server loads none of them, and needs none. The OpenCL layer's module is not, so that a Python
+ * wheel can contain it. Here are functions with the names and types of those of libcurl, which are local to these
+ * libraries and forward to libcurl. If the application has loaded it already, dlopen returns the same one.
+ * curl_global_init opens it. The remote tiers call it before any other function, and call no other if it fails.
  */
 #include <curl/curl.h>
 #include <stdarg.h>

@@ -33,7 +33,7 @@ struct remote_host {
 /*
  * The type of the module's only exported function, which puts the server that the environment variables name behind a
  * storage. `host` must live as long as the module.
- * @retval INGOT_UNIMPLEMENTED  The module has another version.
+ * @retval INGOT_BLOB_VERSION  The module has another version.
  * Otherwise, the statuses are those of ingot_remote_info_from_environment and ingot_remote_open_behind.
  */
 typedef ingot_status_t (*remote_open_t)(const struct remote_host *host, ingot_storage_t *storage, ingot_storage_t local,

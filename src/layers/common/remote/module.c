@@ -86,7 +86,7 @@ ingot_status_t ingot_opencl_layer_open_remote(const struct remote_host *given, i
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     if (given->struct_size != sizeof(*given) || given->version != REMOTE_HOST_VERSION)
-        return INGOT_UNIMPLEMENTED;
+        return INGOT_BLOB_VERSION;
     host = given;
     info.on_event = on_event;
     const ingot_status_t status = ingot_remote_info_from_environment(&info, &trust, sizeof(url), url);

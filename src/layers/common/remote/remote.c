@@ -72,7 +72,7 @@ static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t loca
     ingot_status_t status = load_module(&open);
     if (status == INGOT_SUCCESS)
         status = open(&host, storage, local, on_event);
-    if (status == INGOT_UNIMPLEMENTED)
+    if (status == INGOT_BLOB_VERSION)
         (void)ingot_set_error_detail(status, REMOTE_MODULE_FILE " is of another version than the layer");
     return status;
 }

@@ -1,0 +1,101 @@
+"""PyOpenCL, which needs no plug: `ingot run` puts Ingot's OpenCL layer into the process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+#: Runs the program with a store, and returns how many programs PoCL compiled.
+Run = Callable[..., int]
+
+PROGRAM = """
+    import numpy as np
+    import pyopencl as cl
+    device = next(each for p in cl.get_platforms() if "Portable" in p.name for each in p.get_devices())
+    context = cl.Context([device])
+    queue = cl.CommandQueue(context)
+    program = cl.Program(context, "kernel void twice(global int *a) { a[get_global_id(0)] *= 2; }").build()
+    values = np.arange(4, dtype=np.int32)
+    buffer = cl.Buffer(context, cl.mem_flags.COPY_HOST_PTR, hostbuf=values)
+    program.twice(queue, values.shape, None, buffer)
+    cl.enqueue_copy(queue, values, buffer)
+    print(values.tolist())
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    def start(store: str, **environment: str) -> int:
+        stats = tmp_path / "stats"
+        stats.unlink(missing_ok=True)
+        variables = {
+            "INGOT_PERSIST_DIR": str(tmp_path / store),
+            "INGOT_PERSIST_STORE_MODE": "now",  # otherwise, PoCL's programs are stored when the process ends
+            "INGOT_LAYER_STATS": str(stats),
+            "POCL_CACHE_DIR": str(tmp_path / "pocl"),
+            "PYOPENCL_NO_CACHE": "1",
+            **environment,
+        }
+        # `env` sets variables that the tool itself must not see.
+        command = ["ingot", "run", "--", "env", *(f"{name}={value}" for name, value in variables.items())]
+        output = subprocess.run(
+            [*command, sys.executable, "-c", textwrap.dedent(PROGRAM)],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            cwd=tmp_path,
+            env={**os.environ, "INGOT_PERSIST_DIR": str(tmp_path / store)},
+        ).stdout
+        assert output.endswith("[0, 2, 4, 6]\n")
+        lines = stats.read_text().splitlines()
+        return sum(int(line.partition("=")[2]) for line in lines if line.startswith("builds="))
+
+    return start
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[str]:
+    """The URL of a server."""
+    socket = tmp_path / "redis"
+    server = subprocess.Popen(
+        ["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+    )
+    while subprocess.run(["redis-cli", "-s", str(socket), "ping"], capture_output=True).returncode != 0:
+        assert server.poll() is None
+    yield f"redis+unix://{socket}"
+    server.terminate()
+    server.wait()
+
+
+def test_a_program_comes_from_the_store(run: Run) -> None:
+    assert run("store") == 1
+    assert run("store") == 0
+
+
+def test_a_program_comes_from_a_server(run: Run, redis: str) -> None:
+    assert run("first", INGOT_PERSIST_REMOTE=redis) == 1
+    assert run("second", INGOT_PERSIST_REMOTE=redis) == 0
+    assert run("third") == 1
+
+
+def test_without_libcurl_the_store_works_alone(run: Run, tmp_path: Path) -> None:
+    hidden, trace = tmp_path / "without-curl", tmp_path / "trace"
+    hidden.mkdir()
+    (hidden / "libcurl.so.4").touch()  # an empty file is not a library, so it hides the system's
+    variables = {
+        "INGOT_PERSIST_REMOTE": "redis://127.0.0.1:9",
+        "LD_LIBRARY_PATH": str(hidden),
+        "INGOT_TRACE": str(trace),
+    }
+    for expected in (1, 0):
+        trace.unlink(missing_ok=True)
+        assert run("store", **variables) == expected
+        (line,) = (each for each in trace.read_text().splitlines() if "INGOT_PERSIST_REMOTE" in each)
+        assert "libcurl.so.4" in line
