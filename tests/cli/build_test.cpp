@@ -114,6 +114,34 @@ TEST_F(CliBuild, MakesABundle)
     ingot_storage_release(storage);
 }
 
+/* On PoCL, an assembler reads files, which no id covers. A bundle that root makes of a recipe must not contain what
+ * only root may read. */
+TEST_F(CliBuild, PutsNoFileThatAnAssemblerReadsIntoABundle)
+{
+    const std::string secret = "only the user who builds may read this";
+    const fs::path bundle = scratch() / "app.bundle";
+    const std::string file = (scratch() / "secret").string();
+    std::ofstream(file) << secret;
+    fs::permissions(file, fs::perms::owner_read);
+    const std::string before = "(\".pushsection .read, \\\"a\\\"\\n";
+    const std::string behind = " \\\"" + file + "\\\"\\n.popsection\\n\"); x[0] = 1; }\n";
+    const std::string kernel = "kernel void k(global int *x) { ";
+    record(recipe(), {numbered_text(1),
+                      {kernel + "__asm__" + before + ".incbin" + behind, "word.cl"},
+                      {kernel + "__asm__" + before + ".\\151ncbin" + behind, "escape.cl"},
+                      {"#define S_(x) #x\n#define S(x) S_(x)\n" + kernel + "__asm__" + before + ".\" S(I) \"" + behind,
+                       "macro.cl", "-DI=incbin"},
+                      {kernel + "Q" + before + ".\\151ncbin" + behind, "option.cl", "-DQ=__asm__"}});
+    const Result result = tool({"build", recipe().string(), "--bundle", bundle.string()});
+    const std::vector<uint8_t> bytes = store_fixture::read_file(bundle);
+    EXPECT_FALSE(bytes.empty()) << result.output;
+    EXPECT_EQ(bytes.end(), std::search(bytes.begin(), bytes.end(), secret.begin(), secret.end())) << result.output;
+    if (OpenclPlatform::get().is_pocl()) {
+        EXPECT_EQ(1, result.code) << result.output;
+        EXPECT_NE(std::string::npos, result.output.find("1 built, 0 present, 1 in the bundle")) << result.output;
+    }
+}
+
 /* Another user, in whose folder root makes a bundle, can exchange FILE.build at any moment. */
 TEST_F(CliBuild, RemovesNothingBehindALinkThatReplacesItsFolder)
 {

@@ -60,8 +60,8 @@ TEST(StoreTrust, SaysOwnerModeAndRemedy)
     ASSERT_EQ(0, chmod(root.c_str(), 0770));
     EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
     const std::string detail = ingot_last_error_detail();
-    for (const std::string &part :
-         {root.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"), std::string("chmod -R go-w")})
+    for (const std::string &part : {root.string(), "user " + std::to_string(geteuid()), std::string("mode 0770"),
+                                    std::string("chmod -R go-w"), std::string("such as NTFS")})
         EXPECT_NE(std::string::npos, detail.find(part)) << detail;
 }
 
@@ -78,6 +78,8 @@ TEST(StoreTrust, SaysAnotherOwnerAndTheRemedy)
     EXPECT_EQ(INGOT_UNTRUSTED, Store(root).status());
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "user 65534, mode 0700")) << ingot_last_error_detail();
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "chown")) << ingot_last_error_detail();
+    EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "a container shows users that it does not know"))
+        << ingot_last_error_detail();
 }
 
 TEST(StoreTrust, AMissingParentHasOneStatusWhateverTheStorage)

@@ -277,6 +277,21 @@ TEST_F(Layer, RecordsWhatTheApplicationBuilds)
     EXPECT_EQ(size, fs::file_size(path("recipe"))) << "by a process that loads its programs";
 }
 
+/* The steps of doc/shipping.md. */
+TEST_F(Layer, CompilesNothingIfItsRecipeWasBuilt)
+{
+    const std::string name = fs::path(LAYER_CHILD).filename();
+    expect_right(run({LAYER_CHILD, "plain", path("recorded")}, LAYER), "4");
+    const Ending built = run({"/usr/bin/env", "-u", "INGOT_RECIPE", CLI_PROGRAM, "build", path("recipe"), "--namespace",
+                              name, "--into", path("store")},
+                             "");
+    EXPECT_EQ(0, built.status) << built.output;
+    const Ending warm = run_child("plain", layer_above);
+    expect_right(warm, "4");
+    EXPECT_EQ(0u, warm.seen.count("build"));
+    EXPECT_LE(4u, warm.seen.at("load"));
+}
+
 TEST_F(Layer, SaysOnceThatItCannotCount)
 {
     const Ending ending =
@@ -286,6 +301,22 @@ TEST_F(Layer, SaysOnceThatItCannotCount)
     const size_t first = ending.output.find(sentence);
     ASSERT_NE(std::string::npos, first) << ending.output;
     EXPECT_EQ(std::string::npos, ending.output.find(sentence, first + 1)) << ending.output;
+}
+
+/* A file that is as large as files may become, and a FIFO that nobody reads. */
+TEST_F(Layer, RunsWithAStatisticsFileThatTakesNothing)
+{
+    constexpr uintmax_t kLimit = 16 << 20; /* which no other file reaches */
+    std::ofstream(path("full")).close();
+    fs::resize_file(path("full"), kLimit);
+    ASSERT_EQ(0, mkfifo(path("fifo").c_str(), 0600));
+    for (const char *file : {"full", "fifo"}) {
+        const Ending ending = run({"/usr/bin/prlimit", "--fsize=" + std::to_string(kLimit), "/usr/bin/env",
+                                   "INGOT_LAYER_STATS=" + path(file), LAYER_CHILD, "plain", path("store")},
+                                  LAYER);
+        expect_right(ending, "4");
+    }
+    EXPECT_EQ(kLimit, fs::file_size(path("full")));
 }
 
 /* The application runs as without the layer. */

@@ -73,9 +73,10 @@ TEST(PersistTrustCopy, AKeptBlobIsStoredAsItIs)
 /* A blob may begin with any bytes. A storage that cannot return a blob as it was must refuse to store it. */
 TEST(PersistTrustCopy, WhatIsStoredIsWhatIsLoadedWhateverItBeginsWith)
 {
-    const std::vector<std::string> magics = {
-        "\x89INGSEL\n", "\x89INGKEY\n", "\x89INGBDL\n", "\x89INGMAN\n", "\x89INGRCP\n", "\x89INGIDX\n", "\x89INGOBJ\n",
-        "INGOTID\n",    "INGOTBLB",     "INGOTMEM",     "INGOTCUD",     "INGOTZEM",     "ingot key 1\n"};
+    const std::vector<std::string> magics = {"\x89INGSEL\n", "\x89INGKEY\n", "\x89INGBDL\n", "\x89INGMAN\n",
+                                             "\x89INGRCP\n", "\x89INGIDX\n", "\x89INGOBJ\n", "\x89INGOCI\n",
+                                             "INGOTID\n",    "INGOTBLB",     "INGOTMEM",     "INGOTCUD",
+                                             "INGOTZEM",     "INGOTAID",     "INGOTART",     "ingot key 1\n"};
     const ScratchDirectory scratch(fast_volume());
     const auto open_directory = [&] {
         const std::string path = scratch.path() / "store";
