@@ -347,12 +347,14 @@ static ingot_status_t try_to_enter(struct publication *publication, struct accou
 }
 
 /* Counts the entries of a store whose total is not known or, because nothing else corrects it, of one that is full and
- * whose eviction is off. A large store is counted by its thread. */
+ * whose eviction is off. A large store is counted by its thread, and not tried here again for a minute, because an
+ * earlier version that uses the store at the same time makes the total unknown with each blob. */
 static void count_first(struct publication *publication)
 {
     bool is_done;
     publication->has_counted = true;
-    (void)evictor_work(publication->directory, 0, &is_done);
+    if (!evictor_knows_large(publication->directory))
+        (void)evictor_work(publication->directory, 0, &is_done);
 }
 
 /* Evicts from a small store. For a larger one, wakes the evictor's thread, and waits for a moment. */

@@ -4,6 +4,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
 
 #include "support/store_fixture.h"
@@ -15,6 +16,8 @@ namespace
 
 const Bytes kBlob = random_bytes(1, 100);
 constexpr uint64_t kEntry = 128 + 8 + 100;
+
+std::atomic<unsigned> survey_count{0};
 
 Bytes numbered_id(unsigned number)
 {
@@ -52,6 +55,17 @@ protected:
 
 } // namespace
 
+extern "C" {
+ingot_status_t __real_survey_init(void *survey, void *directory, const char *name_space, void *watch);
+ingot_status_t __wrap_survey_init(void *survey, void *directory, const char *name_space, void *watch);
+
+ingot_status_t __wrap_survey_init(void *survey, void *directory, const char *name_space, void *watch)
+{
+    ++survey_count;
+    return __real_survey_init(survey, directory, name_space, watch);
+}
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, PersistUpgrade, testing::Values(20u, 600u));
 
 TEST_P(PersistUpgrade, LoadsAllEntriesAndCountsThem)
@@ -67,6 +81,22 @@ TEST_P(PersistUpgrade, LoadsAllEntriesAndCountsThem)
     EXPECT_EQ(bytes_of(size_text((count + 2) * kEntry, count + 2)), read_file(root / "size.txt"));
     EXPECT_EQ(index, read_file(root / "index.bin")) << "it is left to the earlier version";
     expect_all(Store(root));
+}
+
+/* The earlier version overwrites size.txt with each blob. */
+TEST_P(PersistUpgrade, ALargeStoreIsNotCountedForEachBlobWhileTheEarlierVersionUsesIt)
+{
+    constexpr unsigned kStores = 5;
+    survey_count = 0;
+    {
+        Store store(root);
+        for (unsigned i = 0; i < kStores; ++i) {
+            write_file(root / "size.txt", bytes_of(size_text(count * kEntry, 0).substr(0, 21)));
+            EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(count + i), kBlob));
+        }
+    }
+    EXPECT_GE(count > 256 ? 2u : kStores, survey_count) << "one begins in the thread that stores, and one in its own";
+    EXPECT_EQ(count + kStores, entries_of(root).size());
 }
 
 TEST_P(PersistUpgrade, EvictsTheOldestEntries)

@@ -39,6 +39,7 @@ struct evictor {
     bool is_running;
     _Atomic uint64_t began_ns;  /* when the last eviction began; 0: never */
     _Atomic uint64_t ending_ns; /* when closing the store began; 0: not yet */
+    _Atomic uint64_t large_ns;  /* when a thread that stored a blob found too many entries to count; 0: it did not */
     /* what the entries need that wait for room; the next eviction takes it */
     _Atomic uint64_t wanted_bytes;
 };

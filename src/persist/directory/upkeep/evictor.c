@@ -160,7 +160,16 @@ ingot_status_t evictor_work(struct directory *directory, uint64_t wanted_bytes, 
     bool is_sample = false;
     const ingot_status_t status = evict_as_needed(directory, wanted_bytes, &end, true, &is_sample, &result);
     *is_done = status == INGOT_SUCCESS && !is_sample;
+    if (status == INGOT_SUCCESS)
+        atomic_store_explicit(&directory->evictor.large_ns, is_sample ? files_steady_clock_ns() : 0,
+                              memory_order_relaxed);
     return status;
+}
+
+bool evictor_knows_large(const struct directory *directory)
+{
+    const uint64_t large_ns = atomic_load_explicit(&directory->evictor.large_ns, memory_order_relaxed);
+    return large_ns != 0 && files_steady_clock_ns() - large_ns < LEISURE_NS;
 }
 
 void evictor_expire(struct directory *directory)

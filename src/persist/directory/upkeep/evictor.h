@@ -22,6 +22,9 @@ ingot_status_t evictor_work(struct directory *directory, uint64_t wanted_bytes, 
  * minute. */
 void evictor_request(struct directory *directory, uint64_t wanted_bytes, bool is_urgent);
 
+/* Returns true if evictor_work found during the last minute that the store is not small. */
+bool evictor_knows_large(const struct directory *directory);
+
 /* Called when the store was opened, and when a blob was stored. Evicts entries that are over the age limit. */
 void evictor_expire(struct directory *directory);
 
