@@ -86,10 +86,12 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* True if the log has a place in the source, such as ":2:14: ". Other refusals may come from a fault that passes, such
- * as a full disk. */
+/* True if the log has a place in the source, such as ":2:14: ", or is about the source's assembly, for which Intel's
+ * compiler names no place. Other refusals may come from a fault that passes, such as a full disk. */
 static bool names_a_place(const char *log)
 {
+    if (strstr(log, "inline assembly failed") != NULL)
+        return true;
     for (const char *at = strchr(log, ':'); at != NULL; at = strchr(at + 1, ':')) {
         const size_t line = strspn(at + 1, "0123456789");
         const char *second = at + 1 + line;
