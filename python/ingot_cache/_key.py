@@ -32,7 +32,7 @@ class Key:
     is not bytes becomes its text, so 1 and "1" are the same value. Make a Key once if it is used often.
     """
 
-    __slots__ = ("_fields", "_hash", "_struct", "fields", "kind")
+    __slots__ = ("_fields", "_struct", "fields", "kind")
 
     def __init__(self, kind: str, mapping: Mapping[str, FieldValue] | None = None, /, **fields: FieldValue) -> None:
         named = {name: _encode(value) for name, value in {**(mapping or {}), **fields}.items()}
@@ -43,13 +43,12 @@ class Key:
         items = [(text(name, "the name of a key's field"), value) for name, value in named.items()]
         self._fields = (Field * len(items))(*[Field(name, len(value), value) for name, value in items])
         self._struct = KeyStruct(_SIZE, text(kind, "the kind of a key"), len(items), self._fields)
-        self._hash = hash((kind, frozenset(named.items())))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Key) and self.kind == other.kind and self.fields == other.fields
 
     def __hash__(self) -> int:
-        return self._hash
+        return hash((self.kind, frozenset(self.fields.items())))
 
     def __repr__(self) -> str:
         return f"Key({self.kind!r}, {self.fields!r})"

@@ -65,6 +65,12 @@ class ProgramCache(ProgramCacheResource):  # type: ignore[misc]
             _plug.set_cache(cache)
         self._stored: set[Key] = set()
         _install_seam()
+        self._open()
+
+    @_plug.guarded
+    def _open(self) -> None:
+        """Loads the library and opens the store, as cuda.core's own cache opens its directory when it is made."""
+        _plug.cache()
 
     def __getitem__(self, key: bytes | str) -> bytes:
         value = self._get(key)

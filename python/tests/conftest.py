@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -50,6 +50,21 @@ def spawn(tmp_path: Path) -> Spawn:
         )
 
     return start
+
+
+@pytest.fixture
+def redis(tmp_path: Path) -> Iterator[str]:
+    """The URL of a server."""
+    socket = tmp_path / "redis"
+    server = subprocess.Popen(
+        ["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "", "--dir", str(tmp_path)],
+        stdout=subprocess.DEVNULL,
+    )
+    while subprocess.run(["redis-cli", "-s", str(socket), "ping"], capture_output=True).returncode != 0:
+        assert server.poll() is None
+    yield f"redis+unix://{socket}"
+    server.terminate()
+    server.wait()
 
 
 def entry_files(store: Path) -> list[Path]:

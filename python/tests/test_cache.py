@@ -430,6 +430,27 @@ def test_an_interrupt_ends_a_wait(cache: Cache, spawn: Spawn) -> None:
     turn.abandon()
 
 
+def test_a_wait_in_the_main_thread_lets_interrupts_in(cache: Cache) -> None:
+    """An interrupt is an exception once the call in C returns, so no call may take longer than the promised 100 ms."""
+    turn, handle = cache.begin("key"), cache._open()
+    library, waits = handle.library, []
+
+    class Recording:
+        def __getattr__(self, name: str) -> object:
+            return getattr(library, name)
+
+        def ingot_artifact_begin(self, pointer: int, key: object, wait_ms: int, *rest: object) -> int:
+            waits.append(wait_ms)
+            return int(library.ingot_artifact_begin(pointer, key, wait_ms, *rest))
+
+    handle.library = Recording()
+    with pytest.raises(Busy):
+        cache.begin("key", wait=0.3)
+    handle.library = library
+    assert max(waits) <= 100
+    turn.abandon()
+
+
 def test_import_loads_no_library(spawn: Spawn) -> None:
     program = 'import sys, ingot_cache; print("asyncio" in sys.modules or "ssl" in sys.modules)'
     output, _ = spawn(program, INGOT_CACHE_LIBRARY="/nonexistent").communicate()

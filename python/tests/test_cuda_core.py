@@ -46,6 +46,27 @@ def test_a_program_comes_from_the_store(cache: Cache, compiled: list[str]) -> No
     assert compiled == ["cubin", "cubin"]
 
 
+def test_opens_the_store_when_it_is_made(store: Path) -> None:
+    """So the first program does not wait for that."""
+    _plug.set_cache(None)
+    plug.ProgramCache()
+    assert store.is_dir()
+    _plug.set_cache(None)
+
+
+def test_a_missing_library_is_a_warning(spawn: Spawn) -> None:
+    program = """
+        import warnings
+        from ingot_cache.cuda_core import ProgramCache
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            programs = ProgramCache()
+        print(len(caught), "LibraryMissing" in str(caught[0].message), programs.get("key"))
+    """
+    output, _ = spawn(program, INGOT_CACHE_LIBRARY="/nonexistent").communicate()
+    assert output == "1 True None\n"
+
+
 def test_is_a_mapping(cache: Cache) -> None:
     programs = plug.ProgramCache(cache)
     assert programs

@@ -278,6 +278,23 @@ def test_a_lying_server_gives_no_value(store: Path, answer: bytes) -> None:
         assert cache.get_or_create("key", lambda: b"other") == (b"mine", STORAGE)
 
 
+def test_a_server_that_answers_with_another_key_s_value_gives_none(redis: str, tmp_path: Path) -> None:
+    with Cache(tmp_path / "one", remote=redis) as cache:
+        cache.put("a", b"value of a")
+        cache.put("b", b"value of b")
+        cache.flush()
+    ask = ["redis-cli", "-s", redis.removeprefix("redis+unix://")]
+    one, other = subprocess.run([*ask, "keys", "*"], capture_output=True, check=True, text=True).stdout.split()
+    for names in ((one, "kept"), (other, one), ("kept", other)):
+        subprocess.run([*ask, "rename", *names], check=True, stdout=subprocess.DEVNULL)
+    with Cache(tmp_path / "two", remote=redis) as cache:
+        assert cache.get("a") is None
+        assert cache.get_or_create("a", lambda: b"made") == (b"made", BUILD)
+        assert cache.get_or_create("b", lambda: b"made") == (b"made", BUILD)
+    with Cache(tmp_path / "three", remote=redis) as cache:
+        assert cache.get("a") == cache.get("b") == b"made"  # the server's objects were replaced
+
+
 # ---- values
 
 
