@@ -188,6 +188,9 @@ int main(int argc, char **argv)
         alone.nodes = nodes;
         add_row(&report, "independent", nodes, independent(alone));
         add_row(&report, "pulled", nodes, pulled(alone));
+        alone.registry_request_s = 0; /* one that sends as fast as its network */
+        alone.registry_bytes_per_s = alone.network_bytes_per_s;
+        add_row(&report, "pulled_network", nodes, pulled(alone));
         for (Scenario &scenario : scenarios_of(servers)) {
             scenario.model.nodes = nodes;
             add_row(&report, scenario.name, nodes, simulate(scenario.model));
