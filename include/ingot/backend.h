@@ -332,21 +332,6 @@ INGOT_API void *ingot_context_get_backend_state(const_ingot_context_t context, c
 /** Returns the program that ops->build or ops->load created, or NULL if the context does not have these operations.
  *  Valid as long as @p program is held. */
 INGOT_API void *ingot_program_get_backend_program(const_ingot_program_t program, const ingot_backend_ops_t *ops);
-/** Receives a request, which is valid during the call. ingot_program_desc_visit_request returns its failure. */
-typedef ingot_status_t (*ingot_build_request_visitor_t)(void *user, const ingot_build_request_t *request);
-
-/**
- * Passes to @p visit the request that ops->build would get for @p desc, and compiles nothing. A backend that copies it
- * can compile the program later, even if the files that its sources include change in the meantime.
- *
- * @retval INGOT_NOT_CACHEABLE  The compiler would read files by itself, or an included file has changed since the
- *                              descriptor was created.
- * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
- * @return Otherwise what @p visit returns.
- * @par Threads  Any number at once; no lock is held during @p visit.
- */
-INGOT_API ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc,
-                                                          ingot_build_request_visitor_t visit, void *user);
 /** Returns the kernel that ops->create_kernel or ops->clone_kernel created, or NULL if the context does not have these
  *  operations. Valid as long as @p kernel is held. */
 INGOT_API void *ingot_kernel_get_backend_kernel(const_ingot_kernel_t kernel, const ingot_backend_ops_t *ops);

@@ -6,6 +6,7 @@
  * more, so that its state and its build log are exactly the driver's.
  */
 #include <ingot/backend.h>
+#include <ingot/private/opencl.h>
 #include <stdlib.h>
 #include <string.h>
 

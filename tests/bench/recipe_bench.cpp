@@ -17,7 +17,7 @@
 #include "bench/startup_setup.h"
 #include "support/scratch_directory.h"
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include <sched.h>
 #include <sys/resource.h>

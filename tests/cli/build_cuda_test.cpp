@@ -9,7 +9,7 @@
 #include <iostream>
 #include <utility>
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include "cli/tool.h"
 #include "support/cuda_driver.h"

@@ -6,7 +6,7 @@
 #include <iostream>
 #include <sstream>
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include "cli/tool.h"
 #include "support/level_zero_driver.h"

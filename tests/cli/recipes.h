@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include "cli/tool.h"
 #include "support/opencl_platform.h"

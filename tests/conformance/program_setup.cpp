@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <iostream>
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include "conformance/objects.h"
 #include "support/child_process.h"

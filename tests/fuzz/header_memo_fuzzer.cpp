@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include <ingot/header_memo.h>
+#include <ingot/private/header_memo.h>
 
 extern "C" {
 #include "core/memo/header_memo.h"

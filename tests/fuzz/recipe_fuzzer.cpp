@@ -4,7 +4,7 @@
  * all programs that can be copied. Each input is also tried with corrected checksums and keys, and this corrected
  * recipe is then sealed.
  */
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include <algorithm>
 

@@ -13,7 +13,7 @@
 
 #include <gtest/gtest.h>
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include "support/reference_context.h"
 

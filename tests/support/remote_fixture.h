@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include <ingot/remote.h>
+#include <ingot/private/remote.h>
 
 #include "support/random_bytes.h"
 

@@ -7,6 +7,7 @@
 #include "backends/opencl/backend.h"
 
 #include <CL/cl_icd.h>
+#include <ingot/private/opencl.h>
 
 static const cl_icd_dispatch loader = {
     .clGetPlatformInfo = clGetPlatformInfo,

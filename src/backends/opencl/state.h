@@ -10,7 +10,7 @@
 #include "backends/opencl/vendor/vendor.h"
 
 #include <ingot/backend.h>
-#include <ingot/opencl.h>
+#include <ingot/private/opencl.h>
 
 #include <CL/cl_icd.h>
 #include <stdbool.h>

@@ -7,6 +7,7 @@
 #include "cache/loader/opencl.h"
 
 #include <ingot/backend.h>
+#include <ingot/private/opencl.h>
 #include <pthread.h>
 
 #include "util/library.h"

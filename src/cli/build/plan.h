@@ -4,7 +4,7 @@
 #ifndef INGOT_CLI_BUILD_PLAN_H
 #define INGOT_CLI_BUILD_PLAN_H
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 #include <stddef.h>
 
 enum { PLAN_KEY_TEXT_SIZE = 2 * INGOT_RECIPE_KEY_SIZE + 1, PLAN_SHORT_KEY = 12 };

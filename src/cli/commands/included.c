@@ -5,7 +5,7 @@
  */
 #include "cli/commands/included.h"
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 #include <stdio.h>
 
 #include "cli/base/json.h"

@@ -1,7 +1,7 @@
 /*
  * context_memo.c - implements the public functions for the header memo, which remembers what headers contain.
  */
-#include <ingot/header_memo.h>
+#include <ingot/private/header_memo.h>
 #include <string.h>
 
 #include "core/base/error.h"

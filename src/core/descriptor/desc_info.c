@@ -1,7 +1,7 @@
 /*
  * desc_info.c - returns the information from which sources and descriptors were created; see ingot/descriptor.h.
  */
-#include <ingot/descriptor.h>
+#include <ingot/private/descriptor.h>
 
 #include "core/base/error.h"
 #include "core/descriptor/program_desc.h"

@@ -4,7 +4,7 @@
 #ifndef INGOT_CORE_DESCRIPTOR_INCLUDES_H
 #define INGOT_CORE_DESCRIPTOR_INCLUDES_H
 
-#include <ingot/descriptor.h>
+#include <ingot/private/descriptor.h>
 
 #include "core/hermetic/include_answers.h"
 

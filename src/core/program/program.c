@@ -3,7 +3,7 @@
  */
 #include "core/program/program.h"
 
-#include <ingot/descriptor.h>
+#include <ingot/private/descriptor.h>
 #include <stddef.h>
 #include <string.h>
 

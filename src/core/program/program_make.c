@@ -4,6 +4,7 @@
  * Devices with equal identities share one compilation: the program is compiled for the first of them, and the others
  * load that binary. If a blob lacks the binaries of some devices, they are compiled in the same way.
  */
+#include <ingot/private/descriptor.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

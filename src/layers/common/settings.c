@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include <ingot/backend.h>
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include "layers/common/remote/remote.h"
 #include "util/environment.h"

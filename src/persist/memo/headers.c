@@ -10,7 +10,7 @@
 
 #include <errno.h>
 #include <ingot/backend.h>
-#include <ingot/header_memo.h>
+#include <ingot/private/header_memo.h>
 #include <stdbool.h>
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #ifndef INGOT_PERSIST_MEMO_HEADERS_H
 #define INGOT_PERSIST_MEMO_HEADERS_H
 
-#include <ingot/header_memo.h>
 #include <ingot/persist.h>
+#include <ingot/private/header_memo.h>
 
 /* Does what ingot_persist_remember_headers does, for a memo that several contexts may share. */
 ingot_status_t headers_remember(ingot_storage_t storage, ingot_header_memo_t memo);

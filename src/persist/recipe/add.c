@@ -2,7 +2,7 @@
  * add.c - adds programs to a recipe file; see ingot/recipe.h.
  */
 #include <ingot/backend.h>
-#include <ingot/descriptor.h>
+#include <ingot/private/descriptor.h>
 #include <string.h>
 
 #include "persist/base/memory.h"

@@ -2,7 +2,7 @@
  * describe.c - creates a descriptor of a recorded program, in a context.
  */
 #include <ingot/backend.h>
-#include <ingot/descriptor.h>
+#include <ingot/private/descriptor.h>
 #include <string.h>
 
 #include "persist/base/memory.h"

@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_RECIPE_DRAFT_H
 #define INGOT_PERSIST_RECIPE_DRAFT_H
 
-#include <ingot/descriptor.h>
+#include <ingot/private/descriptor.h>
 
 #include "persist/recipe/format/arena.h"
 #include "persist/recipe/writer.h"

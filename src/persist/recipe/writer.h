@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_RECIPE_WRITER_H
 #define INGOT_PERSIST_RECIPE_WRITER_H
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include "persist/base/files.h"
 #include "persist/recipe/format/record.h"

@@ -5,6 +5,7 @@
  * server each time.
  */
 #include <ingot/backend.h>
+#include <ingot/private/remote.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

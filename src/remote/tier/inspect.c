@@ -2,6 +2,7 @@
  * inspect.c - answers an application's questions about a remote tier, and waits for its uploads.
  */
 #include <ingot/backend.h>
+#include <ingot/private/remote.h>
 
 #include "remote/base/clock.h"
 #include "remote/tier/load.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <ingot/opencl.h>
+#include <ingot/private/opencl.h>
 
 #include <CL/cl_icd.h>
 

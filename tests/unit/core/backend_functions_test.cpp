@@ -5,6 +5,8 @@
  */
 #include <gtest/gtest.h>
 
+#include <ingot/private/descriptor.h>
+
 #include <cstddef>
 #include <fstream>
 #include <string>

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <ctime>
 
-#include <ingot/header_memo.h>
+#include <ingot/private/header_memo.h>
 
 #include "unit/core/hermetic_fixture.h"
 

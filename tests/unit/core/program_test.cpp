@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include <ingot/descriptor.h>
+#include <ingot/private/descriptor.h>
 
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
-#include <ingot/header_memo.h>
+#include <ingot/private/header_memo.h>
 
 #include "support/failing_allocator.h"
 #include "support/forked_child.h"

@@ -3,7 +3,7 @@
  */
 #include <gtest/gtest.h>
 
-#include <ingot/descriptor.h>
+#include <ingot/private/descriptor.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 /*
  * check.c - `ingot remote check`: finds out what is wrong with a server that machines share, and how fast it is.
  */
-#include <ingot/remote.h>
+#include <ingot/private/remote.h>
 #include <stdio.h>
 #include <string.h>
 

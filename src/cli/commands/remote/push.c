@@ -5,7 +5,7 @@
  * to time until all are done. An interrupted push continues where it stopped, because the server is asked before each
  * upload.
  */
-#include <ingot/remote.h>
+#include <ingot/private/remote.h>
 #include <stdio.h>
 
 #include "cli/base/exit_code.h"

@@ -6,7 +6,7 @@
  * without a seal. The key that seals is the only key of a writer, so every blob that the writer can load is already
  * sealed by this key. Such a blob is not stored again, so it keeps its time.
  */
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

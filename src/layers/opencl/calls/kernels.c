@@ -5,7 +5,7 @@
  * options from empty ones: only NULL keeps argument information. In these cases, the layer builds the program's twin
  * (program/result.h), and one of the twin's kernels answers.
  */
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
  */
 #include "layers/opencl/compiler/kept_request.h"
 
+#include <ingot/private/descriptor.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>

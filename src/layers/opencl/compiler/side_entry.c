@@ -3,7 +3,7 @@
  */
 #include "layers/opencl/compiler/side_entry.h"
 
-#include <ingot/descriptor.h>
+#include <ingot/private/descriptor.h>
 #include <stdlib.h>
 
 /* Returns the entry's id, which the caller frees, or NULL. */

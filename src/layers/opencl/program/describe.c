@@ -6,7 +6,7 @@
 #include "layers/opencl/program/describe.h"
 
 #include <ingot/backend.h>
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include <stdlib.h>
 #include <string.h>

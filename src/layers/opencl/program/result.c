@@ -4,8 +4,8 @@
 #include "layers/opencl/program/result.h"
 
 #include <ingot/backend.h>
-#include <ingot/descriptor.h>
 #include <ingot/persist.h>
+#include <ingot/private/descriptor.h>
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 #include <ingot/backend.h>
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 #include <string.h>
 
 #include "persist/base/files.h"

@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_RECIPE_FORMAT_FIELDS_H
 #define INGOT_PERSIST_RECIPE_FORMAT_FIELDS_H
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include "persist/recipe/format/arena.h"
 #include "util/bytes_writer.h"

@@ -4,7 +4,7 @@
 #ifndef INGOT_PERSIST_RECIPE_FORMAT_RECORD_H
 #define INGOT_PERSIST_RECIPE_FORMAT_RECORD_H
 
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 
 #include "persist/base/checksum.h"
 #include "util/bytes_writer.h"

@@ -4,7 +4,7 @@
 #include "persist/recipe/seal/cover.h"
 
 #include <ingot/backend.h>
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 #include <string.h>
 
 #include "persist/trust/seal.h"

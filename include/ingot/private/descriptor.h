@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* INGOT_EXPERIMENTAL: may change in any version. */
+/* Private: not installed. Only Ingot's own libraries, layers, tool and tests use it. */
 /**
- * @file descriptor.h
+ * @file private/descriptor.h
  * Reads back what a program descriptor was created from, and creates it again in another process, with the files that
- * its sources include but without their paths. Recipes (ingot/recipe.h) use this.
+ * its sources include but without their paths. Recipes (private/recipe.h) use this.
  */
-#ifndef INGOT_DESCRIPTOR_H
-#define INGOT_DESCRIPTOR_H
+#ifndef INGOT_PRIVATE_DESCRIPTOR_H
+#define INGOT_PRIVATE_DESCRIPTOR_H
 
-#include <ingot/ingot.h>
+#include <ingot/backend.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -93,6 +93,22 @@ INGOT_API void ingot_includes_release(ingot_includes_t includes);
 INGOT_API ingot_status_t ingot_program_desc_create_with(ingot_program_desc_t *desc, ingot_context_t context,
                                                         const ingot_program_info_t *info,
                                                         const ingot_includes_info_t *includes);
+
+/** Receives a request, which is valid during the call. ingot_program_desc_visit_request returns its failure. */
+typedef ingot_status_t (*ingot_build_request_visitor_t)(void *user, const ingot_build_request_t *request);
+
+/**
+ * Passes to @p visit the request that ops->build would get for @p desc, and compiles nothing. A backend that copies it
+ * can compile the program later, even if the files that its sources include change in the meantime.
+ *
+ * @retval INGOT_NOT_CACHEABLE  The compiler would read files by itself, or an included file has changed since the
+ *                              descriptor was created.
+ * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
+ * @return Otherwise what @p visit returns.
+ * @par Threads  Any number at once; no lock is held during @p visit.
+ */
+INGOT_API ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc,
+                                                          ingot_build_request_visitor_t visit, void *user);
 
 #ifdef __cplusplus
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* INGOT_EXPERIMENTAL: may change in any version. */
+/* Private: not installed. Only Ingot's own libraries, layers, tool and tests use it. */
 /**
- * @file header_memo.h
+ * @file private/header_memo.h
  * The memo of headers: passes on to another process what a context learned about the files that its programs include.
  */
-#ifndef INGOT_HEADER_MEMO_H
-#define INGOT_HEADER_MEMO_H
+#ifndef INGOT_PRIVATE_HEADER_MEMO_H
+#define INGOT_PRIVATE_HEADER_MEMO_H
 
 #include <ingot/ingot.h>
 
