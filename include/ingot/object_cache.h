@@ -94,7 +94,7 @@ typedef struct ingot_object_cache_limits {
 typedef struct ingot_object_cache_info {
     size_t struct_size;
     const ingot_allocator_t *allocator;   /**< Copied. NULL: the C library's. */
-    size_t max_groups;                    /**< See ingot_object_cache_set_capacity. */
+    size_t max_groups;                    /**< See ingot_object_cache_limits_t. */
     ingot_object_destructor_t destructor; /**< For objects without their own destructor. NULL: nothing is done. */
     void *user;                           /**< For destructors and size_of. */
     const ingot_object_cache_limits_t
@@ -205,22 +205,14 @@ INGOT_API void *ingot_object_get_value(const_ingot_object_t object);
 INGOT_API ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *session, const char *group);
 
 /**
- * Sets how many groups the cache keeps in all sessions together. The other limits do not change. If this limit is
- * exceeded, the cache drops the oldest group (or the least recently used one, see ingot_object_cache_flags_t) with all
- * its objects. Groups that exceed it now are dropped before this function returns.
+ * Sets all limits at once and drops what exceeds them before it returns. If a limit on groups is exceeded, the cache
+ * drops the oldest group (or the least recently used one, see ingot_object_cache_flags_t) with all its objects. A new
+ * cache has no limit unless its info sets one, and then never drops an object by itself.
  *
- * @param[in] max_groups  0: no limit. This is the default. Without other limits, the cache then never drops an object
- *                        by itself.
  * @retval INGOT_INVALID_ARGUMENTS
  */
-INGOT_API ingot_status_t ingot_object_cache_set_capacity(ingot_object_cache_t cache, size_t max_groups);
-
-/** Sets all limits at once and drops what exceeds them before it returns. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache,
                                                        const ingot_object_cache_limits_t *limits);
-/** Returns the limits. @param[in,out] limits  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_t cache,
-                                                       ingot_object_cache_limits_t *limits);
 
 /** Counts since the cache was created, and its current content. */
 typedef struct ingot_object_cache_stats {

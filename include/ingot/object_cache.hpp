@@ -116,14 +116,7 @@ public:
     {
         check(ingot_object_cache_clear(get(), session, group));
     }
-    void set_capacity(size_t max_groups) { check(ingot_object_cache_set_capacity(get(), max_groups)); }
     void set_limits(const ingot_object_cache_limits_t &limits) { check(ingot_object_cache_set_limits(get(), &limits)); }
-    ingot_object_cache_limits_t get_limits() const
-    {
-        ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
-        check(ingot_object_cache_get_limits(get(), &limits));
-        return limits;
-    }
     ingot_object_cache_stats_t stats() const
     {
         ingot_object_cache_stats_t stats = INGOT_OBJECT_CACHE_STATS_INIT;

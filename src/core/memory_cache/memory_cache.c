@@ -452,18 +452,6 @@ void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cac
     apply_limits(cache, limits, /*keeps_limits=*/true);
 }
 
-void memory_cache_set_max_groups(struct memory_cache *cache, size_t max_groups)
-{
-    struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
-    cache->limits.max_groups = max_groups;
-    keep_limits(cache, &victims);
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, true);
-}
-
 void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits)
 {
     apply_limits(cache, limits, false);

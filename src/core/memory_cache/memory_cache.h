@@ -95,8 +95,6 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
 bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes);
 /* Sets the limits, and evicts what exceeds them. */
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits);
-/* Changes only the limit of groups. */
-void memory_cache_set_max_groups(struct memory_cache *cache, size_t max_groups);
 /* Evicts what exceeds these limits. The cache's own limits do not change. */
 void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits);
 void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits);

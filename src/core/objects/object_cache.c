@@ -505,14 +505,6 @@ ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_object_cache_set_capacity(ingot_object_cache_t cache, size_t max_groups)
-{
-    if (cache == NULL)
-        return error_null_argument("cache");
-    memory_cache_set_max_groups(cache->objects, max_groups);
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache, const ingot_object_cache_limits_t *limits)
 {
     struct memory_cache_limits known;
@@ -523,23 +515,6 @@ ingot_status_t ingot_object_cache_set_limits(ingot_object_cache_t cache, const i
     if (status == INGOT_SUCCESS)
         memory_cache_set_limits(cache->objects, &known);
     return status;
-}
-
-ingot_status_t ingot_object_cache_get_limits(const_ingot_object_cache_t cache, ingot_object_cache_limits_t *limits)
-{
-    ingot_object_cache_limits_t known = INGOT_OBJECT_CACHE_LIMITS_INIT;
-    struct memory_cache_limits own;
-
-    if (cache == NULL)
-        return error_null_argument("cache");
-    memory_cache_get_limits(cache->objects, &own);
-    known.max_groups = own.max_groups;
-    known.max_session_groups = own.max_family_groups;
-    known.max_bytes = own.max_bytes;
-    known.flags = own.drops_least_used_group ? INGOT_OBJECT_CACHE_LRU_GROUPS : 0;
-    return STRUCT_WRITE(limits, known)
-               ? INGOT_SUCCESS
-               : error_set(INGOT_INVALID_ARGUMENTS, "limits is NULL, or its struct_size is not set");
 }
 
 ingot_status_t ingot_object_cache_get_stats(const_ingot_object_cache_t cache, ingot_object_cache_stats_t *stats)

@@ -63,7 +63,7 @@ TEST(HppObjectCache, MakesAnObjectOnceAndThrowsWhatACreatorThrew)
     EXPECT_EQ(1u, cache.stats().evictions_groups);
     cache.clear("session");
     EXPECT_EQ(0, Counted::live);
-    EXPECT_THROW(ingot::object_cache().set_capacity(1), ingot::error);
+    EXPECT_THROW(ingot::object_cache().set_limits(INGOT_OBJECT_CACHE_LIMITS_INIT), ingot::error);
 }
 
 TEST(HppObjectCache, DeletesWhatItCouldNotSet)
