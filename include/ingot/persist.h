@@ -190,7 +190,7 @@ INGOT_API ingot_status_t ingot_persist_open_from_environment(ingot_storage_t *st
                                                              const ingot_persist_info_t *defaults);
 
 /**
- * Keeps what the context learns about included files (ingot/header_memo.h) in the store, so that the next process need
+ * Keeps what the context learns about included files (doc/hermetic-builds.md) in the store. The next process does
  * not read files that have not changed. Call it after creating the context and before creating descriptors, and use the
  * same storage for the programs.
  *

@@ -1,5 +1,5 @@
 /*
- * desc_info.c - returns the information from which sources and descriptors were created; see ingot/descriptor.h.
+ * desc_info.c - returns what sources and descriptors were created from; see ingot/private/descriptor.h.
  */
 #include <ingot/private/descriptor.h>
 
