@@ -71,6 +71,7 @@ TEST_F(LevelZeroLayer, ChangesNothingThatAnApplicationSees)
         EXPECT_EQ(bare, run({seed, "15"}, environment())) << "warm, seed " << seed;
         Counts warm = counts();
         EXPECT_EQ(0u, warm["builds"]);
+        EXPECT_LT(0u, warm["passed"]); /* and these are not also counted as builds */
         EXPECT_LT(0u, warm["hits"]);
         EXPECT_LT(0u, warm["saved_ns"]);
         EXPECT_LE(cold.count("builds"), cold.at("stored"));
@@ -113,11 +114,12 @@ TEST_F(LevelZeroLayer, RefusesToCompileWithAReasonIfAMissMustFail)
     const std::string reported =
         run({"4", "10"}, environment({{"INGOT_ON_MISS", "report"}, {"INGOT_PERSIST_READ_ONLY", "1"}}));
     EXPECT_EQ(0u, reported.find("ingot: miss: ")); /* modules that do not compile are never in a store */
-    EXPECT_EQ(bare, reported.substr(reported.find("\ncreate ") + 1));
+    EXPECT_EQ(bare, reported.substr(reported.find("\nsequence ") + 1));
     EXPECT_EQ(0u, counts()["builds"]);
     const std::string refused =
         run({"1", "15"}, environment({{"INGOT_ON_MISS", "fail"}, {"INGOT_PERSIST_DIR", path("empty")}}));
-    EXPECT_NE(std::string::npos, refused.find("create 70000004 log 0 \"miss: no entry to compare with")) << refused;
+    EXPECT_NE(std::string::npos, refused.find(": 70000004 log 0,")) << refused;
+    EXPECT_NE(std::string::npos, refused.find("\"miss: no entry to compare with")) << refused;
     EXPECT_EQ(std::string::npos, refused.find("kernels 0 ")) << refused;
     Counts of_refused = counts();
     EXPECT_EQ(0u, of_refused["builds"] + of_refused["passed"]);
@@ -151,7 +153,8 @@ TEST_F(LevelZeroLayer, DoesNotCallItself)
     run({"1", "1"}, environment({{"INGOT_LEVEL_ZERO_DRIVER", LAYER}}), 2);
 }
 
-/* The logs are left out, because with two drivers the loader 1.8 returns those of failed builds without its wrapper. */
+/* Logs and links are left out: with two drivers, the loader 1.8 returns logs of failed builds without its wrapper, and
+ * crashes when modules are linked without a log. */
 TEST_F(LevelZeroLayer, MayBeNamedTwice)
 {
     const Environment bare = {{"ZE_ENABLE_ALT_DRIVERS", "libze_intel_gpu.so.1,libze_intel_gpu.so.1"},

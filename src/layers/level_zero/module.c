@@ -8,6 +8,7 @@
 #include <level_zero/ze_ddi.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "cache/cache.h"
@@ -20,12 +21,15 @@ static _Atomic(ze_pfnModuleCreate_t) native_create; /* written when the loader a
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static ingot_cache_t cache;          /* NULL: nothing is cached; written once */
 static _Atomic(uint64_t) counted_ns; /* how much of the saved time is in the statistics */
+static _Thread_local bool is_passed; /* true if the driver makes this thread's module as the application asked */
 
 static void count_event(const ingot_event_t *event, void *user)
 {
     (void)user;
-    if (event->kind == INGOT_EVENT_PASSED_THROUGH)
+    if (event->kind == INGOT_EVENT_PASSED_THROUGH) {
         statistics_add(STATISTIC_PASSED, 1);
+        is_passed = true;
+    }
     if (event->kind == INGOT_EVENT_BUILD && event->status == INGOT_SUCCESS)
         statistics_add(STATISTIC_BUILD_NS, event->duration_ns);
 }
@@ -45,11 +49,13 @@ static void open_cache(void)
     cache = opened;
 }
 
-/* Counts a module that came from the cache or was compiled for it. */
+/* Counts a module that the application got. What passed through is counted already. */
 static void count(ingot_origin_t origin)
 {
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
     statistics_add(STATISTIC_PROGRAMS, 1);
+    if (is_passed)
+        return;
     statistics_add(origin == INGOT_ORIGIN_BUILD ? STATISTIC_BUILDS : STATISTIC_HITS, 1);
     if (origin == INGOT_ORIGIN_BUILD || ingot_persist_get_stats(settings_store(), &stats) != INGOT_SUCCESS)
         return;
@@ -69,6 +75,7 @@ static ze_result_t ZE_APICALL create(ze_context_handle_t context, ze_device_hand
     if (cache == NULL || context == NULL || device == NULL || desc == NULL || module == NULL ||
         desc->format != ZE_MODULE_FORMAT_IL_SPIRV)
         return native(context, device, desc, module, log);
+    is_passed = false;
     const ingot_status_t status =
         ingot_cache_level_zero_create(cache, context, device, desc, module, log != NULL ? &made : NULL, &origin);
     if (status == INGOT_NOT_FOUND) { /* nothing may be compiled */
@@ -80,6 +87,8 @@ static ze_result_t ZE_APICALL create(ze_context_handle_t context, ze_device_hand
     const ze_result_t result = status != INGOT_SUCCESS ? (ze_result_t)ingot_last_error_code() : ZE_RESULT_SUCCESS;
     if (status == INGOT_SUCCESS)
         count(origin);
+    else if (is_passed)
+        statistics_add(STATISTIC_FAILED, 1);
     if (status != INGOT_SUCCESS && result == ZE_RESULT_SUCCESS) { /* Ingot refused it, not the driver */
         if (made != NULL)
             (void)zeModuleBuildLogDestroy(made);
