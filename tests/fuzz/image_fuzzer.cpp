@@ -99,7 +99,7 @@ void read_index(const Bytes &bytes)
         require(image_read_index(&again, &request, &written_body) == OUTCOME_DONE);
         require(again.entry_count == read.entry_count);
         for (size_t i = 0; i < read.entry_count; ++i)
-            require(std::memcmp(read.entries[i].sha256, again.entries[i].sha256, IMAGE_KEY_SIZE) == 0);
+            require(std::memcmp(read.entries[i].digest, again.entries[i].digest, IMAGE_KEY_SIZE) == 0);
         free(again.entries);
         free(written);
     } else {
