@@ -47,7 +47,7 @@ void image_fini(struct image *image);
 enum outcome image_read_manifest(struct image *image, struct request *request, const struct registry_body *body);
 /* Reads the index of an image that has its manifest. */
 enum outcome image_read_index(struct image *image, struct request *request, const struct registry_body *body);
-/* Initializes an image with the manifest from the registry. OUTCOME_MISSING: there is no such image. */
+/* Initializes an image with the manifest from the registry. OUTCOME_MISSING: it has none. */
 enum outcome image_load_manifest(struct image *image, struct registry *registry, struct request *request);
 /* Completes it with its index. If that fails, the image is empty. */
 enum outcome image_load_index(struct image *image, struct registry *registry, struct request *request);
