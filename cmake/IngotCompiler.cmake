@@ -13,6 +13,12 @@ endif()
 if(INGOT_SANITIZE)
     add_compile_options(-fsanitize=${INGOT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     add_link_options(-fsanitize=${INGOT_SANITIZE})
+    # Only tests and examples are in C++. There, UBSan would find nothing of Ingot's, and take as long as the compiler
+    # itself. The tests of ingot.hpp have it.
+    if(INGOT_SANITIZE MATCHES "undefined")
+        set(INGOT_SANITIZE_HPP -fsanitize=undefined)
+        add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=undefined>)
+    endif()
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
         add_compile_options(-Wno-maybe-uninitialized) # false alarms about the instrumentation
     endif()

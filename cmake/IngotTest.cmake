@@ -99,6 +99,7 @@ endif()
 #                        [ENVIRONMENT ...])
 #
 # Without DEVICES, the test sees no OpenCL platform and is called <name>. Otherwise there is a <name>.<device> for each.
+# Tests with a long timeout take longest, so they start first; otherwise a processor would wait for one at the end.
 function(ingot_add_command_test)
     cmake_parse_arguments(arg "" "NAME;TIMEOUT" "COMMAND;DEVICES;LABELS;ENVIRONMENT" ${ARGN})
     if(NOT arg_TIMEOUT)
@@ -125,7 +126,8 @@ function(ingot_add_command_test)
             set(driver_environment ASAN_OPTIONS=${ingot_asan_options_of_intel})
         endif()
         add_test(NAME ${test} COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device ${device} ${arg_COMMAND})
-        set_tests_properties(${test} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS};${device}"
+        set_tests_properties(${test} PROPERTIES
+            TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} LABELS "${arg_LABELS};${device}"
             ENVIRONMENT "${ingot_sanitizer_environment};${driver_environment};${arg_ENVIRONMENT}")
     endforeach()
 endfunction()
