@@ -238,7 +238,8 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
         count_outcome(queue, &outcome, &cost);
         note_failure(queue, &failure);
     } else { /* any list will do: the process is ending, so only a flush still frees items, and it looks at all lists */
-        item->is_settled = item->is_settled || outcome.status == INGOT_SUCCESS || outcome.status == INGOT_NOT_CACHEABLE;
+        item->is_over = item->is_over || outcome.status == INGOT_SUCCESS || outcome.status == INGOT_NOT_CACHEABLE;
+        item->is_settled = item->is_settled || item->is_over;
         store_list_append(&queue->lists[STORE_QUEUE_SOON], item);
     }
     queue->active_count -= queue->active_count != 0;
@@ -418,8 +419,13 @@ ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot
 
 uint64_t store_queue_count(ingot_storage_t storage)
 {
+    const struct store_queue *queue = &storage->queue;
     store_queue_lock(&storage->queue);
-    const uint64_t count = store_queue_count_locked(&storage->queue);
+    uint64_t count = store_queue_count_locked(queue);
+    for (int when = 0; when < STORE_QUEUE_LISTS; ++when) {
+        for (const struct store_queue_item *item = queue->lists[when].first; item != NULL; item = item->next)
+            count -= item->is_over;
+    }
     store_queue_unlock(&storage->queue);
     return count;
 }

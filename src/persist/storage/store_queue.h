@@ -40,7 +40,8 @@ bool store_queue_orphan(ingot_storage_t storage);
  * and waiting for them could deadlock. */
 void store_queue_cancel(ingot_storage_t chain, size_t id_size, const uint8_t *id);
 
-/* Returns how many programs are pending, including those that are being stored. */
+/* Returns how many programs are pending, including those that are being stored, but not those that only remain to be
+ * freed. */
 uint64_t store_queue_count(ingot_storage_t storage);
 
 /* True if an item is being stored. For the end of the process: does not wait for the queue's lock, and returns true if

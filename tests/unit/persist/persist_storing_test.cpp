@@ -614,6 +614,37 @@ TEST(PersistStoring, AnExitDoesNotReportAProgramAsLostThatItStoresAfterTheTimeHa
     EXPECT_EQ(0, strncmp(shared.text, "2 programs were not stored", 26)) << shared.text;
 }
 
+/* Such a program is not freed, because the driver must not be called anymore, but it does not wait to be stored. */
+TEST(PersistStoring, StatisticsAfterAnExitDoNotCountAsWaitingWhatItHasStored)
+{
+    static ingot_storage_t storage;
+    static char *counts;
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Shared told;
+    Shared counted;
+    counts = counted.text;
+    EXPECT_EQ(7, forked_child::run([&]() -> int {
+                  Session *session = session_that_tells(told.text);
+                  session->hook = [](const char *operation) {
+                      if (strcmp(operation, "get_binary") == 0)
+                          spin(std::chrono::milliseconds(400));
+                      return INGOT_SUCCESS;
+                  };
+                  storage = open_for_good(root);
+                  (void)std::atexit([]() { /* runs after persist's own functions */
+                                           ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+                                           if (ingot_persist_get_stats(storage, &stats) == INGOT_SUCCESS)
+                                               (void)snprintf(counts, Shared::kSize, "%llu stored, %llu wait",
+                                                              static_cast<unsigned long long>(stats.stores),
+                                                              static_cast<unsigned long long>(stats.waiting));
+                  });
+                  leave_three(session, storage, 300); /* 200 are expected for the first */
+                  std::exit(7);
+              }));
+    EXPECT_STREQ("1 stored, 2 wait", counted.text);
+}
+
 /* Called in a child. Makes a chain whose second tier has a blob, which a flush would promote to the first tier. */
 void leave_a_promotion(const fs::path &scratch, char *told, uint64_t exit_time_ms)
 {

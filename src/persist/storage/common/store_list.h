@@ -17,6 +17,7 @@ struct store_queue_item {
     struct store_cost cost;              /* zeros for a blob */
     uint64_t began_ns;                   /* when a thread began to store it; 0: not yet */
     bool is_settled;                     /* true: it was stored, or an event has reported that it was not */
+    bool is_over;                        /* true: nothing is to be done with it but to free it */
     bool is_cancelled;                   /* true: the blob was removed or replaced while it was being promoted */
     size_t tier_count;                   /* number of a chain's first tiers that the blob is promoted to */
     size_t blob_size;                    /* 0 if the item is a program */
