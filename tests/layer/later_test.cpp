@@ -1,7 +1,7 @@
 /*
  * later_test.cpp - tests that `ingot run` stores what a command could not store, after the command's end.
  *
- * The programs have so many kernels that the layer does not begin to store them in the second that it has. Orphans
+ * The programs have so many kernels that the layer does not begin to store them in the time that it has. Orphans
  * become children of this process, so that it can wait for the process that stores. That process waits as long as this
  * one locks the store's directory.
  */
@@ -162,6 +162,27 @@ TEST_F(Later, StoresAfterTheCommandAndKeepsNothingOpen)
     }
     EXPECT_EQ(1u, wait_for_orphans());
     expect_warm();
+}
+
+/* In a tenth of the command's time, the program does not fit, but it would in the second that long commands have. */
+TEST_F(Later, DelaysShortCommandsLittle)
+{
+    {
+        const Lock lock(path("store"));
+        const Ending cold = run("", "medium");
+        EXPECT_TRUE(cold.has("  stored          0\n  to be stored    1\n")) << cold.output;
+        hurry_orphans();
+    }
+    EXPECT_EQ(1u, wait_for_orphans());
+    const Ending warm = run("", "medium");
+    EXPECT_TRUE(warm.has("loaded          1") && warm.has("compiled        0")) << warm.output;
+}
+
+TEST_F(Later, TakesTheTimeThatTheUserSets)
+{
+    more_ = {{"INGOT_PERSIST_EXIT_TIME", "100s"}};
+    const Ending cold = run("", "medium");
+    EXPECT_TRUE(cold.has("  stored          1\n")) << cold.output;
 }
 
 /* The first of two processes stores, and the second finds that it has nothing to do. */

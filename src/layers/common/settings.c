@@ -23,10 +23,12 @@
 #define MAX_REASON 384u
 #define DISABLE "INGOT_LAYER_DISABLE"
 #define WAITING "INGOT_LAYER_WAITING"
+#define EXIT_TIME "INGOT_PERSIST_EXIT_TIME"
 
 static _Atomic(ingot_storage_t) store;
-static ingot_storage_t local_store; /* written once, before `store` */
-static ingot_status_t failure;      /* written once by settings_open_store, like the next variable */
+static ingot_storage_t local_store; /* written once, before `store`, like the next variable */
+static bool rest_is_stored_later;
+static ingot_status_t failure; /* written once by settings_open_store, like the next variable */
 static char failure_reason[MAX_REASON];
 
 /* Reads the variable that turns the layer off. Returns false if its value is not a switch. */
@@ -82,6 +84,8 @@ static ingot_status_t record_waiting(ingot_storage_t opened, const char *name_sp
     ingot_status_t status = ingot_recipe_writer_open(&writer, &info);
     if (status == INGOT_SUCCESS)
         status = ingot_recipe_record_waiting(opened, writer);
+    const char *exit_time = secure_getenv(EXIT_TIME);
+    rest_is_stored_later = status == INGOT_SUCCESS && (exit_time == NULL || *exit_time == '\0');
     ingot_recipe_writer_release(writer);
     free(path);
     return status;
@@ -169,4 +173,9 @@ ingot_storage_t settings_local_store(void)
 ingot_storage_t settings_store(void)
 {
     return atomic_load_explicit(&store, memory_order_acquire);
+}
+
+bool settings_rest_is_stored_later(void)
+{
+    return settings_store() != NULL && rest_is_stored_later;
 }

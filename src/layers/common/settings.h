@@ -23,6 +23,9 @@ void settings_open_store(ingot_event_callback_t on_event);
 ingot_storage_t settings_store(void);
 /* Returns the store on this machine, without the server behind it, or NULL. */
 ingot_storage_t settings_local_store(void);
+/* True if `ingot run` stores after the application what the application does not store itself, and the user has set no
+ * exit time. */
+bool settings_rest_is_stored_later(void);
 /* True if nothing may be compiled (INGOT_ON_MISS=fail), also if there is no store. */
 bool settings_must_not_compile(void);
 /* Returns why settings_open_store opened no store, and sets *status. Returns NULL if it did. */

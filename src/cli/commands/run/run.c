@@ -288,10 +288,10 @@ const struct command command_run = {
         "--strict, the command does not run. With --stats, the tool waits for the command and forwards signals to "
         "it.\n\n"
         "On devices that generate code at launch (PoCL), storing takes longer than compiling. A process then stores "
-        "only what fits into one second at its end. \"ingot run\" starts another process, which stores the rest after "
-        "the end of the command, at idle priority and for at most 10 minutes. It may be killed. With --wait, the tool "
-        "does this itself before it returns. With INGOT_PERSIST_REMOTE, these programs are also uploaded to the "
-        "server.\n\n"
+        "only what fits into a tenth of its time, and at most into one second, at its end. \"ingot run\" starts "
+        "another process, which stores the rest after the end of the command, at idle priority and for at most 10 "
+        "minutes. It may be killed. With --wait, the tool does this itself before it returns. With "
+        "INGOT_PERSIST_REMOTE, these programs are also uploaded to the server.\n\n"
         "The exit status is the command's; 125 if it could not be prepared (wrong usage, no layer, or no store with "
         "--strict), 126 if it could not be executed, 127 if it was not found.",
     .options = options,

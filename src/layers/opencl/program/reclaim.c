@@ -18,6 +18,7 @@
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/lock.h"
+#include "layers/opencl/program/exit_time.h"
 #include "util/cancellation.h"
 
 #define NS_PER_MS 1000000u
@@ -67,6 +68,7 @@ static void note_end(void)
 
 static void watch_end(void)
 {
+    exit_time_begin();
     (void)atexit(note_end);
 }
 
@@ -80,20 +82,16 @@ void reclaim_init(void)
  * does not matter that only one of their times is taken off. */
 static void flush(void)
 {
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
-    ingot_storage_t store = settings_local_store(); /* a server behind it has the exit time of this store */
-    if (atomic_load_explicit(&is_ending, memory_order_relaxed) || store == NULL ||
-        ingot_persist_get_storing(store, &storing) != INGOT_SUCCESS || storing.exit_time_ms == INGOT_NONE)
+    if (atomic_load_explicit(&is_ending, memory_order_relaxed))
         return;
-    info.max_time_ms = storing.exit_time_ms;
+    info.max_time_ms = exit_time_update();
+    if (info.max_time_ms == INGOT_NONE)
+        return;
     info.on_progress = continue_flush;
     const uint64_t started_ns = statistics_clock_ns();
     (void)ingot_persist_flush_with(settings_store(), &info, NULL);
-    const uint64_t spent_ms = (statistics_clock_ns() - started_ns) / NS_PER_MS;
-    if (storing.exit_time_ms != INGOT_UNLIMITED)
-        storing.exit_time_ms = spent_ms < storing.exit_time_ms ? storing.exit_time_ms - spent_ms : INGOT_NONE;
-    (void)ingot_persist_set_storing(store, &storing);
+    exit_time_spend((statistics_clock_ns() - started_ns) / NS_PER_MS);
 }
 
 void reclaim_retain(struct shadow *shadow)

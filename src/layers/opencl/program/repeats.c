@@ -10,6 +10,7 @@
 
 #include "layers/common/settings.h"
 #include "layers/opencl/lock.h"
+#include "layers/opencl/program/exit_time.h"
 
 #define MAX_KNOWN 4096u
 
@@ -63,8 +64,10 @@ ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_de
         return ingot_program_build(program, desc);
     status = ingot_persist_program_create(program, desc, settings_store(), &origin);
     *is_shared = status == INGOT_SUCCESS && origin == INGOT_ORIGIN_MEMORY;
-    if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD)
+    if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD) {
         note(hash, true);
+        (void)exit_time_update();
+    }
     return status;
 }
 
