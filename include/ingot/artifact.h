@@ -118,9 +118,9 @@ INGOT_API ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_
  * If the other maker stores the artifact, this function returns it. If that maker is killed, abandons its turn or lets
  * the deadline pass, one of the waiting callers gets the turn. A process that is stopped cannot pass its turn on, so a
  * caller that waits for it gets a turn anyway, after the storage's build_wait_ms (ingot_persist_info_t). If that is not
- * set, it waits for a stopped process as long as the longest build took, but at least 30 s, and for one that works at
- * least 10 minutes. Repeated calls of one process with short waits count as one wait, if less than 10 s lie between
- * them.
+ * set, it waits 30 s for a process that is stopped, and 10 minutes for one that works.
+ *
+ * Repeated calls of one process with short waits count as one wait, if less than 10 s lie between them.
  *
  * A turn occupies no thread. Any thread may end it, with ingot_turn_finish or ingot_turn_abandon. While a thread waits
  * here, it must hold no lock that the maker needs. After fork, the parent's turns do not belong to the child.

@@ -11,7 +11,24 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "util/digits.h"
+#define DIGITS_MAX 20 /* the number of digits of the largest 64-bit number */
+
+/* Reads the number at the beginning of a text of `size` bytes, and sets *count to its number of digits. Returns false
+ * if the text does not begin with a digit, or if the number is larger than `max`. */
+static inline bool digits_read(size_t size, const char *text, uint64_t max, uint64_t *number, size_t *count)
+{
+    uint64_t value = 0;
+    size_t at = 0;
+    for (; at < size && text[at] >= '0' && text[at] <= '9'; ++at) {
+        const uint64_t digit = (uint64_t)(text[at] - '0');
+        if (digit > max || value > (max - digit) / 10)
+            return false;
+        value = value * 10 + digit;
+    }
+    *number = value;
+    *count = at;
+    return at != 0;
+}
 
 static inline char text_lower(char c)
 {

@@ -8,8 +8,7 @@
 
 #include "backends/opencl/errors.h"
 #include "backends/opencl/state.h"
-#include "util/pocl_cache.h"
-#include "util/pocl_names.h"
+#include "util/pocl.h"
 
 /* The sizes of a program's binaries as the driver lists them, and the position of the requested one. */
 struct listing {

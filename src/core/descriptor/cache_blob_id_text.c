@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "core/artifact/artifact_id.h"
-#include "core/base/arena.h"
 #include "core/base/error.h"
 #include "core/blob/json_text.h"
 #include "core/descriptor/cache_blob_id.h"
+#include "util/arena.h"
 
 /* Visits the fields of a program's or an artifact's id. */
 static ingot_status_t visit_id(size_t size, const uint8_t *id, cache_blob_id_visitor visit, void *user)

@@ -11,9 +11,9 @@
 
 #include <stdatomic.h>
 
-#include "core/base/arena.h"
 #include "core/context/context.h"
 #include "core/descriptor/source.h"
+#include "util/arena.h"
 
 struct cache_blob_id;
 struct ingot_includes;

@@ -10,8 +10,8 @@
 
 #include <ingot/backend.h>
 
-#include "core/base/arena.h"
 #include "core/base/bytes.h"
+#include "util/arena.h"
 
 enum option_kind {
     OPTION_PLAIN,     /* known not to read files */

@@ -9,12 +9,12 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "core/base/arena.h"
 #include "core/base/error.h"
 #include "core/identity/device_identity.h"
 #include "core/identity/library_search.h"
 #include "core/identity/loaded_library.h"
 #include "core/memo/known_file.h"
+#include "util/arena.h"
 #include "util/hex.h"
 
 enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };

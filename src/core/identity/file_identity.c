@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "core/base/alloc.h"
-#include "core/base/arena.h"
 #include "core/base/error.h"
 #include "core/base/os_file.h"
 #include "core/identity/device_identity.h"
 #include "core/identity/identity_watch.h"
+#include "util/arena.h"
 
 enum { MAX_PATHS = 256 };
 

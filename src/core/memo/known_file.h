@@ -6,11 +6,11 @@
 #ifndef INGOT_CORE_MEMO_KNOWN_FILE_H
 #define INGOT_CORE_MEMO_KNOWN_FILE_H
 
-#include "core/base/arena.h"
 #include "core/base/bytes.h"
 #include "core/base/digest.h"
 #include "core/base/os_file.h"
 #include "core/memo/memo_table.h"
+#include "util/arena.h"
 
 struct known_file {
     struct memo_entry entry; /* the key consists of the state, `reading` and the reader's rights */

@@ -16,9 +16,9 @@
 #ifndef INGOT_CORE_MEMO_WITNESS_H
 #define INGOT_CORE_MEMO_WITNESS_H
 
-#include "core/base/arena.h"
 #include "core/base/bytes.h"
 #include "core/base/os_file.h"
+#include "util/arena.h"
 
 enum {
     WITNESS_PATH_SIZE = 4096, /* capacity for the path of the current directory */

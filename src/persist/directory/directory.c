@@ -16,18 +16,17 @@
 #include "persist/directory/layout/build_lock.h"
 #include "persist/directory/layout/kept_recipe.h"
 #include "persist/directory/layout/root.h"
-#include "persist/directory/layout/savings_file.h"
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/limits.h"
 #include "persist/directory/publish.h"
-#include "persist/directory/upkeep/evictor.h"
-#include "persist/directory/use.h"
+#include "persist/directory/upkeep/evict.h"
 #include "persist/recipe/recording.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/trust.h"
 #include "util/limit.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
@@ -42,6 +41,43 @@ static const char *place_of(struct directory *directory, size_t id_size, const u
     return path;
 }
 
+static void tell_unstamped(struct directory *directory, int error, const char *entry_path)
+{
+    counters_add(&directory->counters, COUNTER_UNSTAMPED, 1);
+    if (atomic_exchange_explicit(&directory->has_told_unstamped, true, memory_order_relaxed))
+        return;
+    const ingot_status_t status = files_write_failed(error, "noting the use of", entry_path);
+    directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), entry_path,
+                   "uses cannot be recorded, so the oldest entries are evicted first");
+}
+
+/* Notes the use of an entry that was found, whose kernel.bin is open. The time of an entry is the time at which its
+ * kernel.bin was last modified. A load sets it only if the eviction order depends on it, and at most once per second
+ * and entry. If the entry exceeds the age limit, returns INGOT_NOT_FOUND, and removes the entry if the store is
+ * writable and its lock is free. A read-only store notes nothing, so there an entry's age counts from the last use that
+ * was noted. */
+static ingot_status_t note_use(struct directory *directory, const struct bucket *bucket)
+{
+    if (!directory->order->follows_use && directory->max_age_ns == UINT64_MAX)
+        return INGOT_SUCCESS;
+    char path[PATH_CAPACITY];
+    const uint64_t now_ns = files_wall_clock_ns();
+    const uint64_t then_ns = bucket->kernel.time_ns;
+    paths_entry(path, bucket->path, bucket->number);
+    if (directory_age_ns(now_ns, then_ns) > directory->max_age_ns) {
+        counters_add(&directory->counters, COUNTER_EXPIRED, 1);
+        if (!directory->is_read_only)
+            (void)bucket_take_away(directory, directory->name_space, bucket->hash, bucket->number, bucket->inode, 0);
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "%s is older than the age limit", path);
+    }
+    if (!directory->order->follows_use || directory->is_read_only || then_ns / NS_PER_SECOND == now_ns / NS_PER_SECOND)
+        return INGOT_SUCCESS;
+    const int result = files_set_time(bucket->kernel.fd, now_ns);
+    if (result < 0)
+        tell_unstamped(directory, result, path);
+    return INGOT_SUCCESS;
+}
+
 static ingot_status_t load_with(struct directory *directory, size_t id_size, const uint8_t *id, ingot_buffer_t *blob,
                                 enum blob_check check)
 {
@@ -51,14 +87,11 @@ static ingot_status_t load_with(struct directory *directory, size_t id_size, con
     if (status != INGOT_SUCCESS && root_renew(directory))
         status = bucket_find(directory, id_size, id, &bucket, blob, check, true);
     if (status == INGOT_SUCCESS) {
-        status = use_note(directory, &bucket);
+        status = note_use(directory, &bucket);
         (void)files_close(bucket.kernel.fd);
         if (status != INGOT_SUCCESS)
             memory_release_buffer(blob);
     }
-    counters_add(&directory->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
-    if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-        counters_add_failure(&directory->counters, status);
     if (directory->on_event != NULL)
         directory_tell(directory, INGOT_EVENT_STORAGE_LOAD, status, status == INGOT_SUCCESS ? blob->size : 0,
                        started_ns, bucket.path, status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
@@ -85,10 +118,6 @@ static ingot_status_t store(void *self, size_t id_size, const uint8_t *id, size_
         status = publish_entry(directory, id_size, id, blob_size, blob);
     if (status != INGOT_SUCCESS && root_renew(directory))
         status = publish_entry(directory, id_size, id, blob_size, blob);
-    if (status == INGOT_SUCCESS)
-        counters_add(&directory->counters, COUNTER_STORES, 1);
-    else
-        counters_add_failure(&directory->counters, status);
     if (directory->on_event != NULL)
         directory_tell(directory, INGOT_EVENT_STORAGE_STORE, status, blob_size, started_ns,
                        place_of(directory, id_size, id, path),
@@ -122,7 +151,7 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
 
 static bool save_counts(void *self, const struct savings_counts *more)
 {
-    return root_ready(self) == INGOT_SUCCESS && savings_file_add(self, more);
+    return root_ready(self) == INGOT_SUCCESS && account_add_counts(self, more);
 }
 
 static void destroy(void *self)
@@ -130,7 +159,7 @@ static void destroy(void *self)
     struct directory *directory = self;
     if (directory == NULL)
         return;
-    evictor_fini(directory);
+    evict_fini(directory);
     build_lock_fini(directory);
     temporary_fini(directory);
     root_fini(directory);
@@ -218,11 +247,10 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     memset(directory, 0, sizeof(*directory));
     directory->allocator = allocator;
     directory->bucket_of = bucket_of;
-    kept_directory_init(&directory->root);
     take_info(directory, &info);
     status = temporary_init(directory);
     if (status == INGOT_SUCCESS) {
-        status = evictor_init(directory);
+        status = evict_init(directory);
         if (status != INGOT_SUCCESS)
             temporary_fini(directory);
     }
@@ -245,7 +273,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         storage_set_save_counts(*storage, save_counts);
         storage_set_costs(*storage, &costs_file_operations);
         storage_set_build_locks(*storage, &build_lock_operations);
-        evictor_expire(directory); /* only now, when opening can no longer fail */
+        evict_expired(directory); /* only now, when opening can no longer fail */
         if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
             kept_recipe_begin(*storage, directory, &info);
     }

@@ -22,7 +22,7 @@
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/temporary.h"
-#include "persist/directory/upkeep/evictor.h"
+#include "persist/directory/upkeep/evict.h"
 #include "persist/storage/common/kinds.h"
 #include "util/nanoseconds.h"
 
@@ -146,9 +146,8 @@ static ingot_status_t prepare(struct publication *publication, size_t blob_size,
         publication->prepared[0] = '\0';
         return status;
     }
-    const char *prepared = publication->prepared;
-    const int tmp = temporary_below(directory, &prepared);
-    return entry_write(tmp, prepared, publication->id_size, publication->id, blob_size, blob, directory->is_durable);
+    return entry_write(directory->root.fd, publication->prepared, publication->id_size, publication->id, blob_size,
+                       blob, directory->is_durable);
 }
 
 /* What a rename found in the entry's place. */
@@ -242,8 +241,6 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
 {
     const struct directory *directory = publication->directory;
     struct bucket *bucket = &publication->bucket;
-    const char *prepared = publication->prepared;
-    const int tmp = temporary_below(directory, &prepared);
     /* A new entry starts at number 0 and not at the number that the search found free, because another writer may have
      * published an entry of the same id at a lower number in the meantime. */
     uint32_t number = publication->is_replacing ? bucket->number : 0;
@@ -252,7 +249,7 @@ static ingot_status_t rename_into_place(struct publication *publication, struct 
     for (unsigned i = 0; i < RENAME_ATTEMPTS && number < BUCKET_MAX_ENTRIES; ++i) {
         char entry_path[PATH_CAPACITY];
         paths_entry(entry_path, bucket->path, number);
-        result = files_rename(tmp, prepared, directory->root.fd, entry_path);
+        result = files_rename(directory->root.fd, publication->prepared, directory->root.fd, entry_path);
         if (result == 0) {
             publication->prepared[0] = '\0';
             *is_published = true;
@@ -336,7 +333,7 @@ static ingot_status_t try_to_enter(struct publication *publication, struct accou
         return status;
     *total = account.total;
     const enum room room = find_room(publication, total);
-    const bool is_small = total->is_known && total->entry_count <= EVICTOR_SMALL;
+    const bool is_small = total->is_known && total->entry_count <= EVICT_SMALL;
     publication->is_over = room != ROOM_FREE || !total->is_known;
     *is_done = (total->is_known || publication->has_counted) &&
                (room == ROOM_FREE || (room == ROOM_IN_EXCESS && !(is_small && publication->evictions == 0)));
@@ -353,25 +350,25 @@ static void count_first(struct publication *publication)
 {
     bool is_done;
     publication->has_counted = true;
-    if (!evictor_knows_large(publication->directory))
-        (void)evictor_work(publication->directory, 0, &is_done);
+    if (!evict_knows_large(publication->directory))
+        (void)evict_from_small(publication->directory, 0, &is_done);
 }
 
-/* Evicts from a small store. For a larger one, wakes the evictor's thread, and waits for a moment. */
+/* Evicts from a small store. For a larger one, wakes the thread that evicts, and waits for a moment. */
 static ingot_status_t make_room(struct publication *publication, const struct account_total *total)
 {
     struct directory *directory = publication->directory;
     bool is_done = false;
     if (!directory->order->evicts)
         return ingot_set_error(INGOT_NO_SPACE, STORAGE_EXCLUDED_CODE, "the store is full and its eviction is off");
-    if (total->entry_count <= EVICTOR_SMALL && publication->evictions < MAX_EVICTIONS) {
+    if (total->entry_count <= EVICT_SMALL && publication->evictions < MAX_EVICTIONS) {
         ++publication->evictions;
-        const ingot_status_t status = evictor_work(directory, publication->bytes, &is_done);
+        const ingot_status_t status = evict_from_small(directory, publication->bytes, &is_done);
         if (status != INGOT_SUCCESS || is_done)
             return status;
     }
     const uint64_t now_ns = files_steady_clock_ns();
-    evictor_request(directory, publication->bytes, true);
+    evict_in_thread(directory, publication->bytes, true);
     if (publication->waiting_ns == 0)
         publication->waiting_ns = now_ns;
     if (now_ns - publication->waiting_ns > MAX_WAIT_NS)
@@ -397,7 +394,7 @@ static ingot_status_t commit(struct publication *publication)
             status = make_room(publication, &total);
     }
     if (status == INGOT_SUCCESS && publication->is_over)
-        evictor_request(directory, 0, total.is_known);
+        evict_in_thread(directory, 0, total.is_known);
     return status;
 }
 
@@ -430,7 +427,7 @@ ingot_status_t publish_entry(struct directory *directory, size_t id_size, const 
     if (status == INGOT_SUCCESS && directory->is_durable)
         status = synchronize_bucket(&publication);
     if (status == INGOT_SUCCESS)
-        evictor_expire(directory);
+        evict_expired(directory);
 
     if (publication.prepared[0] != '\0')
         temporary_delete(directory, publication.prepared);

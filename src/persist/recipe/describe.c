@@ -6,13 +6,13 @@
 #include <string.h>
 
 #include "persist/base/memory.h"
-#include "persist/recipe/format/arena.h"
 #include "persist/recipe/reader.h"
+#include "util/arena.h"
 
 /* The sources and includes from which a descriptor is created. */
 struct description {
     ingot_recipe_t recipe;
-    struct recipe_arena arena;
+    struct arena arena;
     ingot_source_t *sources; /* source_count of them, then header_count headers, then file_count files */
     size_t count;
 };
@@ -53,7 +53,7 @@ static ingot_status_t make_sources(struct description *description, size_t count
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
         const ingot_recipe_text_t *text = &texts[i];
-        ingot_source_t *headers = recipe_arena_take(&description->arena, text->header_count, sizeof(ingot_source_t));
+        ingot_source_t *headers = arena_take(&description->arena, text->header_count * sizeof(ingot_source_t));
         if (headers == NULL)
             return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu headers", text->header_count);
         for (size_t j = 0; j < text->header_count && status == INGOT_SUCCESS; ++j)
@@ -70,7 +70,7 @@ static ingot_status_t make_sources(struct description *description, size_t count
 static ingot_status_t gather(struct description *description, const ingot_recipe_program_t *program)
 {
     const size_t count = program->source_count + program->header_count + program->file_count;
-    description->sources = recipe_arena_take(&description->arena, count, sizeof(ingot_source_t));
+    description->sources = arena_take(&description->arena, count * sizeof(ingot_source_t));
     if (description->sources == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu sources", count);
     ingot_status_t status = make_sources(description, program->source_count, program->sources);
@@ -108,7 +108,7 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
         status = check(&program, context);
     if (status != INGOT_SUCCESS)
         return status;
-    recipe_arena_init(&description.arena, recipe_allocator(recipe));
+    arena_init(&description.arena, recipe_allocator(recipe));
     status = gather(&description, &program);
     info.sources = description.sources;
     info.source_count = program.source_count;
@@ -130,6 +130,6 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_create_with(desc, context, &info, &includes);
     release_all(description.count, description.sources);
-    recipe_arena_fini(&description.arena);
+    arena_fini(&description.arena);
     return status;
 }

@@ -8,10 +8,11 @@
 #include "persist/recipe/draft.h"
 
 #include <ingot/backend.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "persist/recipe/format/built_for.h"
 #include "persist/recipe/format/fields.h"
+#include "util/id_fields.h"
 #include "util/little_endian.h"
 
 /* The descriptor's data from which the fields are computed. */
@@ -25,7 +26,7 @@ struct parts {
 void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator)
 {
     *draft = (struct recipe_draft){.included = INGOT_INCLUDES_INFO_INIT};
-    recipe_arena_init(&draft->arena, allocator);
+    arena_init(&draft->arena, allocator);
     bytes_writer_init(&draft->content, allocator);
 }
 
@@ -33,7 +34,7 @@ void recipe_draft_fini(struct recipe_draft *draft)
 {
     ingot_includes_release(draft->includes);
     bytes_writer_fini(&draft->content);
-    recipe_arena_fini(&draft->arena);
+    arena_fini(&draft->arena);
 }
 
 const char *recipe_base_name(const char *path)
@@ -47,6 +48,69 @@ static ingot_source_info_t info_of(const_ingot_source_t source)
     ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
     (void)ingot_source_get_info(source, &info);
     return info;
+}
+
+/* ---- the device and the driver of an id; see doc/blob-format.md ---- */
+
+struct view {
+    size_t size;
+    const uint8_t *bytes;
+};
+
+static bool take(struct view *from, size_t size, struct view *part)
+{
+    *part = (struct view){size, from->bytes};
+    if (from->size < size)
+        return false;
+    from->bytes += size;
+    from->size -= size;
+    return true;
+}
+
+static bool take_framed(struct view *from, struct view *part)
+{
+    struct view size;
+    return take(from, sizeof(uint64_t), &size) && le_get_u64(size.bytes) <= from->size &&
+           take(from, (size_t)le_get_u64(size.bytes), part);
+}
+
+static bool find_device(struct view id, struct view *device)
+{
+    struct view tag;
+    struct view skipped;
+    if (!take(&id, ID_FIELDS_OFFSET, &skipped))
+        return false;
+    while (take(&id, sizeof(uint32_t), &tag) && take_framed(&id, device)) {
+        if (le_get_u32(tag.bytes) == ID_DEVICE)
+            return true;
+    }
+    return false;
+}
+
+static struct view find_field(struct view device, const char *wanted)
+{
+    struct view name;
+    struct view value;
+    while (take_framed(&device, &name) && take_framed(&device, &value)) {
+        if (name.size == strlen(wanted) && memcmp(name.bytes, wanted, name.size) == 0)
+            return value;
+    }
+    return (struct view){0, NULL};
+}
+
+/* Writes the name of the id's first device and the version of its driver, to show them to users. Leaves out what the id
+ * does not have. */
+static void built_for(size_t id_size, const uint8_t *id, size_t capacity, char *text)
+{
+    struct view device;
+    text[0] = '\0';
+    if (!find_device((struct view){id_size, id}, &device))
+        return;
+    const struct view name = find_field(device, "device_name");
+    const struct view version = find_field(device, "driver_version");
+    (void)snprintf(text, capacity, "%.*s%s%.*s", (int)strnlen((const char *)name.bytes, name.size), name.bytes,
+                   name.size != 0 && version.size != 0 ? ", driver " : "",
+                   (int)strnlen((const char *)version.bytes, version.size), version.bytes);
 }
 
 /* ---- refusals ---- */
@@ -103,7 +167,7 @@ static void add_item(struct recipe_draft *draft, enum recipe_record_kind kind, c
 {
     if (draft->item_count == draft->item_room) {
         draft->item_room = draft->item_room != 0 ? draft->item_room * 2 : 8;
-        struct recipe_item *items = recipe_arena_take(&draft->arena, draft->item_room, sizeof(*items));
+        struct recipe_item *items = arena_take(&draft->arena, draft->item_room * sizeof(*items));
         if (items == NULL)
             return;
         if (draft->item_count != 0)
@@ -262,11 +326,11 @@ ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_prog
 
 /* Copies a sentence without the directories in it. Leaves out everything from the start of the word with the first
  * slash to the last slash, because directory names may contain blanks. */
-static char *shorten_paths(struct recipe_arena *arena, const char *text)
+static char *shorten_paths(struct arena *arena, const char *text)
 {
     const char *first = strchr(text, '/');
     const char *last = strrchr(text, '/');
-    char *copy = recipe_arena_copy(arena, strlen(text), text);
+    char *copy = arena_copy(arena, strlen(text), text);
     if (copy == NULL || first == NULL)
         return copy;
     while (first != text && strchr(" \"'<(", first[-1]) == NULL)

@@ -6,13 +6,13 @@
 
 #include <ingot/private/descriptor.h>
 
-#include "persist/recipe/format/arena.h"
 #include "persist/recipe/writer.h"
+#include "util/arena.h"
 #include "util/bytes_writer.h"
 
 /* The records of one program. Their texts belong to the descriptor, which must live as long as the draft. */
 struct recipe_draft {
-    struct recipe_arena arena;
+    struct arena arena;
     struct bytes_writer content;    /* content of the program's record */
     ingot_includes_t includes;      /* NULL if there are none */
     ingot_includes_info_t included; /* their content; zeros if there are none */

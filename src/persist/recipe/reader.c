@@ -11,7 +11,7 @@
 #include "persist/base/containers/key_map.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/recipe/file/open.h"
+#include "persist/recipe/file.h"
 #include "persist/recipe/format/fields.h"
 #include "persist/recipe/format/record.h"
 #include "util/struct_size.h"
@@ -44,7 +44,7 @@ struct ingot_recipe {
     struct kept_file file;
     char *path;
     size_t path_size;
-    struct recipe_arena arena;
+    struct arena arena;
     struct bytes_writer texts;   /* array of struct recipe_record */
     struct bytes_writer nodes;   /* array of struct program_node */
     struct bytes_writer ids;     /* array of struct id_node */
@@ -92,7 +92,7 @@ static void destroy(struct ingot_recipe *recipe)
     bytes_writer_fini(&recipe->ids);
     bytes_writer_fini(&recipe->nodes);
     bytes_writer_fini(&recipe->texts);
-    recipe_arena_fini(&recipe->arena);
+    arena_fini(&recipe->arena);
     kept_file_end(&recipe->file);
     memory_free(&allocator, recipe->path, recipe->path_size);
     memory_free(&allocator, recipe, sizeof(*recipe));
@@ -281,8 +281,7 @@ static ingot_status_t keep_kernel(struct ingot_recipe *recipe, size_t program, c
     if (key_map_find(&recipe->kernel_numbers, record->key, NULL))
         return INGOT_SUCCESS;
     const size_t number = recipe->kernel_numbers.count;
-    const struct kernel_node node = {program,
-                                     recipe_arena_copy(&recipe->arena, length, content + INGOT_RECIPE_KEY_SIZE)};
+    const struct kernel_node node = {program, arena_copy(&recipe->arena, length, content + INGOT_RECIPE_KEY_SIZE)};
     bytes_put(&recipe->kernels, sizeof(node), &node);
     return node.name != NULL && !recipe->kernels.failed && key_map_add(&recipe->kernel_numbers, record->key, number)
                ? INGOT_SUCCESS
@@ -320,7 +319,7 @@ static ingot_status_t list_kernels(struct ingot_recipe *recipe)
     for (size_t i = 0; i < count; ++i) {
         struct recipe_fields *fields = &node_at(recipe, kernel_at(recipe, i)->program)->fields;
         if (fields->kernels == NULL) {
-            fields->kernels = recipe_arena_take(&recipe->arena, fields->program.kernel_count, sizeof(*fields->kernels));
+            fields->kernels = arena_take(&recipe->arena, fields->program.kernel_count * sizeof(*fields->kernels));
             fields->program.kernels = fields->kernels;
             fields->program.kernel_count = 0;
         }
@@ -403,7 +402,7 @@ static struct ingot_recipe *make(const char *path)
     if (recipe == NULL)
         return NULL;
     *recipe = (struct ingot_recipe){.allocator = allocator, .file = KEPT_FILE_INIT, .path_size = strlen(path) + 1};
-    recipe_arena_init(&recipe->arena, &recipe->allocator);
+    arena_init(&recipe->arena, &recipe->allocator);
     bytes_writer_init(&recipe->texts, &recipe->allocator);
     bytes_writer_init(&recipe->nodes, &recipe->allocator);
     bytes_writer_init(&recipe->ids, &recipe->allocator);

@@ -7,7 +7,7 @@
 #include <ingot/private/recipe.h>
 
 #include "persist/base/files.h"
-#include "persist/recipe/seal/check.h"
+#include "persist/recipe/check.h"
 
 /* Opens a recipe, and passes its records and seals to `check`, which is NULL if there is no policy. The caller must
  * evaluate the check. Returns the statuses of ingot_recipe_open. */

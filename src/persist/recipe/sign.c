@@ -1,5 +1,5 @@
 /*
- * sign.c - seals recipe files; see ingot/recipe.h.
+ * sign.c - opens recipes and checks their seals against a trust policy, and seals recipe files; see ingot/recipe.h.
  *
  * The file is not locked while a seal is made, because that could take long. If another process appends meanwhile, the
  * seal does not cover all records, so seal_file makes another one.
@@ -15,6 +15,36 @@
 #define ATTEMPTS 16u
 #define MAX_TEXTS ((uint64_t)1 << 34) /* bytes, uncompressed; checking them takes about a minute */
 #define LOCK_TIMEOUT_MS 10000u
+
+ingot_status_t ingot_recipe_open(ingot_recipe_t *recipe, const char *path, const ingot_persist_trust_t *trust)
+{
+    ingot_persist_trust_t known = INGOT_PERSIST_TRUST_INIT;
+    ingot_allocator_t allocator;
+    struct keyring *keyring = NULL;
+    struct recipe_check check;
+    ingot_recipe_t opened = NULL;
+    if (recipe == NULL || path == NULL || path[0] == '\0')
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe or path is missing");
+    if (trust != NULL && !STRUCT_READ_OVER(known, trust))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "trust's struct_size is missing");
+    (void)memory_init(&allocator, NULL);
+    ingot_status_t status = keyring_create(&keyring, &known, &allocator);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (keyring != NULL)
+        recipe_check_init(&check, keyring);
+    status = recipe_open_checked(&opened, path, keyring != NULL ? &check : NULL);
+    if (status == INGOT_SUCCESS && keyring != NULL)
+        status = recipe_check_end(&check, path);
+    if (status == INGOT_SUCCESS)
+        *recipe = opened;
+    else
+        ingot_recipe_release(opened);
+    keyring_release(keyring);
+    return status;
+}
+
+/* ---- sealing ---- */
 
 static ingot_status_t damaged(const char *path, const char *what)
 {
@@ -56,7 +86,7 @@ static ingot_status_t make_seal(const char *path, const struct keyring *keyring,
         return status;
     status = recipe_check_file(recipe, facts);
     if (status == INGOT_SUCCESS)
-        status = recipe_cover_seal(&check.cover, keyring, seal);
+        status = recipe_check_make_seal(&check, seal);
     if (status == INGOT_BLOB_CORRUPT)
         status = damaged(path, "a record");
     if (status == INGOT_SUCCESS)

@@ -17,9 +17,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
-#include "persist/recipe/file/failure.h"
-#include "persist/recipe/file/mark.h"
-#include "persist/recipe/file/open.h"
+#include "persist/recipe/file.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 

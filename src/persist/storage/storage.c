@@ -375,26 +375,12 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage)
     return storage;
 }
 
-/* Counts loads whose seal was refused as misses, failures and untrusted. A directory store's own counters count them as
- * hits, because the seal is checked only afterwards. */
-static void move_distrusted(ingot_persist_stats_t *stats)
+void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store, ingot_persist_stats_t *stats)
 {
-    stats->hits -= stats->distrusted;
-    stats->misses += stats->distrusted;
-    stats->failures += stats->distrusted;
-    stats->untrusted += stats->distrusted;
-}
-
-void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats)
-{
-    const struct counters *counters = own != NULL ? own : &storage->counters;
-    /* read with acquire, and before the hits, so that the hits include all loads that are counted here */
-    stats->distrusted = atomic_load_explicit(&storage->distrusted, memory_order_acquire);
+    const struct counters *counters = &storage->counters;
     stats->hits = counters_get(counters, COUNTER_HITS);
     stats->misses = counters_get(counters, COUNTER_MISSES);
     stats->stores = counters_get(counters, COUNTER_STORES);
-    stats->refused = counters_get(counters, COUNTER_REFUSED);
-    stats->evictions = counters_get(counters, COUNTER_EVICTIONS);
     stats->failures = counters_get(counters, COUNTER_FAILURES);
     stats->read_only = counters_get(counters, COUNTER_READ_ONLY);
     stats->no_space = counters_get(counters, COUNTER_NO_SPACE);
@@ -404,17 +390,20 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ing
     stats->other_versions = counters_get(counters, COUNTER_OTHER_VERSIONS);
     stats->io_errors = counters_get(counters, COUNTER_IO_ERRORS);
     stats->out_of_memory = counters_get(counters, COUNTER_OUT_OF_MEMORY);
-    stats->not_kept = counters_get(counters, COUNTER_NOT_KEPT);
-    stats->expired = counters_get(counters, COUNTER_EXPIRED);
-    stats->unstamped = counters_get(counters, COUNTER_UNSTAMPED);
-    stats->leftovers = counters_get(counters, COUNTER_LEFTOVERS);
+    if (of_store != NULL) {
+        stats->refused = counters_get(of_store, COUNTER_REFUSED);
+        stats->evictions = counters_get(of_store, COUNTER_EVICTIONS);
+        stats->not_kept = counters_get(of_store, COUNTER_NOT_KEPT);
+        stats->expired = counters_get(of_store, COUNTER_EXPIRED);
+        stats->unstamped = counters_get(of_store, COUNTER_UNSTAMPED);
+        stats->leftovers = counters_get(of_store, COUNTER_LEFTOVERS);
+    }
+    stats->distrusted = atomic_load_explicit(&storage->distrusted, memory_order_relaxed);
     stats->rejected = atomic_load_explicit(&storage->rejected, memory_order_relaxed);
     stats->waiting = store_queue_count(storage);
     stats->saved_ns = atomic_load_explicit(&storage->saved_ns, memory_order_relaxed);
     stats->awaited = atomic_load_explicit(&storage->awaited, memory_order_relaxed);
     stats->wait_timeouts = atomic_load_explicit(&storage->wait_timeouts, memory_order_relaxed);
-    if (own != NULL)
-        move_distrusted(stats);
 }
 
 void *storage_get_part(ingot_storage_t storage, enum storage_part which)

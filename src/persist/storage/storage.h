@@ -85,8 +85,8 @@ ingot_storage_t storage_stored_to(ingot_storage_t storage);
 void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
                   uint64_t started_ns, const char *reason);
 
-/* Fills in all counters. Takes the counts of loads and stores from `own`, or from the storage if `own` is NULL. */
-void storage_fill_stats(ingot_storage_t storage, const struct counters *own, ingot_persist_stats_t *stats);
+/* Fills in all counters: those of loads and stores, and unless `of_store` is NULL, a directory store's own. */
+void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store, ingot_persist_stats_t *stats);
 
 /* Returns a part, or NULL if it has not been added yet. */
 void *storage_get_part(ingot_storage_t storage, enum storage_part which);

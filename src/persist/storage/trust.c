@@ -122,8 +122,7 @@ static void refuse_loaded(const struct checked *checked, ingot_storage_t countin
     const uint64_t now_ns = files_steady_clock_ns();
     struct kept_error why;
     kept_error_save(&why); /* the callback may call Ingot, which changes the thread's error */
-    /* release: a reader of this count also sees the hit that the store counted before; see storage_fill_stats */
-    atomic_fetch_add_explicit(&counting->distrusted, 1, memory_order_release);
+    atomic_fetch_add_explicit(&counting->distrusted, 1, memory_order_relaxed);
     memory_release_buffer(loaded);
     events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, checked->status, size,
                 now_ns, "", why.text);

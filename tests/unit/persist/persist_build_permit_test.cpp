@@ -14,7 +14,9 @@
 #include "support/persist_session.h"
 
 extern "C" {
-#include "persist/directory/layout/build_place.h"
+#include "persist/storage/common/build_locks.h"
+
+extern const struct build_locks build_lock_operations; /* build_lock.h is not valid C++ */
 
 struct directory *directory_of(ingot_storage_t storage);
 }
@@ -115,21 +117,21 @@ TEST_F(PersistBuildPermit, GivesPlacesInTheOrderOfAsking)
 {
     const Store store = open(1);
     struct directory *directory = directory_of(store.get());
-    build_place *first = build_place_ask(directory);
-    EXPECT_TRUE(build_place_is_taken(first));
-    build_place *second = build_place_ask(directory);
-    build_place *third = build_place_ask(directory);
-    build_place *fourth = build_place_ask(directory);
-    EXPECT_FALSE(build_place_is_taken(second));
-    build_place_leave(first);
-    EXPECT_FALSE(build_place_is_taken(third));
-    EXPECT_TRUE(build_place_is_taken(second));
-    EXPECT_FALSE(build_place_is_taken(third));
-    build_place_leave(third); /* stops asking */
-    EXPECT_FALSE(build_place_is_taken(fourth));
-    build_place_leave(second);
-    EXPECT_TRUE(build_place_is_taken(fourth));
-    build_place_leave(fourth);
+    build_place *first = build_lock_operations.ask_place(directory);
+    EXPECT_TRUE(build_lock_operations.has_place(first));
+    build_place *second = build_lock_operations.ask_place(directory);
+    build_place *third = build_lock_operations.ask_place(directory);
+    build_place *fourth = build_lock_operations.ask_place(directory);
+    EXPECT_FALSE(build_lock_operations.has_place(second));
+    build_lock_operations.leave_place(first);
+    EXPECT_FALSE(build_lock_operations.has_place(third));
+    EXPECT_TRUE(build_lock_operations.has_place(second));
+    EXPECT_FALSE(build_lock_operations.has_place(third));
+    build_lock_operations.leave_place(third); /* stops asking */
+    EXPECT_FALSE(build_lock_operations.has_place(fourth));
+    build_lock_operations.leave_place(second);
+    EXPECT_TRUE(build_lock_operations.has_place(fourth));
+    build_lock_operations.leave_place(fourth);
 }
 
 TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessAtOnce)
@@ -140,18 +142,19 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessAtOnce)
         Shared *shared = share();
         const pid_t child = fork();
         if (child == 0) {
-            build_place *taken = build_place_ask(directory);
-            shared->inside = taken != nullptr && build_place_is_taken(taken) && build_place_ask(directory) != nullptr;
+            build_place *taken = build_lock_operations.ask_place(directory);
+            shared->inside = taken != nullptr && build_lock_operations.has_place(taken) &&
+                             build_lock_operations.ask_place(directory) != nullptr;
             for (;;)
                 pause();
         }
         wait_until([&] { return shared->inside == 1; });
-        build_place *place = build_place_ask(directory);
-        EXPECT_FALSE(build_place_is_taken(place));
+        build_place *place = build_lock_operations.ask_place(directory);
+        EXPECT_FALSE(build_lock_operations.has_place(place));
         kill(child, SIGKILL);
         ASSERT_EQ(child, waitpid(child, nullptr, 0));
-        EXPECT_TRUE(build_place_is_taken(place));
-        build_place_leave(place);
+        EXPECT_TRUE(build_lock_operations.has_place(place));
+        build_lock_operations.leave_place(place);
         munmap(shared, sizeof(*shared));
     }
 }
@@ -160,12 +163,12 @@ TEST_F(PersistBuildPermit, CompilesWithoutAPlaceAfterTheLimitOfTheWait)
 {
     Seen seen;
     const Store store = open(1, 20, &seen);
-    build_place *held = build_place_ask(directory_of(store.get()));
-    ASSERT_TRUE(build_place_is_taken(held));
+    build_place *held = build_lock_operations.ask_place(directory_of(store.get()));
+    ASSERT_TRUE(build_lock_operations.has_place(held));
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store));
     EXPECT_EQ(1u, seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
-    build_place_leave(held);
+    build_lock_operations.leave_place(held);
 }
 
 TEST_F(PersistBuildPermit, DoesNotLimitABuildWithinABuild)

@@ -24,7 +24,7 @@ extern "C" {
 #include "persist/base/containers/key_map.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/recipe/seal/check.h"
+#include "persist/recipe/check.h"
 #include "persist/recipe/writer.h"
 }
 

@@ -9,8 +9,8 @@
 #include "support/trust_fixture.h"
 
 extern "C" {
+#include "persist/recipe/check.h"
 #include "persist/recipe/reader.h"
-#include "persist/recipe/seal/check.h"
 #include "persist/recipe/writer.h"
 }
 

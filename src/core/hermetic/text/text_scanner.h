@@ -8,7 +8,7 @@
 #ifndef INGOT_CORE_HERMETIC_TEXT_TEXT_SCANNER_H
 #define INGOT_CORE_HERMETIC_TEXT_TEXT_SCANNER_H
 
-#include "core/base/arena.h"
+#include "util/arena.h"
 
 /* A text without line splices. */
 struct clean_text {

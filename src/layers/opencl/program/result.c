@@ -14,7 +14,7 @@
 
 #include "layers/common/statistics.h"
 #include "layers/opencl/program/repeats.h"
-#include "util/pocl_cache.h"
+#include "util/pocl.h"
 
 cl_uint result_count_references(cl_program native)
 {

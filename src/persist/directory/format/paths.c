@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "util/digits.h"
+#include "util/quantity.h"
 
 #define HEX_DIGITS 16
 

@@ -1,5 +1,6 @@
 /*
- * account.h - keeps the account of a namespace in size.txt: the bytes and the number of its entries.
+ * account.h - keeps the account of a namespace in size.txt: the bytes and the number of its entries. Also counts in
+ * saved.txt how often its programs were loaded and compiled, and the time saved.
  *
  * The lock of size.txt also makes renames into and out of buckets exclude each other. To add or remove entries, a
  * thread calls account_begin first and account_end last.
@@ -48,16 +49,14 @@ ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t ent
 ingot_status_t account_correct(struct directory *directory, const char *name_space, const struct account_total *before,
                                uint64_t bytes, uint64_t entry_count);
 
-#define ACCOUNT_MAX_LINES 4u
+/* Adds to the counts of the store's namespace in saved.txt. Returns false and changes nothing if that is not possible.
+ */
+bool account_add_counts(struct directory *directory, const struct savings_counts *more);
+/* Reads the counts of a namespace, without a lock. Returns false and sets zeros if there are none. */
+bool account_read_counts(const struct directory *directory, const char *name_space, struct savings_counts *counts);
 
 /* Parses a line of size.txt: digits, followed only by spaces and line feeds. */
 bool account_parse(size_t size, const char *text, uint64_t *number);
-/* Reads a file of lines like those of size.txt. Only a single line may be shorter than the others. Returns the number
- * of lines, or 0 if the file has other content. */
-size_t account_read_lines(int fd, uint64_t numbers[ACCOUNT_MAX_LINES]);
-/* Replaces the content of such a file by one write. Returns 0 or a negated errno. */
-int account_write_lines(int fd, size_t count, const uint64_t *numbers);
-
 /* Writes "[<namespace>/]<name>". */
 void account_path(char path[PATH_CAPACITY], const char *name_space, const char *name);
 

@@ -252,11 +252,9 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
     const ingot_status_t status = temporary_name(directory, aside);
     if (status != INGOT_SUCCESS)
         return status;
-    const char *below = aside;
-    const int at = temporary_below(directory, &below);
     const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
     const uint64_t bytes = entry_counted_bytes(&place);
-    result = files_rename(directory->root.fd, path, at, below);
+    result = files_rename(directory->root.fd, path, directory->root.fd, aside);
     if (result == -EXDEV)
         result = delete_in_place(directory, path);
     if (result < 0)

@@ -1,6 +1,6 @@
 /*
- * build_lock.c - lets only one process at a time build a program, by locks on bytes of the file `lock`; see
- * build_lock.h.
+ * build_lock.c - lets only one process at a time build a program, and limits how many builds run at the same time, by
+ * locks on bytes of the file `lock`; see build_lock.h.
  *
  * Each program has a byte. A process keeps the byte locked while it builds the program and stores it. If the process
  * ends, the kernel unlocks the byte, so one of the waiting processes takes over.
@@ -35,19 +35,14 @@
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
 #include "persist/base/stopped_holder.h"
-#include "persist/directory/layout/build_place.h"
 #include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/root.h"
-#include "persist/directory/layout/savings_file.h"
 #include "util/error_text.h"
 #include "util/nanoseconds.h"
 
 #define MAX_KEPT 16u /* the number of exchanged locks that a store keeps */
 #define MAX_KEPT_NS (60 * NS_PER_SECOND)
 #define ATTEMPTS 4u
-#define LONGEST_WAIT_NS (1800 * NS_PER_SECOND)
-#define LEAST_WAIT_NS (30 * NS_PER_SECOND)
-#define WAITS_FOR_WORKING 10u
 #define TICK_NS UINT64_C(20000000) /* file systems record times at least this precisely */
 #define REASON_CAPACITY 256u
 
@@ -336,27 +331,10 @@ static void close_lock(struct build_lock *lock, bool is_pointless)
         destroy(lock);
 }
 
-static uint64_t max_wait_ns(void *self, uint64_t least_ns)
+static uint64_t wait_ns(void *self)
 {
     const struct directory *directory = self;
-    struct savings_counts counts;
-    if (directory->build_wait_ns != 0)
-        return directory->build_wait_ns;
-    (void)savings_file_read(directory, directory->name_space, &counts);
-    if (counts.longest_ns < least_ns)
-        return least_ns;
-    return counts.longest_ns < LONGEST_WAIT_NS ? counts.longest_ns : LONGEST_WAIT_NS;
-}
-
-/* A time that the application set is a limit for every wait. Otherwise, a compiler that works is worth a longer wait
- * than the longest build so far, but a process that will never end its build must not hold up others forever. */
-static uint64_t max_wait_for_working_ns(void *self)
-{
-    const struct directory *directory = self;
-    const uint64_t wait_ns = max_wait_ns(self, LEAST_WAIT_NS);
-    if (directory->build_wait_ns != 0)
-        return wait_ns;
-    return wait_ns < LONGEST_WAIT_NS / WAITS_FOR_WORKING ? wait_ns * WAITS_FOR_WORKING : LONGEST_WAIT_NS;
+    return directory->build_wait_ns;
 }
 
 static bool is_holder_working(const struct build_lock *lock)
@@ -369,16 +347,89 @@ void build_lock_fini(struct directory *directory)
     close_kept(directory, 0, 0);
 }
 
+/* ---- places ---- */
+
+/*
+ * There is one byte for each place. Before a build takes a place, it locks a byte that stands for the time at which it
+ * asked. It may take a place once no earlier byte is locked, so builds get their places in the order of asking. The
+ * time is that of the steady clock, which all processes of a machine share. The kernel unlocks the bytes of a process
+ * that ends, so neither a place nor the order is ever lost. Each build has its own open file here, too.
+ */
+struct build_place {
+    struct directory *directory;
+    struct kept_file file;
+    bool is_taken;
+    uint64_t byte; /* locked: that of the place, or before is_taken that of the wait */
+};
+
+/* Locks the byte of the present moment. If another build has it, takes the next one. */
+static bool join_queue(struct build_place *place)
+{
+    place->byte = PATHS_WAITING_MIN | (files_steady_clock_ns() & (PATHS_WAITING_MIN - 1));
+    int result = files_try_lock(place->file.fd, place->byte);
+    while (result == -EAGAIN)
+        result = files_try_lock(place->file.fd, ++place->byte);
+    return result == 0;
+}
+
+static void leave_place(struct build_place *place)
+{
+    if (kept_file_is_open(&place->file))
+        (void)files_unlock(place->file.fd, place->byte); /* because a forked child may share the open file */
+    kept_file_end(&place->file);
+    memory_free(&place->directory->allocator, place, sizeof(*place));
+}
+
+static struct build_place *ask_place(void *self)
+{
+    struct directory *directory = self;
+    if (directory->build_jobs == 0)
+        return NULL;
+    struct build_place *place = memory_allocate(&directory->allocator, sizeof(*place));
+    if (place == NULL)
+        return NULL;
+    *place = (struct build_place){.directory = directory, .file = KEPT_FILE_INIT};
+    const bool is_ready = root_ready(directory) == INGOT_SUCCESS;
+    const int fd = is_ready ? files_open_update(directory->root.fd, PATHS_LOCK) : -EBADF;
+    if (fd >= 0 && files_keep(fd, &place->file) == 0 && join_queue(place))
+        return place;
+    leave_place(place);
+    return NULL;
+}
+
+static bool is_first(const struct build_place *place)
+{
+    enum files_lock found = FILES_LOCK_NONE;
+    return place->byte == PATHS_WAITING_MIN ||
+           files_find_lock_in(place->file.fd, PATHS_WAITING_MIN, place->byte - PATHS_WAITING_MIN, &found) < 0 ||
+           found == FILES_LOCK_NONE;
+}
+
+static bool has_place(struct build_place *place)
+{
+    if (!kept_file_is_open(&place->file)) /* the application has closed it, so nothing can be waited for */
+        return true;
+    if (place->is_taken || !is_first(place))
+        return place->is_taken;
+    for (uint64_t i = 0; i < place->directory->build_jobs && !place->is_taken; ++i) {
+        if (files_try_lock(place->file.fd, PATHS_PLACE_MIN + i) != 0)
+            continue;
+        (void)files_unlock(place->file.fd, place->byte);
+        place->byte = PATHS_PLACE_MIN + i;
+        place->is_taken = true;
+    }
+    return place->is_taken;
+}
+
 const struct build_locks build_lock_operations = {
     .open = open_lock,
     .name = name_of,
     .try_take = try_take,
     .has_changed = has_changed,
     .close = close_lock,
-    .max_wait_ns = max_wait_ns,
-    .ask_place = build_place_ask,
-    .has_place = build_place_is_taken,
-    .leave_place = build_place_leave,
-    .max_wait_for_working_ns = max_wait_for_working_ns,
+    .ask_place = ask_place,
+    .has_place = has_place,
+    .leave_place = leave_place,
     .is_holder_working = is_holder_working,
+    .wait_ns = wait_ns,
 };

@@ -1,5 +1,6 @@
 /*
- * build_lock.h - lets only one process at a time build a program, by locks on bytes of the file `lock`.
+ * build_lock.h - lets only one process at a time build a program, and limits how many builds run at the same time on a
+ * machine, by locks on bytes of the file `lock`.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_BUILD_LOCK_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_BUILD_LOCK_H

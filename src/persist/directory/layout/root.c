@@ -20,6 +20,60 @@
 
 #define ROOT_PATH_MAX 4096u
 
+enum kept_state {
+    KEPT_OPEN,
+    KEPT_DELETED, /* it is open, but has no name anymore */
+    KEPT_LOST     /* there is no descriptor, or it is not Ingot's anymore */
+};
+
+/* Examines the directory. Sets `facts` unless it is lost. Returns 0 or a negated errno. */
+static int examine(const struct kept_directory *kept, enum kept_state *state, struct file_facts *facts)
+{
+    const int fd = atomic_load_explicit(&kept->fd, memory_order_acquire);
+    const int result = fd >= 0 ? files_facts(fd, facts) : -EBADF;
+    *state = KEPT_OPEN;
+    if (result == -EBADF)
+        *state = KEPT_LOST;
+    else if (result == -ESTALE)
+        *state = KEPT_DELETED;
+    else if (result < 0)
+        return result;
+    else if (facts->device != atomic_load_explicit(&kept->device, memory_order_relaxed) ||
+             facts->inode != atomic_load_explicit(&kept->inode, memory_order_relaxed))
+        *state = KEPT_LOST;
+    else if (facts->link_count == 0)
+        *state = KEPT_DELETED;
+    return 0;
+}
+
+static bool is_lost(const struct kept_directory *kept)
+{
+    enum kept_state state;
+    struct file_facts facts;
+    return examine(kept, &state, &facts) == 0 && state == KEPT_LOST;
+}
+
+/* Keeps the directory of `fd` instead, and takes over `fd` even if this fails. Returns 0 or a negated errno. Requires
+ * the session's lock. */
+static int replace(struct kept_directory *kept, int fd)
+{
+    struct file_facts facts;
+    int result = files_facts(fd, &facts);
+    /* a lost descriptor may have the number that `fd` just got */
+    const bool was_lost = fd == atomic_load_explicit(&kept->fd, memory_order_relaxed) || is_lost(kept);
+    if (result == 0 && !was_lost)
+        result = files_replace(fd, atomic_load_explicit(&kept->fd, memory_order_relaxed));
+    if (result >= 0) {
+        atomic_store_explicit(&kept->device, facts.device, memory_order_relaxed);
+        atomic_store_explicit(&kept->inode, facts.inode, memory_order_relaxed);
+    }
+    if (result >= 0 && was_lost)
+        atomic_store_explicit(&kept->fd, fd, memory_order_release);
+    else
+        (void)files_close(fd);
+    return result < 0 ? result : 0;
+}
+
 static const char cache_tag[] = "Signature: 8a477f597d28d172789f06886806bc55\n"
                                 "# This directory holds compiled device programs that can be compiled again.\n"
                                 "# What this file is for: https://bford.info/cachedir/\n";
@@ -144,6 +198,7 @@ static ingot_status_t open_trusted(const struct directory *directory, int *root,
 ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t *info)
 {
     int root;
+    atomic_init(&directory->root.fd, -1);
     ingot_status_t status = copy_path(directory, info->path);
     if (status != INGOT_SUCCESS)
         return status;
@@ -151,7 +206,7 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
     status = open_trusted(directory, &root, &directory->owner);
     if (status != INGOT_SUCCESS)
         return status;
-    const int result = kept_directory_replace(&directory->root, root);
+    const int result = replace(&directory->root, root);
     if (result < 0)
         return files_read_failed(result, "examining", directory->path);
     if (!directory->is_read_only)
@@ -161,7 +216,8 @@ ingot_status_t root_init(struct directory *directory, const ingot_persist_info_t
 
 void root_fini(struct directory *directory)
 {
-    kept_directory_end(&directory->root);
+    if (!is_lost(&directory->root))
+        (void)files_close(atomic_load_explicit(&directory->root.fd, memory_order_relaxed));
     memory_free(&directory->allocator, directory->path, directory->path_size);
 }
 
@@ -172,7 +228,7 @@ static bool open_again(struct directory *directory, enum kept_state *state)
     int root;
     uint32_t owner;
     struct file_facts facts;
-    if (kept_directory_examine(&directory->root, state, &facts) < 0)
+    if (examine(&directory->root, state, &facts) < 0)
         return false;
     if (*state == KEPT_OPEN)
         return true; /* another thread has opened it meanwhile */
@@ -182,7 +238,7 @@ static bool open_again(struct directory *directory, enum kept_state *state)
         (void)files_close(root);
         return false;
     }
-    return kept_directory_replace(&directory->root, root) == 0;
+    return replace(&directory->root, root) == 0;
 }
 
 bool root_renew(struct directory *directory)
@@ -190,7 +246,7 @@ bool root_renew(struct directory *directory)
     enum kept_state state;
     struct file_facts facts;
     const uint64_t started_ns = files_steady_clock_ns();
-    if (kept_directory_examine(&directory->root, &state, &facts) < 0 || state == KEPT_OPEN)
+    if (examine(&directory->root, &state, &facts) < 0 || state == KEPT_OPEN)
         return false;
     temporary_lock(directory);
     const bool is_open = open_again(directory, &state);
@@ -207,7 +263,7 @@ bool root_renew(struct directory *directory)
 
 ingot_status_t root_ready(struct directory *directory)
 {
-    if (!kept_directory_is_lost(&directory->root) || root_renew(directory))
+    if (!is_lost(&directory->root) || root_renew(directory))
         return INGOT_SUCCESS;
     return files_lost(directory->path);
 }

@@ -8,6 +8,17 @@
 #include "persist/storage/common/events.h"
 #include "persist/storage/storage.h"
 
+static const struct eviction_order orders[] = {
+    [INGOT_PERSIST_EVICT_FIFO] = {true, false, "over a limit, oldest first"},
+    [INGOT_PERSIST_EVICT_LRU] = {true, true, "over a limit, least recently used first"},
+    [INGOT_PERSIST_EVICT_OFF] = {false, false, "older than the age limit"},
+};
+
+const struct eviction_order *eviction_order_of(ingot_persist_eviction_t value)
+{
+    return (size_t)value < sizeof(orders) / sizeof(orders[0]) ? &orders[value] : NULL;
+}
+
 struct directory *directory_of(ingot_storage_t storage)
 {
     return storage_self(storage, STORAGE_DIRECTORY);

@@ -12,37 +12,56 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "persist/base/kept_directory.h"
 #include "persist/base/process_lock.h"
 #include "persist/directory/format/paths.h"
-#include "persist/directory/layout/eviction_order.h"
 #include "persist/storage/common/counters.h"
 #include "util/kept_file.h"
 #include "util/nanoseconds.h"
 
+/*
+ * A directory that is kept open for many threads, under a descriptor that the application may close. The descriptor
+ * stays the same even if it comes to refer to another directory, so threads that use it meanwhile do not notice. Only
+ * if other code of the process has closed it, it changes, as in util/kept_file.h. Threads read the fields without a
+ * lock. A thread that sees only a part of another thread's change takes the directory for lost, and looks again under
+ * the lock that the changes require.
+ */
+struct kept_directory {
+    atomic_int fd; /* -1: none; stored last (release) */
+    _Atomic uint64_t device;
+    _Atomic uint64_t inode;
+};
+
 /* The session of this process: its names in tmp contain the number of a byte of the file `lock`. While the process
  * keeps that byte locked, other processes know that it is still running; see temporary.c. */
 struct temporary_session {
-    /* guards the other fields, and changes of the root's descriptor; only reading `tmp` needs no lock */
+    /* guards the other fields, and changes of the root's descriptor */
     struct process_lock lock;
     struct kept_file lock_file; /* the file `lock`; no descriptor: no session */
-    struct kept_directory tmp;
-    uint64_t byte; /* the byte that this process has locked */
+    uint64_t byte;              /* the byte that this process has locked */
     uint64_t next;
 };
 
-/* The thread that evicts entries while the store is in use; see upkeep/evictor.c. */
+/* The thread that evicts entries while the store is in use; see upkeep/evict.c. */
 struct evictor {
-    struct process_lock lock; /* guards the next three fields */
+    struct process_lock lock; /* guards the next five fields */
     pthread_t thread;
     bool has_thread;
     bool is_running;
-    _Atomic uint64_t began_ns;  /* when the last eviction began; 0: never */
+    uint64_t began_ns;          /* when the last eviction began; 0: never */
+    uint64_t wanted_bytes;      /* what an entry needs that waits for room; the next eviction takes it */
     _Atomic uint64_t ending_ns; /* when closing the store began; 0: not yet */
     _Atomic uint64_t large_ns;  /* when a thread that stored a blob found too many entries to count; 0: it did not */
-    /* what the entries need that wait for room; the next eviction takes it */
-    _Atomic uint64_t wanted_bytes;
 };
+
+/* An order in which a store evicts entries. All that depends on the order is in the table of state.c. */
+struct eviction_order {
+    bool evicts;        /* false: a full store refuses blobs, and only the age limit removes entries */
+    bool follows_use;   /* true: a load sets the time of the entry, from which its age counts */
+    const char *reason; /* the reason in eviction events */
+};
+
+/* Returns the order that a value of the public enumeration stands for, or NULL if the value is not valid. */
+const struct eviction_order *eviction_order_of(ingot_persist_eviction_t value);
 
 struct directory {
     ingot_allocator_t allocator;

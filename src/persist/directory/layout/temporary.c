@@ -23,7 +23,6 @@
 ingot_status_t temporary_init(struct directory *directory)
 {
     directory->session.lock_file = (struct kept_file)KEPT_FILE_INIT;
-    kept_directory_init(&directory->session.tmp);
     return process_lock_init(&directory->session.lock);
 }
 
@@ -49,48 +48,23 @@ void temporary_unlock(struct directory *directory)
 
 void temporary_fini(struct directory *directory)
 {
-    kept_directory_end(&directory->session.tmp);
     end_session(&directory->session);
     process_lock_fini(&directory->session.lock);
 }
 
-static int open_tmp(const struct directory *directory)
-{
-    const int fd = files_open_place(directory->root.fd, TEMPORARY);
-    if (fd != -ENOENT)
-        return fd;
-    const int made = files_make_directory(directory->root.fd, TEMPORARY);
-    return made == 0 || made == -EEXIST ? files_open_place(directory->root.fd, TEMPORARY) : made;
-}
-
-static int examine_tmp(const struct directory *directory, struct file_facts *facts)
-{
-    enum kept_state state;
-    const int result = kept_directory_examine(&directory->session.tmp, &state, facts);
-    return result == 0 && state != KEPT_OPEN ? -ENOENT : result;
-}
-
-/* Opens tmp, unless another thread has opened it meanwhile, and uses the session. Requires the lock. */
-static int open_tmp_again(struct directory *directory)
-{
-    struct temporary_session *session = &directory->session;
-    struct file_facts facts;
-    if (examine_tmp(directory, &facts) != -ENOENT)
-        return 0;
-    const int fd = open_tmp(directory);
-    if (fd < 0)
-        return fd;
-    if (!kept_directory_is_lost(&session->tmp))
-        end_session(session); /* whoever removed tmp may have removed the file `lock`, too */
-    return kept_directory_replace(&session->tmp, fd);
-}
-
-static int renew_tmp(struct directory *directory)
+void temporary_renew(struct directory *directory)
 {
     temporary_lock(directory);
-    const int result = open_tmp_again(directory);
+    end_session(&directory->session);
     temporary_unlock(directory);
-    return result;
+}
+
+/* Makes tmp again, and ends the session: whoever removed tmp may have removed the file `lock`, too. */
+static int make_tmp(struct directory *directory)
+{
+    const int made = files_make_directory(directory->root.fd, TEMPORARY);
+    temporary_renew(directory);
+    return made == -EEXIST ? 0 : made;
 }
 
 /* Closes tmp to other users, and gives its owner the access that a umask has taken away. Nothing in it is ever loaded,
@@ -100,17 +74,17 @@ static void repair_tmp(const struct directory *directory, struct file_facts *fac
     struct file_facts of_root;
     if (files_facts(directory->root.fd, &of_root) == 0 && (of_root.mode & 0200) != 0 &&
         files_make_private(directory->root.fd, TEMPORARY) == 0)
-        (void)examine_tmp(directory, facts);
+        (void)files_facts_at(directory->root.fd, TEMPORARY, facts);
 }
 
 ingot_status_t temporary_ready(struct directory *directory)
 {
     struct file_facts facts;
-    int result = examine_tmp(directory, &facts);
+    int result = files_facts_at(directory->root.fd, TEMPORARY, &facts);
     if (result == -ENOENT) {
-        result = renew_tmp(directory);
+        result = make_tmp(directory);
         if (result == 0)
-            result = examine_tmp(directory, &facts);
+            result = files_facts_at(directory->root.fd, TEMPORARY, &facts);
     }
     if (result < 0)
         return files_write_failed(result, "making", TEMPORARY);
@@ -119,15 +93,6 @@ ingot_status_t temporary_ready(struct directory *directory)
     if (!facts.is_directory || !files_are_private(&facts, directory->owner))
         return files_untrusted(&facts, true, directory->owner, TEMPORARY);
     return INGOT_SUCCESS;
-}
-
-int temporary_below(const struct directory *directory, const char **path)
-{
-    const int tmp = atomic_load_explicit(&directory->session.tmp.fd, memory_order_acquire);
-    if (kept_directory_is_lost(&directory->session.tmp))
-        return directory->root.fd; /* tmp is not open yet when opening the store deletes leftovers */
-    *path += sizeof(TEMPORARY);    /* skips "tmp/" */
-    return tmp;
 }
 
 static int begin_session(const struct directory *directory, struct temporary_session *session)
@@ -144,13 +109,6 @@ static int begin_session(const struct directory *directory, struct temporary_ses
         return files_keep(fd, &session->lock_file);
     (void)files_close(fd);
     return result;
-}
-
-void temporary_renew(struct directory *directory)
-{
-    temporary_lock(directory);
-    end_session(&directory->session);
-    temporary_unlock(directory);
 }
 
 ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACITY])
@@ -173,9 +131,7 @@ ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACI
         const ingot_status_t status = temporary_name(directory, path);
         if (status != INGOT_SUCCESS)
             return status;
-        const char *below = path;
-        const int tmp = temporary_below(directory, &below);
-        result = files_make_directory(tmp, below);
+        result = files_make_directory(directory->root.fd, path);
     }
     return result < 0 ? files_write_failed(result, "making", "a temporary entry") : INGOT_SUCCESS;
 }
@@ -183,7 +139,7 @@ ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACI
 void temporary_delete(const struct directory *directory, const char *path)
 {
     char file[PATH_CAPACITY];
-    const int at = temporary_below(directory, &path);
+    const int at = directory->root.fd;
     paths_join(file, path, "key.bin");
     (void)files_remove(at, file);
     paths_join(file, path, "kernel.bin");
@@ -229,11 +185,7 @@ static void delete_leftover(struct directory *directory, const char *path)
     struct kept_error kept;
     kept_error_save(&kept);
     if (temporary_name(directory, own) == INGOT_SUCCESS) {
-        const char *from = path;
-        const char *to = own;
-        const int at = temporary_below(directory, &from);
-        (void)temporary_below(directory, &to);
-        const int result = files_rename(at, from, at, to);
+        const int result = files_rename(directory->root.fd, path, directory->root.fd, own);
         if (result == 0 || result == -EXDEV)
             temporary_delete(directory, result == 0 ? own : path);
     }

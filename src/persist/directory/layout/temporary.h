@@ -2,10 +2,8 @@
  * temporary.h - manages the directory tmp, where entries are prepared, and where they are moved before they are
  * deleted.
  *
- * A handle of tmp stays open, because checking tmp through it takes a third of the time of checking it by its path, and
- * storing a blob requires that check. Paths in tmp are relative to the store's root; temporary_below makes them
- * relative to the handle. Each name contains the number of the byte of the file `lock` that its process keeps locked
- * while the store is open. If that byte is not locked, the process has ended.
+ * Each name in it contains the number of the byte of the file `lock` that its process keeps locked while the store is
+ * open. If that byte is not locked, the process has ended. Paths are relative to the store's root.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_TEMPORARY_H
@@ -26,11 +24,8 @@ void temporary_unlock(struct directory *directory);
 /* Ends the session, because the store has moved to another directory. The next name begins a session there. */
 void temporary_renew(struct directory *directory);
 
-/* Opens tmp, creates it if it is missing, and checks it. Must be called before the functions below. */
+/* Creates tmp if it is missing, and checks it. Must be called before the functions below. */
 ingot_status_t temporary_ready(struct directory *directory);
-/* Takes a path in tmp that is relative to the root, makes *path relative to the handle of tmp, and returns that handle.
- * If tmp is not open, leaves *path unchanged and returns the root's handle. */
-int temporary_below(const struct directory *directory, const char **path);
 
 /* Creates a directory in tmp, and sets `path` to its path. */
 ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACITY]);

@@ -1,24 +1,41 @@
 /*
- * evict.c - counts a store's entries, corrects size.txt, and evicts the oldest entries down to given limits.
+ * evict.c - counts a store's entries, corrects size.txt, and evicts the oldest entries; see evict.h.
  *
  * Everything begins with a survey of all entries, so the order of eviction is exact. Only if the process has no time
  * for that, a random sample of the buckets stands for all: the oldest entries of the sample are evicted, as many as its
  * share of the store. The lock is held for one entry at a time. Several threads and processes may evict at once: they
  * choose the same entries, and each counts those as gone that another one removed.
+ *
+ * A thread that stores a blob evicts from a small store itself. It never waits for the thread that evicts from a larger
+ * one, which starts when it is needed, evicts once and ends. When the store is closed or the process ends, that thread
+ * counts for at most half a second more, and removes entries until a second has passed. A forked child has no such
+ * thread, and starts its own.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "persist/directory/upkeep/evict.h"
 
 #include <ingot/backend.h>
+#include <signal.h>
 #include <string.h>
 
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
-#include "persist/directory/layout/savings_file.h"
 #include "persist/directory/upkeep/survey.h"
+#include "persist/storage/common/process_end.h"
+#include "util/cancellation.h"
 #include "util/limit.h"
+#include "util/nanoseconds.h"
 
 /* An index of version 2 of the format, which this version does not keep. Version 2 makes it again if it is missing. */
 #define OLD_INDEX "index.bin"
+#define MAX_COUNTING_NS (NS_PER_SECOND / 2)
+#define MAX_ENDING_NS (9 * NS_PER_SECOND / 10)
+#define LEISURE_NS (60 * NS_PER_SECOND)
+
+static _Thread_local bool is_orphan; /* in an evictor's thread: a callback has closed the store */
 
 static void forget_old_index(const struct directory *directory, const char *name_space)
 {
@@ -144,18 +161,29 @@ static struct evict_limits limits_for(const struct directory *directory, const s
     };
 }
 
+/* Returns how long the store or the process has been ending. */
+static uint64_t ending_for_ns(const struct directory *directory)
+{
+    const uint64_t closed_ns = atomic_load_explicit(&directory->evictor.ending_ns, memory_order_relaxed);
+    const uint64_t process_ns = process_end_began_ns();
+    const uint64_t began_ns = closed_ns == 0 || (process_ns != 0 && process_ns < closed_ns) ? process_ns : closed_ns;
+    const uint64_t now_ns = began_ns != 0 ? files_steady_clock_ns() : 0;
+    return began_ns != 0 && now_ns > began_ns ? now_ns - began_ns : 0;
+}
+
 /* The watch of an eviction by the store itself. */
 struct own_watch {
     const struct directory *directory;
-    const struct evict_end *end;
+    bool is_small;
     bool is_removing;
 };
 
 static ingot_status_t goes_on(const ingot_persist_upkeep_progress_t *so_far, void *user)
 {
     const struct own_watch *own = user;
-    const bool ends = own->is_removing ? own->end->ends_removing(own->directory)
-                                       : own->end->ends_counting(own->directory, so_far->entry_count);
+    const bool ends = own->is_small
+                          ? !own->is_removing && so_far->entry_count > 2 * EVICT_SMALL
+                          : ending_for_ns(own->directory) > (own->is_removing ? MAX_ENDING_NS : MAX_COUNTING_NS);
     return ends ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
@@ -196,29 +224,156 @@ static ingot_status_t count_any(struct directory *directory, struct survey *surv
                            sum_of_all(survey->entry_count, part, whole));
 }
 
-ingot_status_t evict_as_needed(struct directory *directory, uint64_t wanted_bytes, const struct evict_end *end,
-                               bool is_small, bool *is_sample, struct evict_result *result)
+/*
+ * Counts the entries of the store's namespace, and corrects size.txt. Evicts entries that are over the age limit. If an
+ * entry of wanted_bytes does not fit (0: if the entries exceed a limit), also evicts the oldest entries down to the
+ * low-water mark, and further ones until the entry fits. Sets *is_sample if counting ended early: then the counted
+ * buckets stand for all. With is_small, counts under the lock; if counting ends early, corrects and evicts nothing.
+ */
+static ingot_status_t evict(struct directory *directory, uint64_t wanted_bytes, bool is_small, bool *is_sample)
 {
     const uint64_t started_ns = files_steady_clock_ns();
-    struct own_watch own = {directory, end, false};
+    struct own_watch own = {directory, is_small, false};
     struct upkeep_watch watch = upkeep_watch_of(goes_on, &own);
     struct survey survey = {.allocator = directory->allocator};
-    *result = (struct evict_result){0, 0};
+    struct evict_result result = {0, 0};
     ingot_status_t status = is_small ? count_small(directory, &survey, &watch) : count_any(directory, &survey, &watch);
     *is_sample = watch.ended != INGOT_SUCCESS;
     watch.ended = INGOT_SUCCESS;
     own.is_removing = true;
     if (status == INGOT_SUCCESS && !(*is_sample && (is_small || survey.read_count == 0))) {
         const struct evict_limits limits = limits_for(directory, &survey, wanted_bytes);
-        status = remove_oldest(directory, &survey, &limits, &watch, result);
+        status = remove_oldest(directory, &survey, &limits, &watch, &result);
     }
     if (status == INGOT_SUCCESS && !*is_sample)
-        note_oldest(directory, &survey, result->entry_count);
-    if (result->entry_count != 0)
+        note_oldest(directory, &survey, result.entry_count);
+    if (result.entry_count != 0)
         forget_old_index(directory, directory->name_space);
     survey_fini(&survey);
-    tell(directory, status, started_ns, directory->order->reason, result);
+    tell(directory, status, started_ns, directory->order->reason, &result);
     return status;
+}
+
+/* ---- the thread ---- */
+
+static void forget(void *user)
+{
+    struct evictor *evictor = user;
+    evictor->has_thread = evictor->is_running = false;
+}
+
+static void lock(struct evictor *evictor)
+{
+    process_lock_take(&evictor->lock, forget, evictor);
+}
+
+ingot_status_t evict_init(struct directory *directory)
+{
+    return process_lock_init(&directory->evictor.lock);
+}
+
+static void *run(void *user)
+{
+    struct directory *directory = user;
+    struct evictor *evictor = &directory->evictor;
+    bool is_sample;
+    process_end_enter_reserved();
+    lock(evictor);
+    const uint64_t wanted_bytes = evictor->wanted_bytes;
+    evictor->wanted_bytes = 0;
+    process_lock_give(&evictor->lock);
+    (void)evict(directory, wanted_bytes, false, &is_sample);
+    process_end_leave();
+    if (is_orphan)
+        return NULL;
+    lock(evictor);
+    evictor->is_running = false;
+    process_lock_give(&evictor->lock);
+    return NULL;
+}
+
+/* Starts the thread. Its signals stay the application's. Requires the lock. */
+static void start(struct directory *directory)
+{
+    struct evictor *evictor = &directory->evictor;
+    sigset_t all;
+    sigset_t before;
+    if (evictor->has_thread)
+        (void)pthread_join(evictor->thread, NULL); /* it has ended, or is about to */
+    evictor->has_thread = evictor->is_running = false;
+    if (!process_end_reserve())
+        return;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    evictor->has_thread = evictor->is_running = pthread_create(&evictor->thread, NULL, run, directory) == 0;
+    if (!evictor->has_thread)
+        process_end_cancel();
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is_urgent)
+{
+    struct evictor *evictor = &directory->evictor;
+    const uint64_t now_ns = files_steady_clock_ns();
+    const int before = cancellation_hold();
+    lock(evictor);
+    if (is_urgent || evictor->began_ns == 0 || now_ns - evictor->began_ns >= LEISURE_NS) {
+        if (evictor->wanted_bytes < wanted_bytes)
+            evictor->wanted_bytes = wanted_bytes;
+        if (!evictor->is_running) {
+            process_end_watch();
+            evictor->began_ns = now_ns;
+            start(directory);
+        }
+    }
+    process_lock_give(&evictor->lock);
+    cancellation_allow(before);
+}
+
+void evict_fini(struct directory *directory)
+{
+    struct evictor *evictor = &directory->evictor;
+    const int before = cancellation_hold();
+    atomic_store_explicit(&evictor->ending_ns, files_steady_clock_ns(), memory_order_relaxed);
+    lock(evictor);
+    const bool has_thread = evictor->has_thread;
+    process_lock_give(&evictor->lock);
+    is_orphan = has_thread && pthread_equal(evictor->thread, pthread_self()) != 0;
+    if (is_orphan)
+        (void)pthread_detach(evictor->thread);
+    else if (has_thread)
+        (void)pthread_join(evictor->thread, NULL);
+    process_lock_fini(&evictor->lock);
+    cancellation_allow(before);
+}
+
+ingot_status_t evict_from_small(struct directory *directory, uint64_t wanted_bytes, bool *is_done)
+{
+    bool is_sample = false;
+    const ingot_status_t status = evict(directory, wanted_bytes, true, &is_sample);
+    *is_done = status == INGOT_SUCCESS && !is_sample;
+    if (status == INGOT_SUCCESS)
+        atomic_store_explicit(&directory->evictor.large_ns, is_sample ? files_steady_clock_ns() : 0,
+                              memory_order_relaxed);
+    return status;
+}
+
+bool evict_knows_large(const struct directory *directory)
+{
+    const uint64_t large_ns = atomic_load_explicit(&directory->evictor.large_ns, memory_order_relaxed);
+    return large_ns != 0 && files_steady_clock_ns() - large_ns < LEISURE_NS;
+}
+
+void evict_expired(struct directory *directory)
+{
+    bool is_done = false;
+    const uint64_t oldest_ns = atomic_load_explicit(&directory->oldest_ns, memory_order_relaxed);
+    if (directory->max_age_ns == UINT64_MAX ||
+        (oldest_ns != 0 && directory_age_ns(files_wall_clock_ns(), oldest_ns) <= directory->max_age_ns))
+        return;
+    (void)evict_from_small(directory, 0, &is_done);
+    if (!is_done)
+        evict_in_thread(directory, 0, false);
 }
 
 /* ---- counting on request ---- */
@@ -232,7 +387,7 @@ static void add_recorded(const struct directory *directory, const char *name_spa
         count->recorded_bytes += total.bytes;
     else
         count->is_recorded = 0;
-    (void)savings_file_read(directory, name_space, &saved);
+    (void)account_read_counts(directory, name_space, &saved);
     count->hits += saved.hits;
     count->builds += saved.builds;
     count->saved_ns += saved.saved_ns;

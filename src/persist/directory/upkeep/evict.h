@@ -1,5 +1,6 @@
 /*
- * evict.h - counts a store's entries, corrects size.txt, and evicts the oldest entries down to given limits.
+ * evict.h - counts a store's entries, corrects size.txt, and evicts the oldest entries: on request, at once from a
+ * small store, and in a thread from a larger one.
  */
 #ifndef INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
@@ -28,20 +29,24 @@ uint64_t evict_age_ns(uint64_t max_age_ms, uint64_t default_ns);
 ingot_status_t evict_to_limits(struct directory *directory, const char *name_space, const struct evict_limits *limits,
                                const char *reason, struct upkeep_watch *watch, struct evict_result *result);
 
-/* How an eviction by the store itself may end early. Both functions return true if it should end. */
-struct evict_end {
-    bool (*ends_counting)(const struct directory *directory, uint64_t entry_count);
-    bool (*ends_removing)(const struct directory *directory);
-};
+/* A store with at most this many entries is small: evicting from it takes a few milliseconds. */
+#define EVICT_SMALL 128u
 
-/*
- * Counts the entries of the store's namespace, and corrects size.txt. Evicts entries that are over the age limit. If an
- * entry of wanted_bytes does not fit (0: if the entries exceed a limit), also evicts the oldest entries down to the
- * low-water mark, and further ones until the entry fits. Sets *is_sample if counting ended early: then the counted
- * buckets stand for all. With is_small, counts under the lock; if counting ends early, corrects and evicts nothing.
- */
-ingot_status_t evict_as_needed(struct directory *directory, uint64_t wanted_bytes, const struct evict_end *end,
-                               bool is_small, bool *is_sample, struct evict_result *result);
+ingot_status_t evict_init(struct directory *directory);
+/* Ends the thread. Waits for it for about a second at most. */
+void evict_fini(struct directory *directory);
+
+/* Evicts from a small store at once: what is too old and, if an entry of wanted_bytes does not fit, as much as it needs
+ * and further entries down to the low-water mark. Also corrects size.txt. Sets *is_done to false and changes nothing if
+ * the store is not small. */
+ingot_status_t evict_from_small(struct directory *directory, uint64_t wanted_bytes, bool *is_done);
+/* Makes the store's thread do the same, unless it is at work already. Unless is_urgent is set, at most once per
+ * minute. */
+void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is_urgent);
+/* Returns true if evict_from_small found during the last minute that the store is not small. */
+bool evict_knows_large(const struct directory *directory);
+/* Called when the store was opened, and when a blob was stored. Evicts entries that are over the age limit. */
+void evict_expired(struct directory *directory);
 
 /* Counts the entries of one namespace, or of all if name_space is NULL, and corrects size.txt, unless the store is
  * read-only. `count` may be NULL. Returns INGOT_SUCCESS even if the watch ends the work early. */

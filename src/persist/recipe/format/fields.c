@@ -74,12 +74,12 @@ static bool take_u32(struct recipe_value *value, uint32_t *number)
 }
 
 /* Copies a text into the arena. Returns NULL if it contains a NUL, or if memory runs out. */
-static const char *copy_text(struct recipe_arena *arena, size_t size, const uint8_t *bytes)
+static const char *copy_text(struct arena *arena, size_t size, const uint8_t *bytes)
 {
-    return size == 0 ? "" : memchr(bytes, '\0', size) == NULL ? recipe_arena_copy(arena, size, bytes) : NULL;
+    return size == 0 ? "" : memchr(bytes, '\0', size) == NULL ? arena_copy(arena, size, bytes) : NULL;
 }
 
-static const char *take_text(struct recipe_value *value, struct recipe_arena *arena)
+static const char *take_text(struct recipe_value *value, struct arena *arena)
 {
     uint32_t size = 0;
     const uint8_t *bytes = take_u32(value, &size) ? take(value, size) : NULL;
@@ -153,7 +153,7 @@ static bool count_fields(size_t size, const uint8_t *bytes, size_t *key_size, si
 /* The arrays that are being filled. */
 struct decoding {
     struct recipe_fields *fields;
-    struct recipe_arena *arena;
+    struct arena *arena;
     size_t filled[FIELD_LAST + 1];
     ingot_recipe_text_t *sources;
     ingot_recipe_text_t *source_headers;
@@ -166,18 +166,18 @@ struct decoding {
 
 static bool allocate(struct decoding *to)
 {
-    struct recipe_arena *arena = to->arena;
+    struct arena *arena = to->arena;
     const size_t *counts = to->counts;
     struct recipe_fields *fields = to->fields;
     fields->reference_count =
         counts[FIELD_SOURCE] + counts[FIELD_SOURCE_HEADER] + counts[FIELD_HEADER] + counts[FIELD_FILE];
-    fields->references = recipe_arena_take(arena, fields->reference_count, sizeof(*fields->references));
-    to->sources = recipe_arena_take(arena, counts[FIELD_SOURCE], sizeof(*to->sources));
-    to->source_headers = recipe_arena_take(arena, counts[FIELD_SOURCE_HEADER], sizeof(*to->source_headers));
-    to->headers = recipe_arena_take(arena, counts[FIELD_HEADER], sizeof(*to->headers));
-    to->files = recipe_arena_take(arena, counts[FIELD_FILE], sizeof(*to->files));
-    to->constants = recipe_arena_take(arena, counts[FIELD_SPEC_CONSTANT], sizeof(*to->constants));
-    to->expressions = recipe_arena_take(arena, counts[FIELD_NAME_EXPRESSION], sizeof(*to->expressions));
+    fields->references = arena_take(arena, fields->reference_count * sizeof(*fields->references));
+    to->sources = arena_take(arena, counts[FIELD_SOURCE] * sizeof(*to->sources));
+    to->source_headers = arena_take(arena, counts[FIELD_SOURCE_HEADER] * sizeof(*to->source_headers));
+    to->headers = arena_take(arena, counts[FIELD_HEADER] * sizeof(*to->headers));
+    to->files = arena_take(arena, counts[FIELD_FILE] * sizeof(*to->files));
+    to->constants = arena_take(arena, counts[FIELD_SPEC_CONSTANT] * sizeof(*to->constants));
+    to->expressions = arena_take(arena, counts[FIELD_NAME_EXPRESSION] * sizeof(*to->expressions));
     fields->program.sources = to->sources;
     fields->program.source_count = counts[FIELD_SOURCE];
     fields->program.headers = to->headers;
@@ -247,7 +247,7 @@ static bool read_constant(struct decoding *to, struct recipe_value *value, size_
     if (!take_u32(value, &constant->id))
         return false;
     constant->size = value->size;
-    uint64_t *copy = recipe_arena_take(to->arena, 1, sizeof(*copy));
+    uint64_t *copy = arena_take(to->arena, sizeof(*copy));
     if (copy == NULL || (value->size != 1 && value->size != 2 && value->size != 4 && value->size != 8))
         return false;
     memcpy(copy, value->bytes, value->size);
@@ -259,7 +259,7 @@ static bool read_includes(struct decoding *to, const struct recipe_value *value)
 {
     struct recipe_fields *fields = to->fields;
     fields->number_count = value->size / sizeof(uint32_t);
-    fields->numbers = recipe_arena_take(to->arena, fields->number_count, sizeof(uint32_t));
+    fields->numbers = arena_take(to->arena, fields->number_count * sizeof(uint32_t));
     if (fields->numbers == NULL || value->size % sizeof(uint32_t) != 0)
         return false;
     for (size_t i = 0; i < fields->number_count; ++i)
@@ -334,7 +334,7 @@ static bool is_complete(const struct recipe_fields *fields)
     return false;
 }
 
-bool recipe_fields_decode(struct recipe_fields *fields, struct recipe_arena *arena, size_t size, const uint8_t *content)
+bool recipe_fields_decode(struct recipe_fields *fields, struct arena *arena, size_t size, const uint8_t *content)
 {
     struct decoding to = {.fields = fields, .arena = arena};
     struct recipe_value left = {0, (uint32_t)size, content};

@@ -6,7 +6,7 @@
 
 #include <ingot/private/recipe.h>
 
-#include "persist/recipe/format/arena.h"
+#include "util/arena.h"
 #include "util/bytes_writer.h"
 
 enum recipe_field {
@@ -58,8 +58,7 @@ struct recipe_fields {
 
 /* Decodes a record's content, which must live as long as the fields. Returns false if it is malformed or if the
  * arena failed. */
-bool recipe_fields_decode(struct recipe_fields *fields, struct recipe_arena *arena, size_t size,
-                          const uint8_t *content);
+bool recipe_fields_decode(struct recipe_fields *fields, struct arena *arena, size_t size, const uint8_t *content);
 
 /* Append a field, even if its value is empty. The tag must not be less than the tag of the previous field. */
 void recipe_put_field(struct bytes_writer *content, enum recipe_field tag, size_t size, const void *value);

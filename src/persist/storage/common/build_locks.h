@@ -38,11 +38,8 @@ struct build_locks {
     /* Releases the lock. If is_pointless is set, processes that wait for the lock stop waiting, and build the program
      * themselves. */
     void (*close)(struct build_lock *lock, bool is_pointless);
-    /* Returns the longest time to wait for another process. It is at least least_ns, unless the application has set
-     * it. */
-    uint64_t (*max_wait_ns)(void *self, uint64_t least_ns);
-    /* Returns the longest time to wait for another process that works. */
-    uint64_t (*max_wait_for_working_ns)(void *self);
+    /* Returns the limit of each wait that the application has set; 0: none. */
+    uint64_t (*wait_ns)(void *self);
     /* True if the process that holds the lock seems to work: it was not found to be stopped. Takes some milliseconds.
      */
     bool (*is_holder_working)(const struct build_lock *lock);

@@ -33,13 +33,11 @@ enum counter {
     COUNTER_COUNT
 };
 
-/* Counts of programs that were loaded and compiled, the time that the loads saved, and the longest time that building
- * and storing a program took. */
+/* Counts of programs that were loaded and compiled, and the time that the loads saved. */
 struct savings_counts {
     uint64_t hits;
     uint64_t builds;
     uint64_t saved_ns;
-    uint64_t longest_ns;
 };
 
 struct counters {

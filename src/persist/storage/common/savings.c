@@ -36,19 +36,18 @@ static void add(struct savings_counts *to, const struct savings_counts *more)
     to->hits += more->hits;
     to->builds += more->builds;
     to->saved_ns += more->saved_ns;
-    to->longest_ns = more->longest_ns > to->longest_ns ? more->longest_ns : to->longest_ns;
 }
 
 static bool is_empty(const struct savings_counts *counts)
 {
-    return counts->hits == 0 && counts->builds == 0 && counts->longest_ns == 0;
+    return counts->hits == 0 && counts->builds == 0;
 }
 
 /* Removes and returns the store's pending counts. Returns none if they were inherited from the parent process. Requires
  * the lock. */
 static struct savings_counts take(ingot_storage_t store)
 {
-    const struct savings_counts none = {0, 0, 0, 0};
+    const struct savings_counts none = {0, 0, 0};
     struct storage_savings *savings = &store->savings;
     const struct savings_counts taken = savings->process == files_process() ? savings->waiting : none;
     savings->waiting = none;
@@ -102,19 +101,13 @@ static void add_waiting(ingot_storage_t store, const struct savings_counts *more
 
 void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)
 {
-    const struct savings_counts more = {is_hit ? 1 : 0, is_hit ? 0 : 1, saved_ns, 0};
+    const struct savings_counts more = {is_hit ? 1 : 0, is_hit ? 0 : 1, saved_ns};
     atomic_fetch_add_explicit(&storage->saved_ns, saved_ns, memory_order_relaxed);
     ingot_storage_t store = savings_find_store(storage);
     if (store != NULL && store != storage)
         atomic_fetch_add_explicit(&store->saved_ns, saved_ns, memory_order_relaxed);
     if (store != NULL)
         add_waiting(store, &more);
-}
-
-void savings_note_longest(ingot_storage_t store, uint64_t duration_ns)
-{
-    const struct savings_counts more = {0, 0, 0, duration_ns};
-    add_waiting(store, &more);
 }
 
 static void save(ingot_storage_t store)

@@ -10,8 +10,6 @@
 /* If is_hit is set, counts a program that was loaded through a storage, and the time that this saved. Otherwise, counts
  * a program that was compiled. */
 void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns);
-/* Notes how long a directory store's program took to build and to store. */
-void savings_note_longest(ingot_storage_t store, uint64_t duration_ns);
 /* Adds the counts since the last save to the file of the directory store to which the storage stores. If that fails,
  * the next save tries again. */
 void savings_save(ingot_storage_t storage);

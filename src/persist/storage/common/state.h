@@ -89,8 +89,8 @@ struct ingot_storage {
     struct process_lock settings_lock;
     char backends[STORAGE_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                  /* NULL: INGOT_PERSIST_TRUST_NONE */
-    _Atomic uint64_t distrusted;              /* blobs whose seal was refused; release pairs with acquire */
-    struct counters counters;                 /* of loads and stores; a directory store also has its own */
+    _Atomic uint64_t distrusted;              /* blobs whose seal was refused; relaxed, a count */
+    struct counters counters;                 /* of loads and stores; a directory store counts the rest */
     ingot_storage_t listener;  /* in a chain: the tier whose callback gets events of promotions; NULL: none */
     storage_promote_t promote; /* set only in a chain, as is the next field; otherwise NULL */
     storage_withdraw_t withdraw;

@@ -19,7 +19,6 @@
 #define SHORTEST_PAUSE_NS NS_PER_MS
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
 #define PAUSES_OF_WAIT 16u
-#define LEAST_WAIT_NS (30 * NS_PER_SECOND)
 
 struct build_permit {
     ingot_storage_t store; /* a reference */
@@ -43,7 +42,8 @@ static void wait_for_place(const struct build_permit *permit)
 {
     const struct build_locks *locks = permit->store->build_locks;
     const uint64_t began_ns = files_steady_clock_ns();
-    const uint64_t until_ns = began_ns + locks->max_wait_ns(permit->store->self, LEAST_WAIT_NS);
+    const uint64_t wait_ns = locks->wait_ns(permit->store->self);
+    const uint64_t until_ns = began_ns + (wait_ns != 0 ? wait_ns : BUILD_TURN_LONGEST_WAIT_NS);
     while (!locks->has_place(permit->place)) {
         const uint64_t now_ns = files_steady_clock_ns();
         if (now_ns >= until_ns) {

@@ -12,8 +12,8 @@
  * If machines share a storage, the process that has taken the lock on its machine asks that storage for a lease. It
  * waits in the same way while another machine has the lease. One limit applies to both waits together.
  *
- * A compiler may take longer than any before. So, unless the application has set the limit, a wait goes on after it
- * while the holder works, up to a second limit, which ends waits for a process that lives but never ends its build.
+ * A compiler may take long. So, unless the application has set the limit, a wait goes on after half a minute while the
+ * holder works, up to a second limit, which ends waits for a process that lives but never ends its build.
  *
  * No lock of this process is held during a wait, and a thread that is building a program does not wait for another
  * program, because two processes could then wait for each other. This can still happen if a builder waits for another
@@ -21,7 +21,7 @@
  * wait.
  *
  * The maker of an artifact says how long it wants to wait, and must look for such deadlocks itself. Its threads wait
- * for each other, too. Artifacts may take long to make, so the limit is higher for them.
+ * for each other, too.
  */
 #include "persist/storage/turns/build_turn.h"
 
@@ -31,7 +31,6 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
-#include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storing.h"
@@ -42,10 +41,8 @@
 #define LONGEST_PAUSE_NS (20 * NS_PER_MS)
 #define LONGEST_LEASE_PAUSE_NS (100 * NS_PER_MS) /* each attempt is a request to a server */
 #define PAUSES_OF_WAIT 16u
-#define LEAST_LIMIT_NS (30000 * NS_PER_MS)
-#define LEAST_ARTIFACT_LIMIT_NS (600000 * NS_PER_MS)
-#define LONG_BUILD_NS (30000 * NS_PER_MS)
-#define CHECK_NS (2000 * NS_PER_MS) /* how often a long wait checks whether the holder works */
+#define WAIT_NS (30 * NS_PER_SECOND) /* for a holder that may be stopped */
+#define CHECK_NS (2000 * NS_PER_MS)  /* how often a long wait checks whether the holder works */
 
 struct build_turn {
     ingot_storage_t storage; /* the caller's storage, which does not have the program */
@@ -64,8 +61,7 @@ struct build_turn {
     uint64_t last_until_ns; /* the limit of a wait for a holder that works */
     uint64_t since_ns;      /* for an artifact: when waiting began, if it has begun */
     uint64_t busy_ns;       /* for an artifact: how long its caller wants to wait */
-    uint64_t taken_ns;
-    size_t id_size; /* size of `id`, which is the caller's memory */
+    size_t id_size;         /* size of `id`, which is the caller's memory */
     const uint8_t *id;
     ingot_storage_t lessor;   /* a reference; NULL: not searched for yet, or there is no lessor */
     void *lease;              /* NULL: none */
@@ -146,8 +142,8 @@ struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_
 
 uint64_t build_turn_limit_ns(const struct build_turn *turn)
 {
-    return turn->store->build_locks->max_wait_ns(turn->store->self,
-                                                 turn->is_artifact ? LEAST_ARTIFACT_LIMIT_NS : LEAST_LIMIT_NS);
+    const uint64_t wait_ns = turn->store->build_locks->wait_ns(turn->store->self);
+    return wait_ns != 0 ? wait_ns : BUILD_TURN_LONGEST_WAIT_NS;
 }
 
 bool build_turn_is_busy(const struct build_turn *turn)
@@ -204,14 +200,12 @@ static bool may_wait(struct build_turn *turn, uint64_t now_ns, ingot_lease_answe
  * for the lease. */
 static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease_answer_t answer)
 {
-    const struct build_locks *locks = turn->store->build_locks;
     const uint64_t now_ns = files_steady_clock_ns();
     if (turn->waiting_ns == 0) {
+        const uint64_t wait_ns = turn->store->build_locks->wait_ns(turn->store->self);
         turn->waiting_ns = turn->is_artifact ? turn->since_ns : now_ns;
-        turn->until_ns = turn->waiting_ns + locks->max_wait_ns(turn->store->self, LEAST_LIMIT_NS);
-        turn->last_until_ns =
-            turn->waiting_ns +
-            (turn->is_artifact ? build_turn_limit_ns(turn) : locks->max_wait_for_working_ns(turn->store->self));
+        turn->until_ns = turn->waiting_ns + (wait_ns != 0 ? wait_ns : WAIT_NS);
+        turn->last_until_ns = turn->waiting_ns + build_turn_limit_ns(turn);
     }
     if (!may_wait(turn, now_ns, answer)) {
         turn->is_late = true;
@@ -238,10 +232,7 @@ static bool thread_may_wait(const struct build_turn *turn)
 static bool wait_once(struct build_turn *turn)
 {
     const enum build_lock_state state = turn->store->build_locks->try_take(turn->lock);
-    if (state == BUILD_LOCK_TAKEN) {
-        turn->is_taken = true;
-        turn->taken_ns = files_steady_clock_ns();
-    }
+    turn->is_taken = state == BUILD_LOCK_TAKEN;
     turn->is_pointless = state == BUILD_LOCK_POINTLESS;
     const bool is_busy = state == BUILD_LOCK_BUSY || (state == BUILD_LOCK_HELD_HERE && turn->is_artifact);
     return is_busy && thread_may_wait(turn) && pause_once(turn, LONGEST_PAUSE_NS, INGOT_LEASE_NONE);
@@ -264,7 +255,6 @@ static bool wait_for_lease(struct build_turn *turn)
     }
     turn->is_lease_over = answer != INGOT_LEASE_STORED;
     turn->is_lessor_blob_used = true;
-    turn->taken_ns = files_steady_clock_ns(); /* the build begins now */
     return !turn->is_lease_over;
 }
 
@@ -302,23 +292,11 @@ bool build_turn_wait(struct build_turn *turn)
     return false;
 }
 
-/* Notes how long the build took, because other processes will wait at least this long. If the build took long, saves
- * the time immediately, because other processes may need it right away. */
-static void note_duration(const struct build_turn *turn)
-{
-    const uint64_t duration_ns = files_steady_clock_ns() - turn->taken_ns;
-    savings_note_longest(turn->store, duration_ns);
-    if (duration_ns > LONG_BUILD_NS)
-        savings_save(turn->store);
-}
-
 void build_turn_end(struct build_turn *turn, enum build_turn_end end)
 {
     if (turn == NULL)
         return;
     ingot_storage_t store = turn->store;
-    if (end == BUILD_TURN_STORED && turn->is_taken)
-        note_duration(turn);
     if (end == BUILD_TURN_LOADED && turn->waiting_ns != 0)
         count(turn, false);
     if (turn->lease != NULL)

@@ -10,6 +10,8 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
+#include "util/nanoseconds.h"
+
 struct build_turn;
 
 /* How a turn ended. */
@@ -41,6 +43,8 @@ bool build_turn_wait(struct build_turn *turn);
 bool build_turn_is_busy(const struct build_turn *turn);
 /* True if build_turn_wait has returned because another process has found that waiting is useless. */
 bool build_turn_is_pointless(const struct build_turn *turn);
+/* The longest wait for another process that works, unless the application has set a limit for every wait. */
+#define BUILD_TURN_LONGEST_WAIT_NS (600 * NS_PER_SECOND)
 /* Returns how long a turn should last at most: as long as others wait for its end. */
 uint64_t build_turn_limit_ns(const struct build_turn *turn);
 /* Ends a turn. Does nothing if turn is NULL. */

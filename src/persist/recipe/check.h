@@ -1,18 +1,26 @@
 /*
- * check.h - decides whether a recipe that is being read is sealed as a policy requires.
+ * check.h - decides whether a recipe that is being read is sealed as a policy requires, and makes seals.
+ *
+ * A seal covers the digest of all records before it, except other seals; see doc/recipe-format.md. The reader adds to
+ * the digest the same bytes that it then uses. For a text, it adds the key by which it later verifies the text. The
+ * reader therefore uses only what was sealed.
  */
-#ifndef INGOT_PERSIST_RECIPE_SEAL_CHECK_H
-#define INGOT_PERSIST_RECIPE_SEAL_CHECK_H
+#ifndef INGOT_PERSIST_RECIPE_CHECK_H
+#define INGOT_PERSIST_RECIPE_CHECK_H
 
-#include "persist/recipe/seal/cover.h"
+#include <sodium.h>
 
-#define RECIPE_MAX_SEALS 64u                   /* further seals are not examined */
+#include "persist/trust/keyring.h"
+
+#define RECIPE_SEAL_SIZE 128u /* size of a seal's content, which has the form of a sealed blob's header */
+#define RECIPE_MAX_SEALS 64u  /* further seals are not examined */
 #define RECIPE_MAX_COVERED ((uint64_t)1 << 30) /* bytes that a seal covers, uncompressed and without texts */
 
 /* The check of one file. A seal has no effect if records other than seals follow it. Only the seals after the last such
  * record are therefore kept, and examined at the end of the file. Not synchronized. */
 struct recipe_check {
-    struct recipe_cover cover;
+    crypto_generichash_blake2b_state covered; /* the digest of the records so far */
+    bool is_damaged;                          /* a record is damaged, so no seal fits any more */
     const struct keyring *keyring;
     uint64_t covered_bytes;
     bool had_seal;     /* true: the file has a seal */
@@ -36,5 +44,8 @@ void recipe_check_seal(struct recipe_check *check, const uint8_t *seal);
 bool recipe_check_has(const struct recipe_check *check, const uint8_t *seal);
 /* Called at the end of the file. If the policy refuses the file, sets the error detail and returns INGOT_UNTRUSTED. */
 ingot_status_t recipe_check_end(const struct recipe_check *check, const char *path);
+/* Makes the content of a seal over the records so far. The keyring must be able to seal. Returns INGOT_BLOB_CORRUPT if
+ * a record is damaged, or INGOT_OUT_OF_MEMORY. */
+ingot_status_t recipe_check_make_seal(const struct recipe_check *check, uint8_t seal[RECIPE_SEAL_SIZE]);
 
 #endif

@@ -1,10 +1,22 @@
 /*
- * check.c - decides whether a recipe is sealed as a policy requires; see check.h.
+ * check.c - decides whether a recipe is sealed as a policy requires, and makes seals; see check.h.
  */
-#include "persist/recipe/seal/check.h"
+#include "persist/recipe/check.h"
 
 #include <ingot/backend.h>
+#include <ingot/private/recipe.h>
 #include <string.h>
+
+#include "persist/base/memory.h"
+#include "persist/trust/seal.h"
+#include "util/little_endian.h"
+
+#define COVER_SIZE 64u /* size of the digest that a seal covers */
+
+_Static_assert(RECIPE_SEAL_SIZE == SEAL_SIZE, "a seal's content is the header of a sealed blob");
+
+/* A recipe's seal has these bytes in place of a blob's id. No program's id begins with them. */
+static const uint8_t seal_id[] = {'i', 'n', 'g', 'o', 't', ' ', 'r', 'e', 'c', 'i', 'p', 'e'};
 
 enum sealed {
     SEALED_NOT,     /* no seal */
@@ -16,7 +28,7 @@ enum sealed {
 void recipe_check_init(struct recipe_check *check, const struct keyring *keyring)
 {
     *check = (struct recipe_check){.keyring = keyring};
-    recipe_cover_init(&check->cover);
+    (void)crypto_generichash_blake2b_init(&check->covered, NULL, 0, COVER_SIZE);
 }
 
 /* The limit is needed because records that the reader ignores are also read for the seal, and a small file can have
@@ -42,14 +54,21 @@ static void note_record(struct recipe_check *check)
 void recipe_check_record(struct recipe_check *check, uint32_t kind, const uint8_t *key, uint64_t size,
                          const uint8_t *content)
 {
+    uint8_t number[sizeof(uint64_t)];
     note_record(check);
-    recipe_cover_add(&check->cover, kind, key, size, content);
+    le_put_u32(number, kind);
+    (void)crypto_generichash_blake2b_update(&check->covered, number, sizeof(uint32_t));
+    (void)crypto_generichash_blake2b_update(&check->covered, key, INGOT_RECIPE_KEY_SIZE);
+    le_put_u64(number, size);
+    (void)crypto_generichash_blake2b_update(&check->covered, number, sizeof(number));
+    if (content != NULL)
+        (void)crypto_generichash_blake2b_update(&check->covered, content, size);
 }
 
 void recipe_check_damaged(struct recipe_check *check)
 {
     note_record(check);
-    check->cover.is_damaged = true;
+    check->is_damaged = true;
 }
 
 void recipe_check_seal(struct recipe_check *check, const uint8_t *seal)
@@ -68,11 +87,29 @@ bool recipe_check_has(const struct recipe_check *check, const uint8_t *seal)
     return false;
 }
 
+/* Computes the digest of the records so far. Uses a copy of the state, so that more records can be added. */
+static void digest_of(const struct recipe_check *check, uint8_t digest[COVER_SIZE])
+{
+    crypto_generichash_blake2b_state copy = check->covered;
+    (void)crypto_generichash_blake2b_final(&copy, digest, COVER_SIZE);
+}
+
+/* True if this is the content of a seal that one of the keys made over the records so far. */
+static bool fits(const struct recipe_check *check, const uint8_t *seal)
+{
+    uint8_t sealed[RECIPE_SEAL_SIZE + COVER_SIZE];
+    if (check->is_damaged || !seal_is(RECIPE_SEAL_SIZE, seal))
+        return false;
+    memcpy(sealed, seal, RECIPE_SEAL_SIZE);
+    digest_of(check, sealed + RECIPE_SEAL_SIZE);
+    return keyring_check(check->keyring, sizeof(seal_id), seal_id, sizeof(sealed), sealed) == INGOT_SUCCESS;
+}
+
 /* Examines the kept seals. If one of them fits, the others do no harm. */
 static enum sealed examine(const struct recipe_check *check)
 {
     for (size_t i = 0; i < check->seal_count; ++i)
-        if (recipe_cover_fits(&check->cover, check->keyring, RECIPE_SEAL_SIZE, check->seals[i]))
+        if (fits(check, check->seals[i]))
             return SEALED_FITS;
     if (check->has_seal)
         return SEALED_REFUSED;
@@ -85,7 +122,7 @@ ingot_status_t recipe_check_end(const struct recipe_check *check, const char *pa
     const enum sealed sealed = examine(check);
     if (sealed == SEALED_FITS || (sealed == SEALED_NOT && !keyring_requires(check->keyring)))
         return INGOT_SUCCESS;
-    if (check->cover.is_damaged)
+    if (check->is_damaged)
         why = "a record is damaged";
     else if (sealed == SEALED_REFUSED)
         why = "no known key made its seal, or its records were changed";
@@ -93,4 +130,20 @@ ingot_status_t recipe_check_end(const struct recipe_check *check, const char *pa
         why = "records were added after it was sealed";
     return ingot_set_error_detail(INGOT_UNTRUSTED, "the recipe %s is refused: %s (ingot sign seals recipes)", path,
                                   why);
+}
+
+ingot_status_t recipe_check_make_seal(const struct recipe_check *check, uint8_t seal[RECIPE_SEAL_SIZE])
+{
+    uint8_t digest[COVER_SIZE];
+    ingot_buffer_t sealed = INGOT_BUFFER_INIT;
+    if (check->is_damaged)
+        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "a record is damaged");
+    digest_of(check, digest);
+    const ingot_status_t status =
+        keyring_seal(check->keyring, sizeof(seal_id), seal_id, sizeof(digest), digest, &sealed);
+    if (status != INGOT_SUCCESS)
+        return status;
+    memcpy(seal, sealed.bytes, RECIPE_SEAL_SIZE);
+    memory_release_buffer(&sealed);
+    return INGOT_SUCCESS;
 }

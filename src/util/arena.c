@@ -1,9 +1,9 @@
 /*
  * arena.c - allocates chunks of growing size and cuts pieces from their front; see arena.h.
  */
-#include "core/base/arena.h"
+#include "util/arena.h"
 
-#include <stdint.h>
+#include <stddef.h>
 #include <string.h>
 
 enum { FIRST_CHUNK = 16384, LARGEST_CHUNK = 1 << 20, PIECE_ALIGNMENT = 16 };
@@ -32,7 +32,7 @@ static void free_chunks(struct arena *arena, struct arena_chunk *chunk)
 {
     while (chunk != NULL) {
         struct arena_chunk *older = chunk->older;
-        alloc_free(arena->allocator, chunk, chunk->size);
+        arena->allocator->deallocate(arena->allocator->user, chunk, chunk->size);
         chunk = older;
     }
 }
@@ -76,7 +76,7 @@ static bool add_chunk(struct arena *arena, size_t needed)
     const size_t header = rounded(sizeof(struct arena_chunk));
     if (size < header + needed)
         size = header + needed;
-    struct arena_chunk *chunk = alloc_bytes(arena->allocator, size);
+    struct arena_chunk *chunk = arena->allocator->allocate(arena->allocator->user, size, _Alignof(max_align_t));
     if (chunk == NULL)
         return false;
     chunk->older = arena->chunks;
@@ -103,7 +103,7 @@ void *arena_take(struct arena *arena, size_t size)
     return piece;
 }
 
-char *arena_copy(struct arena *arena, size_t size, const char *text)
+char *arena_copy(struct arena *arena, size_t size, const void *text)
 {
     char *copy = arena_take(arena, size + 1);
     if (copy != NULL && size != 0)

@@ -4,13 +4,12 @@
  * Pieces are never freed one by one. The first allocation that fails sets `failed`, and all later ones fail too, so
  * callers check once at the end. Not thread-safe.
  */
-#ifndef INGOT_CORE_BASE_ARENA_H
-#define INGOT_CORE_BASE_ARENA_H
+#ifndef INGOT_UTIL_ARENA_H
+#define INGOT_UTIL_ARENA_H
 
+#include <ingot/ingot.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#include "core/base/alloc.h"
 
 struct arena_chunk;
 
@@ -30,7 +29,7 @@ void arena_fini(struct arena *arena);
 /* Returns zeroed memory, or NULL if out of memory. */
 void *arena_take(struct arena *arena, size_t size);
 /* Copies `size` bytes of text and adds a NUL. */
-char *arena_copy(struct arena *arena, size_t size, const char *text);
+char *arena_copy(struct arena *arena, size_t size, const void *text);
 /* Returns the total size of all chunks that were allocated. */
 size_t arena_size(const struct arena *arena);
 /* Discards all pieces except those in the caller's memory; keeps the newest chunk for later pieces. */
