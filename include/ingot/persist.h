@@ -118,9 +118,9 @@ typedef struct ingot_persist_info {
     uint32_t low_water_percent;
     uint64_t exit_time_ms; /**< See ingot_persist_storing_t. */
     const char *backends;  /**< See ingot_persist_set_backends. NULL: all. */
-    /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: 30 s, and
-     * up to 10 minutes while that process is not stopped, or that machine renews its lease. It also limits the wait for
-     * one of the build_jobs (0: 10 minutes). */
+    /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: 30 s,
+     * and up to 10 minutes while that process is not stopped, or that machine renews its lease. Also limits the wait
+     * for one of the build_jobs (0: 10 minutes). */
     uint64_t build_wait_ms;
     /** The policy for seals, and its keys (ingot/trust.h). NULL: INGOT_PERSIST_TRUST_NONE. A store that is opened with
      * INGOT_PERSIST_READ_ONLY and INGOT_PERSIST_TRUST_REQUIRE may belong to any user, and others may write it, because
