@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/base/digest.h"
 #include "core/base/error.h"
 #include "util/cancellation.h"
 
@@ -129,8 +128,15 @@ ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writ
     return status;
 }
 
-static ingot_status_t read_file_in_parts(const char *path, uint8_t *part,
-                                         void (*take)(void *user, size_t size, const void *bytes), void *user)
+/* Combines the hash of the parts so far with that of the next one. A part is hashed in one call, because that uses the
+ * processor's widest instructions. */
+static void add_part(struct hash128 *hash, size_t size, const uint8_t *part)
+{
+    const struct hash128 both[2] = {*hash, hash128_of(size, part)};
+    *hash = hash128_of(sizeof(both), both);
+}
+
+static ingot_status_t hash_file(const char *path, uint8_t *part, struct hash128 *hash, struct os_file_facts *facts)
 {
     size_t size = 0;
     ssize_t got = 0;
@@ -139,25 +145,27 @@ static ingot_status_t read_file_in_parts(const char *path, uint8_t *part,
     ingot_status_t status = open_file(path, &file, &about);
     if (status != INGOT_SUCCESS)
         return status;
+    *hash = (struct hash128){0, 0};
     do {
         got = read(file, part + size, OS_FILE_PART - size);
         size += got > 0 ? (size_t)got : 0;
         if (size == OS_FILE_PART || (got == 0 && size != 0)) {
-            take(user, size, part);
+            add_part(hash, size, part);
             size = 0;
         }
     } while (got > 0 || (got < 0 && errno == EINTR));
     if (got != 0)
         status = ingot_set_error(INGOT_IO_ERROR, errno, "reading %s failed: %s", path, strerror(errno));
+    if (facts != NULL && status == INGOT_SUCCESS)
+        get_facts(file, &about, facts);
     close(file);
     return status;
 }
 
-ingot_status_t os_read_file_in_parts(const char *path, uint8_t *part,
-                                     void (*take)(void *user, size_t size, const void *bytes), void *user)
+ingot_status_t os_hash_file(const char *path, uint8_t *part, struct hash128 *hash, struct os_file_facts *facts)
 {
     const int before = cancellation_hold();
-    const ingot_status_t status = read_file_in_parts(path, part, take, user);
+    const ingot_status_t status = hash_file(path, part, hash, facts);
     cancellation_allow(before);
     return status;
 }

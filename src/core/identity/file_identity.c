@@ -18,15 +18,6 @@
 
 enum { MAX_PATHS = 256 };
 
-/* Hashes a part and combines its hash with the file's hash so far. A part is hashed in one call, because that uses
- * the processor's widest instructions. */
-static void update(void *user, size_t size, const void *bytes)
-{
-    struct hash128 *all = user;
-    const struct hash128 both[2] = {*all, hash128_of(size, bytes)};
-    *all = hash128_of(sizeof(both), both);
-}
-
 /* Makes the line that identifies a file: its name and hash. *line stays NULL if the file does not exist. */
 static ingot_status_t make_line(struct arena *arena, const char *path, uint8_t *part, char **line)
 {
@@ -35,7 +26,7 @@ static ingot_status_t make_line(struct arena *arena, const char *path, uint8_t *
     const char *name = slash != NULL ? slash + 1 : path;
     const size_t room = strlen(name) + 40;
 
-    const ingot_status_t status = os_read_file_in_parts(path, part, update, &hash);
+    const ingot_status_t status = os_hash_file(path, part, &hash, NULL);
     if (status == INGOT_NOT_FOUND)
         return INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)

@@ -24,9 +24,7 @@ static void destroy(struct memo_entry *entry)
     alloc_free(allocator, file, sizeof(*file));
 }
 
-/* True if any later change will show in the file's times. Times in whole seconds are not trusted, because they come
- * from file systems or images without a finer resolution. */
-static bool is_settled(const struct os_file_facts *facts, uint64_t settled_until_ns)
+bool known_file_is_settled(const struct os_file_facts *facts, uint64_t settled_until_ns)
 {
     return facts->was_steady && facts->tells_changes && facts->state.changed_ns % 1000000000u != 0 &&
            facts->state.changed_ns < settled_until_ns;
@@ -51,7 +49,7 @@ ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t
         return status;
     }
     made->state = facts.state;
-    made->is_lasting = is_settled(&facts, settled_until_ns);
+    made->is_lasting = known_file_is_settled(&facts, settled_until_ns);
     make_key(made->entry.key, &facts.state, reading);
     digest_of(made->content.size, made->content.bytes, made->digest);
     *file = made;

@@ -30,6 +30,10 @@ struct known_files {
     uint64_t settle_ns;
 };
 
+/* True if any later change will show in the file's times. Times in whole seconds are not trusted, because they come
+ * from file systems or images without a finer resolution. */
+bool known_file_is_settled(const struct os_file_facts *facts, uint64_t settled_until_ns);
+
 /* Reads a file. Returns the statuses of os_read_file. If the file last changed before settled_until_ns, any later
  * change shows in its state. `reading` identifies the rules by which the text is scanned. */
 ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t *allocator, const char *path,

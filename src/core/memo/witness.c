@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "core/base/digest.h"
 #include "core/memo/known_file.h"
 
 enum answer_kind { ANSWER_NO_FILE = 1, ANSWER_FILE, ANSWER_NO_DIRECTORY, ANSWER_DIRECTORY, ANSWER_CURRENT };
@@ -78,6 +77,14 @@ static bool get(struct bytes_reader *reader, struct answer *answer)
 
 /* ---- asking ---- */
 
+/* Returns the time before which a file must have changed last to be relied on. Called before the file's state is read,
+ * so that the present is not later than that moment. */
+static uint64_t settled_until(const struct known_files *files)
+{
+    const uint64_t now = os_file_clock_ns();
+    return now > files->settle_ns ? now - files->settle_ns : 0;
+}
+
 static ingot_status_t read_file(struct witness *witness, const char *path, size_t max_size, uint64_t reading,
                                 struct known_file **file)
 {
@@ -85,8 +92,7 @@ static ingot_status_t read_file(struct witness *witness, const char *path, size_
     struct os_file_state state;
     if (files == NULL)
         return known_file_read(file, witness->answers.allocator, path, max_size, 0, reading);
-    const uint64_t now = os_file_clock_ns(); /* read first, so that it is not later than the moment at which the
-                                              * file's state is read */
+    const uint64_t until_ns = settled_until(files);
     const ingot_status_t status = os_get_file_state(path, &state);
     if (status == INGOT_NOT_FOUND)
         return status;
@@ -95,8 +101,7 @@ static ingot_status_t read_file(struct witness *witness, const char *path, size_
         return INGOT_SUCCESS;
     known_file_release(*file);
     *file = NULL;
-    const uint64_t settled_until = now > files->settle_ns ? now - files->settle_ns : 0;
-    return known_file_read(file, files->allocator, path, max_size, settled_until, reading);
+    return known_file_read(file, files->allocator, path, max_size, until_ns, reading);
 }
 
 ingot_status_t witness_read_file(struct witness *witness, const char *path, size_t max_size, uint64_t reading,
@@ -109,6 +114,23 @@ ingot_status_t witness_read_file(struct witness *witness, const char *path, size
         put(witness, ANSWER_NO_FILE, path, NULL);
     else if (status == INGOT_SUCCESS)
         put(witness, ANSWER_FILE, path, &(*file)->state);
+    return status;
+}
+
+ingot_status_t witness_hash_file(struct witness *witness, const char *path, struct hash128 *hash)
+{
+    const ingot_allocator_t *allocator = witness->answers.allocator;
+    struct os_file_facts facts;
+    const uint64_t until_ns = witness->files != NULL ? settled_until(witness->files) : 0;
+    uint8_t *part = alloc_aligned(allocator, OS_FILE_PART, 64);
+    if (part == NULL)
+        return INGOT_OUT_OF_MEMORY;
+    const ingot_status_t status = os_hash_file(path, part, hash, &facts);
+    alloc_free(allocator, part, OS_FILE_PART);
+    witness->is_lasting =
+        witness->is_lasting && status == INGOT_SUCCESS && known_file_is_settled(&facts, until_ns);
+    if (status == INGOT_SUCCESS)
+        put(witness, ANSWER_FILE, path, &facts.state);
     return status;
 }
 

@@ -106,8 +106,8 @@ TEST(CompilerIdentity, NamesEveryLibraryThatTheDriverWasLinkedWith)
     ASSERT_EQ(3u, lines.size());
     EXPECT_EQ("libidentity_driver.so abcdef", lines[0]);
     EXPECT_EQ("libidentity_leaf.so 1111", lines[1]);
-    EXPECT_EQ(0u, lines[2].find("libidentity_middle.so blake2b:"));
-    EXPECT_EQ(std::string("libidentity_middle.so blake2b:").size() + 64, lines[2].size());
+    EXPECT_EQ(0u, lines[2].find("libidentity_middle.so xxh3:"));
+    EXPECT_EQ(std::string("libidentity_middle.so xxh3:").size() + 32, lines[2].size());
 }
 
 TEST(CompilerIdentity, ChangesWithALibraryPutFirstInThePath)

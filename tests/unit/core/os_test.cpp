@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -36,14 +37,10 @@ protected:
         bytes_writer_fini(&content_);
         return os_read_file(path.c_str(), max_size, &content_, &facts_);
     }
-    /* Reads a file in parts. */
-    static ingot_status_t read_parts(const std::string &path, std::string *text)
+    ingot_status_t hash(const std::string &path)
     {
-        const auto take = [](void *user, size_t size, const void *bytes) {
-            static_cast<std::string *>(user)->append(static_cast<const char *>(bytes), size);
-        };
         std::vector<uint8_t> part(OS_FILE_PART);
-        return os_read_file_in_parts(path.c_str(), part.data(), take, text);
+        return os_hash_file(path.c_str(), part.data(), &hash_, &facts_);
     }
     std::string text() const { return std::string(reinterpret_cast<const char *>(content_.bytes), content_.size); }
 
@@ -51,6 +48,7 @@ protected:
     ingot_allocator_t allocator_ = {};
     bytes_writer content_ = {};
     os_file_facts facts_ = {};
+    hash128 hash_ = {};
 };
 
 TEST_F(ReadFile, TakesOneBufferForAFileOfAKnownSize)
@@ -85,32 +83,45 @@ TEST_F(ReadFile, RefusesWhatIsNoRegularFile)
     EXPECT_EQ(INGOT_IO_ERROR, read(pipe));
 }
 
-TEST_F(ReadFile, ReadsOnlyRegularFilesInParts)
+/* The hash is part of ids, so its definition must not change. */
+TEST_F(ReadFile, HashesAFileInParts)
 {
-    std::string text;
     const std::string path = scratch_.path() / "file";
-    const std::string content(100000, 'a');
-    std::ofstream(path) << content;
-    EXPECT_EQ(INGOT_SUCCESS, read_parts(path, &text));
-    EXPECT_TRUE(content == text);
-    text.clear();
-    EXPECT_EQ(INGOT_IO_ERROR, read_parts(scratch_.path(), &text));
+    for (const size_t size : {size_t(0), size_t(1), OS_FILE_PART - 1, OS_FILE_PART, OS_FILE_PART + 1, size_t(200000)}) {
+        std::string text(size, 'a');
+        for (size_t i = 0; i < size; ++i)
+            text[i] = static_cast<char>(i * i / 7);
+        hash128 expected = {0, 0};
+        for (size_t at = 0; at < size; at += OS_FILE_PART) {
+            const hash128 both[2] = {expected, hash128_of(std::min(OS_FILE_PART, size - at), &text[at])};
+            expected = hash128_of(sizeof(both), both);
+        }
+        std::ofstream(path) << text;
+        ASSERT_EQ(INGOT_SUCCESS, hash(path));
+        EXPECT_EQ(expected.low, hash_.low) << size;
+        EXPECT_EQ(expected.high, hash_.high) << size;
+        EXPECT_EQ(size, facts_.state.size);
+        EXPECT_TRUE(facts_.was_steady);
+    }
+}
+
+TEST_F(ReadFile, HashesOnlyRegularFiles)
+{
+    EXPECT_EQ(INGOT_IO_ERROR, hash(scratch_.path()));
     const std::string pipe = scratch_.path() / "pipe";
     ASSERT_EQ(0, mkfifo(pipe.c_str(), 0600));
-    EXPECT_EQ(INGOT_IO_ERROR, read_parts(pipe, &text));
-    EXPECT_EQ("", text);
+    EXPECT_EQ(INGOT_IO_ERROR, hash(pipe));
 }
 
 TEST_F(ReadFile, ReportsTheErrnoOfAFailure)
 {
-    std::string text;
     const std::string loop = scratch_.path() / "loop";
     std::filesystem::create_symlink("loop", loop);
     EXPECT_EQ(INGOT_IO_ERROR, read(loop));
     EXPECT_EQ(ELOOP, ingot_last_error_code());
-    EXPECT_EQ(INGOT_NOT_FOUND, read_parts(scratch_.path() / "absent", &text));
+    EXPECT_EQ(INGOT_NOT_FOUND, hash(scratch_.path() / "absent"));
     EXPECT_EQ(ENOENT, ingot_last_error_code());
-    EXPECT_EQ(INGOT_IO_ERROR, read_parts(loop, &text));
+    EXPECT_EQ(INGOT_IO_ERROR, hash(loop));
     EXPECT_EQ(ELOOP, ingot_last_error_code());
 }
 
