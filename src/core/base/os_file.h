@@ -62,9 +62,9 @@ ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writ
 #define OS_FILE_PART ((size_t)64 * 1024)
 /* Hashes a regular file's content without holding it in memory. The hash begins as 0. For each OS_FILE_PART bytes, and
  * for what is left at the end, it becomes the XXH3-128 of itself and of the part's XXH3-128. `part` has room for
- * OS_FILE_PART bytes. It should be aligned to 64 bytes, because some processors copy six times more slowly to an address
- * 1 to 31 bytes after the start of a page. It is too large for the stacks of some threads. `facts` may be NULL. Returns
- * INGOT_NOT_FOUND and INGOT_IO_ERROR as os_read_file does. */
+ * OS_FILE_PART bytes. It should be aligned to 64 bytes, because some processors copy six times more slowly to an
+ * address 1 to 31 bytes after the start of a page. It is too large for the stacks of some threads. `facts` may be NULL.
+ * Returns INGOT_NOT_FOUND and INGOT_IO_ERROR as os_read_file does. */
 ingot_status_t os_hash_file(const char *path, uint8_t *part, struct hash128 *hash, struct os_file_facts *facts);
 
 #endif

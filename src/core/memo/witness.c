@@ -127,8 +127,7 @@ ingot_status_t witness_hash_file(struct witness *witness, const char *path, stru
         return INGOT_OUT_OF_MEMORY;
     const ingot_status_t status = os_hash_file(path, part, hash, &facts);
     alloc_free(allocator, part, OS_FILE_PART);
-    witness->is_lasting =
-        witness->is_lasting && status == INGOT_SUCCESS && known_file_is_settled(&facts, until_ns);
+    witness->is_lasting = witness->is_lasting && status == INGOT_SUCCESS && known_file_is_settled(&facts, until_ns);
     if (status == INGOT_SUCCESS)
         put(witness, ANSWER_FILE, path, &facts.state);
     return status;

@@ -45,8 +45,8 @@ void witness_fini(struct witness *witness);
 /* Reads a file, or finds it among the known files. Sets *file to a reference. Returns the statuses of os_read_file. */
 ingot_status_t witness_read_file(struct witness *witness, const char *path, size_t max_size, uint64_t reading,
                                  struct known_file **file);
-/* Hashes a file as os_hash_file does, and returns its statuses or INGOT_OUT_OF_MEMORY. For files that are too large to be
- * kept. */
+/* Hashes a file as os_hash_file does, and returns its statuses or INGOT_OUT_OF_MEMORY. For files that are too large to
+ * be kept. */
 ingot_status_t witness_hash_file(struct witness *witness, const char *path, struct hash128 *hash);
 /* Shares a file with other programs, after it was scanned. */
 void witness_share_file(struct witness *witness, struct known_file *file);

@@ -17,7 +17,6 @@
 #include <gtest/gtest.h>
 
 extern "C" {
-#include "core/identity/device_identity.h"
 #include "core/identity/library_file.h"
 #include "core/identity/library_search.h"
 }
@@ -25,50 +24,10 @@ extern "C" {
 #include "support/failing_allocator.h"
 #include "support/scratch_directory.h"
 #include "support/small_stack.h"
-
-extern "C" uint64_t __real_os_file_clock_ns(void);
-/* The core takes the present for a second later, so that files that a test has just written count as settled. */
-extern "C" uint64_t __wrap_os_file_clock_ns(void)
-{
-    return __real_os_file_clock_ns() + 1000000000u;
-}
+#include "unit/core/compiler_identity_fixture.h"
 
 namespace
 {
-
-struct Question {
-    const void *function;
-    std::vector<const char *> libraries; /* NULL-terminated */
-};
-
-ingot_status_t identify(void *state, uint32_t, ingot_identity_t *identity)
-{
-    const auto *question = static_cast<const Question *>(state);
-    return ingot_identity_add_compiler(identity, question->function, question->libraries.data());
-}
-
-ingot_status_t ask(Question &question, const ingot_allocator_t *allocator, std::string *field,
-                   ingot_header_memo *memo = nullptr)
-{
-    ingot_backend_ops_t ops = {};
-    ops.identify_device = identify;
-    device_identity *identity = nullptr;
-    ingot_allocator_t table;
-    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, allocator));
-    const ingot_status_t status = device_identity_create(&identity, &table, memo, &ops, &question, 0);
-    if (status != INGOT_SUCCESS)
-        return status;
-    bytes_reader reader;
-    size_t size = 0;
-    bytes_reader_init(&reader, identity->size, identity->bytes);
-    const auto *name = reinterpret_cast<const char *>(bytes_get_framed(&reader, &size));
-    EXPECT_EQ("compiler", std::string(name, size));
-    const auto *value = reinterpret_cast<const char *>(bytes_get_framed(&reader, &size));
-    field->assign(value, size);
-    EXPECT_EQ(0u, bytes_left(&reader));
-    device_identity_destroy(identity, &table);
-    return status;
-}
 
 /* Returns the identity field of a driver's function and further libraries, computed in a new process. Its last line is
  * "loaded" if computing it loaded one of the test's libraries. `loaded` lists the libraries, separated by colons, that
@@ -265,86 +224,6 @@ TEST(CompilerIdentity, HashesTheContentWhereThereIsNoBuildId)
     std::filesystem::remove_all(changed);
     EXPECT_EQ(3u, lines_of(after).size());
     EXPECT_NE(before, after);
-}
-
-/* A loaded library without a build-id, and memos that remember its digest. */
-class RememberedLibrary : public testing::Test
-{
-protected:
-    void SetUp() override
-    {
-        std::filesystem::copy_file(one + "/libidentity_middle.so", path_);
-        ASSERT_NE(nullptr, dlopen((one + "/libidentity_leaf.so").c_str(), RTLD_NOW));
-        library_ = dlopen(path_.c_str(), RTLD_NOW);
-        ASSERT_NE(nullptr, library_) << dlerror();
-        ASSERT_EQ(INGOT_SUCCESS, alloc_init(&table_, nullptr));
-        ASSERT_EQ(INGOT_SUCCESS, header_memo_create(&memo_, &table_, 0));
-    }
-    void TearDown() override
-    {
-        header_memo_release(memo_);
-        dlclose(library_);
-    }
-    std::string identity(ingot_header_memo *memo)
-    {
-        Question question = {dlsym(library_, "identity_middle"), {nullptr}};
-        std::string field;
-        EXPECT_EQ(INGOT_SUCCESS, ask(question, nullptr, &field, memo));
-        return field;
-    }
-    /* Expects that the memo has learned `learned` digests, and that it gives the identity that the file has now. */
-    void expect_current(uint64_t learned)
-    {
-        EXPECT_EQ(identity(nullptr), identity(memo_));
-        EXPECT_EQ(learned, header_memo_learned(memo_));
-    }
-
-    ScratchDirectory scratch_{"/var/tmp"}; /* the memo does not rely on files in a tmpfs, and /tmp may be one */
-    std::string path_ = (scratch_.path() / "libidentity_remembered.so").string();
-    void *library_ = nullptr;
-    ingot_allocator_t table_{};
-    ingot_header_memo *memo_ = nullptr;
-};
-
-TEST_F(RememberedLibrary, IsReadOnlyOnce)
-{
-    expect_current(1);
-    expect_current(1);
-}
-
-TEST_F(RememberedLibrary, IsReadAgainAfterEachKindOfChange)
-{
-    expect_current(1);
-    const auto times = std::filesystem::last_write_time(path_);
-    std::ofstream(path_, std::ios::app | std::ios::binary) << "x"; /* changed in place */
-    expect_current(2);
-    std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary).seekp(-1, std::ios::end) << "y";
-    std::filesystem::last_write_time(path_, times); /* of the same size, with its old time */
-    expect_current(3);
-    const std::string other = path_ + ".new";
-    std::filesystem::copy_file(path_, other);
-    std::filesystem::last_write_time(other, times);
-    std::filesystem::rename(other, path_); /* replaced by an equal file */
-    expect_current(4);
-    std::filesystem::remove(path_);
-    std::filesystem::copy_file(one + "/libidentity_leaf.so", path_); /* by another library */
-    expect_current(5);
-    expect_current(5);
-}
-
-TEST_F(RememberedLibrary, IsNotReadByTheNextProcess)
-{
-    const std::string first = identity(memo_);
-    const uint8_t code[DIGEST_SIZE] = {1};
-    bytes_writer bytes;
-    ASSERT_EQ(INGOT_SUCCESS, header_memo_write(memo_, code, &bytes));
-    ingot_header_memo *next = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, header_memo_create(&next, &table_, 0));
-    ASSERT_EQ(INGOT_SUCCESS, header_memo_add(next, code, bytes.size, bytes.bytes));
-    bytes_writer_fini(&bytes);
-    EXPECT_EQ(first, identity(next));
-    EXPECT_EQ(0u, header_memo_learned(next));
-    header_memo_release(next);
 }
 
 TEST(CompilerIdentity, IdentifiesTheDriversOfThisMachine)
