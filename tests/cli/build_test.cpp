@@ -379,7 +379,7 @@ class CliBuildStops : public CliBuild, public ::testing::WithParamInterface<int>
 
 TEST_P(CliBuildStops, AndContinuesWhenItIsRunAgain)
 {
-    enum { PROGRAMS = 48 };
+    enum { PROGRAMS = 16 };
     std::vector<RecipeText> texts;
     for (int i = 0; i < PROGRAMS; ++i)
         texts.push_back(numbered_text(i));
@@ -398,7 +398,7 @@ TEST_P(CliBuildStops, AndContinuesWhenItIsRunAgain)
     const size_t before = store_fixture::entries_of(root()).size();
     EXPECT_LE(2u, before);
     EXPECT_GT(size_t{PROGRAMS}, before);
-    EXPECT_EQ("[True, 48, 48]",
+    EXPECT_EQ("[True, 16, 16]",
               build_json("", "[j['present'] >= " + std::to_string(before) + ", j['present'] + j['built'], j['jobs']]"));
 }
 

@@ -138,12 +138,13 @@ BuildResult Workplace::build_recipe(const ProgramSetup &setup) const
     without_files.files.clear();
     for (const auto &[path, content] : setup.files)
         fs::remove(fs::path(path_) / path);
-    return run("recipe", without_files, {{"POCL_CACHE_DIR", path_ + "-recipe-cache"}});
+    /* PoCL has the code for the same text in this cache already, and compiles any other text. */
+    return run("recipe", without_files, {{"POCL_CACHE_DIR", path_ + "-cache"}});
 }
 
 BuildResult Workplace::build_after_recipe(const ProgramSetup &setup) const
 {
-    return run("after-recipe", setup, {{"POCL_CACHE_DIR", path_ + "-recipe-cache"}});
+    return run("after-recipe", setup, {{"POCL_CACHE_DIR", path_ + "-cache"}});
 }
 
 BuildResult Workplace::build_natively(const ProgramSetup &setup) const

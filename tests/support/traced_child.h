@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -47,8 +48,10 @@ inline bool wait_for_stop(pid_t child, Outcome *outcome)
     return false;
 }
 
-/* Runs `work` in a traced child. Calls `at_stop` with the number of each stop, from 0, until the child ends. */
-inline Outcome run(const std::function<int()> &work, const std::function<void(pid_t, unsigned)> &at_stop)
+/* Runs `work` in a traced child. Calls `at_stop` with the number of each stop, from 0 to `last`, or until the child
+ * ends. After the last one, the child goes on as fast as without a tracer. */
+inline Outcome run(const std::function<int()> &work, const std::function<void(pid_t, unsigned)> &at_stop,
+                   unsigned last = UINT_MAX)
 {
     Outcome outcome;
     const pid_t child = fork();
@@ -60,10 +63,12 @@ inline Outcome run(const std::function<int()> &work, const std::function<void(pi
     if (child < 0 || !wait_for_stop(child, &outcome))
         return outcome;
     ptrace(PTRACE_SETOPTIONS, child, nullptr, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-    while (ptrace(PTRACE_SYSCALL, child, nullptr, nullptr) == 0 || errno == ESRCH) {
+    while (ptrace(outcome.stops <= last ? PTRACE_SYSCALL : PTRACE_CONT, child, nullptr, nullptr) == 0 ||
+           errno == ESRCH) {
         if (!wait_for_stop(child, &outcome))
             break;
-        at_stop(child, outcome.stops++);
+        if (outcome.stops <= last)
+            at_stop(child, outcome.stops++);
     }
     return outcome;
 }
@@ -97,7 +102,7 @@ inline Outcome run_and_fail_call(unsigned n, size_t number, const std::function<
 {
     bool was_reached = false;
     int error = 0;
-    Outcome outcome = run(work, [&](pid_t child, unsigned stop) {
+    const auto fail_call = [&](pid_t child, unsigned stop) {
         if (stop / 2 != n)
             return;
         was_reached = true;
@@ -112,7 +117,8 @@ inline Outcome run_and_fail_call(unsigned n, size_t number, const std::function<
             registers.rax = static_cast<unsigned long long>(-static_cast<long long>(error));
         }
         ptrace(PTRACE_SETREGS, child, nullptr, &registers);
-    });
+    };
+    Outcome outcome = run(work, fail_call, 2 * n + 1);
     outcome.was_reached = was_reached;
     outcome.error = error;
     return outcome;
