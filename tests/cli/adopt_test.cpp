@@ -107,6 +107,21 @@ TEST_F(CliAdopt, OtherVersionsAndToolsHaveOtherFiles)
     EXPECT_FALSE(fs::exists(scratch() / "third/one"));
 }
 
+/* Here, the real Python looks for the tool. */
+TEST_F(CliAdopt, KeysSayWhatThePythonOfTheCommandFinds)
+{
+    const fs::path site = scratch() / "site";
+    write(site / "warp_lang-1.2.dist-info/METADATA", "Metadata-Version: 2.1\nName: warp-lang\nVersion: 1.2\n");
+    const std::map<std::string, std::string> environment = {{"PATH", getenv("PATH")}, {"PYTHONPATH", site.string()}};
+    EXPECT_EQ("", adopt("warp", "first", kMake, environment).output);
+    EXPECT_EQ(5u, count_stored());
+    EXPECT_EQ("[True, 16, True, True]",
+              json("show " + names()[0], "[[f['key.versions'].startswith('warp-lang 1.2, cpython-'), "
+                                         "len(f['key.processor']), f['key.device'] != '', f['key.driver'] != ''] "
+                                         "for f in [j[0]['id']]][0]"));
+    EXPECT_NE("", adopt("taichi", "second", "true", environment).output) << "it is not installed";
+}
+
 TEST_F(CliAdopt, LeavesADirectoryAloneIfTheToolIsNotInstalled)
 {
     const Result result = adopt("warp", "first", "ls $D >/dev/null 2>&1 && exit 1; exit 7", {{"VERSIONS", ""}});

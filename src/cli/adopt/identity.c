@@ -1,8 +1,8 @@
 /*
  * identity.c - finds what the files of a tool depend on; see identity.h.
  *
- * The versions are those of the Python that runs the command, because only it knows where its packages are. The device
- * comes from the kernel, so no driver is loaded.
+ * The Python that runs the command finds it, because only it knows where its packages are. The device comes from the
+ * kernel, so no driver is loaded.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -10,10 +10,9 @@
 
 #include "cli/adopt/identity.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +21,14 @@
 
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
-#include "util/xxh3/xxh3.h"
 
 enum { TEXT_CAPACITY = 65536, LINE_CAPACITY = 256 };
 
-#define DEVICES "/sys/bus/pci/devices"
-
-/* Prints the versions. Ends with 3 if the first package is missing. */
+/* Prints four lines: the versions; the PCI devices that are displays or accelerators; the driver; a digest of the first
+ * processor's description without its clock rate, if the fourth argument asks for it. Ends with 3 if the first package
+ * is missing. */
 static const char script[] =
-    "import os, platform, subprocess, sys\n"
+    "import hashlib, os, platform, subprocess, sys\n"
     "from importlib import metadata\n"
     "def package(name):\n"
     "    try:\n"
@@ -44,12 +42,30 @@ static const char script[] =
     "        return ' '.join(run.stdout.split())[:200]\n"
     "    except OSError:\n"
     "        return 'none'\n"
+    "def read(path):\n"
+    "    try:\n"
+    "        with open(path) as file:\n"
+    "            return file.read().strip()\n"
+    "    except OSError:\n"
+    "        return ''\n"
+    "def devices(root='/sys/bus/pci/devices'):\n"
+    "    every = [f'{root}/{n}' for n in os.listdir(root)] if os.path.isdir(root) else []\n"
+    "    return {f'{read(d + \"/vendor\")}:{read(d + \"/device\")}' for d in every\n"
+    "            if read(d + '/class')[:4] in ('0x03', '0x12')}\n"
+    "def processor():\n"
+    "    wanted = ('vendor_id', 'cpu family', 'model', 'flags', 'Features', 'CPU ')\n"
+    "    lines = read('/proc/cpuinfo').split('\\n\\n')[0].splitlines()\n"
+    "    known = '\\n'.join(line for line in lines if line.startswith(wanted))\n"
+    "    return hashlib.blake2b(known.encode(), digest_size=8).hexdigest()\n"
     "packages, compilers = sys.argv[1].split(), sys.argv[2].split()\n"
     "if package(packages[0]) == 'none':\n"
     "    sys.exit(3)\n"
     "each = [f'{n} {package(n)}' for n in packages] + [f'{n}: {compiler(n)}' for n in compilers]\n"
     "host = [sys.implementation.cache_tag, ' '.join(platform.libc_ver()), platform.machine()]\n"
-    "print(', '.join(each + host), end='')\n";
+    "print(', '.join(each + host))\n"
+    "print(' '.join(sorted(devices())) or 'none')\n"
+    "print(read('/sys/module/nvidia/version') or read('/sys/module/amdgpu/version') or 'none')\n"
+    "print(processor() if sys.argv[3] else '')\n";
 
 /* Reads at most TEXT_CAPACITY - 1 bytes, and adds a NUL. Closes `fd`. Returns NULL if there are none. */
 static char *read_text(int fd)
@@ -69,16 +85,6 @@ static char *read_text(int fd)
     free(text);
     return NULL;
 }
-
-static char *read_line_of(const char *path)
-{
-    char *text = read_text(open(path, O_RDONLY | O_CLOEXEC));
-    if (text != NULL)
-        text[strcspn(text, "\n")] = '\0';
-    return text;
-}
-
-/* ---- versions ---- */
 
 static bool is_python(const char *path)
 {
@@ -128,7 +134,8 @@ static char *find_python(const char *command)
 /* Returns what the script prints, or NULL if it fails. */
 static char *ask_python(const char *python, const struct adopt_kind *kind)
 {
-    const char *arguments[] = {python, "-c", script, kind->packages, kind->compilers, NULL};
+    const char *host_code = kind->has_host_code ? "1" : "";
+    const char *arguments[] = {python, "-c", script, kind->packages, kind->compilers, host_code, NULL};
     int ends[2];
     int status = -1;
     pid_t child = -1;
@@ -147,122 +154,37 @@ static char *ask_python(const char *python, const struct adopt_kind *kind)
     return NULL;
 }
 
-static char *find_versions(const struct adopt_kind *kind, char **command)
+/* Cuts the first line off a text. Returns "" if nothing is left. */
+static const char *take_line(char **rest)
+{
+    char *line = *rest;
+    const size_t size = strcspn(line, "\n");
+    *rest = line + size + (line[size] != '\0');
+    line[size] = '\0';
+    return line;
+}
+
+bool adopt_identity_find(struct adopt_identity *identity, const struct adopt_kind *kind, char **command)
 {
     char *python = find_python(command[0]);
-    char *versions = ask_python(python, kind);
-    if (versions == NULL)
+    *identity = (struct adopt_identity){.text = ask_python(python, kind)};
+    char *rest = identity->text;
+    if (rest == NULL)
         (void)fprintf(stderr,
                       "ingot run: --adopt %s: the version of %.*s is unknown, because %s does not have the package, so "
                       "the directory is left alone\n",
                       kind->name, (int)strcspn(kind->packages, " "), kind->packages, python);
     free(python);
-    return versions;
-}
-
-/* ---- devices ---- */
-
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Returns "VENDOR:DEVICE", or NULL if this PCI device is neither a display nor an accelerator. */
-static char *describe_device(const char *name)
-{
-    char *folder = text_append(memory_copy_text(DEVICES), "/", name);
-    char *path = text_append(memory_copy_text(folder), "/", "class");
-    char *class = read_line_of(path);
-    char *found = NULL;
-    if (class != NULL && (strncmp(class, "0x03", 4) == 0 || strncmp(class, "0x12", 4) == 0)) {
-        free(path);
-        path = text_append(memory_copy_text(folder), "/", "vendor");
-        found = read_line_of(path);
-        free(path);
-        path = text_append(memory_copy_text(folder), "/", "device");
-        char *device = read_line_of(path);
-        found = text_append(found, ":", device != NULL ? device : "");
-        free(device);
-    }
-    free(class);
-    free(path);
-    free(folder);
-    return found;
-}
-
-/* Returns the different devices of this machine in a fixed order. */
-static char *find_devices(void)
-{
-    char **devices = NULL;
-    size_t count = 0;
-    DIR *stream = opendir(DEVICES);
-    const struct dirent *item;
-    while (stream != NULL && (item = readdir(stream)) != NULL) {
-        char *device = item->d_name[0] != '.' ? describe_device(item->d_name) : NULL;
-        if (device == NULL)
-            continue;
-        devices = memory_grow(devices, count, sizeof(*devices));
-        devices[count++] = device;
-    }
-    if (stream != NULL)
-        (void)closedir(stream);
-    if (count != 0)
-        qsort(devices, count, sizeof(*devices), compare_texts);
-    char *text = NULL;
-    for (size_t i = 0; i < count; ++i)
-        if (i == 0 || strcmp(devices[i], devices[i - 1]) != 0)
-            text = text_append(text, " ", devices[i]);
-    for (size_t i = 0; i < count; ++i)
-        free(devices[i]);
-    free(devices);
-    return text != NULL ? text : memory_copy_text("none");
-}
-
-static char *find_driver(void)
-{
-    char *version = read_line_of("/sys/module/nvidia/version");
-    if (version == NULL)
-        version = read_line_of("/sys/module/amdgpu/version");
-    return version != NULL ? version : memory_copy_text("none");
-}
-
-/* Returns a digest of the first processor's description without its clock rate. */
-static char *find_processor(void)
-{
-    static const char *const wanted[] = {"vendor_id", "cpu family", "model", "flags", "Features", "CPU "};
-    char *text = read_text(open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC));
-    char *known = memory_copy_text("");
-    char *end = text != NULL ? strstr(text, "\n\n") : NULL;
-    if (end != NULL)
-        *end = '\0';
-    char *rest = NULL;
-    for (char *line = text != NULL ? strtok_r(text, "\n", &rest) : NULL; line != NULL;
-         line = strtok_r(NULL, "\n", &rest))
-        for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); ++i)
-            if (strncmp(line, wanted[i], strlen(wanted[i])) == 0)
-                known = text_append(known, "\n", line);
-    char digest[17];
-    (void)snprintf(digest, sizeof(digest), "%016" PRIx64, xxh3_64_of(strlen(known), known));
-    free(known);
-    free(text);
-    return memory_copy_text(digest);
-}
-
-bool adopt_identity_find(struct adopt_identity *identity, const struct adopt_kind *kind, char **command)
-{
-    *identity = (struct adopt_identity){.versions = find_versions(kind, command)};
-    if (identity->versions == NULL)
+    if (rest == NULL)
         return false;
-    identity->device = find_devices();
-    identity->driver = find_driver();
-    identity->processor = kind->has_host_code ? find_processor() : memory_copy_text("");
+    identity->versions = take_line(&rest);
+    identity->device = take_line(&rest);
+    identity->driver = take_line(&rest);
+    identity->processor = take_line(&rest);
     return true;
 }
 
 void adopt_identity_free(struct adopt_identity *identity)
 {
-    free(identity->versions);
-    free(identity->device);
-    free(identity->driver);
-    free(identity->processor);
+    free(identity->text);
 }

@@ -7,10 +7,11 @@
 #include "cli/adopt/kinds.h"
 
 struct adopt_identity {
-    char *versions; /* of the packages, the compilers, Python and the C library */
-    char *device;
-    char *driver;
-    char *processor; /* "" if files do not depend on it */
+    char *text;           /* owns the other members, which are never NULL once they are found */
+    const char *versions; /* of the packages, the compilers, Python and the C library */
+    const char *device;
+    const char *driver;
+    const char *processor; /* "" if files do not depend on it */
 };
 
 /* `command` is the command that will run; its Python is asked for the versions. Returns false, with a message, if the
