@@ -148,7 +148,7 @@ static int run(struct archive *archive, cl_device_id device, cl_context cl_ctx, 
     printf("origin: %s\n", ingot_origin_name(origin));
     const int is_right = launch_scale(cl_ctx, queue, native);
 
-    CHECK(ingot_persist_flush(storage)); /* Stores queued programs before the archive is closed. */
+    CHECK(ingot_persist_flush(storage, NULL, NULL)); /* Stores queued programs before the archive is closed. */
     ingot_storage_release(storage);
     ingot_kernel_release(kernel);
     ingot_program_desc_release(desc);

@@ -131,7 +131,7 @@ int programs_make_all(struct programs *programs, const char *kernel_folder)
 
 void programs_flush(struct programs *programs)
 {
-    if (programs->store != NULL && programs_check(ingot_persist_flush(programs->store), "flush") != 0)
+    if (programs->store != NULL && programs_check(ingot_persist_flush(programs->store, NULL, NULL), "flush") != 0)
         fputs("digits: the next start compiles again\n", stderr);
 }
 

@@ -112,7 +112,7 @@ INGOT_API void ingot_cache_release(ingot_cache_t cache);
  * @par Threads  Any number at once.
  * @retval INGOT_SUCCESS  Also for a NULL cache, and for a cache that compiles everything.
  * @retval INGOT_BUSY     The time has passed, or the server does not work at present. Something still waits.
- * @return Otherwise as ingot_persist_flush_with.
+ * @return Otherwise as ingot_persist_flush.
  */
 INGOT_API ingot_status_t ingot_cache_flush(ingot_cache_t cache, uint64_t max_time_ms);
 

@@ -2,8 +2,7 @@
 /* Stable, advanced. */
 /**
  * @file directory.h
- * Inspects and maintains a directory store: lists, verifies and removes its entries, and sets its limits. Library
- * ingot::persist.
+ * Inspects and maintains a directory store: lists, verifies and removes its entries. Library ingot::persist.
  *
  * These functions work on the namespace that the store was opened with, or on all namespaces if it was opened without
  * one. They may run at the same time as any other function. Entries that appear or disappear in the meantime may or may
@@ -56,15 +55,13 @@ typedef int (*ingot_persist_select_t)(const ingot_persist_entry_t *entry, void *
 INGOT_API ingot_status_t ingot_persist_for_each(ingot_storage_t storage, ingot_persist_visit_t visit, void *user);
 
 /** Loads and verifies the blob of exactly this entry, without counting a hit or noting a use.
+ *  @param with_seal  0: returns the blob without its seal. Otherwise with it, if it has one, so that
+ *                    ingot_persist_store_sealed can copy it into another storage.
  *  @retval INGOT_NOT_FOUND  The entry is gone or was replaced.
  *  @retval INGOT_UNTRUSTED  Also if the storage's policy refuses the blob's seal. Other statuses as in the entry's
  *                           field status. */
 INGOT_API ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
-                                                  ingot_buffer_t *blob);
-/** Loads the blob as ingot_persist_load_entry does, but returns it with its seal, if it has one.
- *  ingot_persist_store_sealed copies it into another storage. */
-INGOT_API ingot_status_t ingot_persist_load_sealed_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
-                                                         ingot_buffer_t *blob);
+                                                  int with_seal, ingot_buffer_t *blob);
 /** Removes exactly this entry. @retval INGOT_NOT_FOUND  The entry is gone or was replaced. Other statuses as
  *  ingot_storage_remove. */
 INGOT_API ingot_status_t ingot_persist_remove_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry);
@@ -125,12 +122,11 @@ typedef ingot_status_t (*ingot_persist_upkeep_callback_t)(const ingot_persist_up
 typedef struct ingot_persist_limits {
     size_t struct_size;
     /** The maximum size of all files. In this field and the next two, INGOT_UNLIMITED means no limit, and INGOT_NONE
-     * that nothing remains. 0 means the store's own limit for ingot_persist_evict, and the default for
-     * ingot_persist_set_limits. */
+     * that nothing remains. 0 means the store's own limit. */
     uint64_t max_bytes;
     uint64_t max_entries;
     uint64_t max_age_ms; /**< Since creation or since the last use, depending on the eviction order. */
-    /** Receives the progress of ingot_persist_evict; used only there. NULL: none. */
+    /** Receives the progress. NULL: none. */
     ingot_persist_upkeep_callback_t on_progress;
     void *user;
 } ingot_persist_limits_t;
@@ -179,22 +175,6 @@ typedef struct ingot_persist_count {
 /** Counts the store's entries, and corrects size.txt. In a read-only store, only counts.
  *  @param[in,out] count  The caller sets struct_size and on_progress. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
-
-/**
- * Sets the limits of an open directory store: max_bytes, max_entries and max_age_ms. 0 stands for the default, as
- * in ingot_persist_info_t. The entries that exceed the limits are evicted when the next
- * blob is stored, by a thread if there are more than 128 entries. Until it has made room, blobs that would exceed a
- * limit by more than a fifth are not stored (INGOT_NO_SPACE). ingot_persist_evict evicts all of these entries at once.
- * Other processes that have the store open use their own limits.
- *
- * @par Threads  Any number at once, during any use of the store.
- * @retval INGOT_UNIMPLEMENTED  @p storage is not a directory store.
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_persist_set_limits(ingot_storage_t storage, const ingot_persist_limits_t *limits);
-/** Returns the current limits, with defaults filled in, so that none is 0. @param[in,out] limits  The caller sets
- * struct_size. Statuses as ingot_persist_set_limits. */
-INGOT_API ingot_status_t ingot_persist_get_limits(ingot_storage_t storage, ingot_persist_limits_t *limits);
 
 #ifdef __cplusplus
 }

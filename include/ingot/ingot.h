@@ -89,12 +89,6 @@ typedef const struct ingot_program *const_ingot_program_t;
 typedef struct ingot_kernel *ingot_kernel_t;
 typedef const struct ingot_kernel *const_ingot_kernel_t;
 
-/* ---- events -------------------------------------------------------------------------------------------- */
-
-/** Sends an event to the context's callback and trace. Storages use it, so that all events arrive in one place. NULL
- *  strings count as "". Does nothing if @p context or @p event is NULL, or if the event's struct_size is not set. */
-INGOT_API void ingot_context_emit_event(const struct ingot_context *context, const ingot_event_t *event);
-
 /* ---- context --------------------------------------------------------------------------------------------- */
 
 /**
@@ -314,11 +308,6 @@ INGOT_API void ingot_program_desc_release(ingot_program_desc_t desc);
 /** Returns the context that the descriptor was created with; borrowed. NULL for NULL. */
 INGOT_API ingot_context_t ingot_program_desc_get_context(const_ingot_program_desc_t desc);
 
-/** Returns the indices of the descriptor's devices in ascending order. The descriptor owns @p indices, which is valid
- *  as long as the descriptor. @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_program_desc_get_devices(const_ingot_program_desc_t desc, size_t *count,
-                                                        const uint32_t **indices);
-
 /**
  * Checks whether the program is cacheable, that is, whether it can have an id. Equal ids must always stand for the same
  * build result.
@@ -445,17 +434,22 @@ INGOT_API void ingot_program_release(ingot_program_t program);
  */
 INGOT_API ingot_status_t ingot_program_forget(ingot_program_t program);
 
-/** Returns 1 if any of the program's binaries came from a cache blob, 0 if all were compiled; 0 for NULL. */
-INGOT_API int ingot_program_is_from_cache_blob(const_ingot_program_t program);
-
-/**
- * Returns how long compiling the program took, in nanoseconds: the time spent in calls to the compiler, for all of the
- * program's devices together. A blob contains this time. For a loaded program, it is the time in the blob.
- *
- * @param[out] ns  0: unknown, because an earlier version of Ingot wrote the blob.
- * @retval INGOT_INVALID_ARGUMENTS
+/** How a program was made. */
+typedef struct ingot_program_facts {
+    size_t struct_size;
+    int is_from_cache_blob; /**< Not 0: any of the program's binaries came from a cache blob. 0: all were compiled. */
+    /** How long compiling took: the time spent in calls to the compiler, for all of the program's devices together. A
+     *  blob contains this time; for a loaded program, it is the time in the blob. 0: unknown, because an earlier
+     * version of Ingot wrote the blob. */
+    uint64_t build_time_ns;
+} ingot_program_facts_t;
+#define INGOT_PROGRAM_FACTS_INIT                                                                                       \
+    {                                                                                                                  \
+        sizeof(ingot_program_facts_t), 0, 0                                                                            \
+    }
+/** Returns how a program was made. @param[in,out] facts  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS
  */
-INGOT_API ingot_status_t ingot_program_get_build_time(const_ingot_program_t program, uint64_t *ns);
+INGOT_API ingot_status_t ingot_program_get_facts(const_ingot_program_t program, ingot_program_facts_t *facts);
 
 /** Copies the compiler's messages, in device order, as a NUL-terminated text; size protocol. A blob contains them, so a
  *  loaded program has them, too. @retval INGOT_BUFFER_TOO_SMALL, INGOT_INVALID_ARGUMENTS */
@@ -513,10 +507,6 @@ INGOT_API ingot_status_t ingot_kernel_unlock(ingot_kernel_t kernel);
  *  and whole groups for max_groups. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context,
                                                           const ingot_cache_capacity_t *capacity);
-/** Returns the limits. If the cache is off, max_programs is 0 and flags has INGOT_CACHE_OFF.
- *  @param[in,out] capacity  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context,
-                                                          ingot_cache_capacity_t *capacity);
 
 /**
  * Evicts programs once, until the cache is within the limits in @p to. Evicts as if these were the cache's limits,
@@ -536,7 +526,7 @@ INGOT_API ingot_status_t ingot_context_trim_cache(ingot_context_t context, const
  */
 INGOT_API ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *group);
 
-/** Counts since the context was created, and the cache's current content. */
+/** Counts since the context was created, and the cache's current content and limits. */
 typedef struct ingot_cache_stats {
     size_t struct_size;
     uint64_t hits;             /**< Requests answered from memory. */
@@ -555,12 +545,16 @@ typedef struct ingot_cache_stats {
     size_t programs;           /**< Now in the cache. */
     size_t bytes;              /**< The bytes of these programs. */
     size_t groups;             /**< The groups of these programs. */
+    uint64_t max_programs;     /**< The cache's limits (ingot_cache_capacity_t). 0 if the cache is off. */
+    uint64_t max_bytes;        /**< 0: no limit, as in max_groups. */
+    uint64_t max_groups;
+    uint32_t flags; /**< ingot_cache_flags_t */
 } ingot_cache_stats_t;
 #define INGOT_CACHE_STATS_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(ingot_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                                    \
+        sizeof(ingot_cache_stats_t), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0                        \
     }
-/** Returns the counts. They are exact if no other thread is using the context.
+/** Returns the counts and limits. The counts are exact if no other thread is using the context.
  *  @param[in,out] stats  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
 INGOT_API ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingot_cache_stats_t *stats);
 

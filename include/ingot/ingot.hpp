@@ -127,12 +127,6 @@ public:
         return info;
     }
 
-    ingot_cache_capacity_t get_cache_capacity() const
-    {
-        ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
-        check(ingot_context_get_cache_capacity(get(), &capacity));
-        return capacity;
-    }
     void set_cache_capacity(const ingot_cache_capacity_t &capacity)
     {
         check(ingot_context_set_cache_capacity(get(), &capacity));
@@ -194,15 +188,6 @@ public:
         const uint8_t *id = nullptr;
         check(ingot_program_desc_get_cache_blob_id(get(), &size, &id));
         return bytes_view(id, size);
-    }
-
-    /** Returns the descriptor's devices in ascending order. */
-    std::vector<uint32_t> devices() const
-    {
-        size_t count = 0;
-        const uint32_t *indices = nullptr;
-        check(ingot_program_desc_get_devices(get(), &count, &indices));
-        return std::vector<uint32_t>(indices, indices + count);
     }
 
 private:
@@ -274,8 +259,13 @@ public:
             check(status);
         return status == INGOT_SUCCESS;
     }
-    /** True if any of its binaries came from a cache blob. */
-    bool is_from_cache_blob() const noexcept { return ingot_program_is_from_cache_blob(get()) != 0; }
+    /** Returns whether it came from a cache blob, and how long compiling took. */
+    ingot_program_facts_t facts() const
+    {
+        ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+        check(ingot_program_get_facts(get(), &facts));
+        return facts;
+    }
 
     /** Returns the program, or an empty handle if it is not in memory. */
     static program lookup(const program_desc &desc)
@@ -335,13 +325,6 @@ public:
     {
         return detail::copy_out<std::vector<uint8_t>>(
             [this](size_t *size, uint8_t *to) { return ingot_program_get_cache_blob(get(), size, to); });
-    }
-    /** Returns how long compiling took, in nanoseconds, even for a program from a blob; 0: unknown. */
-    uint64_t build_time_ns() const noexcept
-    {
-        uint64_t ns = 0;
-        (void)ingot_program_get_build_time(get(), &ns);
-        return ns;
     }
     /** Returns the compiler's messages. */
     std::string build_log() const

@@ -46,6 +46,8 @@ typedef enum ingot_persist_eviction {
     INGOT_PERSIST_EVICT_OFF = 2   /**< Never evicts: blobs that would exceed the limit are not stored. */
 } ingot_persist_eviction_t;
 
+#define INGOT_PERSIST_BACKENDS_CAPACITY 128 /**< Of a list of backends, in bytes, with its NUL. */
+
 /** When a storage takes blobs from the driver and stores them. */
 typedef enum ingot_persist_store_mode {
     /**
@@ -116,8 +118,8 @@ typedef struct ingot_persist_info {
      *  waits for 8 ms at most, and then fails (INGOT_NO_SPACE). The last release and exit() wait for the thread for up
      *  to a second. */
     uint32_t low_water_percent;
-    uint64_t exit_time_ms; /**< See ingot_persist_storing_t. */
-    const char *backends;  /**< See ingot_persist_set_backends. NULL: all. */
+    uint64_t exit_time_ms; /**< See ingot_persist_settings_t. */
+    const char *backends;  /**< See ingot_persist_settings_t. NULL: all. */
     /** The longest time that ingot_persist_program_create waits while another process compiles the program. 0: 30 s,
      * and up to 10 minutes while that process is not stopped, or that machine renews its lease. Also limits the wait
      * for one of the build_jobs (0: 10 minutes). */
@@ -197,10 +199,11 @@ INGOT_API ingot_status_t ingot_persist_open_from_environment(ingot_storage_t *st
  * Adds what earlier processes learned to the context's memo. What this process learns is saved by a flush, by the last
  * release of the storage, and occasionally when a program is created. The file is headers.memo in the store's root. A
  * file that is damaged, or that another build of Ingot wrote, is replaced. The file is neither read nor written while
- * the storage is off (ingot_persist_set_enabled). Does nothing if the context's memo is off.
+ * the storage is off (ingot_persist_settings_t). Does nothing if the context's memo is off.
  *
- * @param[in] storage  A directory store, or a chain that stores to one. It holds a reference to the memo of @p context,
- *                     not to the context; the context's allocator must work until the storage is released.
+ * @param[in] storage  A directory store, a custom storage with load_memo (ingot_storage_ops_t), or a chain that stores
+ *                     to one of them. It holds a reference to the memo of @p context, not to the context; the context's
+ *                     allocator must work until the storage is released.
  * @par Threads  Any number at once.
  * @retval INGOT_UNTRUSTED      Another user could write the file.
  * @retval INGOT_UNIMPLEMENTED  Another kind of storage, or the library has no build-id.
@@ -227,7 +230,7 @@ INGOT_API ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage,
  * another program. It waits only where programs are stored right after their build. So it does not wait for devices
  * that generate code at launch, unless the storage has INGOT_PERSIST_STORE_NOW. In a chain, its first writable
  * directory store decides this. Processes do not wait if the store is read-only or has
- * INGOT_PERSIST_NO_BUILD_WAIT. If a storage behind that store gives leases (ingot_storage_set_leases), this function
+ * INGOT_PERSIST_NO_BUILD_WAIT. If a storage behind that store gives leases (ingot_storage_ops_t), this function
  * waits for other machines in the same way, and for the same time.
  *
  * With build_jobs of ingot_persist_info_t, at most that many of these processes' threads compile at the same time; the
@@ -265,64 +268,59 @@ INGOT_API ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, con
                                                      ingot_storage_t storage, uint32_t device_index, const char *name,
                                                      ingot_origin_t *origin);
 
-/** When a storage stores, and for how long. */
-typedef struct ingot_persist_storing {
+/** The settings of a storage of any kind that may change while threads use it. 0 in each field is the setting of a new
+ *  storage, except that of a directory store, whose info (ingot_persist_info_t) sets most of them. */
+typedef struct ingot_persist_settings {
     size_t struct_size;
+    /** Not 0: the storage returns INGOT_NOT_FOUND for loads and INGOT_READ_ONLY for stores, so programs are compiled.
+     *  In a chain the other tiers continue. If the storage is off when a waiting program's turn comes, the program is
+     *  not stored, and an event reports it. */
+    int is_off;
+    /** Not 0: each chain that contains the storage stores every blob in it, too, even if an earlier tier takes the
+     *  blob. Used for tiers that machines share (ingot/remote.h). If storing the blob there fails with a status other
+     *  than INGOT_READ_ONLY, the chain's first tier with an event callback gets an INGOT_EVENT_STORAGE_DEGRADED. The
+     *  chain returns only the status of its first writable tier. Blobs that a load copies from one tier to another are
+     *  not stored in the storage. */
+    int write_through;
+    /** When to store the programs that are created from now on. For a chain, INGOT_PERSIST_STORE_AUTO means the setting
+     *  of its first writable tier: if that tier stores immediately, so does the chain. */
     ingot_persist_store_mode_t store_mode;
-    /** How long exit() may take to store waiting programs; 0: 5000 ms. INGOT_NONE: exit() stores nothing. A
-     * program that is expected to take longer than the remaining time is not begun. A driver that generates code at
-     * launch is expected to take 100 ms per kernel of the program, or longer if earlier programs, in proportion to
-     * their build times, suggest this. A driver call in progress cannot be stopped, and exit() waits up to 30 seconds
-     * for it. If it then still runs, later processes that use the store expect it to take that long. */
+    /** How long exit() may take to store waiting programs; 0: 5000 ms, or for a chain, the time of its first writable
+     * tier. INGOT_NONE: exit() stores nothing. A program that is expected to take longer than the remaining time is not
+     * begun. A driver that generates code at launch is expected to take 100 ms per kernel of the program, or longer if
+     * earlier programs, in proportion to their build times, suggest this. A driver call in progress cannot be stopped,
+     * and exit() waits up to 30 seconds for it. If it then still runs, later processes that use the store expect it to
+     * take that long. */
     uint64_t exit_time_ms;
-} ingot_persist_storing_t;
-#define INGOT_PERSIST_STORING_INIT                                                                                     \
+    /** The backends for which the storage loads and stores programs and kernels; programs of others are compiled. Names
+     *  as returned by ingot_context_get_backend_name, in either case, separated by commas. "opencl,cuda" means these
+     *  two, "-level_zero" all except this one, "" all. */
+    char backends[INGOT_PERSIST_BACKENDS_CAPACITY];
+    /** The limits of a directory store, as in ingot_persist_info_t; 0 for all other storages. 0 stands for the default,
+     *  which ingot_persist_get_settings fills in. The entries that exceed new limits are evicted when the next blob is
+     *  stored, by a thread if there are more than 128 entries. Until it has made room, blobs that would exceed a limit
+     *  by more than a fifth are not stored (INGOT_NO_SPACE). ingot_persist_evict evicts all of these entries at once.
+     *  Other processes that have the store open use their own limits. */
+    uint64_t max_bytes, max_entries, max_age_ms;
+} ingot_persist_settings_t;
+#define INGOT_PERSIST_SETTINGS_INIT                                                                                    \
     {                                                                                                                  \
-        sizeof(ingot_persist_storing_t), INGOT_PERSIST_STORE_AUTO, 0                                                   \
+        sizeof(ingot_persist_settings_t), 0, 0, INGOT_PERSIST_STORE_AUTO, 0, "", 0, 0, 0                               \
     }
 
+/** Returns a storage's settings. @param[in,out] settings  The caller sets struct_size.
+ *  @retval INGOT_INVALID_ARGUMENTS */
+INGOT_API ingot_status_t ingot_persist_get_settings(ingot_storage_t storage, ingot_persist_settings_t *settings);
 /**
- * Sets when a storage of any kind stores the programs that are created from now on. The times also apply to waiting
- * programs. For a chain, INGOT_PERSIST_STORE_AUTO or 0 means the setting of its first writable tier: if that tier
- * stores immediately, so does the chain.
+ * Sets all of a storage's settings, for requests that begin from now on. To change some of them, get the settings
+ * first; if two threads do this at once, one may undo the other's change. Fields that the struct_size of @p settings
+ * leaves out are not changed.
  *
- * @par Threads  Any number at once.
- * @retval INGOT_INVALID_ARGUMENTS
+ * @par Threads  Any number at once. Requests in progress may use either settings.
+ * @retval INGOT_UNIMPLEMENTED      A limit is not 0, and @p storage is not a directory store.
+ * @retval INGOT_INVALID_ARGUMENTS  After any failure, the settings are unchanged.
  */
-INGOT_API ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_persist_storing_t *storing);
-/** Returns the setting. @param[in,out] storing  The caller sets struct_size. @retval INGOT_INVALID_ARGUMENTS */
-INGOT_API ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_storing_t *storing);
-
-/**
- * Takes and stores all waiting blobs, and returns after the storage's thread has also finished the blob that it is
- * storing. If the storage records requests (ingot/prewarm.h), saves the record as well. Adds to the counts of a
- * directory store (ingot_persist_count_t).
- *
- * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
- * the context's event callback. The queue holds at most 256 items (programs, and blobs that a chain promotes) and 64
- * MiB of such blobs and of ids. A thread whose item would exceed this limit first stores the oldest items. Among
- * programs of devices that generate code at launch (INGOT_PERSIST_STORE_AUTO), the one with the fastest build is
- * dropped instead, and an event reports it. After fork, the child's queue is empty. If a storage's event callback calls
- * this function, this function does not wait for the operation that called the callback, nor for what other threads are
- * storing at that moment; it returns INGOT_BUSY if there is any of the latter. Such a callback must not release the
- * last reference to the storage.
- *
- * @par exit()
- * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
- * begin a program that is expected to take longer. exit() then waits for any driver call of a storage's thread that is
- * still in progress, until 30 s after exit() began, or for the exit time if that is longer. Afterwards no more blobs
- * are taken. This function then returns INGOT_BUSY if programs are still waiting. A thread of Ingot emits an
- * INGOT_EVENT_STORAGE_DEGRADED with the number of lost programs. Everything that event callbacks and custom storages
- * use must therefore live until exit() has run all handlers that were registered after the context was created. A
- * driver call that takes even longer may crash the process, because the driver shuts down during the call. Nothing is
- * stored if the process is killed or ends by _exit() or quick_exit().
- *
- * @return The first failure since the last flush; if no program failed, the failure to save the manifest or
- *         headers.memo. A failure does not stop the rest of the flush. A program that turned out to be not cacheable
- *         when it was built, or that the store's limits exclude, is not a failure; its INGOT_EVENT_STORAGE_STORE
- * reports it.
- */
-INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage);
+INGOT_API ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_persist_settings_t *settings);
 
 /** Progress of a flush. */
 typedef struct ingot_persist_flush_progress {
@@ -356,22 +354,49 @@ typedef struct ingot_persist_flush_info {
     }
 
 /**
- * Flushes like ingot_persist_flush, with a time limit and progress. Stores the most expensive builds first.
+ * Takes and stores all waiting blobs, and returns after the storage's thread has also finished the blob that it is
+ * storing. If the storage records requests (ingot/prewarm.h), merges them into the manifest. Adds to the counts of a
+ * directory store (ingot_persist_count_t).
  *
- * With max_time_ms, the storage's thread does the work, and this function does not wait longer for a driver call.
- * Afterwards it saves the manifest, headers.memo and saved.txt, and may wait for their locks. A program that is being
- * stored when the time runs out is finished in the background. A program that is expected to take longer than the
- * remaining time is not begun. Programs that are not stored keep waiting.
+ * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
+ * the context's event callback. The queue holds at most 256 items (programs, and blobs that a chain promotes) and 64
+ * MiB of such blobs and of ids. A thread whose item would exceed this limit first stores the oldest items. Among
+ * programs of devices that generate code at launch (INGOT_PERSIST_STORE_AUTO), the one with the fastest build is
+ * dropped instead, and an event reports it. After fork, the child's queue is empty. If a storage's event callback calls
+ * this function, this function does not wait for the operation that called the callback, nor for what other threads are
+ * storing at that moment; it returns INGOT_BUSY if there is any of the latter. Such a callback must not release the
+ * last reference to the storage.
  *
- * @param[in]     info      NULL: as ingot_persist_flush.
+ * @par exit()
+ * When the process exits, the storage's thread stores waiting programs within the storage's exit time. It does not
+ * begin a program that is expected to take longer. exit() then waits for any driver call of a storage's thread that is
+ * still in progress, until 30 s after exit() began, or for the exit time if that is longer. Afterwards no more blobs
+ * are taken. This function then returns INGOT_BUSY if programs are still waiting. A thread of Ingot emits an
+ * INGOT_EVENT_STORAGE_DEGRADED with the number of lost programs. Everything that event callbacks and custom storages
+ * use must therefore live until exit() has run all handlers that were registered after the context was created. A
+ * driver call that takes even longer may crash the process, because the driver shuts down during the call. Nothing is
+ * stored if the process is killed or ends by _exit() or quick_exit().
+ *
+ * @par Time limit
+ * With max_time_ms, the storage's thread does the work, the most expensive builds first, and this function does not
+ * wait longer for a driver call. Afterwards it saves the manifest, headers.memo and saved.txt, and may wait for their
+ * locks. A program that is being stored when the time runs out is finished in the background. A program that is
+ * expected to take longer than the remaining time is not begun. Programs that are not stored keep waiting.
+ *
+ * @param[in]     info      NULL: no time limit, and no callback.
  * @param[in,out] progress  The progress, set for every status; the caller sets struct_size. May be NULL.
  * @par Threads  Any number at once.
  * @retval INGOT_BUSY  The time ran out: programs are still waiting.
  * @retval INGOT_INVALID_ARGUMENTS
- * @return Otherwise the status with which the callback stopped the flush, or as ingot_persist_flush.
+ * @return Otherwise the status with which the callback stopped the flush, or the first failure since the last flush; if
+ *         no program failed, the failure to save the manifest (INGOT_BUSY: another process was writing it for 200 ms;
+ *         INGOT_NOT_FOUND: its directory is missing; INGOT_UNTRUSTED: it is a link or not a file, or is owned by
+ *         another user or writable by others) or headers.memo. A failure does not stop the rest of the flush. A program
+ *         that turned out to be not cacheable when it was built, or that the store's limits exclude, is not a failure;
+ *         its INGOT_EVENT_STORAGE_STORE reports it.
  */
-INGOT_API ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
-                                                  ingot_persist_flush_progress_t *progress);
+INGOT_API ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
+                                             ingot_persist_flush_progress_t *progress);
 
 /** Counts of a storage of any kind in this process, and the size of a directory store. */
 typedef struct ingot_persist_stats {
@@ -412,31 +437,6 @@ typedef struct ingot_persist_stats {
  * @retval INGOT_INVALID_ARGUMENTS
  */
 INGOT_API ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats);
-
-/* ---- settings of a storage in use -------------------------------------------------------------------------- */
-
-/**
- * Turns a storage of any kind off or on. A storage that is off returns INGOT_NOT_FOUND for loads and INGOT_READ_ONLY
- * for stores, so programs are compiled. In a chain the other tiers continue. If the storage is off when a waiting
- * program's turn comes, the program is not stored, and an event reports it.
- *
- * @param is_enabled  0: off. A new storage is on.
- * @par Threads  Any number at once. Requests in progress may end either way.
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_persist_set_enabled(ingot_storage_t storage, int is_enabled);
-
-/**
- * Sets the backends for which this storage loads and stores programs and kernels. Programs of other backends are
- * compiled.
- *
- * @param backends  Names as returned by ingot_context_get_backend_name, in either case, separated by commas.
- *                  "opencl,cuda" means these two, "-level_zero" all except this one. At most 127 bytes. Copied. NULL
- *                  and "" mean all.
- * @par Threads  Any number at once.
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_persist_set_backends(ingot_storage_t storage, const char *backends);
 
 /* ---- other storages -------------------------------------------------------------------------------------- */
 
@@ -509,19 +509,6 @@ INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, con
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
-
-/**
- * Makes each chain that contains @p storage store every blob in @p storage, too, even if an earlier tier takes the
- * blob. Used for tiers that machines share (ingot/remote.h). If storing the blob there fails with a status other than
- * INGOT_READ_ONLY, the chain's first tier with an event callback gets an INGOT_EVENT_STORAGE_DEGRADED. The chain
- * returns only the status of its first writable tier. Blobs that a load copies from one tier to another are not stored
- * in @p storage.
- *
- * @param is_on  0: off, as for a new storage.
- * @par Threads  Any number at once.
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_persist_set_write_through(ingot_storage_t storage, int is_on);
 
 #ifdef __cplusplus
 }

@@ -106,27 +106,27 @@ public:
         return status == INGOT_SUCCESS;
     }
     /** Stores all waiting blobs. @throws error  The first failure since the last flush. */
-    void flush() { check(ingot_persist_flush(get())); }
+    void flush() { check(ingot_persist_flush(get(), nullptr, nullptr)); }
     /** Stores waiting blobs within a time. True if all are stored; the others keep waiting.
      *  @throws error  As flush(). */
     bool flush_within(std::chrono::milliseconds time)
     {
         ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
         info.max_time_ms = time.count() > 0 ? static_cast<uint64_t>(time.count()) : 1;
-        const ingot_status_t status = ingot_persist_flush_with(get(), &info, nullptr);
+        const ingot_status_t status = ingot_persist_flush(get(), &info, nullptr);
         if (status != INGOT_BUSY)
             check(status);
         return status == INGOT_SUCCESS;
     }
-    /** Sets when to store, and for how long. @throws error  INGOT_INVALID_ARGUMENTS */
-    void set_storing(const ingot_persist_storing_t &storing) { check(ingot_persist_set_storing(get(), &storing)); }
-    /** Turns the storage on or off. If it is off, it returns no blobs and stores none. */
-    void set_enabled(bool is_enabled) { check(ingot_persist_set_enabled(get(), is_enabled ? 1 : 0)); }
-    /** Sets the backends that the storage serves. "opencl,cuda": only these; "-opencl": all except this one.
-     * @throws error INGOT_INVALID_ARGUMENTS */
-    void set_backends(const std::string &backends) { check(ingot_persist_set_backends(get(), backends.c_str())); }
-    /** Sets the limits of a directory store. @throws error  INGOT_UNIMPLEMENTED: not a directory store */
-    void set_limits(const ingot_persist_limits_t &limits) { check(ingot_persist_set_limits(get(), &limits)); }
+    ingot_persist_settings_t settings() const
+    {
+        ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+        check(ingot_persist_get_settings(get(), &settings));
+        return settings;
+    }
+    /** Sets all settings; to change some, begin with settings().
+     * @throws error  INGOT_INVALID_ARGUMENTS; INGOT_UNIMPLEMENTED: limits, and not a directory store */
+    void set_settings(const ingot_persist_settings_t &settings) { check(ingot_persist_set_settings(get(), &settings)); }
     ingot_persist_stats_t stats() const
     {
         ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;

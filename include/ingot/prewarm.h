@@ -6,8 +6,8 @@
  *
  * One run records its requests to a storage in a manifest, a file that the application names (doc/manifest-format.md).
  * The next run prewarms: a thread reads the manifest's blobs in order, in groups if the storage can load several at
- * once (ingot_storage_set_load_many), and keeps them until they are requested. From a server, a group takes about as
- * long as a single load. Creating a program from its blob remains the work of the thread that requests the program.
+ * once (load_many of ingot_storage_ops_t), and keeps them until they are requested. From a server, a group takes about
+ * as long as a single load. Creating a program from its blob remains the work of the thread that requests the program.
  *
  * Prewarming needs no context and no device, and never compiles. A manifest may have ids that this run does not
  * request, for example those of a previous driver; their blobs are read in vain. Each run puts its own ids first.
@@ -45,26 +45,15 @@ typedef struct ingot_manifest_record_info {
  * program that is found in memory was already recorded when it was loaded or compiled, unless a function other than
  * ingot_persist_program_create, or another storage, brought it into memory.
  *
- * The manifest is written by ingot_manifest_save, ingot_persist_flush, or the storage's last release. If a
- * process is killed or exits before that, the previous run's manifest remains. A forked child records nothing.
+ * ingot_persist_flush and the storage's last release merge the recorded programs into the manifest, which keeps the ids
+ * of other processes and previous runs. If a process is killed or exits before that, the previous run's manifest
+ * remains. A forked child records nothing.
  *
  * @param[in] info  NULL: saves and ends recording. A new recording also saves and ends the current one.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
  * @return Otherwise the status with which saving the ended recording failed. Even then, the new recording has begun.
  */
 INGOT_API ingot_status_t ingot_manifest_record(ingot_storage_t storage, const ingot_manifest_record_info_t *info);
-
-/**
- * Merges the recorded programs into the manifest, which keeps the ids of other processes and previous runs.
- *
- * @retval INGOT_SUCCESS    Also if nothing, or nothing new, was recorded.
- * @retval INGOT_BUSY       Another process was writing the manifest the whole time (200 ms).
- * @retval INGOT_NOT_FOUND  The manifest's directory is missing.
- * @retval INGOT_UNTRUSTED  The path is a link or not a file, or the file is owned by another user or writable by
- *                          others.
- * @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_IO_ERROR, INGOT_OUT_OF_MEMORY
- */
-INGOT_API ingot_status_t ingot_manifest_save(ingot_storage_t storage);
 
 /** Visits one id of a manifest. @p age is the number of runs in a row that did not request it. Pointers are valid only
  *  during the callback. Returns INGOT_SUCCESS to continue. Any other status stops the visit and is returned by

@@ -25,7 +25,7 @@ inline void record(const storage &storage, const std::string &manifest)
     info.path = manifest.c_str();
     record(storage, info);
 }
-/** Saves and ends the recording. @throws error  As ingot_manifest_save. */
+/** Saves and ends the recording. @throws error  As ingot_manifest_record. */
 inline void end_record(const storage &storage)
 {
     check(ingot_manifest_record(storage.get(), nullptr));

@@ -78,10 +78,13 @@ typedef struct ingot_remote_info {
     /** What the tier does with seals (ingot/trust.h), as ingot_persist_set_trust would set it; NULL: nothing by itself.
      * In a chain, the policies of the tiers in front of it apply in any case. */
     const ingot_persist_trust_t *trust;
+    /** A storage of this machine, usually a directory store. If it is set, ingot_remote_open returns a chain of this
+     *  storage and the tier. NULL: it returns the tier. */
+    ingot_storage_t local;
 } ingot_remote_info_t;
 #define INGOT_REMOTE_INFO_INIT                                                                                         \
     {                                                                                                                  \
-        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL               \
+        sizeof(ingot_remote_info_t), NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL, 0, NULL, NULL         \
     }
 
 /**
@@ -106,8 +109,11 @@ typedef struct ingot_remote_info {
  * if it takes more than a quarter of what is left, so the budget is never exceeded. The budget is refilled within 24
  * hours.
  *
- * Put a remote tier behind a directory store in a chain, and have the chain write to both
- * (ingot_persist_set_write_through). Loads then ask the directory first, and store in it what they find on the server.
+ * Put a remote tier behind a directory store: with local, this function creates the chain of both. Loads ask the
+ * directory first and store in it what they find on the server, and new blobs are stored in both. The chain holds the
+ * tier and a reference to local, so ingot_remote_get_stats and ingot_remote_flush, which take a tier, are not
+ * available. To use them, open the tier alone, set its write_through (ingot_persist_settings_t), and create the chain
+ * with ingot_persist_chain.
  *
  * @par Leases
  * Machines that share a Redis or Valkey compile each program once. If the program of ingot_persist_program_create is
@@ -135,18 +141,6 @@ typedef struct ingot_remote_info {
  * @retval INGOT_OUT_OF_MEMORY
  */
 INGOT_API ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info);
-
-/**
- * Opens a remote tier and creates a chain of a storage of this machine and the tier: loads ask @p local first and fill
- * it from the server, and new blobs are stored in both. This is the usual way to use a remote tier. The chain holds the
- * tier, so ingot_remote_get_stats, ingot_remote_has and ingot_remote_flush, which take a tier, are not available; to
- * use them, open the tier with ingot_remote_open and create the chain with ingot_persist_chain.
- *
- * @param local  Usually a directory store. The chain takes a reference.
- * Statuses as ingot_remote_open.
- */
-INGOT_API ingot_status_t ingot_remote_open_behind(ingot_storage_t *storage, ingot_storage_t local,
-                                                  const ingot_remote_info_t *info);
 
 /**
  * Sets the fields of @p info that the user's environment specifies. Only this function reads these variables.

@@ -59,33 +59,6 @@ typedef enum ingot_origin {
 /** Returns "memory", "storage" or "build"; "unknown origin" for any other value. Never returns NULL. */
 INGOT_API const char *ingot_origin_name(ingot_origin_t origin);
 
-/**
- * A storage's operations. Any number of threads may call each at once. load is required. A storage should compare ids
- * in full. The core verifies every blob that a storage returns.
- */
-typedef struct ingot_storage_ops {
-    size_t struct_size;
-    /** Returns the blob of @p id.
-     *  @retval INGOT_NOT_FOUND  A miss. Any other failure counts as a miss and is reported. */
-    ingot_status_t (*load)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-    /** Stores or replaces a blob, which may be sealed (ingot/trust.h). The bytes are valid during the call. NULL: the
-     *  storage is read-only.
-     *  @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR */
-    ingot_status_t (*store)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
-    /** Removes a blob; INGOT_NOT_FOUND if there is none. NULL: not supported. */
-    ingot_status_t (*remove)(void *self, size_t id_size, const uint8_t *id);
-    /** Destroys the storage. No operation is called afterwards. NULL: nothing to do. */
-    void (*destroy)(void *self);
-} ingot_storage_ops_t;
-
-/** Creates a storage from @p ops (copied) and @p self, which it owns on success.
- *  @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY */
-INGOT_API ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
-/** Adds a reference. Does nothing for NULL. */
-INGOT_API void ingot_storage_retain(ingot_storage_t storage);
-/** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, and then destroys the storage. */
-INGOT_API void ingot_storage_release(ingot_storage_t storage);
-
 /** An id in a list of ids. */
 typedef struct ingot_storage_id {
     size_t size;
@@ -104,23 +77,6 @@ typedef struct ingot_storage_id {
 typedef ingot_status_t (*ingot_storage_on_loaded_t)(size_t index, ingot_status_t status, ingot_buffer_t *blob,
                                                     void *user);
 
-/**
- * Loads several blobs, in less time than single loads would take. Calls @p on_loaded once for each id, in any order,
- * with a status of ingot_storage_ops_t::load. A failure concerns only its own blob. After @p on_loaded has stopped the
- * load, ids that have not been requested yet are left out, without a call. Any number of threads may call it at once.
- */
-typedef void (*ingot_storage_load_many_t)(void *self, size_t count, const ingot_storage_id_t *ids,
-                                          ingot_storage_on_loaded_t on_loaded, void *user);
-
-/**
- * Sets the function that loads several blobs at once. A prewarm (ingot/prewarm.h) then requests several blobs at a
- * time, even if the storage is part of a chain. Without this function, blobs are loaded one after another.
- *
- * @par Threads  Call it before any thread uses the storage.
- * @retval INGOT_INVALID_ARGUMENTS  Also for a chain, which uses the functions of its own storages.
- */
-INGOT_API ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storage_load_many_t load_many);
-
 /** A storage's answer to a request for a lease. */
 typedef enum ingot_lease_answer {
     INGOT_LEASE_TAKEN = 0,  /**< The caller has the lease, and the storage has no blob of the id. */
@@ -134,36 +90,68 @@ typedef enum ingot_lease_answer {
 } ingot_lease_answer_t;
 
 /**
- * A storage's leases, by which one of the machines that share it compiles a program while the others wait. A lease only
- * saves time: if it is lost, a program is compiled twice. Any number of threads may call each function at once.
+ * A storage's operations. Any number of threads may call each at once. load is required. A storage should compare ids
+ * in full. The core verifies every blob that a storage returns.
  */
-typedef struct ingot_lease_ops {
+typedef struct ingot_storage_ops {
     size_t struct_size;
-    /** Asks for the lease of @p id, and does not wait for its holder. A lease lasts until it is ended; if its holder
+    /** Returns the blob of @p id.
+     *  @retval INGOT_NOT_FOUND  A miss. Any other failure counts as a miss and is reported. */
+    ingot_status_t (*load)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+    /** Stores or replaces a blob, which may be sealed (ingot/trust.h). The bytes are valid during the call. NULL: the
+     *  storage is read-only.
+     *  @retval INGOT_READ_ONLY, INGOT_NO_SPACE, INGOT_BUSY, INGOT_IO_ERROR */
+    ingot_status_t (*store)(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob);
+    /** Removes a blob; INGOT_NOT_FOUND if there is none. NULL: not supported. */
+    ingot_status_t (*remove)(void *self, size_t id_size, const uint8_t *id);
+    /** Destroys the storage. No operation is called afterwards. NULL: nothing to do. */
+    void (*destroy)(void *self);
+    /** Loads several blobs, in less time than single loads would take. Calls @p on_loaded once for each id, in any
+     *  order, with a status of load. A failure concerns only its own blob. After @p on_loaded has stopped the load, ids
+     *  that have not been requested yet are left out, without a call. A prewarm (ingot/prewarm.h) then requests several
+     *  blobs at a time, even if the storage is part of a chain. NULL: blobs are loaded one after another. */
+    void (*load_many)(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
+                      void *user);
+    /**
+     * Asks for the lease of @p id, and does not wait for its holder. With leases, one of the machines that share a
+     * storage compiles a program while the others wait. ingot_persist_program_create asks for one if the storage
+     * belongs to a chain that stores every blob in it (write_through of ingot_persist_settings_t).
+     *
+     * A lease only saves time: if it is lost, a program is compiled twice. It lasts until it is ended; if its holder
      * dies, another machine can get it soon afterwards. If @p is_blob_useless is not 0, ignores a stored blob. For
-     * INGOT_LEASE_TAKEN, sets @p lease to a value other than NULL; otherwise leaves it unchanged. */
-    ingot_lease_answer_t (*take)(void *self, size_t id_size, const uint8_t *id, int is_blob_useless, void **lease);
-    /** Ends a lease that take returned. If a blob was stored in the meantime, the lease ends once the blob is available
-     * to the other machines; this function does not wait for that. If no blob was stored, another machine may take the
-     * lease. If @p may_others_take is 0, all machines get INGOT_LEASE_NONE for some time instead. */
-    void (*end)(void *self, void *lease, int may_others_take);
-} ingot_lease_ops_t;
+     * INGOT_LEASE_TAKEN, sets @p lease to a value other than NULL; otherwise leaves it unchanged. NULL: the storage
+     * gives no leases.
+     */
+    ingot_lease_answer_t (*take_lease)(void *self, size_t id_size, const uint8_t *id, int is_blob_useless,
+                                       void **lease);
+    /** Ends a lease that take_lease returned. If a blob was stored in the meantime, the lease ends once the blob is
+     * available to the other machines; this function does not wait for that. If no blob was stored, another machine may
+     * take the lease. If @p may_others_take is 0, all machines get INGOT_LEASE_NONE for some time instead. Set if and
+     * only if take_lease is set. */
+    void (*end_lease)(void *self, void *lease, int may_others_take);
+    /** Returns the bytes that store_memo got last, for ingot_persist_remember_headers; INGOT_NOT_FOUND if there are
+     *  none. They decide which programs are found, so keep them where no other user can write. NULL: the storage cannot
+     *  keep what a context learns about included files. */
+    ingot_status_t (*load_memo)(void *self, ingot_buffer_t *memo);
+    /** Replaces those bytes, at most 16 MiB. If processes share the storage, the last one to store wins; each adds what
+     *  load_memo returns before. NULL: read-only. */
+    ingot_status_t (*store_memo)(void *self, size_t size, const uint8_t *memo);
+} ingot_storage_ops_t;
 
-/**
- * Makes a storage give leases. ingot_persist_program_create asks for one if the storage belongs to a chain that stores
- * every blob in it (ingot_persist_set_write_through).
- *
- * @param ops  Copied; both functions are required.
- * @par Threads  Call it before any thread uses the storage.
- * @retval INGOT_INVALID_ARGUMENTS
- */
-INGOT_API ingot_status_t ingot_storage_set_leases(ingot_storage_t storage, const ingot_lease_ops_t *ops);
+/** Creates a storage from @p ops (copied) and @p self, which it owns on success.
+ *  @retval INGOT_INVALID_ARGUMENTS  Also if load is missing, or only one of take_lease and end_lease is set.
+ *  @retval INGOT_OUT_OF_MEMORY */
+INGOT_API ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
+/** Adds a reference. Does nothing for NULL. */
+INGOT_API void ingot_storage_retain(ingot_storage_t storage);
+/** Drops a reference. Dropping the last one flushes as ingot_persist_flush does, and then destroys the storage. */
+INGOT_API void ingot_storage_release(ingot_storage_t storage);
 
 /** Loads a blob through the table, without its seal. The caller releases @p blob with its release function.
  *  Statuses as in ingot_storage_ops_t; INGOT_UNTRUSTED if the storage's policy refuses the blob (ingot/trust.h). */
 INGOT_API ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id,
                                             ingot_buffer_t *blob);
-/** Loads several blobs as ingot_storage_load does, at once if the storage can (ingot_storage_set_load_many). A chain
+/** Loads several blobs as ingot_storage_load does, at once if the storage can (load_many of its operations). A chain
  *  asks each tier only for what the tiers before it lack. Calls @p on_loaded once for each id, in any order, until it
  *  returns a status other than INGOT_SUCCESS. @return That status, or INGOT_SUCCESS.
  *  @retval INGOT_INVALID_ARGUMENTS  on_loaded was not called. */

@@ -122,8 +122,8 @@ INGOT_API ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const 
 
 /**
  * Stores a blob from another storage unchanged, with its seal if it has one. The counterpart of
- * ingot_persist_load_sealed_entry. Never adds a seal, because a key would then vouch for a blob of unknown origin. For
- * blobs that the process itself made, use ingot_storage_store.
+ * ingot_persist_load_entry with the seal. Never adds a seal, because a key would then vouch for a blob of unknown
+ * origin. For blobs that the process itself made, use ingot_storage_store.
  *
  * @par Threads  Any number at once.
  * @retval INGOT_UNTRUSTED  The storage's policy refuses the blob; nothing was stored.
@@ -161,9 +161,6 @@ typedef struct ingot_persist_key_info {
  */
 INGOT_API ingot_status_t ingot_persist_key_create(const char *path, ingot_persist_key_kind_t kind,
                                                   ingot_persist_key_info_t *info);
-/** Describes the key in a file. @param[in,out] info  The caller sets struct_size. Statuses as
- *  ingot_persist_set_trust. */
-INGOT_API ingot_status_t ingot_persist_key_describe(const char *path, ingot_persist_key_info_t *info);
 
 #ifdef __cplusplus
 }

@@ -54,9 +54,10 @@ static ingot_status_t judge(const struct ingot_cache *cache, const ingot_cache_i
 /* Puts the remote tier behind the directory store, in a chain that stores in both. */
 static ingot_status_t chain(struct ingot_cache *cache)
 {
+    const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
     const ingot_storage_t tiers[] = {cache->storage, cache->remote};
     ingot_storage_t both = NULL;
-    ingot_status_t status = ingot_persist_set_write_through(cache->remote, 1);
+    ingot_status_t status = ingot_persist_set_settings(cache->remote, &settings);
     if (status == INGOT_SUCCESS)
         status = ingot_persist_chain(&both, 2, tiers);
     if (status != INGOT_SUCCESS)
@@ -184,7 +185,7 @@ ingot_status_t ingot_cache_flush(ingot_cache_t cache, uint64_t max_time_ms)
     info.max_time_ms = max_time_ms;
     const bool has_limit = max_time_ms != 0 && max_time_ms != INGOT_UNLIMITED;
     const uint64_t end_ns = has_limit ? files_steady_clock_ns() + limit_time_ns(max_time_ms, 0) : 0;
-    const ingot_status_t status = ingot_persist_flush_with(cache->storage, &info, NULL);
+    const ingot_status_t status = ingot_persist_flush(cache->storage, &info, NULL);
     const ingot_status_t of_remote = flush_remote(cache, end_ns);
     return status != INGOT_SUCCESS ? status : of_remote;
 }

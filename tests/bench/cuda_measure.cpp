@@ -261,7 +261,7 @@ void measure_ready(const std::string &set, const std::string &store_path)
         std::printf("ready\t%zu\t%s\t%.3f\n", i, ingot_origin_name(origin), microseconds_since(start) / 1000);
         ingot_program_release(program);
     }
-    require_ingot(ingot_persist_flush(store), "flush");
+    require_ingot(ingot_persist_flush(store, nullptr, nullptr), "flush");
     for (ingot_program_desc_t desc : descs)
         ingot_program_desc_release(desc);
     ingot_storage_release(store);

@@ -102,10 +102,10 @@ size_t fill(const std::string &url, const std::string &manifest, Ids *ids)
 {
     const ingot_context_t context = make_context();
     const ingot_storage_t tier = open_tier(url);
-    ingot_persist_storing_t storing = {};
-    storing.struct_size = sizeof(storing);
-    storing.store_mode = INGOT_PERSIST_STORE_NOW;
-    require_ingot(ingot_persist_set_storing(tier, &storing), "storing");
+    ingot_persist_settings_t settings = {};
+    settings.struct_size = sizeof(settings);
+    settings.store_mode = INGOT_PERSIST_STORE_NOW;
+    require_ingot(ingot_persist_set_settings(tier, &settings), "storing");
     int kernel_count = 1;
     for (int number = program_count; make_program(context, tier, number, kernel_count, nullptr) < least_bytes; ++number)
         ++kernel_count;
@@ -117,7 +117,7 @@ size_t fill(const std::string &url, const std::string &manifest, Ids *ids)
         size = make_program(context, tier, number, kernel_count, ids);
     for (const std::vector<uint8_t> &bytes : ids->bytes)
         ids->ids.push_back({bytes.size(), bytes.data()});
-    require_ingot(ingot_persist_flush(tier), "flush");
+    require_ingot(ingot_persist_flush(tier, nullptr, nullptr), "flush");
     require_ingot(ingot_remote_flush(tier, 60000), "uploads");
     ingot_storage_release(tier);
     ingot_context_release(context);

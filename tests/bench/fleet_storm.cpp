@@ -14,6 +14,7 @@
 #include "bench/sample.h"
 #include "bench/startup_setup.h"
 #include "support/server_process.h"
+#include "support/storage_settings.h"
 
 #include <ingot/remote.h>
 
@@ -64,7 +65,7 @@ struct Chain {
         remote_info.lost_time_ms = INGOT_UNLIMITED; /* a busy machine must not make the tier give up */
         remote_info.stall_timeout_ms = 60000;
         require_ingot(ingot_remote_open(&remote, &remote_info), url);
-        require_ingot(ingot_persist_set_write_through(remote, 1), url);
+        require_ingot(set_setting(remote, &ingot_persist_settings_t::write_through, 1), url);
         const ingot_storage_t tiers[] = {directory, remote};
         require_ingot(ingot_persist_chain(&chain, 2, tiers), "chain");
         ingot_storage_release(directory);

@@ -62,7 +62,7 @@ std::vector<startup::ProgramFile> programs_of(const std::string &set, bool is_cp
 
 ingot_recipe_writer_t open_writer(const std::string &path)
 {
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     ingot_recipe_writer_t writer = nullptr;
     info.path = path.c_str();
     require_ingot(ingot_recipe_writer_open(&writer, &info), path);
@@ -90,9 +90,9 @@ void run_programs(const std::string &set, const std::string &store)
     const auto start = Clock::now();
     const startup::Setup setup(store);
     if (path != nullptr) {
-        ingot_recipe_writer_t writer = open_writer(path);
-        require_ingot(ingot_recipe_record(setup.store, writer), path);
-        ingot_recipe_writer_release(writer);
+        ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
+        info.path = path;
+        require_ingot(ingot_recipe_record(setup.store, &info), path);
     }
     for (const startup::ProgramFile &file : programs_of(set, startup::is_cpu(setup.device))) {
         ingot_program_t program = nullptr;
@@ -104,7 +104,7 @@ void run_programs(const std::string &set, const std::string &store)
             startup::launch_all_kernels(setup.native, setup.queue, native, setup.device);
         made.emplace_back(desc, program);
     }
-    require_ingot(ingot_persist_flush(setup.store), "flush");
+    require_ingot(ingot_persist_flush(setup.store, nullptr, nullptr), "flush");
     std::printf("run\t%.3f\n", milliseconds_since(start));
     const std::string again = store + ".again";
     std::printf("new\t%.3f\n", time_of_adding(again, made));

@@ -116,7 +116,7 @@ void measure_ready(const std::string &set, const std::string &store)
         programs.push_back(program);
     }
     const Clock::time_point start = Clock::now();
-    require_ingot(ingot_persist_flush(setup.store), "flush");
+    require_ingot(ingot_persist_flush(setup.store, nullptr, nullptr), "flush");
     std::printf("flush\t%.3f\n", microseconds_since(start) / 1000);
     for (ingot_program_t program : programs)
         ingot_program_release(program);

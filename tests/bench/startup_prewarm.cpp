@@ -107,13 +107,13 @@ void record_programs(const std::string &set, const std::string &store)
         if (setup.launches)
             launch_all_kernels(setup.native, setup.queue, native_of(programs[number]), setup.device);
     });
-    require_ingot(ingot_persist_flush(setup.store), "flush");
+    require_ingot(ingot_persist_flush(setup.store, nullptr, nullptr), "flush");
     let_go({}, programs);
     require_ingot(ingot_context_clear_cache(setup.context, nullptr), "clear");
     programs.clear();
     require_ingot(ingot_manifest_record(setup.store, &info), "record");
     ask_for_all(setup, descs, INGOT_ORIGIN_STORAGE, &programs);
-    require_ingot(ingot_persist_flush(setup.store), "flush");
+    require_ingot(ingot_persist_flush(setup.store, nullptr, nullptr), "flush");
     let_go(descs, programs);
 }
 

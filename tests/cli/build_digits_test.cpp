@@ -14,7 +14,7 @@ using Blobs = std::map<std::vector<uint8_t>, std::vector<uint8_t>>;
 std::vector<uint8_t> blob_of(ingot_storage_t store, const ingot_persist_entry_t *entry)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(store, entry, &blob)) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(store, entry, 0, &blob)) << ingot_last_error_detail();
     const auto *bytes = static_cast<const uint8_t *>(blob.bytes);
     const std::vector<uint8_t> copy(bytes, bytes + blob.size);
     if (blob.release != nullptr)

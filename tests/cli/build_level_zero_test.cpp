@@ -45,7 +45,7 @@ protected:
     void record() const
     {
         const Context context = make_context();
-        ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+        ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
         ingot_recipe_writer_t writer = nullptr;
         const std::string path = recipe();
         info.path = path.c_str();

@@ -128,7 +128,7 @@ TEST_F(CliList, ListsEachDeviceOfAProgramOnce)
     const store_fixture::Store store = open_store();
     ingot_program_t built = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&built, desc.get(), store.get(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     ingot_program_release(built);
     EXPECT_EQ("['gamma-sxm, gamma, GAMMA']", json("ls --driver 7.0", "[e[\"device\"] for e in j]"));
     EXPECT_EQ("['7.0']", json("ls --driver 7.0", "[e[\"driver\"] for e in j]"));
@@ -396,7 +396,7 @@ TEST_F(CliList, ListsAManifestInOrder)
             ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&made, desc.get(), store.get(), nullptr));
             ingot_program_release(made);
         }
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     }
     const Result result = run({"manifest", manifest});
     EXPECT_EQ(0, result.code);

@@ -77,7 +77,7 @@ protected:
     static void record(const fs::path &path, const std::vector<RecipeText> &texts)
     {
         const Context context = make_opencl_context();
-        ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+        ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
         ingot_recipe_writer_t writer = nullptr;
         const std::string name = path.string();
         info.path = name.c_str();

@@ -102,7 +102,7 @@ protected:
             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), nullptr));
             ingot_program_release(program);
         }
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     }
     std::string push_counts() const
     {

@@ -50,7 +50,7 @@ int run_application(const std::string &root, const char *name_space, const std::
         built += origin == INGOT_ORIGIN_BUILD;
         ingot_program_release(program);
     }
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     return built;
 }
 

@@ -88,7 +88,7 @@ protected:
         const store_fixture::Store store = open_store(name_space);
         ingot_program_t program = nullptr;
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), store.get(), nullptr));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
         ingot_program_release(program);
         return id_of(desc);
     }

@@ -200,7 +200,8 @@ ingot_storage_t open_store(const Settings &settings, const std::string &path)
         remote.url = settings.server.c_str();
         remote.connect_timeout_ms = remote.stall_timeout_ms = remote.exit_time_ms = 60000; /* none may expire */
         remote.lost_time_ms = INGOT_UNLIMITED;
-        check(ingot_remote_open_behind(&store, directory, &remote));
+        remote.local = directory;
+        check(ingot_remote_open(&store, &remote));
         ingot_storage_release(directory);
     }
 #endif

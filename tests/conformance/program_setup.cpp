@@ -221,7 +221,7 @@ static BuildResult build_with_store(const Desc &desc, const char *store)
         result.origin = "failed";
         result.log = ingot_last_error_detail();
     }
-    const ingot_status_t flushed = ingot_persist_flush(storage);
+    const ingot_status_t flushed = ingot_persist_flush(storage, nullptr, nullptr);
     EXPECT_TRUE(flushed == INGOT_SUCCESS || (flushed == INGOT_NOT_CACHEABLE && !result.is_cacheable()))
         << ingot_last_error_detail();
     ingot_storage_release(storage);

@@ -73,8 +73,16 @@ Desc program_of(const Context &context, const Bytes &blob)
 ingot_status_t record_program(const fs::path &path, const Bytes &blob)
 {
     static const ingot_storage_ops_t empty = {
-        sizeof(ingot_storage_ops_t), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-        nullptr, nullptr, nullptr};
+        sizeof(ingot_storage_ops_t),
+        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr};
     ReferenceDevice device;
     const Context context = device.make();
     ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;
@@ -87,7 +95,7 @@ ingot_status_t record_program(const fs::path &path, const Bytes &blob)
     if (status == INGOT_SUCCESS)
         status = ingot_persist_program_create(&program, program_of(context, blob).get(), storage, nullptr);
     if (status == INGOT_SUCCESS)
-        status = ingot_manifest_save(storage);
+        status = ingot_persist_flush(storage, nullptr, nullptr);
     ingot_program_release(program);
     ingot_storage_release(storage);
     return status;

@@ -104,7 +104,7 @@ void read_file(const std::string &path, const std::string &copy)
     ingot_recipe_t copied = nullptr;
     ingot_recipe_writer_t writer = nullptr;
     ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     if (ingot_recipe_open(&recipe, path.c_str(), nullptr) != INGOT_SUCCESS)
         return;
     unlink(copy.c_str());

@@ -9,6 +9,7 @@
 #include "support/persist_session.h"
 #include "support/remote_fixture.h"
 #include "support/scratch_directory.h"
+#include "support/storage_settings.h"
 
 namespace machine_fixture
 {
@@ -25,7 +26,7 @@ public:
         info.lock_timeout_ms = 60000;
         EXPECT_EQ(INGOT_SUCCESS, tier_.status()) << ingot_last_error_detail();
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory_, &info)) << ingot_last_error_detail();
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tier_.get(), 1));
+        EXPECT_EQ(INGOT_SUCCESS, set_setting(tier_.get(), &ingot_persist_settings_t::write_through, 1));
         const ingot_storage_t tiers[] = {directory_, tier_.get()};
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain_, 2, tiers));
     }

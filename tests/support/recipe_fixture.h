@@ -39,7 +39,7 @@ inline void write_file(const std::filesystem::path &path, const std::vector<uint
 inline ingot_status_t try_open_writer(const std::filesystem::path &path, Writer *writer, uint64_t max_bytes = 0)
 {
     const std::string text = path.string();
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     ingot_recipe_writer_t opened = nullptr;
     info.path = text.c_str();
     info.max_bytes = max_bytes;
@@ -54,6 +54,16 @@ inline Writer open_writer(const std::filesystem::path &path, uint64_t max_bytes 
     Writer writer;
     EXPECT_EQ(INGOT_SUCCESS, try_open_writer(path, &writer, max_bytes)) << ingot_last_error_detail();
     return writer;
+}
+
+inline ingot_status_t record(ingot_storage_t storage, const std::filesystem::path &path, uint64_t max_bytes = 0)
+{
+    const std::string text = path.string();
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
+    info.path = text.c_str();
+    info.max_bytes = max_bytes;
+    info.lock_timeout_ms = 60000;
+    return ingot_recipe_record(storage, &info);
 }
 
 inline ingot_status_t try_open_recipe(const std::filesystem::path &path, Recipe *recipe)

@@ -167,6 +167,13 @@ inline std::vector<uint8_t> blob_of(const Program &program)
     return blob;
 }
 
+inline bool is_from_cache_blob(const_ingot_program_t program)
+{
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_facts(program, &facts));
+    return facts.is_from_cache_blob != 0;
+}
+
 inline ingot_cache_stats_t stats_of(const Context &context)
 {
     ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;

@@ -179,6 +179,16 @@ INGOT_API ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, in
 
 /* ---- writing --------------------------------------------------------------------------------------------- */
 
+/** A writer, which appends programs to a recipe file. Any number of threads and processes may do so at once. */
+typedef struct ingot_recipe_writer *ingot_recipe_writer_t;
+
+/** Opens a recipe file for appending. Parameters and statuses as ingot_recipe_record. */
+INGOT_API ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer,
+                                                  const ingot_recipe_record_info_t *info);
+/** Releases the writer. Storages that record with it keep their own references. Every addition has already been
+ *  written. Does nothing for NULL. */
+INGOT_API void ingot_recipe_writer_release(ingot_recipe_writer_t writer);
+
 /**
  * Adds the program of a descriptor, with its texts, unless the file already has it. A program that cannot be built from
  * a recipe is added with the reason.
@@ -233,7 +243,7 @@ INGOT_API ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, 
  * @retval INGOT_NO_SPACE      The file has 64 seals, or more content than a seal can cover (doc/recipe-format.md), or
  *                             exceeds a limit.
  * @retval INGOT_BUSY          Other processes appended the whole time, or replaced the file.
- * @return Otherwise as ingot_recipe_writer_open and ingot_persist_set_trust.
+ * @return Otherwise as ingot_recipe_record and ingot_persist_set_trust.
  */
 INGOT_API ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist_trust_t *trust, int *is_new);
 

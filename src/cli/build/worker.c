@@ -8,6 +8,7 @@
 #include "cli/build/worker.h"
 
 #include <ingot/backend.h>
+#include <ingot/private/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static bool is_stored(const struct worker *worker, const_ingot_program_desc_t de
 static void compile(struct worker *worker, const_ingot_program_desc_t desc, struct message *result)
 {
     ingot_program_t program = NULL;
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     ingot_storage_t storage = worker->chain != NULL ? worker->chain : worker->store;
     worker->reason[0] = '\0';
     ingot_status_t status = ingot_persist_program_create(&program, desc, storage, NULL);
@@ -125,8 +127,9 @@ static void compile(struct worker *worker, const_ingot_program_desc_t desc, stru
         fail(result, OUTCOME_FAILED, status);
         return;
     }
-    (void)ingot_program_get_build_time(program, &result->build_ns);
-    status = ingot_persist_flush(storage);
+    (void)ingot_program_get_facts(program, &facts);
+    result->build_ns = facts.build_time_ns;
+    status = ingot_persist_flush(storage, NULL, NULL);
     if (is_stored(worker, desc, &result->blob_bytes)) {
         result->outcome = OUTCOME_BUILT;
     } else if (worker->reason[0] != '\0') {
@@ -182,11 +185,13 @@ static void build(struct worker *worker, struct message *result)
 
 static bool open_store(struct worker *worker)
 {
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.store_mode = INGOT_PERSIST_STORE_NOW; /* no kernel is launched, so there is nothing to wait for */
-    storing.exit_time_ms = INGOT_NONE;
-    return store_open(&worker->store, worker->setup->options, STORE_WRITE, NULL) == EXIT_DONE &&
-           ingot_persist_set_storing(worker->store, &storing) == INGOT_SUCCESS;
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    if (store_open(&worker->store, worker->setup->options, STORE_WRITE, NULL) != EXIT_DONE ||
+        ingot_persist_get_settings(worker->store, &settings) != INGOT_SUCCESS)
+        return false;
+    settings.store_mode = INGOT_PERSIST_STORE_NOW; /* no kernel is launched, so there is nothing to wait for */
+    settings.exit_time_ms = INGOT_NONE;
+    return ingot_persist_set_settings(worker->store, &settings) == INGOT_SUCCESS;
 }
 
 /* Lists the devices of the backends that the programs need, so that no other driver is loaded. */

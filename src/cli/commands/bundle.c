@@ -102,7 +102,7 @@ static int extract_entry(const ingot_persist_entry_t *entry, void *user)
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_status_t status = entry->status;
     if (status == INGOT_SUCCESS)
-        status = ingot_persist_load_sealed_entry(extraction->bundle, entry, &blob);
+        status = ingot_persist_load_entry(extraction->bundle, entry, 1, &blob);
     if (status == INGOT_SUCCESS)
         status = ingot_persist_store_sealed(extraction->store, entry->id_size, entry->id, blob.size, blob.bytes);
     store_release_blob(&blob);

@@ -284,7 +284,7 @@ static ingot_status_t load_nearest(const struct explaining *explaining, ingot_bu
 {
     const struct comparison *comparison = &explaining->comparisons[0];
     return explaining->is_of_file ? id_file_load(explaining->other_name, &comparison->wanted, blob)
-                                  : ingot_persist_load_entry(explaining->storage, &comparison->nearest.facts, blob);
+                                  : ingot_persist_load_entry(explaining->storage, &comparison->nearest.facts, 0, blob);
 }
 
 /* Prints the verdict and returns its exit_code. An equal id is a hit only if the blob is valid, too. */

@@ -138,7 +138,7 @@ static int extract_entry(struct extracting *extracting, const ingot_persist_entr
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ingot_buffer_t value = INGOT_BUFFER_INIT;
-    ingot_status_t status = ingot_persist_load_entry(extracting->storage, facts, &blob);
+    ingot_status_t status = ingot_persist_load_entry(extracting->storage, facts, 0, &blob);
     if (status == INGOT_SUCCESS)
         status = ingot_artifact_unpack(facts->id_size, facts->id, &blob, &value);
     store_release_blob(&blob);

@@ -11,8 +11,9 @@ enum { TEXT_CAPACITY = 16384, CONNECT_MS = 2000 };
 
 static ingot_status_t make_chain(ingot_storage_t *chain, ingot_storage_t store, ingot_storage_t server)
 {
+    const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
     const ingot_storage_t tiers[] = {store, server};
-    const ingot_status_t status = ingot_persist_set_write_through(server, 1);
+    const ingot_status_t status = ingot_persist_set_settings(server, &settings);
     return status == INGOT_SUCCESS ? ingot_persist_chain(chain, 2, tiers) : status;
 }
 

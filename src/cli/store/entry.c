@@ -84,7 +84,7 @@ uint64_t entry_make_time_ns(const cJSON *blob)
 cJSON *entry_read_blob(ingot_storage_t storage, const ingot_persist_entry_t *facts)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    return ingot_persist_load_entry(storage, facts, &blob) == INGOT_SUCCESS ? entry_describe_blob(&blob) : NULL;
+    return ingot_persist_load_entry(storage, facts, 0, &blob) == INGOT_SUCCESS ? entry_describe_blob(&blob) : NULL;
 }
 
 struct visit {

@@ -3,6 +3,7 @@
  */
 #include "core/context/context.h"
 
+#include <ingot/private/event.h>
 #include <string.h>
 
 #include "core/base/error.h"

@@ -18,24 +18,6 @@ ingot_status_t ingot_context_set_cache_capacity(ingot_context_t context, const i
     return status;
 }
 
-ingot_status_t ingot_context_get_cache_capacity(const_ingot_context_t context, ingot_cache_capacity_t *capacity)
-{
-    ingot_cache_capacity_t known = INGOT_CACHE_CAPACITY_INIT;
-    struct memory_cache_limits limits;
-
-    if (context == NULL)
-        return error_null_argument("context");
-    memory_cache_get_limits(context->programs, &limits);
-    known.max_programs = limits.max_entries;
-    known.max_bytes = limits.max_bytes;
-    known.max_groups = limits.max_groups;
-    known.flags = (limits.max_entries == 0 ? (uint32_t)INGOT_CACHE_OFF : 0) |
-                  (limits.drops_least_used_group ? (uint32_t)INGOT_CACHE_LRU_GROUPS : 0);
-    return STRUCT_WRITE(capacity, known)
-               ? INGOT_SUCCESS
-               : error_set(INGOT_INVALID_ARGUMENTS, "capacity is NULL, or its struct_size is not set");
-}
-
 ingot_status_t ingot_context_trim_cache(ingot_context_t context, const ingot_cache_capacity_t *to)
 {
     struct memory_cache_limits own;
@@ -67,6 +49,7 @@ ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingo
 {
     ingot_cache_stats_t known = INGOT_CACHE_STATS_INIT;
     struct memory_cache_counts counts;
+    struct memory_cache_limits limits;
 
     if (context == NULL)
         return error_null_argument("context");
@@ -87,6 +70,12 @@ ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingo
     known.programs = counts.entries;
     known.bytes = counts.bytes;
     known.groups = counts.groups;
+    memory_cache_get_limits(context->programs, &limits);
+    known.max_programs = limits.max_entries;
+    known.max_bytes = limits.max_bytes;
+    known.max_groups = limits.max_groups;
+    known.flags = (limits.max_entries == 0 ? (uint32_t)INGOT_CACHE_OFF : 0) |
+                  (limits.drops_least_used_group ? (uint32_t)INGOT_CACHE_LRU_GROUPS : 0);
     return STRUCT_WRITE(stats, known)
                ? INGOT_SUCCESS
                : error_set(INGOT_INVALID_ARGUMENTS, "stats is NULL, or its struct_size is not set");

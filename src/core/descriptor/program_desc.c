@@ -23,15 +23,6 @@ ingot_context_t ingot_program_desc_get_context(const_ingot_program_desc_t desc)
     return desc != NULL ? desc->context : NULL;
 }
 
-ingot_status_t ingot_program_desc_get_devices(const_ingot_program_desc_t desc, size_t *count, const uint32_t **indices)
-{
-    if (desc == NULL || count == NULL || indices == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "desc, count or indices is NULL");
-    *count = desc->device_count;
-    *indices = desc->device_indices;
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t ingot_program_desc_is_cacheable(const_ingot_program_desc_t desc, const char **reason)
 {
     if (desc == NULL)

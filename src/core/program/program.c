@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/memory_cache/cache_hit.h"
 #include "core/program/kernel_table.h"
+#include "util/struct_size.h"
 
 void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind, ingot_status_t status,
                   uint64_t start_ns, size_t bytes, const char *reason)
@@ -365,9 +366,16 @@ ingot_status_t ingot_program_forget(ingot_program_t program)
 
 /* ---- queries of a program ---- */
 
-int ingot_program_is_from_cache_blob(const_ingot_program_t program)
+ingot_status_t ingot_program_get_facts(const_ingot_program_t program, ingot_program_facts_t *facts)
 {
-    return program != NULL && program_body(program)->is_from_blob;
+    ingot_program_facts_t known = INGOT_PROGRAM_FACTS_INIT;
+
+    if (program == NULL || !STRUCT_IS_SET(facts))
+        return error_set(INGOT_INVALID_ARGUMENTS, "program or facts is NULL, or its struct_size is not set");
+    known.is_from_cache_blob = program_body(program)->is_from_blob;
+    known.build_time_ns = program_body(program)->build_ns;
+    (void)STRUCT_WRITE(facts, known);
+    return INGOT_SUCCESS;
 }
 
 ingot_status_t ingot_program_get_native_reason(const_ingot_program_t program, const char **reason)
@@ -375,14 +383,6 @@ ingot_status_t ingot_program_get_native_reason(const_ingot_program_t program, co
     if (program == NULL || reason == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "program or reason is NULL");
     *reason = program_native_reason(program_body(program));
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t ingot_program_get_build_time(const_ingot_program_t program, uint64_t *ns)
-{
-    if (program == NULL || ns == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "program or ns is NULL");
-    *ns = program_body(program)->build_ns;
     return INGOT_SUCCESS;
 }
 

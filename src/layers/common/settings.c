@@ -73,7 +73,7 @@ static void name_program(char name[MAX_NAME + 1])
 static ingot_status_t record_waiting(ingot_storage_t opened, const char *name_space)
 {
     const char *directory = secure_getenv(WAITING);
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     ingot_recipe_writer_t writer = NULL;
     char *path = NULL;
     if (directory == NULL || *directory == '\0')

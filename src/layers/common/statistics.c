@@ -65,12 +65,13 @@ void statistics_add(enum statistic statistic, uint64_t amount)
 
 void statistics_add_loaded(const_ingot_program_t program, uint64_t duration_ns)
 {
-    uint64_t build_ns = 0;
-    if (!ingot_program_is_from_cache_blob(program))
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    (void)ingot_program_get_facts(program, &facts);
+    if (!facts.is_from_cache_blob)
         return;
     statistics_add(STATISTIC_HITS, 1);
-    if (ingot_program_get_build_time(program, &build_ns) == INGOT_SUCCESS && build_ns > duration_ns)
-        statistics_add(STATISTIC_SAVED_NS, build_ns - duration_ns);
+    if (facts.build_time_ns > duration_ns)
+        statistics_add(STATISTIC_SAVED_NS, facts.build_time_ns - duration_ns);
 }
 
 uint64_t statistics_clock_ns(void)

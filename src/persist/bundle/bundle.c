@@ -294,7 +294,7 @@ static ingot_status_t read_index(struct bundle *bundle)
 
 ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *path, const ingot_persist_trust_t *trust)
 {
-    static const ingot_storage_ops_t ops = {sizeof(ops), load, NULL, NULL, destroy};
+    static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops), .load = load, .destroy = destroy};
     ingot_allocator_t allocator;
     ingot_persist_info_t info;
     bool accepts_any_owner;

@@ -76,7 +76,7 @@ static ingot_status_t write_entry(const ingot_persist_entry_t *entry, void *user
         return ingot_set_error_detail(entry->status, "%s", entry->reason);
     if (entry->status != INGOT_SUCCESS || (writing->select != NULL && writing->select(entry, writing->user) == 0))
         return INGOT_SUCCESS;
-    ingot_status_t status = ingot_persist_load_sealed_entry(writing->storage, entry, &blob);
+    ingot_status_t status = ingot_persist_load_entry(writing->storage, entry, 1, &blob);
     if (status == INGOT_SUCCESS)
         status = add(writing, entry, &blob);
     else if (!is_failure(status))

@@ -231,7 +231,8 @@ static ingot_status_t check_name_space(const struct directory *directory)
 ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info_t *given,
                               uint64_t (*bucket_of)(size_t id_size, const uint8_t *id))
 {
-    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    static const ingot_storage_ops_t ops = {
+        .struct_size = sizeof(ops), .load = load, .store = store, .remove = remove_id, .destroy = destroy};
     ingot_persist_info_t info;
     ingot_allocator_t allocator;
     if (!STRUCT_READ(info, given))
@@ -267,6 +268,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     if (status != INGOT_SUCCESS)
         goto done;
     storage_set_load_for_core(*storage, load_for_core);
+    storage_set_limit_ops(*storage, limits_get, limits_change);
     if (directory->accepts_any_owner)
         trust_must_require_seals(*storage);
     if (!directory->is_read_only) {

@@ -1,5 +1,6 @@
 /*
- * headers.c - saves the header memos of contexts to a file in a store, and loads them from it; see headers.h.
+ * headers.c - saves the header memos of contexts to a file in a store, and loads them from it; see headers.h. A custom
+ * storage with an operation for this keeps them instead of a file.
  *
  * A memo is what a context learned about the files that its programs include. The file is replaced as a whole. Before a
  * process saves its memo, it adds the file's content to the memo, so that nothing that another process saved is lost.
@@ -39,6 +40,7 @@ struct kept_memo {
 struct headers {
     ingot_allocator_t allocator;
     ingot_storage_t storage; /* the storage that these memos belong to */
+    ingot_storage_t custom;  /* the custom storage that keeps them; NULL: the file does */
     struct process_lock lock;
     struct kept_memo *first; /* guarded by `lock` */
     bool is_read_only;
@@ -76,8 +78,7 @@ static ingot_status_t read_file(const struct headers *headers, int fd, uint8_t *
     return files_read_all(fd, headers->path, 0, *size, *bytes);
 }
 
-/* Adds the file's content to a memo. A file that is missing, damaged, or written by another build of Ingot counts as
- * empty. */
+/* Adds the file's content to a memo. */
 static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_t memo)
 {
     uint8_t *bytes = NULL;
@@ -90,6 +91,30 @@ static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_
     if (status == INGOT_SUCCESS)
         status = ingot_header_memo_add_bytes(memo, size, bytes);
     memory_free(&headers->allocator, bytes, size);
+    return status;
+}
+
+static ingot_status_t add_from_custom(ingot_storage_t custom, ingot_header_memo_t memo)
+{
+    ingot_buffer_t kept = INGOT_BUFFER_INIT;
+    ingot_status_t status = storage_ops(custom)->load_memo(storage_self(custom, STORAGE_OTHER), &kept);
+    if (status == INGOT_SUCCESS)
+        status = ingot_header_memo_add_bytes(memo, kept.size, kept.bytes);
+    memory_release_buffer(&kept);
+    return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
+}
+
+static ingot_status_t store_in_custom(ingot_storage_t custom, size_t size, const uint8_t *bytes)
+{
+    return storage_ops(custom)->store_memo(storage_self(custom, STORAGE_OTHER), size, bytes);
+}
+
+/* Adds what was saved to a memo. If it is missing, damaged, or written by another build of Ingot, it counts as empty.
+ */
+static ingot_status_t add_saved(const struct headers *headers, ingot_header_memo_t memo)
+{
+    const ingot_status_t status =
+        headers->custom != NULL ? add_from_custom(headers->custom, memo) : add_file(headers, memo);
     const bool is_replaceable = status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT ||
                                 status == INGOT_BLOB_VERSION || status == INGOT_BLOB_STALE;
     return is_replaceable ? INGOT_SUCCESS : status;
@@ -115,18 +140,19 @@ static ingot_status_t get_bytes(const struct headers *headers, ingot_header_memo
     return status;
 }
 
-/* Adds the file's content to the memo, and writes the memo. Called after the replacement has begun, so no other process
- * writes the file. */
+/* Adds what was saved to the memo, and writes the memo: to the file's replacement, whose beginning keeps other
+ * processes from writing the file, or to the custom storage. */
 static ingot_status_t write_memo(const struct headers *headers, ingot_header_memo_t memo,
                                  const struct replacement *replacement)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    ingot_status_t status = add_file(headers, memo);
+    ingot_status_t status = add_saved(headers, memo);
     if (status == INGOT_SUCCESS)
         status = get_bytes(headers, memo, &bytes, &size);
     if (status == INGOT_SUCCESS)
-        status = replacement_write(replacement, 0, size, bytes);
+        status = replacement != NULL ? replacement_write(replacement, 0, size, bytes)
+                                     : store_in_custom(headers->custom, size, bytes);
     if (bytes != NULL)
         memory_free(&headers->allocator, bytes, size);
     return status;
@@ -135,6 +161,8 @@ static ingot_status_t write_memo(const struct headers *headers, ingot_header_mem
 static ingot_status_t save_memo(const struct headers *headers, ingot_header_memo_t memo)
 {
     struct replacement replacement;
+    if (headers->custom != NULL)
+        return write_memo(headers, memo, NULL);
     ingot_status_t status = replacement_begin(&replacement, headers->path);
     for (int i = 0; i < LOCK_ATTEMPTS && status == INGOT_BUSY; ++i) {
         files_pause_ns(LOCK_PAUSE_NS);
@@ -255,17 +283,23 @@ static void destroy(void *part)
 static ingot_status_t make(struct headers **headers, ingot_storage_t storage)
 {
     bool is_read_only = false;
-    const char *root = directory_path_of(storage_stored_to(storage), &is_read_only);
+    ingot_storage_t keeper = storage_stored_to(storage);
+    ingot_storage_t custom = storage_ops(keeper)->load_memo != NULL ? keeper : NULL;
+    const char *root = custom == NULL ? directory_path_of(keeper, &is_read_only) : "";
     if (root == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
-                                      "the storage is neither a directory store nor a chain that stores to one");
+                                      "the storage is neither a directory store, nor a custom storage with load_memo, "
+                                      "nor a chain that stores to one");
     const ingot_allocator_t *allocator = storage_allocator(storage);
     const size_t path_size = strlen(root) + sizeof(MEMO_NAME);
     struct headers *made = memory_allocate(allocator, sizeof(*made) + path_size);
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for memos of headers");
-    *made = (struct headers){
-        .allocator = *allocator, .storage = storage, .is_read_only = is_read_only, .path_size = path_size};
+    *made = (struct headers){.allocator = *allocator,
+                             .storage = storage,
+                             .custom = custom,
+                             .is_read_only = custom != NULL ? storage_ops(custom)->store_memo == NULL : is_read_only,
+                             .path_size = path_size};
     memcpy(made->path, root, strlen(root));
     memcpy(made->path + strlen(root), MEMO_NAME, sizeof(MEMO_NAME));
     const ingot_status_t status = process_lock_init(&made->lock);
@@ -320,7 +354,7 @@ ingot_status_t headers_remember(ingot_storage_t storage, ingot_header_memo_t mem
     struct headers *headers;
     ingot_status_t status = get_headers(storage, &headers);
     if (status == INGOT_SUCCESS && is_on(headers))
-        status = add_file(headers, memo);
+        status = add_saved(headers, memo);
     return status == INGOT_SUCCESS && !headers->is_read_only ? keep(headers, memo) : status;
 }
 

@@ -317,10 +317,3 @@ ingot_status_t ingot_manifest_record(ingot_storage_t storage, const ingot_manife
         return status;
     return replace_record(recorder, made);
 }
-
-ingot_status_t ingot_manifest_save(ingot_storage_t storage)
-{
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    return recorder_save(storage);
-}

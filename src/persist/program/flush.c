@@ -9,8 +9,8 @@
 #include "persist/storage/store_flush.h"
 #include "util/struct_size.h"
 
-ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
-                                        ingot_persist_flush_progress_t *progress)
+ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
+                                   ingot_persist_flush_progress_t *progress)
 {
     ingot_persist_flush_info_t known = INGOT_PERSIST_FLUSH_INFO_INIT;
     ingot_persist_flush_progress_t reached = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
@@ -25,9 +25,4 @@ ingot_status_t ingot_persist_flush_with(ingot_storage_t storage, const ingot_per
     if (saved == INGOT_SUCCESS)
         saved = remembered;
     return flushed != INGOT_SUCCESS ? flushed : saved;
-}
-
-ingot_status_t ingot_persist_flush(ingot_storage_t storage)
-{
-    return ingot_persist_flush_with(storage, NULL, NULL);
 }

@@ -23,7 +23,10 @@
  * just compiled cannot be replaced by a better one. */
 static bool is_refused(ingot_status_t status, const_ingot_program_t program)
 {
-    return (status == INGOT_BACKEND_ERROR || storage_is_refusal(status)) && ingot_program_is_from_cache_blob(program);
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    if (status == INGOT_BACKEND_ERROR || storage_is_refusal(status))
+        (void)ingot_program_get_facts(program, &facts);
+    return facts.is_from_cache_blob != 0;
 }
 
 static void tell_refusal(const_ingot_program_desc_t desc, uint64_t started_ns)

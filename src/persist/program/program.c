@@ -7,7 +7,7 @@
  */
 #include "persist/program/program.h"
 
-#include <ingot/backend.h>
+#include <ingot/private/descriptor.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -105,19 +105,20 @@ static ingot_status_t build(ingot_program_t *program, const_ingot_program_desc_t
 /* Counts a load. The time that it saved is the build time of the program minus the time of the load. */
 static void note_loaded(const_ingot_program_t program, const struct request *request, uint64_t started_ns)
 {
-    uint64_t build_ns = 0;
-    (void)ingot_program_get_build_time(program, &build_ns);
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    (void)ingot_program_get_facts(program, &facts);
     const uint64_t taken_ns = files_steady_clock_ns() - started_ns;
-    savings_note(request->storage, true, build_ns > taken_ns ? build_ns - taken_ns : 0);
+    savings_note(request->storage, true, facts.build_time_ns > taken_ns ? facts.build_time_ns - taken_ns : 0);
 }
 
 /* If loading the program took more processor time than compiling it did, removes it from the storage, and remembers in
  * the store not to store it again. Processor time is compared, because a load may also wait for a disk. */
 static void drop_if_slow(const_ingot_program_t program, const struct request *request, uint64_t load_ns)
 {
-    uint64_t build_ns = 0;
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     char reason[160];
-    if (ingot_program_get_build_time(program, &build_ns) != INGOT_SUCCESS || build_ns == 0 || load_ns <= build_ns)
+    (void)ingot_program_get_facts(program, &facts);
+    if (facts.build_time_ns == 0 || load_ns <= facts.build_time_ns)
         return;
     const uint64_t started_ns = files_steady_clock_ns();
     if (ingot_storage_remove(request->storage, request->id_size, request->id) != INGOT_SUCCESS)
@@ -125,19 +126,19 @@ static void drop_if_slow(const_ingot_program_t program, const struct request *re
     store_cost_note(request->storage, request->id_size, request->id, COSTS_NEVER);
     (void)snprintf(reason, sizeof(reason),
                    "a program is not kept: loading it took %llu ms of processor time, and compiling it %llu ms",
-                   (unsigned long long)(load_ns / NS_PER_MS), (unsigned long long)(build_ns / NS_PER_MS));
+                   (unsigned long long)(load_ns / NS_PER_MS), (unsigned long long)(facts.build_time_ns / NS_PER_MS));
     events_tell_context(request->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_CACHEABLE, 0, started_ns, reason);
 }
 
 static bool generates_code_at_launch(const_ingot_program_desc_t desc)
 {
-    size_t count = 0;
-    const uint32_t *indices = NULL;
-    if (ingot_program_desc_get_devices(desc, &count, &indices) != INGOT_SUCCESS)
+    ingot_program_info_t made_from = INGOT_PROGRAM_INFO_INIT;
+    if (ingot_program_desc_get_info(desc, &made_from) != INGOT_SUCCESS)
         return false;
-    for (size_t i = 0; i < count; ++i) {
+    for (size_t i = 0; i < made_from.device_count; ++i) {
         ingot_device_info_t info = INGOT_DEVICE_INFO_INIT;
-        if (ingot_context_get_device_info(ingot_program_desc_get_context(desc), indices[i], &info) == INGOT_SUCCESS &&
+        if (ingot_context_get_device_info(ingot_program_desc_get_context(desc), made_from.device_indices[i], &info) ==
+                INGOT_SUCCESS &&
             info.generates_code_at_launch)
             return true;
     }

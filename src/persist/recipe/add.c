@@ -22,14 +22,15 @@ static struct recipe_remarks remarks_of(const_ingot_program_desc_t desc, const_i
     struct recipe_remarks remarks = {.name = NULL};
     ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
     ingot_source_info_t source = INGOT_SOURCE_INFO_INIT;
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     if (ingot_program_desc_get_info(desc, &info) == INGOT_SUCCESS &&
         ingot_source_get_info(info.sources[0], &source) == INGOT_SUCCESS)
         remarks.name = source.name != NULL ? recipe_base_name(source.name) : NULL;
     remarks.group = info.group;
     if (ingot_program_desc_get_cache_blob_id(desc, &remarks.id_size, &remarks.id) != INGOT_SUCCESS)
         remarks.id_size = 0;
-    if (program != NULL)
-        (void)ingot_program_get_build_time(program, &remarks.build_time_ns);
+    if (program != NULL && ingot_program_get_facts(program, &facts) == INGOT_SUCCESS)
+        remarks.build_time_ns = facts.build_time_ns;
     return remarks;
 }
 

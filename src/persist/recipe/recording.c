@@ -229,11 +229,16 @@ static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingo
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_recipe_record(ingot_storage_t storage, ingot_recipe_writer_t writer)
+ingot_status_t ingot_recipe_record(ingot_storage_t storage, const ingot_recipe_record_info_t *info)
 {
+    ingot_recipe_writer_t writer = NULL;
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    return set_writer(storage, WHICH_WRITER, writer);
+    ingot_status_t status = info != NULL ? ingot_recipe_writer_open(&writer, info) : INGOT_SUCCESS;
+    if (status == INGOT_SUCCESS)
+        status = set_writer(storage, WHICH_WRITER, writer);
+    ingot_recipe_writer_release(writer);
+    return status;
 }
 
 ingot_status_t ingot_recipe_record_waiting(ingot_storage_t storage, ingot_recipe_writer_t writer)
@@ -244,7 +249,7 @@ ingot_status_t ingot_recipe_record_waiting(ingot_storage_t storage, ingot_recipe
 }
 
 /* Opens a writer and sets it. If the file cannot be used, an event reports that. */
-static void begin(ingot_storage_t storage, enum which which, const ingot_recipe_writer_info_t *info)
+static void begin(ingot_storage_t storage, enum which which, const ingot_recipe_record_info_t *info)
 {
     ingot_recipe_writer_t writer = NULL;
     const uint64_t started_ns = files_steady_clock_ns();
@@ -259,7 +264,7 @@ static void begin(ingot_storage_t storage, enum which which, const ingot_recipe_
 
 void recording_begin(ingot_storage_t storage, const char *path, ingot_event_callback_t on_event, void *user)
 {
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     info.path = path;
     info.on_event = on_event;
     info.on_event_user = user;
@@ -269,7 +274,7 @@ void recording_begin(ingot_storage_t storage, const char *path, ingot_event_call
 void recording_keep(ingot_storage_t storage, const char *path, uint64_t max_bytes, ingot_event_callback_t on_event,
                     void *user)
 {
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     info.path = path;
     info.max_bytes = max_bytes;
     info.on_event = on_event;

@@ -139,7 +139,7 @@ static ingot_status_t seal_file(ingot_recipe_writer_t writer, const char *path, 
 ingot_status_t ingot_recipe_seal(const char *path, const ingot_persist_trust_t *trust, int *is_new)
 {
     ingot_persist_trust_t known = INGOT_PERSIST_TRUST_INIT;
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     ingot_recipe_writer_t writer = NULL;
     ingot_recipe_t recipe = NULL;
     struct keyring *keyring = NULL;

@@ -497,7 +497,7 @@ static void destroy(struct ingot_recipe_writer *writer)
     memory_free(&allocator, writer, sizeof(*writer));
 }
 
-static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_recipe_writer_info_t *info)
+static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_recipe_record_info_t *info)
 {
     ingot_allocator_t allocator;
     (void)memory_init(&allocator, NULL);
@@ -541,10 +541,10 @@ static ingot_status_t try_file(struct ingot_recipe_writer *writer)
     return status;
 }
 
-static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info,
+static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_recipe_record_info_t *info,
                                   enum opening opening)
 {
-    ingot_recipe_writer_info_t known;
+    ingot_recipe_record_info_t known;
     struct ingot_recipe_writer *made = NULL;
     if (writer == NULL || !STRUCT_READ(known, info) || known.path == NULL || known.path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer, info, its struct_size or its path is missing");
@@ -564,17 +564,17 @@ static ingot_status_t open_writer(ingot_recipe_writer_t *writer, const ingot_rec
     return INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
+ingot_status_t ingot_recipe_writer_open(ingot_recipe_writer_t *writer, const ingot_recipe_record_info_t *info)
 {
     return open_writer(writer, info, OPEN_NOW);
 }
 
-ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
+ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_record_info_t *info)
 {
     return open_writer(writer, info, OPEN_NOW_UNLESS_BUSY);
 }
 
-ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info)
+ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_record_info_t *info)
 {
     return open_writer(writer, info, OPEN_WHEN_NEEDED);
 }

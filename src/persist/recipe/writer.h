@@ -22,10 +22,10 @@ struct recipe_item {
 
 /* Does what ingot_recipe_writer_open does, but also succeeds if other processes keep the file locked. In that case, the
  * first addition opens the file. */
-ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
+ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_recipe_record_info_t *info);
 /* Does what ingot_recipe_writer_open does for a kept file, which is a store's own recipe. Does not touch the file; the
  * first addition creates it and its directory. */
-ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_writer_info_t *info);
+ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_record_info_t *info);
 /* Adds a reference. Does nothing for NULL. */
 void writer_reference(ingot_recipe_writer_t writer);
 /* Prepares the items of an addition: finds repeated ones. recipe_items_fini must follow, even on failure. */

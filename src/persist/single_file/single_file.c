@@ -220,7 +220,8 @@ static ingot_status_t check_path(const char *path)
 
 ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *path, const ingot_persist_trust_t *trust)
 {
-    static const ingot_storage_ops_t ops = {sizeof(ops), load, store, remove_id, destroy};
+    static const ingot_storage_ops_t ops = {
+        .struct_size = sizeof(ops), .load = load, .store = store, .remove = remove_id, .destroy = destroy};
     ingot_allocator_t allocator;
     ingot_persist_info_t info;
     bool accepts_any_owner;

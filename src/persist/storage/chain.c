@@ -357,17 +357,9 @@ static void destroy(void *self)
     memory_free(&allocator, chain, sizeof(*chain));
 }
 
-ingot_status_t ingot_persist_set_write_through(ingot_storage_t storage, int is_on)
-{
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    atomic_store_explicit(&storage->is_written_through, is_on != 0, memory_order_relaxed);
-    return INGOT_SUCCESS;
-}
-
 ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers)
 {
-    static const ingot_storage_ops_t ops = {sizeof(ops), NULL, NULL, remove_id, destroy};
+    static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops), .remove = remove_id, .destroy = destroy};
     ingot_allocator_t allocator;
     if (storage == NULL || tiers == NULL || tier_count == 0 || tier_count > MAX_TIERS)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,

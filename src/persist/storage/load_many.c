@@ -22,7 +22,7 @@ struct receiver {
 
 bool storage_loads_many(ingot_storage_t storage)
 {
-    bool can = storage_is_on(storage) && storage->load_many != NULL;
+    bool can = storage_is_on(storage) && storage->ops.load_many != NULL;
     if (!storage_is_on(storage) || can)
         return can;
     for (size_t i = 0; storage->get_tier != NULL && !can; ++i) {
@@ -72,7 +72,7 @@ void storage_load_many_kept(ingot_storage_t storage, const struct storage_around
     else if (storage->forward_load_many != NULL)
         storage->forward_load_many(storage->self, &here, count, ids, receive_forwarded, &receiver);
     else
-        storage->load_many(storage->self, count, ids, receive_own, &receiver);
+        storage->ops.load_many(storage->self, count, ids, receive_own, &receiver);
 }
 
 /* ---- plain blobs ---- */
@@ -113,14 +113,4 @@ ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, co
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id %zu is missing or empty", i);
     storage_load_many_kept(storage, NULL, count, ids, receive_opened, &receiver);
     return visiting.stopped;
-}
-
-ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storage_load_many_t load_many)
-{
-    if (storage == NULL || load_many == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or load_many is missing");
-    if (storage->forward_load_many != NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a chain loads from its own storages");
-    storage->load_many = load_many;
-    return INGOT_SUCCESS;
 }

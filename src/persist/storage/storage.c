@@ -46,7 +46,7 @@ static void take_info(struct ingot_storage *storage, const ingot_persist_info_t 
     atomic_init(&storage->settings[STORAGE_STORE_MODE], (uint32_t)info->store_mode);
     atomic_init(&storage->settings[STORAGE_EXIT_TIME_MS], info->exit_time_ms);
     atomic_init(&storage->settings[STORAGE_ON_MISS], (uint32_t)info->on_miss);
-    (void)ingot_persist_set_backends(storage, info->backends); /* cannot fail: the caller checked it */
+    serving_set_backends(storage, info->backends != NULL ? info->backends : "");
 }
 
 static void finish(ingot_storage_t storage);
@@ -92,6 +92,9 @@ ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storag
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     if (STRUCT_READ(copy, ops) && copy.load == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a storage's load operation is required");
+    if (STRUCT_READ(copy, ops) && (copy.take_lease == NULL) != (copy.end_lease == NULL))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "take_lease and end_lease are set together, or not at all");
     (void)memory_init(&allocator, NULL);
     return storage_create(storage, STORAGE_OTHER, ops, self, &allocator, NULL);
 }
@@ -252,6 +255,12 @@ void storage_set_costs(ingot_storage_t storage, const struct storage_cost_ops *c
     storage->costs = costs;
 }
 
+void storage_set_limit_ops(ingot_storage_t storage, storage_get_limits_t get, storage_set_limits_t set)
+{
+    storage->get_limits = get;
+    storage->set_limits = set;
+}
+
 void storage_set_build_locks(ingot_storage_t storage, const struct build_locks *locks)
 {
     storage->build_locks = locks;
@@ -358,6 +367,11 @@ void *storage_self(ingot_storage_t storage, enum storage_kind kind)
     return storage != NULL && storage->kind == kind ? storage->self : NULL;
 }
 
+const ingot_storage_ops_t *storage_ops(ingot_storage_t storage)
+{
+    return &storage->ops;
+}
+
 uint64_t storage_number(ingot_storage_t storage)
 {
     return storage->number;
@@ -419,42 +433,4 @@ void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *p
         return before;
     storage->destroy_parts[which] = destroy;
     return part;
-}
-
-/* ---- settings: when a storage stores blobs ---- */
-
-static void set(ingot_storage_t storage, enum storage_setting which, uint64_t value)
-{
-    atomic_store_explicit(&storage->settings[which], value, memory_order_relaxed);
-}
-
-static uint64_t get(ingot_storage_t storage, enum storage_setting which)
-{
-    return atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
-}
-
-ingot_status_t ingot_persist_set_storing(ingot_storage_t storage, const ingot_persist_storing_t *storing)
-{
-    ingot_persist_storing_t known = INGOT_PERSIST_STORING_INIT;
-    if (storage == NULL || !STRUCT_READ_OVER(known, storing))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, storing or its struct_size is missing");
-    if (!storing_is_mode(known.store_mode))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
-                                      (int)known.store_mode);
-    set(storage, STORAGE_STORE_MODE, (uint32_t)known.store_mode);
-    set(storage, STORAGE_EXIT_TIME_MS, known.exit_time_ms);
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t ingot_persist_get_storing(ingot_storage_t storage, ingot_persist_storing_t *storing)
-{
-    if (storage == NULL || !STRUCT_IS_SET(storing))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, storing or its struct_size is missing");
-    const ingot_persist_storing_t known = {
-        .struct_size = sizeof(known),
-        .store_mode = (ingot_persist_store_mode_t)get(storage, STORAGE_STORE_MODE),
-        .exit_time_ms = get(storage, STORAGE_EXIT_TIME_MS),
-    };
-    (void)STRUCT_WRITE(storing, known);
-    return INGOT_SUCCESS;
 }

@@ -68,12 +68,16 @@ void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save
  * storage_set_save_counts. */
 void storage_set_costs(ingot_storage_t storage, const struct storage_cost_ops *costs);
 
+/* Sets the operations for a directory store's limits. May be called only right after the storage's creation. */
+void storage_set_limit_ops(ingot_storage_t storage, storage_get_limits_t get, storage_set_limits_t set);
+
 /* Sets the locks of a directory store, so that only one of several processes builds a program. May be called only
  * right after the storage's creation. */
 void storage_set_build_locks(ingot_storage_t storage, const struct build_locks *locks);
 
 /* Returns a storage's `self`, or NULL if the storage is NULL or of another kind. */
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);
+const ingot_storage_ops_t *storage_ops(ingot_storage_t storage);
 /* Returns a number that identifies the storage in this process, also after its end. */
 uint64_t storage_number(ingot_storage_t storage);
 const ingot_allocator_t *storage_allocator(ingot_storage_t storage);

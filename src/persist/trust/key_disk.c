@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <ingot/backend.h>
+#include <ingot/private/trust.h>
 #include <limits.h>
 #include <string.h>
 

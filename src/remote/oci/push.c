@@ -45,7 +45,7 @@ static ingot_status_t pack(struct job *job, const ingot_persist_entry_t *entry, 
 {
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
     size_t size = 0;
-    ingot_status_t status = ingot_persist_load_sealed_entry(job->storage, entry, &kept);
+    ingot_status_t status = ingot_persist_load_entry(job->storage, entry, 1, &kept);
     if (status != INGOT_SUCCESS)
         return status;
     if (kept.size > job->max_blob_bytes)

@@ -178,30 +178,39 @@ static ingot_status_t take_trust(ingot_storage_t storage, const ingot_remote_inf
     return trust.policy != INGOT_PERSIST_TRUST_NONE ? ingot_persist_set_trust(storage, &trust) : INGOT_SUCCESS;
 }
 
-ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info)
+/* Creates the storage, which owns the tier from then on. */
+static ingot_status_t make_storage(ingot_storage_t *storage, struct tier *tier)
 {
-    static const ingot_storage_ops_t writable = {sizeof(writable), tier_load, tier_store, tier_remove, destroy};
-    static const ingot_storage_ops_t read_only = {sizeof(read_only), tier_load, NULL, NULL, destroy};
-    static const ingot_lease_ops_t leases = {sizeof(leases), tier_take_lease, tier_end_lease};
-    ingot_remote_info_t known = INGOT_REMOTE_INFO_INIT;
+    ingot_storage_ops_t ops = {
+        .struct_size = sizeof(ops), .load = tier_load, .destroy = destroy, .load_many = tier_load_many};
+    if ((tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) == 0) {
+        ops.store = tier_store;
+        ops.remove = tier_remove;
+        if (tier->transport.ops->leases != NULL && (tier->flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0) {
+            ops.take_lease = tier_take_lease;
+            ops.end_lease = tier_end_lease;
+        }
+    }
+    const ingot_status_t status = ingot_storage_create(storage, &ops, tier);
+    if (status != INGOT_SUCCESS)
+        tier_free(tier);
+    return status;
+}
+
+static ingot_status_t open_tier(ingot_storage_t *storage, const ingot_remote_info_t *info)
+{
     struct tier *tier = NULL;
-    if (storage == NULL || !STRUCT_READ_OVER(known, info))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, info or its struct_size is missing");
-    ingot_status_t status = tier_make(&known, &tier);
+    ingot_storage_t made = NULL;
+    ingot_status_t status = tier_make(info, &tier);
+    if (status == INGOT_SUCCESS)
+        status = make_storage(&made, tier);
     if (status != INGOT_SUCCESS)
         return status;
-    const bool is_read_only = (tier->flags & (uint32_t)INGOT_REMOTE_READ_ONLY) != 0;
-    ingot_storage_t made = NULL;
-    status = ingot_storage_create(&made, is_read_only ? &read_only : &writable, tier);
-    if (status != INGOT_SUCCESS) {
-        tier_free(tier);
-        return status;
-    }
     if (!registry_add(tier, made)) {
         ingot_storage_release(made);
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a handler of exit()");
     }
-    status = take_trust(made, &known);
+    status = take_trust(made, info);
     if (status != INGOT_SUCCESS) {
         ingot_storage_release(made);
         return status;
@@ -209,9 +218,33 @@ ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_in
     if (tier->transport.has_shared_secret)
         tier_tell(tier, INGOT_SUCCESS, 0,
                   "other users of this machine can read the remote tier's file with credentials or a private key");
-    if (!is_read_only && tier->transport.ops->leases != NULL && (known.flags & (uint32_t)INGOT_REMOTE_NO_LEASES) == 0)
-        (void)ingot_storage_set_leases(made, &leases);       /* cannot fail: the arguments are valid */
-    (void)ingot_storage_set_load_many(made, tier_load_many); /* cannot fail either */
     *storage = made;
     return INGOT_SUCCESS;
+}
+
+/* Puts the tier behind a storage of this machine, in a chain that stores in both. */
+static ingot_status_t make_chain(ingot_storage_t *storage, ingot_storage_t local, ingot_storage_t remote)
+{
+    const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .write_through = 1};
+    const ingot_storage_t tiers[] = {local, remote};
+    const ingot_status_t status = ingot_persist_set_settings(remote, &settings);
+    return status == INGOT_SUCCESS ? ingot_persist_chain(storage, 2, tiers) : status;
+}
+
+ingot_status_t ingot_remote_open(ingot_storage_t *storage, const ingot_remote_info_t *info)
+{
+    ingot_remote_info_t known = INGOT_REMOTE_INFO_INIT;
+    ingot_storage_t remote = NULL;
+    if (storage == NULL || !STRUCT_READ_OVER(known, info))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, info or its struct_size is missing");
+    ingot_status_t status = open_tier(&remote, &known);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (known.local == NULL) {
+        *storage = remote;
+        return INGOT_SUCCESS;
+    }
+    status = make_chain(storage, known.local, remote);
+    ingot_storage_release(remote); /* the chain has its own reference */
+    return status;
 }

@@ -134,7 +134,7 @@ TEST_F(ArtifactStore, AnyBytesRoundTripThroughSealsAndAChain)
     size_t number = 0;
     for (const std::string &value : unusual_values())
         ASSERT_EQ(value, chain.load(ArtifactKey("unusual " + std::to_string(number++))));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(both));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(both, nullptr, nullptr));
     EXPECT_EQ("INGOTART", near.load(ArtifactKey("unusual 9")));
     /* a reader that trusts another key gets nothing */
     const trust_fixture::Trust other(INGOT_PERSIST_TRUST_REQUIRE, {trust_fixture::signing_key(2)});
@@ -279,7 +279,7 @@ TEST_F(ArtifactStore, AManifestNamesArtifacts)
     int count = 0;
     EXPECT_EQ("x", cache.load(ArtifactKey("loaded")));
     EXPECT_EQ("x", cache.make(ArtifactKey("made"), "x", &count));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(cache.storage()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(cache.storage(), nullptr, nullptr));
     std::vector<std::vector<uint8_t>> ids;
     const auto note = [](size_t size, const uint8_t *id, uint32_t, void *user) {
         static_cast<std::vector<std::vector<uint8_t>> *>(user)->emplace_back(id, id + size);

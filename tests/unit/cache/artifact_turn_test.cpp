@@ -14,6 +14,7 @@
 #include "support/artifact_fixture.h"
 #include "support/forked_child.h"
 #include "support/gate.h"
+#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
 using artifact_fixture::Cache;
@@ -480,7 +481,7 @@ TEST_F(ArtifactTurn, AForkedChildDoesNotKeepItsDeadParentsTurn)
 TEST_F(ArtifactTurn, ThreadsWithAStoreThatIsOffDoNotWait)
 {
     Cache cache(info_);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(cache.storage(), 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(cache.storage(), &ingot_persist_settings_t::is_off, 1));
     const Begun first = begin(&cache, key_, 0);
     const Begun second = begin(&cache, key_, 0);
     EXPECT_NE(nullptr, first.turn);
@@ -545,19 +546,19 @@ struct Server {
 /* A machine: a store of its own in front of the server. */
 ingot_storage_t open_machine(Server *server, const std::string &path)
 {
-    static const ingot_lease_ops_t leases = {sizeof(leases), Server::take_lease, Server::end_lease};
     ingot_storage_ops_t ops{};
     ops.struct_size = sizeof(ops);
     ops.load = Server::load;
     ops.store = Server::store;
+    ops.take_lease = Server::take_lease;
+    ops.end_lease = Server::end_lease;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
     ingot_storage_t tiers[2] = {nullptr, nullptr};
     ingot_storage_t chain = nullptr;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&tiers[0], &info));
     EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&tiers[1], &ops, server));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_storage_set_leases(tiers[1], &leases));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tiers[1], 1));
+    EXPECT_EQ(INGOT_SUCCESS, set_setting(tiers[1], &ingot_persist_settings_t::write_through, 1));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
     ingot_storage_release(tiers[0]);
     ingot_storage_release(tiers[1]);

@@ -48,13 +48,13 @@ protected:
         ingot_storage_t storage = nullptr;
         return ingot_cache_get_storage(cache_, &storage) == INGOT_SUCCESS;
     }
-    ingot_persist_limits_t limits() const
+    ingot_persist_settings_t settings() const
     {
         ingot_storage_t storage = nullptr;
-        ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+        ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
         EXPECT_EQ(INGOT_SUCCESS, ingot_cache_get_storage(cache_, &storage));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(storage, &limits));
-        return limits;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(storage, &settings));
+        return settings;
     }
     std::string in_scratch(const char *name) const { return (scratch_.path() / name).string(); }
 
@@ -90,7 +90,7 @@ TEST_F(CacheOpen, FieldsOverrideTheEnvironmentAlsoIfItIsInvalid)
     info_.max_bytes = 12345;
     info_.name_space = "mine";
     ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info_)) << ingot_last_error_detail();
-    EXPECT_EQ(12345u, limits().max_bytes);
+    EXPECT_EQ(12345u, settings().max_bytes);
     EXPECT_TRUE(std::filesystem::is_directory(directory));
     EXPECT_FALSE(std::filesystem::exists(in_scratch("variable")));
 }
@@ -100,7 +100,7 @@ TEST_F(CacheOpen, ReadsTheEnvironmentUnlessToldNotTo)
     setenv("INGOT_PERSIST_DIR", in_scratch("variable").c_str(), 1);
     setenv("INGOT_PERSIST_MAX_SIZE", "54321", 1);
     ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info_));
-    EXPECT_EQ(54321u, limits().max_bytes);
+    EXPECT_EQ(54321u, settings().max_bytes);
     ingot_cache_release(cache_);
     cache_ = nullptr;
 
@@ -109,7 +109,7 @@ TEST_F(CacheOpen, ReadsTheEnvironmentUnlessToldNotTo)
     info_.flags = INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT;
     ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, &info_));
     EXPECT_TRUE(has_storage());
-    EXPECT_NE(54321u, limits().max_bytes);
+    EXPECT_NE(54321u, settings().max_bytes);
     EXPECT_TRUE(std::filesystem::is_directory(in_scratch("ingot")));
     EXPECT_TRUE(seen_.empty());
 }

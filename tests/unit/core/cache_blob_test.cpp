@@ -40,9 +40,9 @@ uint64_t now_ns()
 
 uint64_t build_time_of(const Program &program)
 {
-    uint64_t ns = 0;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_time(program.get(), &ns));
-    return ns;
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_facts(program.get(), &facts));
+    return facts.build_time_ns;
 }
 
 uint64_t build_time_of(const std::vector<uint8_t> &blob)
@@ -218,9 +218,11 @@ TEST_F(CacheBlob, KeepsTheSumOfTheBuildTimes)
     EXPECT_LE(stored + 1000000u, build_time_of(program)) << "the blob's, and of the device that it lacks";
     EXPECT_EQ(build_time_of(program), build_time_of(blob_of(program)));
 
-    uint64_t ns = 0;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_build_time(nullptr, &ns));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_build_time(program.get(), nullptr));
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_facts(nullptr, &facts));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_facts(program.get(), nullptr));
+    facts.struct_size = 0;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_program_get_facts(program.get(), &facts));
 }
 
 TEST_F(CacheBlob, ReportsTheDriversRefusal)

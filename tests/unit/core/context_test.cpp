@@ -60,11 +60,11 @@ ingot_status_t try_context(const ingot_context_info_t &info = INGOT_CONTEXT_INFO
     return status;
 }
 
-ingot_cache_capacity_t capacity_of(const Context &context)
+ingot_cache_stats_t capacity_of(const Context &context)
 {
-    ingot_cache_capacity_t capacity = INGOT_CACHE_CAPACITY_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_capacity(context.get(), &capacity));
-    return capacity;
+    ingot_cache_stats_t stats = INGOT_CACHE_STATS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context.get(), &stats));
+    return stats;
 }
 
 /* Makes a context whose backend is never asked to build, and whose compiler reads options from an environment
@@ -253,7 +253,7 @@ TEST(Environment, EachLimitOfTheCacheMayBeUnlimitedOrNone)
         {"INGOT_CACHE_CAPACITY", INGOT_UNLIMITED}, {"INGOT_CACHE_MAX_BYTES", 1024}, {"INGOT_CACHE_GROUPS", 1024}};
     for (const auto &[name, programs] : limits) {
         const Variable unlimited(name, "Unlimited");
-        const ingot_cache_capacity_t capacity = capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true));
+        const ingot_cache_stats_t capacity = capacity_of(device.make(INGOT_CONTEXT_INFO_INIT, true));
         EXPECT_EQ(programs, capacity.max_programs) << name;
         EXPECT_EQ(0u, capacity.max_bytes + capacity.max_groups + capacity.flags) << "their default is no limit";
     }

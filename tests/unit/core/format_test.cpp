@@ -236,9 +236,9 @@ TEST(Format, ABlobMadeByHandIsTaken)
                   ingot_program_create_from_cache_blob(&program, desc.get(), by_hand.size(), by_hand.data()));
         const Program held(program);
         EXPECT_EQ(2 * 258 + 3, run(create_kernel(held, "f"), 2));
-        uint64_t told = 1;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_build_time(program, &told));
-        EXPECT_EQ(build_time, told);
+        ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_program_get_facts(program, &facts));
+        EXPECT_EQ(build_time, facts.build_time_ns);
         /* The blob is written again in the current version, with the source name from the descriptor. */
         EXPECT_EQ(blob_by_hand(kRules, binary, kNames, text("test"), build_time), blob_of(held));
     }

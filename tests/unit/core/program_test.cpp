@@ -165,14 +165,13 @@ TEST(Program, KnowsWhetherItIsFromABlob)
     const Context context = device.make();
     const Desc desc = ProgramText().make(context);
     Program program = create_program(desc);
-    EXPECT_EQ(0, ingot_program_is_from_cache_blob(program.get())) << "the second device loads what the first compiled";
+    EXPECT_FALSE(is_from_cache_blob(program.get())) << "the second device loads what the first compiled";
     const std::vector<uint8_t> blob = blob_of(program);
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_forget(program.get()));
     ingot_program_t loaded = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_program_create_from_cache_blob(&loaded, desc.get(), blob.size(), blob.data()));
     program.reset(loaded);
-    EXPECT_EQ(1, ingot_program_is_from_cache_blob(loaded));
-    EXPECT_EQ(0, ingot_program_is_from_cache_blob(nullptr));
+    EXPECT_TRUE(is_from_cache_blob(loaded));
 }
 
 TEST(Program, IsNotKeptWhenTheCacheIsOffOrTheFlagSaysSo)
@@ -1153,8 +1152,8 @@ TEST(Groups, LeastRecentlyUsedGoesFirstWhereTheFlagSaysSo)
         EXPECT_EQ(wanted ? INGOT_SUCCESS : INGOT_NOT_FOUND,
                   ingot_program_get(&program, descs[0].get(), INGOT_PROGRAM_GET_IN_MEMORY));
         ingot_program_release(program);
-        ingot_cache_capacity_t now = INGOT_CACHE_CAPACITY_INIT;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_context_get_cache_capacity(context.get(), &now));
+        ingot_cache_stats_t now = INGOT_CACHE_STATS_INIT;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_context_get_cache_stats(context.get(), &now));
         EXPECT_EQ(capacity.flags, now.flags);
     }
 }

@@ -147,7 +147,7 @@ TEST(Cancellation, NothingThatReadsAFileOrStoresIsACancellationPoint)
     EXPECT_TRUE(is_steady([&] { return ingot_manifest_record(storage, &record); }));
     ingot_program_t program = nullptr;
     EXPECT_TRUE(is_steady([&] { return ingot_persist_program_create(&program, desc, storage, nullptr); }));
-    EXPECT_TRUE(is_steady([&] { return ingot_persist_flush(storage); }));
+    EXPECT_TRUE(is_steady([&] { return ingot_persist_flush(storage, nullptr, nullptr); }));
 
     size_t id_size = 0;
     const uint8_t *id = nullptr;

@@ -104,9 +104,9 @@ TEST_F(HppStorage, KeepsProgramsInADirectory)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
     store.flush();
     EXPECT_TRUE(store.flush_within(std::chrono::seconds(1)));
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.store_mode = INGOT_PERSIST_STORE_NOW;
-    store.set_storing(storing);
+    ingot_persist_settings_t settings = store.settings();
+    settings.store_mode = INGOT_PERSIST_STORE_NOW;
+    store.set_settings(settings);
     context.clear_cache();
     ASSERT_TRUE(ingot::create_program(desc, store, &origin));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin);
@@ -124,7 +124,7 @@ TEST_F(HppStorage, MakesKernelsThroughAStorage)
     EXPECT_THROW(ingot::create_kernel(desc, store, "thrice"), ingot::error);
     ingot::program program = ingot::create_program(desc, store, &origin);
     EXPECT_EQ(INGOT_ORIGIN_MEMORY, origin);
-    EXPECT_FALSE(program.is_from_cache_blob());
+    EXPECT_FALSE(program.facts().is_from_cache_blob);
     EXPECT_TRUE(program.forget());
     EXPECT_FALSE(program.forget());
 }

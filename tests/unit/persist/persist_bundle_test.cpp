@@ -213,7 +213,7 @@ TEST_F(BundleInChain, IsReadCountedAndPromoted)
     EXPECT_EQ(1u, stats_of(bundle()).misses);
     EXPECT_EQ(2u, stats_of(own().get()).misses);
 
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain(), nullptr, nullptr));
     ASSERT_EQ(INGOT_SUCCESS, own().load(numbered_id(1), &blob));
     EXPECT_EQ(numbered_blob(1), blob);
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(2))) << "only what was used";
@@ -228,9 +228,9 @@ TEST_F(BundleInChain, IsReadCountedAndPromoted)
 TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
 {
     ASSERT_NO_FATAL_FAILURE(make_chain(true));
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH; /* must have no effect, because a bundle stores nothing */
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(bundle(), &storing));
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    settings.store_mode = INGOT_PERSIST_STORE_ON_FLUSH; /* must have no effect, because a bundle stores nothing */
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(bundle(), &settings));
     const Session session(true);
     const Desc desc = session.describe();
     ingot_program_t program = nullptr;
@@ -242,7 +242,7 @@ TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
     EXPECT_EQ(0u, stats_of(bundle()).stores + stats_of(bundle()).failures);
     EXPECT_EQ(0u, stats_of(chain()).waiting);
     EXPECT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(0))); /* from the first tier */
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain(), nullptr, nullptr));
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(0))) << "promoted below";
 }
 

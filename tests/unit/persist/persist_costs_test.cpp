@@ -77,7 +77,7 @@ struct Process {
     ingot_origin_t create(const Store &store)
     {
         const ingot_origin_t origin = session.create(session.describe(), store);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
         return origin;
     }
 };

@@ -157,18 +157,16 @@ TEST(PersistEnvironment, AStoreTakesTheSpecialValuesOfEachField)
         info.flags = INGOT_PERSIST_KEEP_RECIPES;
         const Store store(info);
         ASSERT_EQ(INGOT_SUCCESS, store.status()) << ingot_last_error_detail();
-        ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store.get(), &limits));
-        EXPECT_EQ(value != 0 ? value : uint64_t{1} << 30, limits.max_bytes);
-        EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, limits.max_entries);
-        EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, limits.max_age_ms);
-        ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_storing(store.get(), &storing));
-        EXPECT_EQ(value, storing.exit_time_ms);
+        ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(store.get(), &settings));
+        EXPECT_EQ(value != 0 ? value : uint64_t{1} << 30, settings.max_bytes);
+        EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, settings.max_entries);
+        EXPECT_EQ(value != 0 ? value : INGOT_UNLIMITED, settings.max_age_ms);
+        EXPECT_EQ(value, settings.exit_time_ms);
         EXPECT_EQ(value == INGOT_NONE ? INGOT_NO_SPACE : INGOT_SUCCESS,
                   store.put(bytes_of("id"), bytes_of("blob " + std::to_string(value))));
         EXPECT_EQ(value == INGOT_NONE ? INGOT_NOT_FOUND : INGOT_SUCCESS, store.load(bytes_of("id")));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store.get(), &limits)) << "they mean the same again";
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store.get(), &settings)) << "they mean the same again";
     }
     info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
@@ -390,9 +388,9 @@ TEST(PersistEnvironment, TheApplicationAdjustsWhatWasRead)
     EXPECT_EQ(uint64_t{5} << 20, seen.max_bytes);
     seen.answer = INGOT_SUCCESS;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_from_environment(&storage, &defaults));
-    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(storage, &limits));
-    EXPECT_EQ(uint64_t{1} << 20, limits.max_bytes);
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(storage, &settings));
+    EXPECT_EQ(uint64_t{1} << 20, settings.max_bytes);
     ingot_storage_release(storage);
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST_MAX_SIZE"));
     ASSERT_EQ(0, unsetenv("INGOT_PERSIST_DIR"));

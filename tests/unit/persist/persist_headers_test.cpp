@@ -13,6 +13,7 @@
 #include "support/forked_child.h"
 #include "support/old_header.h"
 #include "support/persist_session.h"
+#include "support/storage_settings.h"
 
 using namespace store_fixture;
 
@@ -73,7 +74,7 @@ TEST_F(PersistHeaders, AreMergedWithWhatOtherProcessesSaved)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), one.context.get()));
     EXPECT_EQ(2u, run({1, 2}));
     (void)header_.program(3).make(one.context);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     EXPECT_EQ(0u, run({1, 2, 3}));
 }
 
@@ -109,9 +110,9 @@ TEST_F(PersistHeaders, AreSavedByTheNextFlushIfOneFailed)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
     (void)header_.program(1).make(session.context);
     fs::create_directory(root_ / "headers.memo.new");
-    EXPECT_NE(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_NE(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     fs::remove(root_ / "headers.memo.new");
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     EXPECT_EQ(0u, run({1}));
 }
 
@@ -126,7 +127,7 @@ TEST_F(PersistHeaders, AreSavedByTheNextFlushIfSavingThemWithAProgramFailed)
     fs::remove(root_ / "headers.memo.new");
     (void)session.create(session.describe(), store);
     EXPECT_FALSE(fs::exists(memo())) << "not tried again with each program";
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     EXPECT_EQ(0u, run({1}));
 }
 
@@ -137,13 +138,13 @@ TEST_F(PersistHeaders, OfAStoreThatIsOffAreNeitherReadNorWritten)
     {
         Session session;
         Store store(info());
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store.get(), 0));
+        EXPECT_EQ(INGOT_SUCCESS, set_setting(store.get(), &ingot_persist_settings_t::is_off, 1));
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
         (void)header_.program(1).make(session.context);
         (void)header_.program(2).make(session.context);
         EXPECT_EQ(2u, learned(session));
         (void)session.create(session.describe(), store);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     }
     EXPECT_EQ(before, read_file(memo()));
 }
@@ -191,7 +192,7 @@ TEST_F(PersistHeaders, OfAReadOnlyStoreAreReadAndNotWritten)
         (void)header_.program(1).make(session.context);
         EXPECT_EQ(0u, learned(session));
         (void)header_.program(2).make(session.context);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     }
     EXPECT_EQ(before, read_file(memo()));
 }
@@ -256,6 +257,74 @@ TEST_F(PersistHeaders, AreKeptByTheTierThatAChainStoresTo)
     EXPECT_EQ(0u, run({1}));
 }
 
+namespace
+{
+
+/* What an application's storage keeps for the memo. */
+struct OwnMemo {
+    Bytes bytes;
+    unsigned stores = 0;
+
+    static ingot_status_t load(void *self, ingot_buffer_t *memo)
+    {
+        const Bytes &bytes = static_cast<OwnMemo *>(self)->bytes;
+        if (bytes.empty())
+            return INGOT_NOT_FOUND;
+        memo->size = bytes.size();
+        memo->bytes = bytes.data();
+        return INGOT_SUCCESS;
+    }
+    static ingot_status_t store(void *self, size_t size, const uint8_t *memo)
+    {
+        auto *own = static_cast<OwnMemo *>(self);
+        own->bytes.assign(memo, memo + size);
+        ++own->stores;
+        return INGOT_SUCCESS;
+    }
+    ingot_storage_t open(bool is_read_only = false)
+    {
+        ingot_storage_ops_t ops{};
+        ops.struct_size = sizeof(ops);
+        ops.load = [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; };
+        ops.store = [](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_SUCCESS; };
+        ops.load_memo = load;
+        ops.store_memo = is_read_only ? nullptr : store;
+        ingot_storage_t storage = nullptr;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
+        return storage;
+    }
+};
+
+} // namespace
+
+TEST_F(PersistHeaders, AreKeptByACustomStorageToo)
+{
+    OwnMemo own;
+    const auto learned_with = [this](ingot_storage_t storage, const std::vector<int> &numbers) {
+        Session session;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(storage, session.context.get()));
+        for (const int number : numbers)
+            (void)header_.program(number).make(session.context);
+        ingot_storage_release(storage);
+        return learned(session);
+    };
+    EXPECT_EQ(2u, learned_with(own.open(), {1, 2}));
+    EXPECT_EQ(1u, own.stores);
+    EXPECT_EQ(0u, learned_with(own.open(), {1, 2}));
+    EXPECT_EQ(1u, own.stores) << "nothing new";
+    EXPECT_EQ(1u, learned_with(own.open(true), {1, 2, 3}));
+    EXPECT_EQ(1u, own.stores) << "read-only";
+    const ingot_storage_t tier = own.open();
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &tier));
+    ingot_storage_release(tier);
+    EXPECT_EQ(1u, learned_with(chain, {1, 2, 3}));
+    EXPECT_EQ(0u, learned_with(own.open(), {1, 2, 3}));
+    own.bytes = Bytes(10, 'x');
+    EXPECT_EQ(1u, learned_with(own.open(), {1})) << "damaged bytes count as none";
+    EXPECT_EQ(0u, learned_with(own.open(), {1}));
+}
+
 TEST_F(PersistHeaders, NeedAPlaceAndAContext)
 {
     Session session;
@@ -288,7 +357,7 @@ TEST_F(PersistHeaders, FailCleanlyWithoutMemory)
             const ingot_status_t status = ingot_persist_remember_headers(store.get(), session.context.get());
             EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY) << status;
             (void)header_.program(2).make(session.context);
-            (void)ingot_persist_flush(store.get());
+            (void)ingot_persist_flush(store.get(), nullptr, nullptr);
             allocator.stop_failing();
         }
         EXPECT_EQ(0u, allocator.live_count());

@@ -177,7 +177,7 @@ TEST_F(PersistKeptRecipe, MakesTheDirectoryOfANamespace)
     EXPECT_EQ(1u, program_count("later"));
     EXPECT_EQ(fs::perms::owner_all, fs::status(file("later").parent_path()).permissions());
     expect_every_entry_is_known(store, "later", 0);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     expect_every_entry_is_known(store, "later", 1);
 }
 
@@ -402,13 +402,8 @@ TEST_F(PersistKeptRecipe, AChainsOwnRecipeIsBesideTheOneOfItsStore)
     const ingot_storage_t tiers[] = {store.get()};
     ingot_storage_t chain = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, tiers));
-    ingot_recipe_writer_info_t writer_info = INGOT_RECIPE_WRITER_INFO_INIT;
-    writer_info.path = own.c_str();
-    ingot_recipe_writer_t writer = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_writer_open(&writer, &writer_info)) << ingot_last_error_detail();
     const Session session;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(chain, writer));
-    ingot_recipe_writer_release(writer);
+    ASSERT_EQ(INGOT_SUCCESS, record(chain, own)) << ingot_last_error_detail();
     EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_program(chain, session.describe(numbered_source(1)).get(), nullptr));
     EXPECT_EQ(1u, program_count());
     ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(chain, nullptr));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/persist_session.h"
+#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -72,8 +73,7 @@ void end(void *self, void *lease, int may_others_take)
     server->ends.push_back(may_others_take);
 }
 
-const ingot_storage_ops_t kOps = {sizeof(kOps), load, store, remove_id, nullptr};
-const ingot_lease_ops_t kLeases = {sizeof(kLeases), take, end};
+const ingot_storage_ops_t kOps = {sizeof(kOps), load, store, remove_id, nullptr, nullptr, take, end, nullptr, nullptr};
 
 class PersistLease : public testing::Test
 {
@@ -81,8 +81,7 @@ protected:
     PersistLease()
     {
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&remote_, &kOps, &server_));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_storage_set_leases(remote_, &kLeases));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(remote_, 1));
+        EXPECT_EQ(INGOT_SUCCESS, set_setting(remote_, &ingot_persist_settings_t::write_through, 1));
     }
     ~PersistLease() override { ingot_storage_release(remote_); }
 
@@ -180,26 +179,23 @@ TEST_F(PersistLease, IsNotAskedForWhereNobodyWaits)
 
 TEST_F(PersistLease, IsNotAskedForWhereTheStorageDoesNotGetStores)
 {
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(remote_, 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(remote_, &ingot_persist_settings_t::write_through, 0));
     expect_not_asked();
 }
 
 TEST_F(PersistLease, IsNotAskedForWhereTheStorageIsOff)
 {
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(remote_, 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(remote_, &ingot_persist_settings_t::is_off, 1));
     expect_not_asked();
 }
 
-TEST_F(PersistLease, RefusesMalformedArguments)
+TEST_F(PersistLease, IsTakenAndEndedByTwoOperations)
 {
-    ingot_lease_ops_t ops = kLeases;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_set_leases(nullptr, &ops));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_set_leases(remote_, nullptr));
-    ops.end = nullptr;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_set_leases(remote_, &ops));
-    ops = kLeases;
-    ops.take = nullptr;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_set_leases(remote_, &ops));
-    ops.struct_size = 0;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_set_leases(remote_, &ops));
+    ingot_storage_t storage = nullptr;
+    ingot_storage_ops_t ops = kOps;
+    ops.end_lease = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_create(&storage, &ops, &server_));
+    ops = kOps;
+    ops.take_lease = nullptr;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_create(&storage, &ops, &server_));
 }

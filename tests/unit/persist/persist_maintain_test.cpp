@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
 extern "C" {
@@ -137,13 +138,13 @@ TEST_F(PersistMaintain, LoadsAndRemovesAnEntryWhereverItIs)
     const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
         const auto storage = static_cast<ingot_storage_t>(user);
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(storage, entry, &blob));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(storage, entry, 0, &blob));
         EXPECT_EQ(random_bytes(2, 200), Bytes(blob.bytes, blob.bytes + blob.size));
         if (blob.release != nullptr)
             blob.release(&blob);
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_remove_entry(storage, entry));
         EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_remove_entry(storage, entry));
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_load_entry(storage, entry, &blob));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_load_entry(storage, entry, 0, &blob));
         return INGOT_SUCCESS;
     };
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_for_each(plain.get(), visit, plain.get()));
@@ -164,12 +165,12 @@ TEST_F(PersistMaintain, LoadsTheBlobOfAnEntryThatIsReplacedMeanwhile)
             fs::rename(path, root().parent_path() / "aside");
             fs::rename(entries_of(root().parent_path() / "replacing")[0], path);
         };
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(store.get(), entry, &blob));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(store.get(), entry, 0, &blob));
         EXPECT_EQ(nullptr, before_a_file_is_opened);
         EXPECT_EQ(random_bytes(1, 100), Bytes(blob.bytes, blob.bytes + blob.size));
         if (blob.release != nullptr)
             blob.release(&blob);
-        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_load_entry(store.get(), entry, &blob));
+        EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_load_entry(store.get(), entry, 0, &blob));
     };
     const auto visit = [](const ingot_persist_entry_t *entry, void *user) {
         (*static_cast<decltype(load) *>(user))(entry);
@@ -211,10 +212,10 @@ TEST_F(PersistMaintain, TakesAnOlderCallersEntry)
         ingot_persist_entry_t older = *entry;
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         older.struct_size = offsetof(ingot_persist_entry_t, identity); /* lacks the fields that identify the entry */
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_load_entry(storage, &older, &blob));
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_load_entry(storage, &older, 0, &blob));
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_remove_entry(storage, &older));
         older.struct_size = offsetof(ingot_persist_entry_t, bytes);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(storage, &older, &blob));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_load_entry(storage, &older, 0, &blob));
         EXPECT_EQ(1000u, blob.size);
         if (blob.release != nullptr)
             blob.release(&blob);
@@ -359,9 +360,7 @@ TEST_F(PersistMaintain, EvictsDownToTheStoresOwnLimitsForZero)
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
     EXPECT_EQ(0u, count);
-    ingot_persist_limits_t own = INGOT_PERSIST_LIMITS_INIT;
-    own.max_entries = 3;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store.get(), &own));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(store.get(), &ingot_persist_settings_t::max_entries, 3));
     limits.max_bytes = limits.max_age_ms = limits.max_entries = INGOT_UNLIMITED;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &count, nullptr));
     EXPECT_EQ(0u, count);
@@ -454,7 +453,6 @@ TEST_F(PersistMaintain, TakesShorterStructuresWithoutProgress)
     uint64_t removed = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &removed, nullptr));
     EXPECT_EQ(2u, removed);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store.get(), &limits));
     ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     count.struct_size = offsetof(ingot_persist_count_t, on_progress);
     count.on_progress = Following::follow;

@@ -135,13 +135,13 @@ TEST_F(PersistManifest, AgesOthersOnceARunHoweverOftenItSaves)
     Session session;
     for (const int number : {5, 6, 7}) {
         session.create(session.describe(numbered_source(number)), store);
-        EXPECT_EQ(INGOT_SUCCESS, number != 6 ? ingot_manifest_save(store.get()) : ingot_persist_flush(store.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     }
     const std::vector<Entry> found = entries();
     ASSERT_EQ(4u, found.size());
     EXPECT_EQ((Entry{first[0], 1}), found[3]);
     EXPECT_EQ(4u, count_told(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_save(store.get())) << "nothing new";
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr)) << "nothing new";
     EXPECT_EQ(4u, count_told(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
 }
 
@@ -171,7 +171,7 @@ TEST_F(PersistManifest, EndsWithTheRecord)
     ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), nullptr));
     EXPECT_EQ(1u, entries().size());
     session.create(session.describe(numbered_source(2)), store);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     EXPECT_EQ(1u, entries().size());
 }
 
@@ -271,9 +271,10 @@ TEST_F(PersistManifest, IsNotWrittenByAForkedChild)
     session.create(session.describe(numbered_source(1)), store);
     EXPECT_EQ(0, forked_child::run([&] {
                   session.create(session.describe(numbered_source(2)), store);
-                  return ingot_manifest_save(store.get()) == INGOT_SUCCESS && !fs::exists(path_) ? 0 : 1;
+                  return ingot_persist_flush(store.get(), nullptr, nullptr) == INGOT_SUCCESS && !fs::exists(path_) ? 0
+                                                                                                                   : 1;
               }));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_save(store.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     EXPECT_EQ(1u, entries().size());
 }
 
@@ -297,7 +298,7 @@ TEST_F(PersistManifest, EveryFailedAllocationIsClean)
             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, nullptr));
             ingot_program_release(program);
             if (status == INGOT_SUCCESS)
-                status = ingot_manifest_save(storage);
+                status = ingot_persist_flush(storage, nullptr, nullptr);
             ingot_storage_release(storage);
         }
         ASSERT_EQ(0u, allocator.live_count()) << n;
@@ -334,7 +335,7 @@ TEST_F(PersistManifest, RecordsOnAfterMemoryRanOutOnce)
         allocator.stop_failing();
         for (const int number : {3, 2, 4})
             request(number);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_save(storage));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage, nullptr, nullptr));
         ingot_storage_release(storage);
         EXPECT_EQ(4u, entries().size()) << n;
         fs::remove(path_);
@@ -356,7 +357,6 @@ TEST_F(PersistManifest, RefusesMalformedArguments)
     record = info();
     record.struct_size = sizeof(size_t);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_manifest_record(store.get(), &record));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_manifest_save(nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_manifest_read(path_.c_str(), nullptr, nullptr));
     EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), nullptr)) << "none to end";
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "support/persist_session.h"
+#include "support/storage_settings.h"
 #include "support/trust_fixture.h"
 
 using namespace store_fixture;
@@ -112,7 +113,7 @@ TEST_F(PersistMiss, FailsAlsoForWhatTheStorageCannotHave)
     EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(INGOT_PERSIST_ON_MISS_FAIL, "opencl").get(), session.describe()));
     EXPECT_EQ("miss: the storage does not serve programs of this backend", detail_);
     const Store store = open(INGOT_PERSIST_ON_MISS_FAIL);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store.get(), 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(store.get(), &ingot_persist_settings_t::is_off, 1));
     EXPECT_EQ(INGOT_NOT_FOUND, request(session, store.get(), session.describe()));
 }
 

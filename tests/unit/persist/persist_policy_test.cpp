@@ -20,6 +20,7 @@
 
 #include "support/failing_calls.h"
 #include "support/forked_child.h"
+#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 #include "support/traced_child.h"
 
@@ -550,10 +551,7 @@ TEST_F(PersistPolicy, WhatIsTooOldGoesThoughNobodyAsksForIt)
     EXPECT_EQ(bytes_in(root()), store.stats().bytes);
     EXPECT_EQ(3u, store.stats().evictions);
     /* Storing a blob also evicts entries that are too old. */
-    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store.get(), &limits));
-    limits.max_age_ms = 800 * 1000;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store.get(), &limits));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(store.get(), &ingot_persist_settings_t::max_age_ms, 800 * 1000));
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(10), random_bytes(10, 1000)));
     EXPECT_EQ(1u, entries_of(root()).size());
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(10)));

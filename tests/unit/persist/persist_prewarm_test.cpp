@@ -21,6 +21,7 @@
 
 #include "support/failing_allocator.h"
 #include "support/persist_session.h"
+#include "support/storage_settings.h"
 
 using namespace store_fixture;
 
@@ -71,10 +72,9 @@ public:
         ops.struct_size = sizeof(ops);
         ops.load = load;
         ops.remove = remove;
+        if (loads_many)
+            ops.load_many = load_many;
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage_, &ops, this));
-        if (loads_many) {
-            EXPECT_EQ(INGOT_SUCCESS, ingot_storage_set_load_many(storage_, load_many));
-        }
     }
     Outer(const Outer &) = delete;
     Outer &operator=(const Outer &) = delete;
@@ -169,7 +169,7 @@ protected:
             session.create(desc, first);
             ids_.push_back(id_of(desc));
         }
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(first.get()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(first.get(), nullptr, nullptr));
     }
 
     ingot_prewarm_info_t info()
@@ -387,9 +387,9 @@ TEST_F(PersistPrewarm, ServesNothingOfAStorageThatIsOff)
 {
     const Prewarm prewarm = start();
     wait(prewarm);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store().get(), 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(store().get(), &ingot_persist_settings_t::is_off, 1));
     EXPECT_EQ(INGOT_NOT_FOUND, store().load(ids_[0]));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store().get(), 1));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(store().get(), &ingot_persist_settings_t::is_off, 0));
     EXPECT_EQ(INGOT_SUCCESS, store().load(ids_[0]));
     EXPECT_EQ(1u, wait(prewarm).taken);
 }

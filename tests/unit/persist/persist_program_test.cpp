@@ -252,10 +252,10 @@ TEST_F(PersistProgram, StoresAtFlushWhatGeneratesCodeAtLaunch)
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(0u, entries_of(path_).size());
     EXPECT_EQ(0u, session.counts.binaries_taken);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
     EXPECT_EQ(1u, entries_of(path_).size());
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
     EXPECT_EQ(1u, session.counts.binaries_taken);
 }
 
@@ -290,7 +290,7 @@ TEST_F(PersistProgram, StoresTheOldestWhenTooManyWait)
     for (int i = 0; i < 260; ++i)
         EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(i)), store()));
     EXPECT_EQ(4u, entries_of(path_).size());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
     EXPECT_EQ(260u, entries_of(path_).size());
 }
 
@@ -302,6 +302,11 @@ TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
         [](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; },
         nullptr,
         nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
     };
     ingot_storage_t storage = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &broken, nullptr));
@@ -311,8 +316,8 @@ TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
     ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage, &origin));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin);
-    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage)); /* the flush reports the failure once */
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage));
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage, nullptr, nullptr)); /* the flush reports the failure once */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage, nullptr, nullptr));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_LOAD, INGOT_IO_ERROR));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
     ingot_program_release(program);
@@ -349,7 +354,7 @@ TEST_F(PersistProgram, TellsEvictionsToTheContextToo)
     Session session;
     for (int i = 0; i < 10; ++i)
         session.create(session.describe(numbered_source(i)), store());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
     EXPECT_GT(session.seen.count(INGOT_EVENT_STORAGE_EVICT, INGOT_SUCCESS), 0u);
     EXPECT_LE(bytes_in(path_), 4000u);
 }
@@ -450,9 +455,9 @@ TEST_F(PersistProgram, AFlushSaysWhyAnotherThreadFailed)
     Session session;
     std::thread([&] { EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store())); }).join();
     (void)ingot_set_error_detail(INGOT_SUCCESS, "%s", "");
-    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_flush(store().get()));
+    EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_flush(store().get(), nullptr, nullptr));
     EXPECT_STRNE("", ingot_last_error_detail());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr));
 }
 
 TEST_F(PersistProgram, WhatTheLimitsExcludeIsNoFailureOfAFlush)
@@ -465,6 +470,6 @@ TEST_F(PersistProgram, WhatTheLimitsExcludeIsNoFailureOfAFlush)
     Session session;
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store()));
     EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NO_SPACE));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get())) << ingot_last_error_detail();
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store().get(), nullptr, nullptr)) << ingot_last_error_detail();
     EXPECT_EQ(0u, entries_of(path_).size());
 }

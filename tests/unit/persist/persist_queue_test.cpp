@@ -29,12 +29,20 @@ public:
     {
         static const ingot_storage_ops_t ops = {
             sizeof(ingot_storage_ops_t),
-            [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store, nullptr, nullptr};
+            [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+            store,
+            nullptr,
+            nullptr,
+            nullptr,
+            nullptr,
+            nullptr,
+            nullptr,
+            nullptr};
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
-        ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-        storing.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
-        storing.exit_time_ms = 1;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
+        ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+        settings.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
+        settings.exit_time_ms = 1;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(storage, &settings));
     }
     GatedStorage(const GatedStorage &) = delete;
     GatedStorage &operator=(const GatedStorage &) = delete;
@@ -134,7 +142,7 @@ TEST_F(PersistQueue, CreateReturnsBeforeTheBlobIsStored)
     EXPECT_EQ(0u, gated.stored());
     gated.wait_until_someone_waits();
     gated.open();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
     EXPECT_EQ(5u, gated.stored());
 }
 
@@ -156,8 +164,8 @@ TEST_F(PersistQueue, FlushTellsTheFirstFailureOnce)
     gated.open();
     ASSERT_NO_FATAL_FAILURE(create(gated.storage, 1));
     ASSERT_NO_FATAL_FAILURE(create(gated.storage, 2));
-    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(gated.storage));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage));
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(gated.storage, nullptr, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
 }
 
 TEST_F(PersistQueue, HowManyWaitIsBounded)
@@ -172,7 +180,7 @@ TEST_F(PersistQueue, HowManyWaitIsBounded)
     gated.open();
     one_more.join();
     EXPECT_LE(1u, gated.stored());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
     EXPECT_EQ(258u, gated.stored());
 }
 
@@ -198,16 +206,17 @@ TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
     const fs::path root = scratch.path() / "store";
     Store store(root);
     EXPECT_EQ(0, forked_child::run([&] {
-                  if (ingot_persist_flush(gated.storage) != INGOT_SUCCESS)
+                  if (ingot_persist_flush(gated.storage, nullptr, nullptr) != INGOT_SUCCESS)
                       return 1; /* must not wait for the parent's programs */
                   create(store.get(), 100);
-                  if (ingot_persist_flush(store.get()) != INGOT_SUCCESS || entries_of(root).size() != 1)
+                  if (ingot_persist_flush(store.get(), nullptr, nullptr) != INGOT_SUCCESS ||
+                      entries_of(root).size() != 1)
                       return 2;
                   ingot_storage_retain(store.get());
                   return testing::Test::HasFailure() ? 3 : 0;
               }));
     gated.open();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
     EXPECT_EQ(3u, gated.stored());
 }
 
@@ -246,7 +255,7 @@ struct ExitingDriver {
     {
         const int calls_before = self->calls_done;
         const bool is_left_alone = self->calls_inside == 0 && calls_before != 0;
-        const ingot_status_t flushed = ingot_persist_flush(self->storage);
+        const ingot_status_t flushed = ingot_persist_flush(self->storage, nullptr, nullptr);
         const bool is_refused = self->calls_done == calls_before && (flushed == INGOT_BUSY || calls_before == 3);
         _exit(!is_left_alone ? 1 : !is_refused ? 2 : 7);
     }
@@ -325,7 +334,7 @@ TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)
         auto *self = static_cast<Flushing *>(user);
         const std::lock_guard<std::mutex> guard(self->mutex);
         if (event->kind == INGOT_EVENT_STORAGE_STORE && self->storage != nullptr)
-            self->has_flushed = ingot_persist_flush(self->storage) == INGOT_SUCCESS;
+            self->has_flushed = ingot_persist_flush(self->storage, nullptr, nullptr) == INGOT_SUCCESS;
     };
     info.on_event_user = &flushing;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&flushing.storage, &info));
@@ -343,7 +352,7 @@ TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)
     ingot_storage_release(storage);
 }
 
-/* A callback flushes while its own thread, or another one, is storing. It must wait for neither. */
+/* A callback flushes while its own thread, or another one, is settings. It must wait for neither. */
 TEST_F(PersistQueue, ACallbackOfAThreadThatFlushesMayFlush)
 {
     struct Flushing {
@@ -368,7 +377,7 @@ TEST_F(PersistQueue, ACallbackOfAThreadThatFlushesMayFlush)
                 return;
             for (++self->inside; self->inside < self->thread_count;) /* until each thread is in a callback */
                 std::this_thread::yield();
-            const ingot_status_t status = ingot_persist_flush(self->storage);
+            const ingot_status_t status = ingot_persist_flush(self->storage, nullptr, nullptr);
             EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_BUSY) << ingot_status_name(status);
             self->busy_count += status == INGOT_BUSY;
             for (++self->flush_count; self->flush_count < self->thread_count;)
@@ -381,7 +390,7 @@ TEST_F(PersistQueue, ACallbackOfAThreadThatFlushesMayFlush)
             ASSERT_NO_FATAL_FAILURE(create(storage, 10 * thread_count + i));
         std::vector<std::thread> threads;
         for (int i = 0; i < thread_count; ++i)
-            threads.emplace_back([&] { EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage)); });
+            threads.emplace_back([&] { EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage, nullptr, nullptr)); });
         for (auto &thread : threads)
             thread.join();
         EXPECT_EQ(thread_count, flushing.flush_count);

@@ -155,7 +155,7 @@ TEST_F(PersistRecipeHostile, KernelsWithTooManyNamesAreRefused)
 TEST_F(PersistRecipeHostile, AFileWithoutRoomForKernelsStillTakesPrograms)
 {
     const std::string file = path().string();
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     info.path = file.c_str();
     ingot_recipe_writer_t opened = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, writer_open_kept(&opened, &info));

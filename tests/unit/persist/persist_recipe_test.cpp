@@ -243,8 +243,7 @@ TEST_F(PersistRecipe, AStorageRecordsWhatItCompilesAndLoads)
 {
     Store store((scratch_.path() / "store").string());
     Session session;
-    const Writer writer = open_writer(path());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), writer.get()));
+    ASSERT_EQ(INGOT_SUCCESS, record(store.get(), path()));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(1)), store));
     EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count) << "before the call returns";
     EXPECT_EQ(INGOT_ORIGIN_MEMORY, session.create(session.describe(numbered_source(1)), store));
@@ -252,7 +251,7 @@ TEST_F(PersistRecipe, AStorageRecordsWhatItCompilesAndLoads)
     ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), nullptr));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(3)), store));
     EXPECT_EQ(2u, summary_of(open_recipe(path())).program_count);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), writer.get()));
+    ASSERT_EQ(INGOT_SUCCESS, record(store.get(), path()));
     Session second;
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, second.create(second.describe(numbered_source(3)), store));
     EXPECT_EQ(3u, summary_of(open_recipe(path())).program_count);
@@ -272,13 +271,13 @@ TEST_F(PersistRecipe, AStorageRecordsWhatWaitsToBeStored)
     const Recipe recipe = open_recipe(path());
     EXPECT_EQ(1u, summary_of(recipe).program_count) << "before the call returns";
     EXPECT_NE(0u, program_of(recipe, 0).kernel_count);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     Session second(true);
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, second.create(second.describe(numbered_source(2)), store));
     ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record_waiting(store.get(), nullptr));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, second.create(second.describe(numbered_source(3)), store));
     EXPECT_EQ(1u, summary_of(open_recipe(path())).program_count);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get())) << "before the sessions end";
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr)) << "before the sessions end";
 }
 
 TEST_F(PersistRecipe, AStoreOpensWithARecipe)
@@ -316,8 +315,7 @@ TEST_F(PersistRecipe, AFullRecipeIsReportedOnce)
 {
     Store store(directory("store"));
     Session session;
-    const Writer writer = open_writer(path(), 600);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), writer.get()));
+    ASSERT_EQ(INGOT_SUCCESS, record(store.get(), path(), 600));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(1)), store));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(2)), store));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(numbered_source(3)), store));
@@ -352,7 +350,7 @@ TEST_F(PersistRecipe, WrongArgumentsAreRefused)
     const Recipe recipe = open_recipe(path());
     ingot_recipe_t opened = nullptr;
     ingot_recipe_writer_t made = nullptr;
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
     ingot_program_desc_t desc = nullptr;
     size_t size = 0;
@@ -372,7 +370,7 @@ TEST_F(PersistRecipe, WrongArgumentsAreRefused)
     EXPECT_EQ(INGOT_BUFFER_TOO_SMALL, ingot_recipe_get_text(recipe.get(), 0, &size, &byte));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_desc_create(&desc, recipe.get(), 0, nullptr, 0, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_writer_add(writer.get(), nullptr, nullptr, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_record(nullptr, writer.get()));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, record(nullptr, path()));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_recipe_record_waiting(nullptr, writer.get()));
 }
 
@@ -445,7 +443,7 @@ TEST_F(PersistRecipe, AKernelOfABusyFileIsReported)
     const Desc desc = ProgramText().make(context);
     const std::string file = path().string();
     add(open_writer(path()), desc);
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     info.path = file.c_str();
     info.lock_timeout_ms = 1;
     const int fd = open(file.c_str(), O_RDWR | O_CLOEXEC);
@@ -469,8 +467,7 @@ TEST_F(PersistRecipe, AnEventSaysThatAKernelIsNotRecorded)
         if (event.kind == INGOT_EVENT_STORAGE_DEGRADED)
             reasons.emplace_back(event.reason);
     };
-    const Writer writer = open_writer(path(), 1200);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_recipe_record(store.get(), writer.get()));
+    ASSERT_EQ(INGOT_SUCCESS, record(store.get(), path(), 1200));
     const Desc desc = session.describe();
     EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(desc, store));
     const std::string long_name(4097, 'k');

@@ -104,7 +104,7 @@ TEST_F(PersistSavings, AreAddedUpOverProcesses)
     for (uint64_t round = 1; round <= 3; ++round) {
         const auto store = open();
         request(store->get(), 2);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get(), nullptr, nullptr));
         saved_ns += store->stats().saved_ns;
         expect_counts(2 * round, 2);
         EXPECT_EQ(saved_ns, count().saved_ns);
@@ -130,7 +130,7 @@ TEST_F(PersistSavings, SurviveClearingEvictingVerifyingAndCounting)
     request(open()->get());
     const auto store = open();
     request(store->get());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get(), nullptr, nullptr));
     const Bytes before = read_file(file());
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(store->get(), 1, nullptr, nullptr, &found));
@@ -181,10 +181,10 @@ TEST_F(PersistSavings, AreKeptForLaterIfTheFileCannotBeWritten)
     request(store->get());
     const int locked = ::open((fs::path(path_) / "size.txt").c_str(), O_RDWR | O_CLOEXEC);
     ASSERT_EQ(0, flock(locked, LOCK_EX));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get(), nullptr, nullptr));
     close(locked);
     expect_counts(0, 1);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get(), nullptr, nullptr));
     expect_counts(1, 1);
 
     /* The store does not write to a link, to a file that another user may write, or to a directory. */
@@ -213,7 +213,7 @@ TEST_F(PersistSavings, AreNotAwaitedWithoutLocks)
         if (!failing_calls::install({{SYS_flock, failing_calls::kAny, ENOLCK}}))
             return kNoFilter;
         const auto began = std::chrono::steady_clock::now();
-        (void)ingot_persist_flush(store->get());
+        (void)ingot_persist_flush(store->get(), nullptr, nullptr);
         const bool has_waited = std::chrono::steady_clock::now() - began > std::chrono::milliseconds(30000);
         _exit(has_waited ? 1 : 0); /* without the last flush */
     });
@@ -229,7 +229,7 @@ TEST_F(PersistSavings, OfAReadOnlyStoreAreNotKept)
     fs::remove(file());
     const auto store = open(nullptr, INGOT_PERSIST_READ_ONLY);
     request(store->get());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get(), nullptr, nullptr));
     EXPECT_LT(0u, store->stats().saved_ns);
     EXPECT_FALSE(fs::exists(file()));
 }
@@ -248,7 +248,7 @@ TEST_F(PersistSavings, OfAChainAreOfTheStoreBehindIt)
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_stats(storage, &stats));
     EXPECT_LT(0u, stats.saved_ns);
     EXPECT_EQ(stats.saved_ns, store->stats().saved_ns);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage, nullptr, nullptr));
     expect_counts(1, 1);
     ingot_storage_release(storage);
     ingot_storage_release(chain);
@@ -265,7 +265,7 @@ TEST_F(PersistSavings, OfThreadsThatSaveAtOnceAreAllThere)
             const Store store(info);
             for (int round = 0; round < 25; ++round) {
                 request(store.get());
-                EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get()));
+                EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
             }
         });
     }
@@ -299,7 +299,7 @@ TEST_F(PersistSavings, OfAParentAreNotWrittenByItsChild)
         if (child == 0) {
             if (is_requesting)
                 request(store->get());
-            (void)ingot_persist_flush(store->get());
+            (void)ingot_persist_flush(store->get(), nullptr, nullptr);
             exit(0);
         }
         EXPECT_EQ(0, forked_child::wait_for(child));
@@ -308,7 +308,7 @@ TEST_F(PersistSavings, OfAParentAreNotWrittenByItsChild)
     expect_counts(0, 1);
     use_and_exit(true);
     expect_counts(1, 1);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store->get(), nullptr, nullptr));
     expect_counts(2, 1);
 }
 
@@ -323,7 +323,7 @@ TEST_F(PersistSavings, AreNotWrittenBeyondTheLimitOfFileSizes)
                   const rlimit none = {0, 0};
                   if (setrlimit(RLIMIT_FSIZE, &none) != 0)
                       return 1;
-                  return ingot_persist_flush(store->get()) == INGOT_SUCCESS ? 0 : 2;
+                  return ingot_persist_flush(store->get(), nullptr, nullptr) == INGOT_SUCCESS ? 0 : 2;
               }));
     expect_counts(0, 0);
 }

@@ -3,11 +3,14 @@
  */
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <thread>
 
 #include "support/persist_session.h"
+#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -28,6 +31,20 @@ ingot_origin_t origin_of(ingot_storage_t storage, int number = 0)
     return origin;
 }
 
+ingot_persist_settings_t settings_of(ingot_storage_t storage)
+{
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(storage, &settings));
+    return settings;
+}
+
+ingot_status_t set_backends(ingot_storage_t storage, const std::string &backends)
+{
+    ingot_persist_settings_t settings = settings_of(storage);
+    std::memcpy(settings.backends, backends.c_str(), std::min(backends.size() + 1, sizeof(settings.backends)));
+    return ingot_persist_set_settings(storage, &settings);
+}
+
 class PersistServing : public testing::Test
 {
 protected:
@@ -40,16 +57,15 @@ protected:
 
 TEST_F(PersistServing, AStoreThatIsOffHasNothingAndTakesNothing)
 {
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store_.get(), 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(store_.get(), &ingot_persist_settings_t::is_off, 1));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
     EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(0u, store_.stats().misses);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store_.get(), 1));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(store_.get(), &ingot_persist_settings_t::is_off, 0));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store_.get(), 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(store_.get(), &ingot_persist_settings_t::is_off, 1));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_enabled(nullptr, 0));
 }
 
 TEST_F(PersistServing, ATierThatIsOffIsPassedOver)
@@ -58,7 +74,7 @@ TEST_F(PersistServing, ATierThatIsOffIsPassedOver)
     const ingot_storage_t tiers[] = {store_.get(), other.get()};
     ingot_storage_t chain = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store_.get(), 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(store_.get(), &ingot_persist_settings_t::is_off, 1));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(chain));
     EXPECT_EQ(0u, entries_of(root_).size());
     EXPECT_EQ(1u, entries_of(scratch_.path() / "other").size());
@@ -68,24 +84,23 @@ TEST_F(PersistServing, ATierThatIsOffIsPassedOver)
 
 TEST_F(PersistServing, ServesTheBackendsThatItIsToldTo)
 {
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), "opencl, cuda"));
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), "opencl, cuda"));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
     EXPECT_EQ(0u, entries_of(root_).size());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), "opencl,Reference"));
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), "opencl,Reference"));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), "-reference"));
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), "-reference"));
     EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), "-opencl"));
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), "-opencl"));
     EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
-    for (const char *all : {static_cast<const char *>(nullptr), ""}) {
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_backends(store_.get(), all));
-        EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
-    }
+    EXPECT_STREQ("-opencl", settings_of(store_.get()).backends);
+    ASSERT_EQ(INGOT_SUCCESS, set_backends(store_.get(), ""));
+    EXPECT_EQ(INGOT_ORIGIN_STORAGE, origin_of(store_.get()));
     const std::string too_long(128, 'a');
-    for (const char *nonsense : {"open.cl", "-", "opencl,-,cuda", "open-cl", too_long.c_str()})
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_backends(store_.get(), nonsense)) << nonsense;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_backends(nullptr, ""));
+    for (const std::string &nonsense :
+         {std::string("open.cl"), std::string("-"), std::string("opencl,-,cuda"), too_long})
+        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, set_backends(store_.get(), nonsense)) << nonsense;
 }
 
 TEST_F(PersistServing, TheBackendsMayComeWithTheInfo)
@@ -108,28 +123,27 @@ TEST_F(PersistServing, LimitsMayChange)
     for (int i = 0; i < 20; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("id " + std::to_string(i)), blob));
     EXPECT_EQ(20u, entries_of(root_).size());
-    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store_.get(), &limits));
-    EXPECT_EQ(uint64_t{1} << 30, limits.max_bytes);
-    EXPECT_EQ(UINT64_MAX, limits.max_entries);
-    EXPECT_EQ(UINT64_MAX, limits.max_age_ms);
+    ingot_persist_settings_t settings = settings_of(store_.get());
+    EXPECT_EQ(uint64_t{1} << 30, settings.max_bytes);
+    EXPECT_EQ(UINT64_MAX, settings.max_entries);
+    EXPECT_EQ(UINT64_MAX, settings.max_age_ms);
 
-    limits.max_entries = 10;
-    limits.max_age_ms = 86400500;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
+    settings.max_entries = 10;
+    settings.max_age_ms = 86400500;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store_.get(), &settings));
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("one more"), blob));
     EXPECT_GE(10u, entries_of(root_).size());
     EXPECT_LE(1u, entries_of(root_).size());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store_.get(), &limits));
-    EXPECT_EQ(86400500u, limits.max_age_ms);
+    settings = settings_of(store_.get());
+    EXPECT_EQ(86400500u, settings.max_age_ms);
 
-    limits = INGOT_PERSIST_LIMITS_INIT;
-    limits.max_bytes = 2500;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
+    settings = INGOT_PERSIST_SETTINGS_INIT;
+    settings.max_bytes = 2500;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store_.get(), &settings));
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("another"), blob));
     EXPECT_GE(2u, entries_of(root_).size());
-    limits.max_bytes = 500;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
+    settings.max_bytes = 500;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store_.get(), &settings));
     EXPECT_EQ(INGOT_NO_SPACE, store_.put(bytes_of("too large"), blob));
 }
 
@@ -141,9 +155,9 @@ TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedWhenStoresAreClosed)
     auto store = std::make_unique<Store>(root_);
     for (int i = 0; i < 400; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store->put(bytes_of("id " + std::to_string(i)), blob));
-    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    limits.max_entries = 50;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store->get(), &limits));
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    settings.max_entries = 50;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store->get(), &settings));
     for (int i = 0; i < 6; ++i) {
         const ingot_status_t status = store->put(bytes_of("new " + std::to_string(i)), blob);
         EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_NO_SPACE) << ingot_status_name(status);
@@ -151,7 +165,7 @@ TEST_F(PersistServing, ALimitThatWasLoweredByMuchIsReachedWhenStoresAreClosed)
     store.reset();
     for (int i = 0; i < 100 && entries_of(root_).size() > 50; ++i) {
         store = std::make_unique<Store>(root_);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store->get(), &limits));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store->get(), &settings));
         const ingot_status_t status = store->put(bytes_of("later " + std::to_string(i)), blob);
         EXPECT_TRUE(status == INGOT_SUCCESS || status == INGOT_NO_SPACE) << ingot_status_name(status);
         store.reset();
@@ -164,26 +178,30 @@ TEST_F(PersistServing, LimitsOfZeroAreTheDefaults)
 {
     for (int i = 0; i < 3; ++i)
         ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("id " + std::to_string(i)), random_bytes(1, 1000)));
-    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
-    limits.max_bytes = limits.max_entries = limits.max_age_ms = 0;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_limits(store_.get(), &limits));
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(store_.get(), &settings));
     ASSERT_EQ(INGOT_SUCCESS, store_.put(bytes_of("one more"), random_bytes(1, 1000)));
     EXPECT_EQ(4u, entries_of(root_).size());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_get_limits(store_.get(), &limits));
-    EXPECT_EQ(uint64_t{1} << 30, limits.max_bytes);
-    EXPECT_EQ(UINT64_MAX, limits.max_entries);
-    EXPECT_EQ(UINT64_MAX, limits.max_age_ms);
+    settings = settings_of(store_.get());
+    EXPECT_EQ(uint64_t{1} << 30, settings.max_bytes);
+    EXPECT_EQ(UINT64_MAX, settings.max_entries);
+    EXPECT_EQ(UINT64_MAX, settings.max_age_ms);
 }
 
 TEST_F(PersistServing, LimitsAreThoseOfADirectory)
 {
     ingot_storage_t storage = nullptr;
-    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     const ingot_storage_t tiers[] = {store_.get()};
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&storage, 1, tiers));
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_set_limits(storage, &limits));
-    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_get_limits(storage, &limits));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_limits(store_.get(), nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_limits(store_.get(), nullptr));
+    ingot_persist_settings_t settings = settings_of(storage);
+    EXPECT_EQ(0u, settings.max_bytes);
+    settings.is_off = 1;
+    settings.max_entries = INGOT_UNLIMITED;
+    EXPECT_EQ(INGOT_UNIMPLEMENTED, ingot_persist_set_settings(storage, &settings));
+    EXPECT_EQ(0, settings_of(storage).is_off) << "all or none";
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(storage, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(storage, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(nullptr, &settings));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(nullptr, &settings));
     ingot_storage_release(storage);
 }

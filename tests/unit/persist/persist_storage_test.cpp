@@ -59,7 +59,13 @@ void destroy(void *self)
 
 ingot_storage_ops_t table()
 {
-    return {sizeof(ingot_storage_ops_t), load, store, remove_id, destroy};
+    ingot_storage_ops_t ops{};
+    ops.struct_size = sizeof(ops);
+    ops.load = load;
+    ops.store = store;
+    ops.remove = remove_id;
+    ops.destroy = destroy;
+    return ops;
 }
 
 const Bytes kId = bytes_of("id");
@@ -80,15 +86,15 @@ TEST(PersistStorage, KeepsWhatItsTableKeeps)
     blob.release(&blob);
     EXPECT_EQ(INGOT_SUCCESS, ingot_storage_remove(storage, kId.size(), kId.data()));
     EXPECT_EQ(INGOT_NOT_FOUND, ingot_storage_remove(storage, kId.size(), kId.data()));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage, nullptr, nullptr));
     ingot_storage_release(storage);
 }
 
 TEST(PersistStorage, LoadsSeveralByItsOperationAndOtherwiseOneAfterAnother)
 {
     static size_t asked_count;
-    const ingot_storage_load_many_t in_reverse = [](void *self, size_t count, const ingot_storage_id_t *ids,
-                                                    ingot_storage_on_loaded_t on_loaded, void *user) {
+    const auto in_reverse = [](void *self, size_t count, const ingot_storage_id_t *ids,
+                               ingot_storage_on_loaded_t on_loaded, void *user) {
         asked_count = count;
         for (size_t i = count; i-- > 0;) {
             ingot_buffer_t blob = INGOT_BUFFER_INIT;
@@ -114,16 +120,13 @@ TEST(PersistStorage, LoadsSeveralByItsOperationAndOtherwiseOneAfterAnother)
     const std::map<size_t, ingot_status_t> expected = {{0, INGOT_SUCCESS}, {1, INGOT_NOT_FOUND}};
     for (const bool has_operation : {false, true}) {
         ingot_storage_t storage = nullptr;
-        const ingot_storage_ops_t ops = table();
+        ingot_storage_ops_t ops = table();
+        if (has_operation)
+            ops.load_many = in_reverse;
         ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, new MapStorage));
         ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(storage, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_set_load_many(storage, nullptr));
-        if (has_operation) {
-            ASSERT_EQ(INGOT_SUCCESS, ingot_storage_set_load_many(storage, in_reverse));
-        }
         ingot_storage_t outer = nullptr;
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&outer, 1, &storage));
-        EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_set_load_many(outer, in_reverse));
         asked_count = 0;
         for (const ingot_storage_t each : {storage, outer}) {
             std::map<size_t, ingot_status_t> seen;
@@ -186,7 +189,7 @@ TEST(PersistStorage, RefusesMalformedArguments)
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_storage_create(nullptr, &ops, nullptr));
     EXPECT_EQ(nullptr, storage);
     ingot_storage_retain(nullptr);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush(nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush(nullptr, nullptr, nullptr));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_clear(nullptr));
 
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, new MapStorage));
@@ -210,12 +213,19 @@ TEST(PersistStorage, RefusesMalformedArguments)
 TEST(StorageRelease, LeavesTheSentenceAndCodeOfAFailure)
 {
     static const ingot_storage_ops_t ops = {
-        sizeof(ingot_storage_ops_t), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+        sizeof(ingot_storage_ops_t),
+        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
         [](void *stores, size_t, const uint8_t *, size_t, const uint8_t *) {
             ++*static_cast<int *>(stores);
             return ingot_set_error(INGOT_NO_SPACE, 28, "no space");
         },
-        nullptr, [](void *) { ingot_set_error(INGOT_IO_ERROR, 5, "closing"); }};
+        nullptr,
+        [](void *) { ingot_set_error(INGOT_IO_ERROR, 5, "closing"); },
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr};
     int stores = 0;
     ingot_storage_t storage = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &stores));

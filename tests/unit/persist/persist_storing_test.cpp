@@ -37,8 +37,11 @@ public:
     Recording()
     {
         static const ingot_storage_ops_t ops = {
-            sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store,
-            nullptr, nullptr};
+            sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+            store,       nullptr,
+            nullptr,     nullptr,
+            nullptr,     nullptr,
+            nullptr,     nullptr};
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
     }
     Recording(const Recording &) = delete;
@@ -47,9 +50,9 @@ public:
 
     void set(ingot_persist_store_mode_t mode)
     {
-        ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-        storing.store_mode = mode;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
+        ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+        settings.store_mode = mode;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(storage, &settings));
     }
     size_t count()
     {
@@ -151,7 +154,7 @@ TEST(PersistStoring, WhatTakesLongIsStoredAtAFlushMostExpensiveBuildsFirst)
     const auto slowest = slow.create(recording.storage, 2, 200);
     const auto between = slow.create(recording.storage, 3, 50);
     EXPECT_EQ(0u, recording.count());
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, nullptr));
     EXPECT_EQ((std::vector<std::vector<uint8_t>>{slowest, between, fast}), recording.ids());
 }
 
@@ -169,11 +172,11 @@ TEST(PersistStoring, AFlushEndsInTimeWhateverTheDriverIsAt)
         slow.create(recording.storage, i, 0);
     ingot_persist_flush_info_t info = within(300); /* 200 are expected for the first */
     ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush_with(recording.storage, &info, &progress));
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush(recording.storage, &info, &progress));
     EXPECT_EQ(0u, progress.stored_count);
     EXPECT_EQ(3u, progress.waiting_count);
     is_open = true;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush_with(recording.storage, nullptr, &progress));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, &progress));
     EXPECT_EQ(0u, progress.waiting_count);
     EXPECT_EQ(3u, recording.count());
 }
@@ -184,14 +187,14 @@ TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
     Recording recording;
     slow.take = std::chrono::milliseconds(100); /* far longer than its build */
     slow.create(recording.storage, 1, 0);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, nullptr));
     slow.create(recording.storage, 2, 1000);
     ingot_persist_flush_info_t info = within(500);
     ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush_with(recording.storage, &info, &progress));
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush(recording.storage, &info, &progress));
     EXPECT_EQ(1u, progress.waiting_count);
     EXPECT_EQ(1, slow.takes);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, nullptr));
     EXPECT_EQ(2, slow.takes);
 }
 
@@ -210,11 +213,11 @@ TEST(PersistStoring, ManyKernelsAreNotBegunInLittleTime)
     slow.create(recording.storage, 1, 0);
     ingot_persist_flush_info_t info = within(5000);
     ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush_with(recording.storage, &info, &progress));
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush(recording.storage, &info, &progress));
     EXPECT_EQ(1u, progress.stored_count);
     EXPECT_EQ(1u, progress.waiting_count);
     EXPECT_EQ(1, slow.takes);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, nullptr));
     EXPECT_EQ(2, slow.takes);
 }
 
@@ -235,7 +238,7 @@ TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
             return so_far->stored_count < 2 ? INGOT_SUCCESS : INGOT_READ_ONLY;
         };
         ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-        const ingot_status_t status = ingot_persist_flush_with(recording.storage, &info, &progress);
+        const ingot_status_t status = ingot_persist_flush(recording.storage, &info, &progress);
         EXPECT_LE(2u, last);
         EXPECT_LE(last, progress.stored_count);
         EXPECT_EQ(4u, progress.stored_count + progress.waiting_count);
@@ -244,7 +247,7 @@ TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
             EXPECT_EQ(2u, progress.stored_count);
         }
         EXPECT_LT(0u, progress.stored_bytes);
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, nullptr));
         EXPECT_EQ(4u, recording.count());
     }
 }
@@ -252,16 +255,24 @@ TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
 TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
 {
     static const ingot_storage_ops_t ops = {
-        sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-        [](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; }, nullptr, nullptr};
+        sizeof(ops),
+        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+        [](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; },
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr};
     ingot_storage_t storage = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, nullptr));
     Session session;
     ingot_program_t program = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, session.describe().get(), storage, nullptr));
     ingot_program_release(program);
-    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage));
+    EXPECT_EQ(INGOT_NO_SPACE, ingot_persist_flush(storage, nullptr, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage, nullptr, nullptr));
     ingot_storage_release(storage);
 }
 
@@ -285,7 +296,7 @@ TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
         ingot_program_release(program);
         ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush_with(recording.storage, nullptr, &progress));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, &progress));
         EXPECT_EQ(0u, progress.stored_count + progress.failed_count);
         EXPECT_EQ(0u, recording.count());
         EXPECT_EQ(1u, session.seen.count(INGOT_EVENT_STORAGE_STORE, INGOT_NOT_CACHEABLE));
@@ -301,7 +312,7 @@ TEST(PersistStoring, OfTooManyWaitingProgramsTheCheapestIsDropped)
     for (int i = 1; i < 260; ++i)
         slow.create(recording.storage, i, 0);
     EXPECT_EQ(4u, slow.session.seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, nullptr));
     EXPECT_EQ(256u, recording.count());
     const auto ids = recording.ids();
     EXPECT_NE(ids.end(), std::find(ids.begin(), ids.end(), expensive));
@@ -337,7 +348,7 @@ TEST(PersistStoring, AFlushOfWhatIsNotCacheableCanBeEnded)
         return INGOT_BUSY;
     };
     ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush_with(recording.storage, &info, &progress));
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush(recording.storage, &info, &progress));
     EXPECT_EQ(1, calls);
     EXPECT_EQ(3u, progress.waiting_count);
     EXPECT_EQ(0u, progress.stored_count + progress.failed_count);
@@ -351,10 +362,10 @@ TEST(PersistStoring, EveryStorageTakesAMode)
     Recording own;
     ingot_storage_t single = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_file(&single, file.c_str(), nullptr));
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.store_mode = INGOT_PERSIST_STORE_NOW;
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    settings.store_mode = INGOT_PERSIST_STORE_NOW;
     for (ingot_storage_t storage : {own.storage, single}) {
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(storage, &settings));
         slow.create(storage, storage == single ? 1 : 2, 0);
     }
     EXPECT_EQ(1u, own.count());
@@ -365,8 +376,16 @@ TEST(PersistStoring, EveryStorageTakesAMode)
 TEST(PersistStoring, AChainStoresAsTheTierThatItStoresTo)
 {
     static const ingot_storage_ops_t shipped_ops = {
-        sizeof(shipped_ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, nullptr,
-        nullptr, nullptr};
+        sizeof(shipped_ops),
+        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr,
+        nullptr};
     ingot_storage_t shipped = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&shipped, &shipped_ops, nullptr));
     Slow slow;
@@ -381,9 +400,9 @@ TEST(PersistStoring, AChainStoresAsTheTierThatItStoresTo)
     EXPECT_EQ(1u, own.count());
     slow.create(outer, 2, 0);
     EXPECT_EQ(2u, own.count());
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT; /* overrides the tier's setting */
-    storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(chain, &storing));
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT; /* overrides the tier's setting */
+    settings.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(chain, &settings));
     slow.create(chain, 3, 0);
     EXPECT_EQ(2u, own.count());
     ingot_storage_release(outer);
@@ -444,21 +463,21 @@ TEST(PersistStoring, EveryStorageHasStatistics)
 TEST(PersistStoring, RefusesWhatMakesNoSense)
 {
     Recording recording;
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_storing(nullptr, &storing));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_storing(recording.storage, nullptr));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_storing(recording.storage, nullptr));
-    storing.store_mode = static_cast<ingot_persist_store_mode_t>(77);
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_storing(recording.storage, &storing));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush_with(nullptr, nullptr, nullptr));
-    storing.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
-    storing.exit_time_ms = 7;
-    storing.struct_size = offsetof(ingot_persist_storing_t, exit_time_ms); /* as from an older caller */
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(recording.storage, &storing));
-    storing = INGOT_PERSIST_STORING_INIT;
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_storing(recording.storage, &storing));
-    EXPECT_EQ(INGOT_PERSIST_STORE_BACKGROUND, storing.store_mode);
-    EXPECT_EQ(0u, storing.exit_time_ms);
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(nullptr, &settings));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(recording.storage, nullptr));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_get_settings(recording.storage, nullptr));
+    settings.store_mode = static_cast<ingot_persist_store_mode_t>(77);
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(recording.storage, &settings));
+    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush(nullptr, nullptr, nullptr));
+    settings.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
+    settings.exit_time_ms = 7;
+    settings.struct_size = offsetof(ingot_persist_settings_t, exit_time_ms); /* as from an older caller */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(recording.storage, &settings));
+    settings = INGOT_PERSIST_SETTINGS_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(recording.storage, &settings));
+    EXPECT_EQ(INGOT_PERSIST_STORE_BACKGROUND, settings.store_mode);
+    EXPECT_EQ(0u, settings.exit_time_ms);
 }
 
 /* ---- the end of the process ---- */
@@ -496,9 +515,9 @@ Session *session_that_tells(char *text)
 /* Called in a child. Leaves three programs that wait for a flush. */
 void leave_three(Session *session, ingot_storage_t storage, uint64_t exit_time_ms)
 {
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.exit_time_ms = exit_time_ms;
-    if (ingot_persist_set_storing(storage, &storing) != INGOT_SUCCESS)
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    settings.exit_time_ms = exit_time_ms;
+    if (ingot_persist_set_settings(storage, &settings) != INGOT_SUCCESS)
         _exit(2);
     for (int i = 0; i < 3; ++i) {
         ingot_program_t program = nullptr;
@@ -522,9 +541,12 @@ ingot_storage_t open_for_good(const fs::path &root)
 /* Makes a storage that is never released, with this store operation. */
 ingot_storage_t make_for_good(ingot_status_t (*store)(void *, size_t, const uint8_t *, size_t, const uint8_t *))
 {
-    const ingot_storage_ops_t ops = {sizeof(ops),
-                                     [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-                                     store, nullptr, nullptr};
+    const ingot_storage_ops_t ops = {
+        sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+        store,       nullptr,
+        nullptr,     nullptr,
+        nullptr,     nullptr,
+        nullptr,     nullptr};
     ingot_storage_t storage = nullptr;
     if (ingot_storage_create(&storage, &ops, nullptr) != INGOT_SUCCESS)
         _exit(1);
@@ -654,9 +676,9 @@ void leave_a_promotion(const fs::path &scratch, char *told, uint64_t exit_time_m
     ingot_storage_t tiers[2] = {nullptr, open_for_good(scratch / "second")};
     ingot_storage_t chain = nullptr;
     ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
-    storing.exit_time_ms = exit_time_ms;
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    settings.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
+    settings.exit_time_ms = exit_time_ms;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = first.c_str();
     info.on_event = [](const ingot_event_t *event, void *user) {
@@ -667,7 +689,7 @@ void leave_a_promotion(const fs::path &scratch, char *told, uint64_t exit_time_m
     if (ingot_storage_store(tiers[1], id.size(), id.data(), blob.size(), blob.data()) != INGOT_SUCCESS ||
         ingot_persist_open(&tiers[0], &info) != INGOT_SUCCESS ||
         ingot_persist_chain(&chain, 2, tiers) != INGOT_SUCCESS ||
-        ingot_persist_set_storing(chain, &storing) != INGOT_SUCCESS ||
+        ingot_persist_set_settings(chain, &settings) != INGOT_SUCCESS ||
         ingot_storage_load(chain, id.size(), id.data(), &loaded) != INGOT_SUCCESS)
         _exit(2);
     loaded.release(&loaded);
@@ -752,7 +774,7 @@ TEST(PersistStoring, AnExitInTheMidstOfStoringDoesNotWaitForItself)
                   ingot_storage_t storage = make_for_good(
                       [](void *, size_t, const uint8_t *, size_t, const uint8_t *) -> ingot_status_t { std::exit(7); });
                   leave_three(session_that_tells(shared.text), storage, 600000);
-                  (void)ingot_persist_flush(storage);
+                  (void)ingot_persist_flush(storage, nullptr, nullptr);
                   return 4;
               }));
     EXPECT_EQ(0, strncmp(shared.text, "3 programs were not stored", 26)) << shared.text;

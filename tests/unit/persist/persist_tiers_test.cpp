@@ -18,6 +18,7 @@
 #include <thread>
 
 #include "support/forked_child.h"
+#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -182,7 +183,7 @@ TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
     EXPECT_EQ(INGOT_SUCCESS, first.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, second.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, chain.remove(kId));
@@ -197,11 +198,11 @@ TEST_F(PersistTiers, AChainPromotesIntoAChain)
     const Held copy(open_file(at("copy")));
     const Store last(at("last"));
     ASSERT_EQ(INGOT_SUCCESS, last.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(copy.get(), 1));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(copy.get(), &ingot_persist_settings_t::write_through, 1));
     const Held inner(chain_of({first.get(), copy.get()}));
     const Held outer(chain_of({inner.get(), last.get()}));
     ASSERT_EQ(INGOT_SUCCESS, outer.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(outer.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(outer.get(), nullptr, nullptr));
     for (const Held *tier : {&first, &copy}) {
         Bytes blob;
         EXPECT_EQ(INGOT_SUCCESS, tier->load(kId, &blob));
@@ -216,8 +217,11 @@ public:
     Gate()
     {
         static const ingot_storage_ops_t ops = {
-            sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; }, store,
-            remove, destroy};
+            sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+            store,       remove,
+            destroy,     nullptr,
+            nullptr,     nullptr,
+            nullptr,     nullptr};
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
     }
     Gate(const Gate &) = delete;
@@ -281,9 +285,9 @@ private:
 
 void set_mode(ingot_storage_t storage, ingot_persist_store_mode_t mode)
 {
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
-    storing.store_mode = mode;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_storing(storage, &storing));
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    settings.store_mode = mode;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(storage, &settings));
 }
 
 TEST_F(PersistTiers, AChainDoesNotPromoteWithinTheLoad)
@@ -297,7 +301,7 @@ TEST_F(PersistTiers, AChainDoesNotPromoteWithinTheLoad)
     EXPECT_EQ(kBlob, blob);
     gate.wait_for_store();
     gate.open();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
     ASSERT_EQ(1u, gate.stored.size());
     EXPECT_NE(std::this_thread::get_id(), gate.stored[0].first);
     EXPECT_EQ(kBlob, gate.stored[0].second);
@@ -319,7 +323,7 @@ TEST_F(PersistTiers, AChainPromotesAsItsModeSays)
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
     EXPECT_EQ(1u, gate.stored.size());
     ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush_with(chain.get(), nullptr, &progress));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, &progress));
     EXPECT_EQ(2u, gate.stored.size());
     EXPECT_EQ(1u, progress.stored_count);
     EXPECT_EQ(kBlob.size(), progress.stored_bytes);
@@ -338,12 +342,12 @@ TEST_F(PersistTiers, WhatIsRemovedOrReplacedIsNotPromotedAnyMore)
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, chain.remove(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
     EXPECT_EQ(INGOT_NOT_FOUND, chain.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kId, kOtherBlob));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
     EXPECT_EQ(kOtherBlob, blob);
@@ -361,7 +365,7 @@ TEST_F(PersistTiers, APromotionIsTakenBackIfItsIdIsRemovedMeanwhile)
     EXPECT_EQ(INGOT_SUCCESS, chain.remove(kId));
     EXPECT_EQ(1u, gate.removals);
     gate.open();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
     EXPECT_EQ(2u, gate.removals);
     EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId));
 }
@@ -443,7 +447,8 @@ TEST_F(PersistTiers, APromotionThatFailsIsTold)
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     Held chain(chain_of({gate.storage, second.get()}));
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get())); /* not a failure: a tier has the blob */
+    EXPECT_EQ(INGOT_SUCCESS,
+              ingot_persist_flush(chain.get(), nullptr, nullptr)); /* not a failure: a tier has the blob */
     ASSERT_EQ(1u, told.events.size());
     EXPECT_EQ(INGOT_NO_SPACE, told.events[0].first);
     EXPECT_EQ(0u, told.events[0].second.find("a blob was not promoted to tier 0: ")) << told.events[0].second;
@@ -476,15 +481,14 @@ TEST_F(PersistTiers, AChainWritesThroughToATierThatAsksForIt)
     const Held chain(chain_of({directory.get(), middle.get(), shared.get()}));
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
     EXPECT_EQ(INGOT_NOT_FOUND, shared.load(kOther)) << "off at first";
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(shared.get(), 1));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.get(), &ingot_persist_settings_t::write_through, 1));
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, directory.load(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, middle.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, shared.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(shared.get(), 0));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.get(), &ingot_persist_settings_t::write_through, 0));
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
     EXPECT_EQ(INGOT_NOT_FOUND, shared.load(kOther));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_write_through(nullptr, 1));
 }
 
 TEST_F(PersistTiers, AFailureToWriteThroughIsToldAndIsNotTheChains)
@@ -503,7 +507,7 @@ TEST_F(PersistTiers, AFailureToWriteThroughIsToldAndIsNotTheChains)
     const Held chain(chain_of({directory.get(), shared.storage}));
     shared.open();
     shared.answer = INGOT_NO_SPACE;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(shared.storage, 1));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.storage, &ingot_persist_settings_t::write_through, 1));
     EXPECT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
     EXPECT_NE(std::string::npos, reason.find("not stored in tier 1")) << reason;
     shared.let_go();
@@ -518,7 +522,7 @@ TEST_F(PersistTiers, ABadTierIsAMissOfThatTier)
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, chain.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
     EXPECT_EQ(INGOT_SUCCESS, first.load(kId)); /* the promoted blob replaced the damaged one */
 }
 

@@ -9,6 +9,7 @@
 #include <ingot/prewarm.h>
 
 #include "support/persist_session.h"
+#include "support/storage_settings.h"
 #include "support/trust_fixture.h"
 
 using namespace store_fixture;
@@ -127,7 +128,7 @@ const std::vector<Front> &fronts()
         {"directory, turned off",
          [](const fs::path &folder, const Trust &trust, ingot_storage_t tier) {
              const Held store = with_policy(directory(folder / "store"), trust);
-             EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_enabled(store.get(), 0));
+             EXPECT_EQ(INGOT_SUCCESS, set_setting(store.get(), &ingot_persist_settings_t::is_off, 1));
              return chain_of({store.get(), tier});
          }},
         {"directory, far",
@@ -158,7 +159,7 @@ struct Target {
         const Desc desc = session.describe();
         ingot_program_t program = nullptr;
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), storage.get(), nullptr));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get(), nullptr, nullptr));
         ingot_program_release(program);
         EXPECT_EQ(1u, kept.blobs.size());
         id = kept.blobs.begin()->first;
@@ -226,7 +227,7 @@ void record(const fs::path &folder)
     info.path = manifest.c_str();
     EXPECT_EQ(INGOT_SUCCESS, ingot_manifest_record(storage.get(), &info));
     EXPECT_FALSE(runs(storage.get()));
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get(), nullptr, nullptr));
 }
 
 } // namespace
@@ -282,9 +283,9 @@ TEST(PersistTrustChain, EveryTierGetsSealedBlobsOrNone)
                 const ScratchDirectory scratch(fast_volume());
                 Kept kept;
                 const Held server = kept.open();
-                EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(server.get(), 1));
+                EXPECT_EQ(INGOT_SUCCESS, set_setting(server.get(), &ingot_persist_settings_t::write_through, 1));
                 const Held inner = chain_of({server.get()});
-                EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(inner.get(), 1));
+                EXPECT_EQ(INGOT_SUCCESS, set_setting(inner.get(), &ingot_persist_settings_t::write_through, 1));
                 const Held producer =
                     front.make(scratch.path(), Trust(policy, {kSecret}), is_nested ? inner.get() : server.get());
                 const bool is_far = std::string(front.name) == "directory, far"; /* stores in `between` and not here */
@@ -327,7 +328,7 @@ TEST(PersistTrustChain, SealsWithTheKeyThatAllPoliciesAccept)
         Kept kept;
         const Held front = with_policy(front_kept.open(), Trust(kRequire, each.front));
         const Held tier = with_policy(kept.open(), Trust(kRequire, each.tier));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tier.get(), 1));
+        EXPECT_EQ(INGOT_SUCCESS, set_setting(tier.get(), &ingot_persist_settings_t::write_through, 1));
         const Held chain = chain_of({front.get(), tier.get()});
         EXPECT_EQ(INGOT_SUCCESS, chain.put(id, blob));
         EXPECT_EQ(sealed(kSecret, id, blob), front_kept.blobs[id]);

@@ -142,7 +142,7 @@ TEST(PersistTrustCopy, APolicyAroundAChainHoldsBeforeItPromotes)
         const Held outer = make(inner);
         ASSERT_EQ(INGOT_SUCCESS, outer.trust(Trust(kRequire, {kSecret}))) << name;
         EXPECT_EQ(INGOT_UNTRUSTED, outer.load(kId)) << name;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(inner.get()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(inner.get(), nullptr, nullptr));
         EXPECT_TRUE(upper_kept.blobs.empty()) << name << ": users of the first tier alone would run it";
         EXPECT_EQ(1u, outer.stats().distrusted) << name;
         EXPECT_EQ(1u, outer.stats().untrusted) << name;
@@ -152,7 +152,7 @@ TEST(PersistTrustCopy, APolicyAroundAChainHoldsBeforeItPromotes)
         Bytes loaded;
         EXPECT_EQ(INGOT_SUCCESS, outer.load(kId, &loaded)) << name << ": the next tier has it";
         EXPECT_EQ(kBlob, loaded);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(inner.get()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(inner.get(), nullptr, nullptr));
         EXPECT_EQ(good_kept.blobs[kId], upper_kept.blobs[kId]) << name;
     }
 }
@@ -315,7 +315,7 @@ TEST(PersistTrustCopy, ABundleOfAnyOwnerIsReadUpToALimit)
     const auto load = [](const ingot_persist_entry_t *entry, void *user) {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;
         EXPECT_EQ(INGOT_SUCCESS, entry->status) << entry->reason;
-        EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_load_entry(static_cast<ingot_storage_t>(user), entry, &blob));
+        EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_load_entry(static_cast<ingot_storage_t>(user), entry, 0, &blob));
         EXPECT_NE(nullptr, std::strstr(ingot_last_error_detail(), "256 MiB")) << ingot_last_error_detail();
         return INGOT_SUCCESS;
     };

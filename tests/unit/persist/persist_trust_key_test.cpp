@@ -3,6 +3,7 @@
  * without the library, and key files that must not be used.
  */
 #include <gtest/gtest.h>
+#include <ingot/private/trust.h>
 
 #include <sys/stat.h>
 #include <unistd.h>

@@ -2,6 +2,7 @@
  * Tests storages that seal blobs and check seals: what each kind of storage accepts and refuses with each policy.
  */
 #include <gtest/gtest.h>
+#include <ingot/private/trust.h>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -300,7 +301,7 @@ TEST(PersistTrust, AChainCopiesABlobWithItsSeal)
     Bytes loaded;
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId, &loaded));
     EXPECT_EQ(kBlob, loaded);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     EXPECT_EQ(sealed(kSigning, kId, kBlob), kept.blobs[kId]);
 }
 
@@ -321,7 +322,7 @@ TEST(PersistTrust, AChainNeverSealsWhatATierHad)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
         const Held held(chain);
         ASSERT_EQ(INGOT_UNTRUSTED, held.load(kId)) << "what the first tier would refuse, the next one does not bring";
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
         EXPECT_TRUE(kept.blobs.empty()) << is_nested;
         EXPECT_EQ(1u, lower.stats().distrusted);
         EXPECT_EQ(0u, sealing.stats().untrusted);
@@ -345,7 +346,7 @@ TEST(PersistTrust, AChainAsksTheNextTierForWhatOneRefuses)
     const Held held(chain);
     ASSERT_EQ(INGOT_SUCCESS, held.trust(Trust(kRequire, {kSecret})));
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     EXPECT_EQ(good_kept.blobs[kId], bad_kept.blobs[kId]) << "and replaces the refused one";
     EXPECT_EQ(1u, bad.stats().distrusted);
     EXPECT_EQ(0u, held.stats().distrusted);
@@ -367,7 +368,7 @@ TEST(PersistTrust, AChainsOwnPolicyHoldsForEachTier)
     const Held held(chain);
     ASSERT_EQ(INGOT_SUCCESS, held.trust(Trust(kRequire, {kSecret})));
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     EXPECT_EQ(good_kept.blobs[kId], upper_kept.blobs[kId]) << "a refused blob is not promoted";
     EXPECT_EQ(1u, held.stats().distrusted);
     EXPECT_EQ(1u, held.stats().hits);
@@ -376,7 +377,7 @@ TEST(PersistTrust, AChainsOwnPolicyHoldsForEachTier)
     good_kept.blobs.clear();
     bad_kept.blobs[kId] = kBlob;
     EXPECT_EQ(INGOT_UNTRUSTED, held.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     EXPECT_TRUE(upper_kept.blobs.empty());
     ASSERT_EQ(INGOT_SUCCESS, held.put(kId, kBlob));
     EXPECT_EQ(sealed(kSecret, kId, kBlob), upper_kept.blobs[kId]);
@@ -526,8 +527,8 @@ TEST(PersistTrust, EntriesAreVerifiedLoadedAndBundledWithTheirSeals)
         auto *so_far = static_cast<Visit *>(user);
         ingot_buffer_t plain = INGOT_BUFFER_INIT;
         ingot_buffer_t envelope = INGOT_BUFFER_INIT;
-        const ingot_status_t status = ingot_persist_load_entry(so_far->storage, entry, &plain);
-        EXPECT_EQ(status, ingot_persist_load_sealed_entry(so_far->storage, entry, &envelope));
+        const ingot_status_t status = ingot_persist_load_entry(so_far->storage, entry, 0, &plain);
+        EXPECT_EQ(status, ingot_persist_load_entry(so_far->storage, entry, 1, &envelope));
         if (status == INGOT_SUCCESS) {
             EXPECT_EQ(kBlob, Bytes(plain.bytes, plain.bytes + plain.size));
             EXPECT_EQ(sealed(kSecret, kId, kBlob), Bytes(envelope.bytes, envelope.bytes + envelope.size));

@@ -17,6 +17,7 @@
 #include "support/persist_session.h"
 #include "support/remote_fixture.h"
 #include "support/server_process.h"
+#include "support/storage_settings.h"
 #include "support/trust_fixture.h"
 
 extern "C" {
@@ -408,7 +409,7 @@ public:
         info.store_mode = INGOT_PERSIST_STORE_NOW;
         ingot_storage_t store = nullptr;
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_open(&store, &info));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tier.get(), 1));
+        EXPECT_EQ(INGOT_SUCCESS, set_setting(tier.get(), &ingot_persist_settings_t::write_through, 1));
         const ingot_storage_t tiers[] = {store, tier.get()};
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain_, 2, tiers));
         ingot_storage_release(store);
@@ -463,7 +464,7 @@ TEST_P(RemoteBatch, APrewarmThroughAChainFillsTheDirectory)
         info.path = manifest.c_str();
         ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(chain.get(), &info));
         create_programs(Session(), chain.get(), 100, INGOT_ORIGIN_BUILD);
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get()));
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
         ASSERT_EQ(INGOT_SUCCESS, tier.flush());
     }
     {

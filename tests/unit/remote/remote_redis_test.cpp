@@ -14,6 +14,7 @@
 #include "support/remote_fixture.h"
 #include "support/scratch_directory.h"
 #include "support/server_process.h"
+#include "support/storage_settings.h"
 #include "support/stray_close.h"
 #include "support/trust_fixture.h"
 
@@ -295,7 +296,7 @@ TEST(RemoteRedis, FillsTheDirectoryInFrontOfIt)
     info.path = path.c_str();
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
     const ingot_storage_t tiers[] = {directory, tier.get()};
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tier.get(), 1));
+    ASSERT_EQ(INGOT_SUCCESS, set_setting(tier.get(), &ingot_persist_settings_t::write_through, 1));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
 
     /* A blob is stored in both tiers. */
@@ -312,7 +313,7 @@ TEST(RemoteRedis, FillsTheDirectoryInFrontOfIt)
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, kId.size(), kId.data(), &blob));
     blob.release(&blob);
     EXPECT_EQ(1u, tier.stats().hits);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(directory, kId.size(), kId.data(), &blob));
     EXPECT_EQ(kBlob, Bytes(blob.bytes, blob.bytes + blob.size));
     blob.release(&blob);
@@ -388,16 +389,15 @@ TEST(RemoteRedis, OpensBehindADirectory)
     ingot_remote_info_t remote_info = info_with([&](auto *remote) { remote->url = url.c_str(); });
     info.path = path.c_str();
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open_behind(&chain, nullptr, &remote_info));
-    EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_remote_open_behind(&chain, directory, nullptr));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
+    remote_info.local = directory;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &remote_info));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
     ingot_storage_release(chain); /* releasing the chain uploads the blob */
     EXPECT_EQ("1\n", redis.ask({"DBSIZE"}));
 
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));
     remote_info.flags = INGOT_REMOTE_READ_ONLY;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &remote_info));
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, kId.size(), kId.data(), &blob));
     blob.release(&blob);

@@ -168,15 +168,16 @@ TEST_F(RemoteS3, FillsTheDirectoryInFrontOfIt)
     info.path = path.c_str();
     remote_info.url = url.c_str();
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&directory, &info));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
+    remote_info.local = directory;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &remote_info));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_store(chain, kId.size(), kId.data(), kBlob.size(), kBlob.data()));
     ingot_storage_release(chain); /* releasing the chain uploads the blob */
 
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_clear(directory));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, directory, &remote_info));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &remote_info));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(chain, kId.size(), kId.data(), &blob)) << ingot_last_error_detail();
     blob.release(&blob);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_load(directory, kId.size(), kId.data(), &blob));
     EXPECT_EQ(kBlob, Bytes(blob.bytes, blob.bytes + blob.size));
     blob.release(&blob);

@@ -11,6 +11,7 @@
 
 #include "support/machine_fixture.h"
 #include "support/server_process.h"
+#include "support/storage_settings.h"
 #include "support/trust_fixture.h"
 
 using namespace remote_fixture;
@@ -105,7 +106,9 @@ ingot_storage_t behind(const Settings &settings, ingot_storage_t local, bool fro
 {
     ingot_storage_t chain = nullptr;
     with_info(settings, from_environment, [&](const ingot_remote_info_t *info) {
-        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open_behind(&chain, local, info)) << ingot_last_error_detail();
+        ingot_remote_info_t both = *info;
+        both.local = local;
+        EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&chain, &both)) << ingot_last_error_detail();
     });
     ingot_storage_release(local);
     return chain;
@@ -118,7 +121,7 @@ ingot_storage_t chained(const Settings &settings, ingot_storage_t local, bool fr
     with_info(settings, from_environment, [&](const ingot_remote_info_t *info) {
         EXPECT_EQ(INGOT_SUCCESS, ingot_remote_open(&tier, info)) << ingot_last_error_detail();
     });
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_write_through(tier, 1));
+    EXPECT_EQ(INGOT_SUCCESS, set_setting(tier, &ingot_persist_settings_t::write_through, 1));
     const ingot_storage_t tiers[] = {local, tier};
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
     ingot_storage_release(local);
@@ -186,7 +189,7 @@ protected:
         trust_fixture::Kept kept;
         const trust_fixture::Held storage = kept.open();
         EXPECT_FALSE(runs(storage.get()));
-        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get()));
+        EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(storage.get(), nullptr, nullptr));
         id_ = kept.blobs.begin()->first;
         blob_ = kept.blobs.begin()->second;
     }

@@ -59,7 +59,7 @@ struct copying {
 
 static int open_writer(struct copying *copying, const char *path)
 {
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     info.path = path;
     info.max_bytes = LARGEST_FILE;
     info.lock_timeout_ms = LOCK_TIMEOUT_MS;

@@ -300,7 +300,7 @@ static int tell(const struct pulling *pulling)
 
 static int open_storages(struct pulling *pulling)
 {
-    const ingot_persist_storing_t storing = {.struct_size = sizeof(storing), .store_mode = INGOT_PERSIST_STORE_NOW};
+    const ingot_persist_settings_t settings = {.struct_size = sizeof(settings), .store_mode = INGOT_PERSIST_STORE_NOW};
     options_take_namespace(&pulling->common);
     const bool has_server = !pulling->is_warm || pulling->url != NULL || server_is_named();
     int code = store_open(&pulling->store, &pulling->common, has_server ? STORE_MAKE : STORE_READ, NULL);
@@ -316,7 +316,7 @@ static int open_storages(struct pulling *pulling)
     const ingot_storage_t tiers[] = {pulling->store, pulling->server};
     ingot_status_t status = ingot_persist_chain(&pulling->chain, 2, tiers);
     if (status == INGOT_SUCCESS)
-        status = ingot_persist_set_storing(pulling->chain, &storing);
+        status = ingot_persist_set_settings(pulling->chain, &settings);
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("opening the store", status);
 }
 

@@ -80,7 +80,7 @@ static void tell_problem(struct pushing *pushing, const ingot_persist_entry_t *e
 static bool upload(struct pushing *pushing, const ingot_persist_entry_t *entry)
 {
     ingot_buffer_t kept = INGOT_BUFFER_INIT;
-    ingot_status_t status = ingot_persist_load_sealed_entry(pushing->store, entry, &kept);
+    ingot_status_t status = ingot_persist_load_entry(pushing->store, entry, 1, &kept);
     if (status == INGOT_NOT_FOUND)
         return true; /* evicted in the meantime */
     const bool has_room = status != INGOT_SUCCESS || make_room(pushing, kept.size);

@@ -5,7 +5,7 @@
  */
 #include <ingot/backend.h>
 #include <ingot/persist.h>
-#include <ingot/recipe.h>
+#include <ingot/private/recipe.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -203,7 +203,7 @@ static bool check_store(const struct running *running)
 static bool check_recipe(void)
 {
     const char *path = getenv(RECORD);
-    ingot_recipe_writer_info_t info = INGOT_RECIPE_WRITER_INFO_INIT;
+    ingot_recipe_record_info_t info = INGOT_RECIPE_RECORD_INFO_INIT;
     ingot_recipe_writer_t writer = NULL;
     if (path == NULL || path[0] == '\0')
         return true;

@@ -1,7 +1,7 @@
 /*
  * key.c - `ingot key`: creates the keys that seal blobs, and shows the public facts of a key.
  */
-#include <ingot/trust.h>
+#include <ingot/private/trust.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
  * sealed by this key. Such a blob is not stored again, so it keeps its time.
  */
 #include <ingot/private/recipe.h>
+#include <ingot/private/trust.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ static void tell_problem(const ingot_persist_entry_t *entry, const char *doing, 
 static bool is_sealed(ingot_storage_t writer, const ingot_persist_entry_t *entry)
 {
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
-    const ingot_status_t status = ingot_persist_load_entry(writer, entry, &blob);
+    const ingot_status_t status = ingot_persist_load_entry(writer, entry, 0, &blob);
     store_release_blob(&blob);
     return status == INGOT_SUCCESS;
 }
@@ -107,7 +108,7 @@ static int seal_entry(const ingot_persist_entry_t *entry, void *user)
         ++signing->unchanged_count;
         return 1;
     }
-    ingot_status_t status = ingot_persist_load_entry(signing->reader, entry, &blob);
+    ingot_status_t status = ingot_persist_load_entry(signing->reader, entry, 0, &blob);
     if (status != INGOT_SUCCESS) {
         signing->refused_count += status == INGOT_UNTRUSTED;
         signing->bad_count += status != INGOT_UNTRUSTED && status != INGOT_NOT_FOUND;

@@ -22,11 +22,9 @@ struct remote_host {
     ingot_status_t (*set_error)(ingot_status_t status, int64_t code, const char *format, ...);
     const char *(*last_error_detail)(void);
     ingot_status_t (*storage_create)(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
-    ingot_status_t (*storage_set_leases)(ingot_storage_t storage, const ingot_lease_ops_t *ops);
-    ingot_status_t (*storage_set_load_many)(ingot_storage_t storage, ingot_storage_load_many_t load_many);
     void (*storage_release)(ingot_storage_t storage);
     ingot_status_t (*persist_chain)(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers);
-    ingot_status_t (*persist_set_write_through)(ingot_storage_t storage, int is_on);
+    ingot_status_t (*persist_set_settings)(ingot_storage_t storage, const ingot_persist_settings_t *settings);
     ingot_status_t (*persist_set_trust)(ingot_storage_t storage, const ingot_persist_trust_t *trust);
 };
 
@@ -34,7 +32,7 @@ struct remote_host {
  * The type of the module's only exported function, which puts the server that the environment variables name behind a
  * storage. `host` must live as long as the module.
  * @retval INGOT_BLOB_VERSION  The module has another version.
- * Otherwise, the statuses are those of ingot_remote_info_from_environment and ingot_remote_open_behind.
+ * Otherwise, the statuses are those of ingot_remote_info_from_environment and ingot_remote_open.
  */
 typedef ingot_status_t (*remote_open_t)(const struct remote_host *host, ingot_storage_t *storage, ingot_storage_t local,
                                         ingot_event_callback_t on_event);

@@ -46,16 +46,6 @@ ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storag
     return host->storage_create(storage, ops, self);
 }
 
-ingot_status_t ingot_storage_set_leases(ingot_storage_t storage, const ingot_lease_ops_t *ops)
-{
-    return host->storage_set_leases(storage, ops);
-}
-
-ingot_status_t ingot_storage_set_load_many(ingot_storage_t storage, ingot_storage_load_many_t load_many)
-{
-    return host->storage_set_load_many(storage, load_many);
-}
-
 void ingot_storage_release(ingot_storage_t storage)
 {
     host->storage_release(storage);
@@ -66,9 +56,9 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
     return host->persist_chain(storage, tier_count, tiers);
 }
 
-ingot_status_t ingot_persist_set_write_through(ingot_storage_t storage, int is_on)
+ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_persist_settings_t *settings)
 {
-    return host->persist_set_write_through(storage, is_on);
+    return host->persist_set_settings(storage, settings);
 }
 
 ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_persist_trust_t *trust)
@@ -89,6 +79,7 @@ ingot_status_t ingot_opencl_layer_open_remote(const struct remote_host *given, i
         return INGOT_BLOB_VERSION;
     host = given;
     info.on_event = on_event;
+    info.local = local;
     const ingot_status_t status = ingot_remote_info_from_environment(&info, &trust, sizeof(url), url);
-    return status == INGOT_SUCCESS ? ingot_remote_open_behind(storage, local, &info) : status;
+    return status == INGOT_SUCCESS ? ingot_remote_open(storage, &info) : status;
 }

@@ -61,11 +61,9 @@ static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t loca
         .set_error = ingot_set_error,
         .last_error_detail = ingot_last_error_detail,
         .storage_create = ingot_storage_create,
-        .storage_set_leases = ingot_storage_set_leases,
-        .storage_set_load_many = ingot_storage_set_load_many,
         .storage_release = ingot_storage_release,
         .persist_chain = ingot_persist_chain,
-        .persist_set_write_through = ingot_persist_set_write_through,
+        .persist_set_settings = ingot_persist_set_settings,
         .persist_set_trust = ingot_persist_set_trust,
     };
     remote_open_t open = NULL;

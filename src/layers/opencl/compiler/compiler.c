@@ -4,6 +4,7 @@
 #include "layers/opencl/compiler/compiler.h"
 
 #include <ingot/backend.h>
+#include <ingot/private/event.h>
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "layers/opencl/program/contexts.h"
 
 #include <ingot/persist.h>
+#include <ingot/private/event.h>
 #include <ingot/private/opencl.h>
 
 #include <stdio.h>

@@ -33,28 +33,28 @@ static uint64_t share_left_ms(void)
 
 uint64_t exit_time_update(void)
 {
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
     ingot_storage_t store = settings_local_store(); /* a server behind it has the exit time of this store */
-    if (store == NULL || ingot_persist_get_storing(store, &storing) != INGOT_SUCCESS)
+    if (store == NULL || ingot_persist_get_settings(store, &settings) != INGOT_SUCCESS)
         return INGOT_NONE;
     if (settings_rest_is_stored_later()) {
-        storing.exit_time_ms = share_left_ms();
-        (void)ingot_persist_set_storing(store, &storing);
+        settings.exit_time_ms = share_left_ms();
+        (void)ingot_persist_set_settings(store, &settings);
     }
-    return storing.exit_time_ms;
+    return settings.exit_time_ms;
 }
 
 void exit_time_spend(uint64_t spent_ms)
 {
-    ingot_persist_storing_t storing = INGOT_PERSIST_STORING_INIT;
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
     ingot_storage_t store = settings_local_store();
     (void)atomic_fetch_add_explicit(&spent_in_all_ms, spent_ms, memory_order_relaxed);
     if (settings_rest_is_stored_later()) {
         (void)exit_time_update();
         return;
     }
-    if (ingot_persist_get_storing(store, &storing) != INGOT_SUCCESS || storing.exit_time_ms == INGOT_UNLIMITED)
+    if (ingot_persist_get_settings(store, &settings) != INGOT_SUCCESS || settings.exit_time_ms == INGOT_UNLIMITED)
         return;
-    storing.exit_time_ms = spent_ms < storing.exit_time_ms ? storing.exit_time_ms - spent_ms : INGOT_NONE;
-    (void)ingot_persist_set_storing(store, &storing);
+    settings.exit_time_ms = spent_ms < settings.exit_time_ms ? settings.exit_time_ms - spent_ms : INGOT_NONE;
+    (void)ingot_persist_set_settings(store, &settings);
 }

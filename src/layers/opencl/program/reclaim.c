@@ -90,7 +90,7 @@ static void flush(void)
         return;
     info.on_progress = continue_flush;
     const uint64_t started_ns = statistics_clock_ns();
-    (void)ingot_persist_flush_with(settings_store(), &info, NULL);
+    (void)ingot_persist_flush(settings_store(), &info, NULL);
     exit_time_spend((statistics_clock_ns() - started_ns) / NS_PER_MS);
 }
 

@@ -80,6 +80,7 @@ static bool set_log(struct result *result, const char *earlier, const char *log)
  * they cannot be assigned to devices. */
 static ingot_status_t fill(struct result *result, const struct result_info *info)
 {
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     const uint64_t started_ns = statistics_clock_ns();
     const cl_uint device_count = info->context->device_count;
     ingot_status_t status = repeats_create_program(&result->program, result->desc, &result->is_shared);
@@ -91,7 +92,8 @@ static ingot_status_t fill(struct result *result, const struct result_info *info
         return status;
     result->own_references = result_count_references(result->native);
     /* for several devices, Ingot may compile once and load the binary for all */
-    result->is_loaded = device_count > 1 || ingot_program_is_from_cache_blob(result->program) != 0;
+    (void)ingot_program_get_facts(result->program, &facts);
+    result->is_loaded = device_count > 1 || facts.is_from_cache_blob;
     char *log = copy_log(result->program);
     const bool is_set = set_log(result, info->earlier_log, log);
     free(log);

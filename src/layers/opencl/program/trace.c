@@ -6,6 +6,7 @@
  */
 #include "layers/opencl/program/trace.h"
 
+#include <ingot/private/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -186,8 +186,8 @@ static ingot_status_t load_kept(ingot_storage_t storage, const ingot_persist_ent
     return status;
 }
 
-ingot_status_t ingot_persist_load_sealed_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
-                                               ingot_buffer_t *blob)
+ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry, int with_seal,
+                                        ingot_buffer_t *blob)
 {
     ingot_persist_entry_t known;
     ingot_buffer_t id = INGOT_BUFFER_INIT;
@@ -201,22 +201,12 @@ ingot_status_t ingot_persist_load_sealed_entry(ingot_storage_t storage, const in
     if (status == INGOT_SUCCESS)
         status = trust_check_kept(storage, id.size, id.bytes, &kept);
     memory_release_buffer(&id);
+    if (status == INGOT_SUCCESS && !with_seal)
+        status = trust_open_kept(storage, &kept);
     if (status == INGOT_SUCCESS)
         *blob = kept;
     else
         memory_release_buffer(&kept);
-    return status;
-}
-
-ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_persist_entry_t *entry,
-                                        ingot_buffer_t *blob)
-{
-    ingot_buffer_t kept = INGOT_BUFFER_INIT;
-    ingot_status_t status = ingot_persist_load_sealed_entry(storage, entry, blob != NULL ? &kept : NULL);
-    if (status == INGOT_SUCCESS)
-        status = trust_open_kept(storage, &kept);
-    if (status == INGOT_SUCCESS)
-        *blob = kept;
     return status;
 }
 

@@ -112,7 +112,7 @@ static ingot_status_t verify_one_of_bundle(const ingot_persist_entry_t *entry, v
     ingot_persist_entry_t verified = *entry;
     ingot_buffer_t blob = INGOT_BUFFER_INIT;
     if (verified.status == INGOT_SUCCESS) {
-        verified.status = ingot_persist_load_sealed_entry(verification->storage, entry, &blob);
+        verified.status = ingot_persist_load_entry(verification->storage, entry, 1, &blob);
         verified.reason = verified.status == INGOT_SUCCESS ? "" : ingot_last_error_detail();
         memory_release_buffer(&blob);
     }

@@ -6,6 +6,7 @@
  */
 #include "persist/storage/common/events.h"
 
+#include <ingot/private/event.h>
 #include <stdbool.h>
 
 #include "persist/base/files.h"

@@ -42,11 +42,15 @@ typedef ingot_status_t (*storage_forward_store_t)(void *self, const struct stora
                                                   size_t id_size, const uint8_t *id, size_t blob_size,
                                                   const uint8_t *blob);
 
+/* Get and set the limits of a directory store, which are part of its settings. */
+typedef void (*storage_get_limits_t)(void *self, ingot_persist_settings_t *settings);
+typedef void (*storage_set_limits_t)(void *self, const ingot_persist_settings_t *settings);
+
 struct savings_counts;
 /* Adds counts to those in a store's file. Returns false on failure. */
 typedef bool (*storage_save_counts_t)(void *self, const struct savings_counts *more);
 
-/* The fields of ingot_persist_storing_t and on_miss, all of which are numbers that are 0 if they are not set. */
+/* The times of ingot_persist_settings_t, and on_miss, all of which are numbers that are 0 if they are not set. */
 enum storage_setting { STORAGE_STORE_MODE, STORAGE_EXIT_TIME_MS, STORAGE_ON_MISS, STORAGE_SETTING_COUNT };
 
 /* When an item should be stored. */

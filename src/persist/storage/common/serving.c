@@ -21,7 +21,7 @@ static bool is_separator(char c)
 
 bool serving_is_list(const char *list)
 {
-    const size_t length = strnlen(list, STORAGE_BACKENDS_CAPACITY);
+    const size_t length = strnlen(list, INGOT_PERSIST_BACKENDS_CAPACITY);
     for (size_t i = 0; i < length; ++i) {
         const char c = text_lower(list[i]);
         const bool is_first = i == 0 || is_separator(list[i - 1]);
@@ -29,7 +29,7 @@ bool serving_is_list(const char *list)
             !(c == '-' && is_first && i + 1 < length && !is_separator(list[i + 1])))
             return false;
     }
-    return length < STORAGE_BACKENDS_CAPACITY;
+    return length < INGOT_PERSIST_BACKENDS_CAPACITY;
 }
 
 static bool is_name(const char *text, size_t size, const char *name)
@@ -65,37 +65,27 @@ bool storage_is_on(ingot_storage_t storage)
 
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context)
 {
-    char backends[STORAGE_BACKENDS_CAPACITY];
+    char backends[INGOT_PERSIST_BACKENDS_CAPACITY];
     if (!storage_is_on(storage))
         return false;
     if (!atomic_load_explicit(&storage->has_backends, memory_order_acquire)) /* pairs with the release below */
         return true;
-    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
-    memcpy(backends, storage->backends, sizeof(backends));
-    process_lock_give(&storage->settings_lock);
+    serving_get_backends(storage, backends);
     return includes(backends, ingot_context_get_backend_name(context));
 }
 
-ingot_status_t ingot_persist_set_enabled(ingot_storage_t storage, int is_enabled)
+void serving_set_backends(ingot_storage_t storage, const char *backends)
 {
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    atomic_store_explicit(&storage->is_off, is_enabled == 0, memory_order_relaxed);
-    return INGOT_SUCCESS;
-}
-
-ingot_status_t ingot_persist_set_backends(ingot_storage_t storage, const char *backends)
-{
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    if (backends != NULL && !serving_is_list(backends))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                      "\"%.80s\" is not a list of names, each with an optional - before it", backends);
     process_lock_take(&storage->settings_lock, forget_nothing, NULL);
     memset(storage->backends, 0, sizeof(storage->backends));
-    if (backends != NULL)
-        memcpy(storage->backends, backends, strlen(backends));
+    memcpy(storage->backends, backends, strlen(backends));
     process_lock_give(&storage->settings_lock);
-    atomic_store_explicit(&storage->has_backends, backends != NULL, memory_order_release);
-    return INGOT_SUCCESS;
+    atomic_store_explicit(&storage->has_backends, backends[0] != '\0', memory_order_release);
+}
+
+void serving_get_backends(ingot_storage_t storage, char backends[INGOT_PERSIST_BACKENDS_CAPACITY])
+{
+    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
+    memcpy(backends, storage->backends, sizeof(storage->backends));
+    process_lock_give(&storage->settings_lock);
 }

@@ -16,8 +16,6 @@
 #include "persist/storage/common/store_list.h"
 #include "persist/trust/keyring.h"
 
-#define STORAGE_BACKENDS_CAPACITY 128u
-
 /* Why a blob was not stored. */
 struct store_failure {
     ingot_status_t status;
@@ -74,7 +72,6 @@ struct ingot_storage {
     storage_forward_load_t forward_load; /* this field and the next two are NULL unless the storage forwards */
     storage_forward_load_many_t forward_load_many;
     storage_forward_store_t forward_store;
-    ingot_storage_load_many_t load_many; /* NULL: the storage loads one blob after another; constant */
     ingot_allocator_t allocator;
     bool is_read_only;               /* true: no blob is stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
@@ -87,17 +84,16 @@ struct ingot_storage {
     atomic_bool has_keyring;  /* the same for `keyring` */
     bool must_require_seals;  /* accepts only policies that require seals, because files may belong to any user */
     struct process_lock settings_lock;
-    char backends[STORAGE_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
-    struct keyring *keyring;                  /* NULL: INGOT_PERSIST_TRUST_NONE */
-    _Atomic uint64_t distrusted;              /* blobs whose seal was refused; relaxed, a count */
-    struct counters counters;                 /* of loads and stores; a directory store counts the rest */
+    char backends[INGOT_PERSIST_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
+    struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */
+    _Atomic uint64_t distrusted;                    /* blobs whose seal was refused; relaxed, a count */
+    struct counters counters;                       /* of loads and stores; a directory store counts the rest */
     ingot_storage_t listener;  /* in a chain: the tier whose callback gets events of promotions; NULL: none */
     storage_promote_t promote; /* set only in a chain, as is the next field; otherwise NULL */
     storage_withdraw_t withdraw;
     void (*finish)(ingot_storage_t);                       /* destroys the storage; called by the last release */
     ingot_storage_t (*get_tier)(void *self, size_t index); /* set only in a chain; returns NULL after the last tier */
     const struct build_locks *build_locks;                 /* set only in a writable directory store */
-    ingot_lease_ops_t leases;                              /* take is NULL if the storage gives no leases; constant */
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
@@ -105,6 +101,8 @@ struct ingot_storage {
     _Atomic uint64_t awaited;  /* programs that another process built while this one waited; relaxed */
     _Atomic uint64_t wait_timeouts;
     struct storage_savings savings;
+    storage_get_limits_t get_limits; /* set only in a directory store, as is the next field; otherwise NULL */
+    storage_set_limits_t set_limits;
     const struct storage_cost_ops *costs; /* set in a directory store; used only in a writable one */
     struct store_queue queue;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */

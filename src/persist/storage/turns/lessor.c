@@ -6,25 +6,11 @@
  */
 #include "persist/storage/turns/lessor.h"
 
-#include <ingot/backend.h>
 #include <stdbool.h>
 
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storing.h"
-#include "util/struct_size.h"
-
-ingot_status_t ingot_storage_set_leases(ingot_storage_t storage, const ingot_lease_ops_t *ops)
-{
-    ingot_lease_ops_t known;
-    if (storage == NULL || !STRUCT_READ(known, ops))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, ops or its struct_size is missing");
-    if (known.take == NULL || known.end == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the operations of leases are take and end, and both "
-                                                               "are required");
-    storage->leases = known;
-    return INGOT_SUCCESS;
-}
 
 /* True if every blob that the application makes is stored in the storage, although the policies in `around` apply. */
 static bool gets_stores(ingot_storage_t storage, const struct storage_around *around)
@@ -50,7 +36,7 @@ static ingot_storage_t find_lessor(ingot_storage_t storage, const struct storage
     const struct storage_around here = {storage, around, false};
     if (!storage_is_on(storage))
         return NULL;
-    if (storage->leases.take != NULL) {
+    if (storage->ops.take_lease != NULL) {
         if (!gets_stores(storage, around))
             return NULL;
         ingot_storage_retain(storage);
@@ -67,10 +53,10 @@ ingot_storage_t lessor_find(ingot_storage_t storage)
 ingot_lease_answer_t lessor_take(ingot_storage_t lessor, size_t id_size, const uint8_t *id, int is_blob_useless,
                                  void **lease)
 {
-    return lessor->leases.take(lessor->self, id_size, id, is_blob_useless, lease);
+    return lessor->ops.take_lease(lessor->self, id_size, id, is_blob_useless, lease);
 }
 
 void lessor_end(ingot_storage_t lessor, void *lease, int may_others_take)
 {
-    lessor->leases.end(lessor->self, lease, may_others_take);
+    lessor->ops.end_lease(lessor->self, lease, may_others_take);
 }

@@ -12,7 +12,7 @@
  * This is the given storage or the first suitable one behind it. */
 ingot_storage_t lessor_find(ingot_storage_t storage);
 
-/* Call the operations that the lessor's owner set with ingot_storage_set_leases. */
+/* Call the lessor's operations. */
 ingot_lease_answer_t lessor_take(ingot_storage_t lessor, size_t id_size, const uint8_t *id, int is_blob_useless,
                                  void **lease);
 void lessor_end(ingot_storage_t lessor, void *lease, int may_others_take);

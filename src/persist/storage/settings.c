@@ -1,0 +1,78 @@
+/*
+ * settings.c - returns and sets the settings of a storage, which may change while threads use it.
+ *
+ * A setting needs no lock unless it is longer than a word: the settings are independent of each other, and each is read
+ * again wherever it is needed.
+ */
+#include <ingot/backend.h>
+#include <ingot/persist.h>
+#include <string.h>
+
+#include "persist/storage/common/serving.h"
+#include "persist/storage/common/state.h"
+#include "persist/storage/storing.h"
+#include "util/struct_size.h"
+
+static uint64_t get(ingot_storage_t storage, enum storage_setting which)
+{
+    return atomic_load_explicit(&storage->settings[which], memory_order_relaxed);
+}
+
+static void read_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
+{
+    *settings = (ingot_persist_settings_t){
+        .struct_size = sizeof(*settings),
+        .is_off = !storage_is_on(storage),
+        .write_through = atomic_load_explicit(&storage->is_written_through, memory_order_relaxed),
+        .store_mode = (ingot_persist_store_mode_t)get(storage, STORAGE_STORE_MODE),
+        .exit_time_ms = get(storage, STORAGE_EXIT_TIME_MS),
+    };
+    serving_get_backends(storage, settings->backends);
+    if (storage->get_limits != NULL)
+        storage->get_limits(storage->self, settings);
+}
+
+ingot_status_t ingot_persist_get_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
+{
+    ingot_persist_settings_t known;
+    if (storage == NULL || !STRUCT_IS_SET(settings))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, settings or its struct_size is missing");
+    read_settings(storage, &known);
+    (void)STRUCT_WRITE(settings, known);
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check(ingot_storage_t storage, const ingot_persist_settings_t *settings)
+{
+    if (!storing_is_mode(settings->store_mode))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "store_mode %d is not a valid value",
+                                      (int)settings->store_mode);
+    if (memchr(settings->backends, '\0', sizeof(settings->backends)) == NULL || !serving_is_list(settings->backends))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                      "\"%.80s\" is not a list of names, each with an optional - before it",
+                                      settings->backends);
+    if (storage->set_limits == NULL &&
+        (settings->max_bytes != 0 || settings->max_entries != 0 || settings->max_age_ms != 0))
+        return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only a directory store has limits");
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_persist_settings_t *settings)
+{
+    ingot_persist_settings_t known;
+    if (storage == NULL || !STRUCT_IS_SET(settings))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, settings or its struct_size is missing");
+    read_settings(storage, &known);
+    (void)STRUCT_READ_OVER(known, settings);
+    const ingot_status_t status = check(storage, &known);
+    if (status != INGOT_SUCCESS)
+        return status;
+    atomic_store_explicit(&storage->is_off, known.is_off != 0, memory_order_relaxed);
+    atomic_store_explicit(&storage->is_written_through, known.write_through != 0, memory_order_relaxed);
+    atomic_store_explicit(&storage->settings[STORAGE_STORE_MODE], (uint32_t)known.store_mode, memory_order_relaxed);
+    atomic_store_explicit(&storage->settings[STORAGE_EXIT_TIME_MS], known.exit_time_ms, memory_order_relaxed);
+    serving_set_backends(storage, known.backends);
+    if (storage->set_limits != NULL)
+        storage->set_limits(storage->self, &known);
+    return INGOT_SUCCESS;
+}

@@ -1,0 +1,21 @@
+/*
+ * storage_settings.h - changes one setting of a storage, and leaves the others as they are.
+ */
+#ifndef INGOT_TESTS_SUPPORT_STORAGE_SETTINGS_H
+#define INGOT_TESTS_SUPPORT_STORAGE_SETTINGS_H
+
+#include <ingot/persist.h>
+
+#include <type_traits>
+
+template <typename Value>
+ingot_status_t set_setting(ingot_storage_t storage, Value ingot_persist_settings_t::*field,
+                           std::common_type_t<Value> value)
+{
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    const ingot_status_t status = ingot_persist_get_settings(storage, &settings);
+    settings.*field = value;
+    return status == INGOT_SUCCESS ? ingot_persist_set_settings(storage, &settings) : status;
+}
+
+#endif
