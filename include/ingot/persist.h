@@ -2,8 +2,8 @@
 /* Stable, advanced. */
 /**
  * @file persist.h
- * Storages that come with Ingot, and functions that get programs through a storage. Library ingot::persist, built on
- * the public API alone.
+ * Storages that come with Ingot, and functions that get programs through a storage. ingot/storage.h is the interface of
+ * a storage. Library ingot::persist.
  *
  * A directory store holds one entry per program, `<root>/[<namespace>/]<bucket>/<n>/{key.bin,kernel.bin}`. Threads and
  * processes share it. It survives crashes and stays within its limits. doc/store-format.md specifies it. A failing
