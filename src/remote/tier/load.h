@@ -11,7 +11,7 @@
 /* The operation `load` of ingot_storage_ops_t; self is a tier. */
 ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
-/* Loads the blobs of several ids. This is an ingot_storage_load_many_t; self is a tier. */
+/* Loads the blobs of several ids. This is load_many of ingot_storage_ops_t; self is a tier. */
 void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
                     void *user);
 
