@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "support/child_process.h"
 #include "support/scratch_directory.h"
@@ -18,6 +21,16 @@ namespace
 
 using Environment = child_process::Child::Environment;
 using Counts = std::map<std::string, uint64_t>;
+using Words = std::vector<std::string>;
+
+/* How many processes are killed; INGOT_TEST_TRIALS asks for another number. The product makes no difference. */
+int kills()
+{
+    const char *wanted = std::getenv("INGOT_TEST_TRIALS");
+    const char *device = std::getenv("INGOT_TEST_DEVICE");
+    const bool is_short = IS_SANITIZED || device == nullptr || std::string(device) != "level_zero-tgllp";
+    return wanted != nullptr ? std::atoi(wanted) : is_short ? 6 : 51;
+}
 
 class LevelZeroLayer : public testing::Test
 {
@@ -39,6 +52,15 @@ protected:
         command.insert(command.end(), arguments.begin(), arguments.end());
         child_process::Child child(command, path("output"), variables);
         EXPECT_EQ(expected, child.wait()) << child.output();
+        return child.output();
+    }
+
+    /* Runs a shell command as `ingot run` does. */
+    std::string run_with_tool(const std::string &script, Environment variables)
+    {
+        variables.insert({{"INGOT_PERSIST_DIR", path("store")}, {"INGOT_LAYER_STATS", path("stats")}});
+        child_process::Child child({CLI_PROGRAM, "run", "--", "/bin/sh", "-c", script}, path("output"), variables);
+        EXPECT_EQ(0, child.wait()) << child.output();
         return child.output();
     }
 
@@ -176,4 +198,65 @@ TEST_F(LevelZeroLayer, RepairsADamagedEntry)
     EXPECT_LT(0u, counts()["builds"]);
     EXPECT_EQ(bare, run({"4", "10"}, environment()));
     EXPECT_EQ(0u, counts()["builds"]);
+}
+
+/* The client has no Ingot in it. The last programs lack functions, use too much memory, or are only to be linked. */
+TEST_F(LevelZeroLayer, CompilesNoProgramOfTheConformanceSuiteAndTheQuickStartTwice)
+{
+    const Words programs = {"programs", "1", "two_kernels", "add_3", "add_4", "many_kernels"};
+    const std::string bare = run(programs, {});
+    EXPECT_EQ(bare, run(programs, environment()));
+    EXPECT_EQ(8u, counts()["builds"]);
+    EXPECT_EQ(bare, run(programs, environment()));
+    Counts warm = counts();
+    EXPECT_EQ(8u, warm["hits"]);
+    EXPECT_EQ(0u, warm["builds"] + warm["passed"]);
+    const Words others = {"programs", "1", "much_local", "call_helper", "helper", "other", "call_no_such_name"};
+    const std::string bare_others = run(others, {});
+    for (int i = 0; i < 2; ++i)
+        EXPECT_EQ(bare_others, run(others, environment()));
+    EXPECT_EQ(0u, counts()["failed"]);
+}
+
+/* Four threads of each process make the same modules. Three processes in a row are killed at random moments. */
+TEST_F(LevelZeroLayer, LeavesAGoodStoreWhenProcessesAreKilled)
+{
+    const Words programs = {"programs", "4", "two_kernels", "add_3", "add_4"};
+    const std::string bare = run(programs, {});
+    std::mt19937 random(1);
+    std::uniform_real_distribution<double> part(0.05, 1);
+    double limit_s = 2; /* adapted to the time that a process takes here */
+    int killed = 0;
+    for (int i = 0; killed < kills() && i < 10 * kills(); ++i) {
+        const Environment variables = environment({{"INGOT_PERSIST_NAMESPACE", "n" + std::to_string(killed / 3)}});
+        Words command = {"/usr/bin/timeout", "-s", "KILL", std::to_string(part(random) * limit_s), CLIENT};
+        command.insert(command.end(), programs.begin(), programs.end());
+        child_process::Child victim(command, path("killed"), variables);
+        const bool is_killed = victim.wait() == 128 + SIGKILL;
+        limit_s *= is_killed ? 1.05 : 0.7;
+        killed += is_killed;
+        if (!is_killed || killed % 3 != 0)
+            continue;
+        ASSERT_EQ(bare, run(programs, variables)) << "after kill " << killed;
+        counts();
+        ASSERT_EQ(bare, run(programs, variables)) << "after kill " << killed;
+        ASSERT_EQ(0u, counts()["builds"]) << "after kill " << killed;
+    }
+    EXPECT_EQ(kills(), killed);
+}
+
+TEST_F(LevelZeroLayer, IsUsedUnderIngotRunButNotByAChildWithoutItsVariables)
+{
+    const std::string client = CLIENT " programs 1 add_3";
+    const std::string bare = run({"programs", "1", "add_3"}, {});
+    EXPECT_EQ(bare, run_with_tool(client, {}));
+    EXPECT_EQ(2u, counts()["builds"]);
+    EXPECT_EQ(bare, run_with_tool(client, {}));
+    EXPECT_EQ(2u, counts()["hits"]);
+    for (const char *without : {"env -u ZE_ENABLE_ALT_DRIVERS ", "INGOT_LAYER_DISABLE=1 "}) {
+        EXPECT_EQ(bare, run_with_tool(without + client, {}));
+        EXPECT_EQ(0u, counts()["programs"]) << without;
+    }
+    EXPECT_EQ(bare, run_with_tool(client, {{"ZE_ENABLE_ALT_DRIVERS", "libze_intel_gpu.so.1"}}));
+    EXPECT_EQ(0u, counts()["programs"]) << "the user's own list of drivers is left alone";
 }

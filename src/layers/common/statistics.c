@@ -52,6 +52,11 @@ static void append(const char *lines)
         fprintf(stderr, "ingot: INGOT_LAYER_STATS: %s could not be written\n", path);
 }
 
+bool statistics_are_wanted(void)
+{
+    return path != NULL;
+}
+
 void statistics_add(enum statistic statistic, uint64_t amount)
 {
     char lines[2 * LINE_ROOM];

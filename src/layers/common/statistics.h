@@ -6,6 +6,7 @@
 
 #include <ingot/ingot.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum statistic {
@@ -21,6 +22,7 @@ enum statistic {
 
 /* If INGOT_LAYER_STATS names a file, prepares to write the counts to it. */
 void statistics_init(void);
+bool statistics_are_wanted(void);
 /* Counts a program as a hit if Ingot loaded it, which took `duration_ns`. */
 void statistics_add_loaded(const_ingot_program_t program, uint64_t duration_ns);
 void statistics_add(enum statistic statistic, uint64_t amount);

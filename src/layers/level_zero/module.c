@@ -53,6 +53,8 @@ static void open_cache(void)
 static void count(ingot_origin_t origin)
 {
     ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    if (!statistics_are_wanted()) /* the store's statistics are read from a file */
+        return;
     statistics_add(STATISTIC_PROGRAMS, 1);
     if (is_passed)
         return;

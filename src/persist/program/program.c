@@ -174,14 +174,15 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
 {
     struct request *request = user;
     const uint64_t started_ns = files_steady_clock_ns();
-    const uint64_t thread_began_ns = costs_thread_ns();
+    const bool generates_code = generates_code_at_launch(desc);
+    const uint64_t thread_began_ns = generates_code ? costs_thread_ns() : 0;
     request->is_to_store = false; /* a second attempt may decide differently */
     request->has_id = has_id(desc, request);
     if (request->has_id &&
         (load_program(program, desc, request) == INGOT_SUCCESS || load_when_built(program, desc, request))) {
         request->origin = INGOT_ORIGIN_STORAGE;
         note_loaded(*program, request, started_ns);
-        if (generates_code_at_launch(desc))
+        if (generates_code)
             drop_if_slow(*program, request, costs_thread_ns() - thread_began_ns);
         return INGOT_SUCCESS;
     }
