@@ -88,7 +88,10 @@ result_of() {
     clinfo) sed -E '/Device LUID/d' ;; # Intel's simulated device prints uninitialized memory there
     ffmpeg | opencv | openmm | openvino-* | sycl) cat ;;
     digits) grep -oE '[0-9.]+% ' ;; # a simulated device prints no answers
-    darktable) sed -E "s#$HOME#HOME#g"'; s/^ *[0-9.,]+ //; /took|benchmark|seconds/d' ;; # each run has a new home
+    darktable) # without what depends on the home, and on whether it is a first run in it
+        sed -E "s#$HOME#HOME#g"'; s/^ *[0-9.,]+ //; s/, NEW$//
+            /took|benchmark|seconds|PERFORMANCE:|KERNEL LOADING TIME:|cached|scheduling profile/d'
+        ;;
     clblast-* | clfft) sed -E 's/-?[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g' ;; # the columns have the width of the figures
     clpeak-*) sed -E 's/-?[0-9]+(\.[0-9]+)?/N/g' ;; # a simulated device may end a launch before it began
     hashcat-crack) grep -E '^(Status|Recovered\.)|:ingot$' ;;
