@@ -7,7 +7,7 @@
 #include <string>
 
 extern "C" {
-#include "persist/trust/key_text.h"
+#include "persist/trust/key_file.h"
 }
 
 namespace

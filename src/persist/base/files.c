@@ -297,20 +297,9 @@ int files_write(int fd, size_t size, const void *bytes)
     return write_all(fd, NULL, size, bytes);
 }
 
-int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes)
-{
-    return write_all(fd, &offset, size, bytes);
-}
-
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes)
 {
-    ssize_t count;
-    do {
-        count = steady_pwrite(fd, bytes, size, (off_t)offset);
-    } while (count < 0 && errno == EINTR);
-    if (count < 0)
-        return -errno;
-    return (size_t)count == size ? 0 : -EIO;
+    return write_all(fd, &offset, size, bytes);
 }
 
 int files_truncate(int fd, uint64_t size_bytes)

@@ -107,9 +107,8 @@ int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got);
 /* Reads exactly `size` bytes. Returns INGOT_BLOB_TRUNCATED if the file is shorter. The error detail contains the
  * name. */
 ingot_status_t files_read_all(int fd, const char *name, uint64_t offset, size_t size, uint8_t *bytes);
-/* Write all bytes or fail. files_write_at makes one system call, and returns -EIO if that writes only a part. */
+/* Write all bytes or fail. */
 int files_write(int fd, size_t size, const void *bytes);
-int files_write_all_at(int fd, uint64_t offset, size_t size, const void *bytes); /* makes as many calls as needed */
 int files_write_at(int fd, uint64_t offset, size_t size, const void *bytes);
 int files_truncate(int fd, uint64_t size_bytes);
 /* Returns the size of the largest file that the process may write. Writing beyond it raises a signal. */
@@ -144,11 +143,9 @@ int files_try_lock(int fd, uint64_t byte);
 /* Takes a shared lock on the byte. If this open file has locked it exclusively, its lock becomes shared. */
 int files_try_lock_shared(int fd, uint64_t byte);
 int files_unlock(int fd, uint64_t byte);
-/* Finds the lock that keeps this open file from locking the byte. */
+/* Finds the first lock that keeps this open file from locking a range of bytes. */
 enum files_lock { FILES_LOCK_NONE, FILES_LOCK_SHARED, FILES_LOCK_EXCLUSIVE };
-int files_find_lock(int fd, uint64_t byte, enum files_lock *found);
-/* Does the same for the first lock in a range of bytes. */
-int files_find_lock_in(int fd, uint64_t first, uint64_t count, enum files_lock *found);
+int files_find_lock(int fd, uint64_t first, uint64_t count, enum files_lock *found);
 /* Lock and unlock the whole file. This is cheaper than locking a byte, and independent of the locks on bytes. */
 int files_try_lock_whole(int fd);
 int files_unlock_whole(int fd);

@@ -45,12 +45,7 @@ int files_unlock(int fd, uint64_t byte)
     return set_lock(fd, F_UNLCK, byte);
 }
 
-int files_find_lock(int fd, uint64_t byte, enum files_lock *found)
-{
-    return files_find_lock_in(fd, byte, 1, found);
-}
-
-int files_find_lock_in(int fd, uint64_t first, uint64_t count, enum files_lock *found)
+int files_find_lock(int fd, uint64_t first, uint64_t count, enum files_lock *found)
 {
     struct flock lock = one_byte(F_WRLCK, first);
     lock.l_len = (off_t)count;

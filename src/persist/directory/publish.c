@@ -20,7 +20,6 @@
 #include "persist/directory/format/key_file.h"
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/bucket.h"
-#include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/evict.h"
 #include "persist/storage/common/kinds.h"
@@ -180,7 +179,7 @@ static enum occupant judge_occupant(struct publication *publication, const char 
     const struct entry_place place = {directory->root.fd, entry_path, directory->owner, BLOB_CHECKED_HERE};
     struct file_facts facts = {0};
     bool is_of_id = false;
-    freshness_ask(directory, publication->bucket.path);
+    bucket_refresh(directory, publication->bucket.path);
     ingot_status_t status = entry_examine(&place, &facts);
     if (status == INGOT_NOT_FOUND)
         return OCCUPANT_GONE;
@@ -222,7 +221,7 @@ static bool was_published_meanwhile(const struct publication *publication)
     struct bucket bucket;
     if (publication->has_made_bucket || publication->is_replacing)
         return false;
-    freshness_ask(publication->directory, publication->bucket.path);
+    bucket_refresh(publication->directory, publication->bucket.path);
     /* The blob is not read, because it may be large, and an entry that was renamed into place is complete. */
     if (bucket_find(publication->directory, publication->id_size, publication->id, &bucket, NULL, BLOB_CHECKED_HERE,
                     false) != INGOT_SUCCESS)

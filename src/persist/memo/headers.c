@@ -9,13 +9,11 @@
  */
 #include "persist/memo/headers.h"
 
-#include <errno.h>
 #include <ingot/backend.h>
 #include <ingot/private/header_memo.h>
 #include <stdbool.h>
 #include <string.h>
 
-#include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
 #include "persist/base/replacement.h"
@@ -24,9 +22,7 @@
 #include "persist/storage/storage.h"
 
 #define MEMO_NAME "/headers.memo"
-#define MAX_MEMO_SIZE ((uint64_t)16 << 20)
-#define LOCK_ATTEMPTS 50
-#define LOCK_PAUSE_NS ((uint64_t)1000000)
+#define MAX_MEMO_SIZE ((size_t)16 << 20)
 
 struct kept_memo {
     struct kept_memo *next;
@@ -60,34 +56,13 @@ static void lock(struct headers *headers)
 
 /* ---- the file ---- */
 
-static ingot_status_t read_file(const struct headers *headers, int fd, uint8_t **bytes, size_t *size)
-{
-    struct file_facts facts;
-    const int result = files_facts(fd, &facts);
-    if (result < 0)
-        return files_read_failed(result, "examining", headers->path);
-    const bool is_of_system = headers->is_read_only && facts.owner == 0; /* root may own a read-only store */
-    if (!facts.is_file || !files_are_private(&facts, is_of_system ? 0 : files_user()))
-        return files_untrusted(&facts, false, files_user(), headers->path);
-    if (facts.size_bytes == 0 || facts.size_bytes > MAX_MEMO_SIZE)
-        return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is empty or too large", headers->path);
-    *size = (size_t)facts.size_bytes;
-    *bytes = memory_allocate(&headers->allocator, *size);
-    if (*bytes == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a memo of %zu bytes", *size);
-    return files_read_all(fd, headers->path, 0, *size, *bytes);
-}
-
 /* Adds the file's content to a memo. */
 static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_t memo)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
-    const int fd = files_open_path(headers->path);
-    if (fd < 0)
-        return fd == -ENOENT ? INGOT_SUCCESS : files_read_failed(fd, "opening", headers->path);
-    ingot_status_t status = read_file(headers, fd, &bytes, &size);
-    (void)files_close(fd);
+    ingot_status_t status =
+        replacement_read(headers->path, &headers->allocator, MAX_MEMO_SIZE, headers->is_read_only, &size, &bytes);
     if (status == INGOT_SUCCESS)
         status = ingot_header_memo_add_bytes(memo, size, bytes);
     memory_free(&headers->allocator, bytes, size);
@@ -115,8 +90,9 @@ static ingot_status_t add_saved(const struct headers *headers, ingot_header_memo
 {
     const ingot_status_t status =
         headers->custom != NULL ? add_from_custom(headers->custom, memo) : add_file(headers, memo);
-    const bool is_replaceable = status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT ||
-                                status == INGOT_BLOB_VERSION || status == INGOT_BLOB_STALE;
+    const bool is_replaceable = status == INGOT_NOT_FOUND || status == INGOT_BLOB_TRUNCATED ||
+                                status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_VERSION ||
+                                status == INGOT_BLOB_STALE;
     return is_replaceable ? INGOT_SUCCESS : status;
 }
 
@@ -163,11 +139,7 @@ static ingot_status_t save_memo(const struct headers *headers, ingot_header_memo
     struct replacement replacement;
     if (headers->custom != NULL)
         return write_memo(headers, memo, NULL);
-    ingot_status_t status = replacement_begin(&replacement, headers->path);
-    for (int i = 0; i < LOCK_ATTEMPTS && status == INGOT_BUSY; ++i) {
-        files_pause_ns(LOCK_PAUSE_NS);
-        status = replacement_begin(&replacement, headers->path);
-    }
+    const ingot_status_t status = replacement_begin_patiently(&replacement, headers->path);
     return status == INGOT_SUCCESS ? replacement_end(&replacement, write_memo(headers, memo, &replacement)) : status;
 }
 

@@ -1,13 +1,15 @@
 /*
- * manifest.c - keeps, encodes and decodes a manifest; see doc/manifest-format.md.
+ * manifest.c - keeps, encodes, decodes and reads a manifest; see doc/manifest-format.md.
  */
 #include "persist/prewarm/manifest.h"
 
 #include <ingot/backend.h>
+#include <ingot/prewarm.h>
 #include <string.h>
 
 #include "persist/base/checksum.h"
 #include "persist/base/memory.h"
+#include "persist/base/replacement.h"
 #include "util/little_endian.h"
 
 #define FORMAT_VERSION 1u
@@ -175,5 +177,35 @@ ingot_status_t manifest_decode(struct manifest *manifest, size_t size, const uin
         status = decode_entries(manifest, size, bytes);
     if (status != INGOT_SUCCESS)
         manifest_fini(manifest);
+    return status;
+}
+
+/* ---- the file ---- */
+
+ingot_status_t manifest_read(struct manifest *manifest, const char *path)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    ingot_status_t status = replacement_read(path, &manifest->allocator, MANIFEST_MAX_SIZE, false, &size, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = manifest_decode(manifest, size, bytes);
+    memory_free(&manifest->allocator, bytes, size);
+    return status;
+}
+
+ingot_status_t ingot_manifest_read(const char *path, ingot_manifest_visit_t visit, void *user)
+{
+    ingot_allocator_t allocator;
+    struct manifest manifest;
+    if (path == NULL || path[0] == '\0' || visit == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "path or visit is missing");
+    (void)memory_init(&allocator, NULL);
+    manifest_init(&manifest, &allocator);
+    ingot_status_t status = manifest_read(&manifest, path);
+    for (size_t i = 0; status == INGOT_SUCCESS && i < manifest.count; ++i) {
+        const struct manifest_entry entry = manifest_get(&manifest, i);
+        status = visit(entry.id_size, entry.id, entry.age, user);
+    }
+    manifest_fini(&manifest);
     return status;
 }

@@ -3,28 +3,221 @@
  *
  * A thread reads them in the manifest's order. If the storage can load several blobs at once, the thread asks it for a
  * group at a time, because single loads over a network mostly wait for answers. The thread does not call drivers, and
- * knows neither programs nor contexts. ahead.c gives the blobs to the storage's loads.
+ * knows neither programs nor contexts.
+ *
+ * An item is an id of a prewarm's manifest. A load takes the blob of an item that is ready. An item that is requested
+ * before its turn, stored or removed is gone: the prewarm does not read it, or drops its blob. A load waits for a blob
+ * that is being read, which costs less than reading it once more. It waits for at most MAX_WAIT_NS, because an event
+ * callback in the prewarm's thread may itself wait for the loading thread.
+ *
+ * The lock is held for a few assignments, and never while a blob is read or released. A forked child has no prewarms.
  *
  * The storage may be an application's own, so the thread stops reading when the process ends (process_end.h).
  */
 #include <ingot/prewarm.h>
 
 #include <ingot/backend.h>
-#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/prewarm/ahead.h"
+#include "persist/base/own_thread.h"
+#include "persist/base/process_lock.h"
+#include "persist/prewarm/manifest.h"
+#include "persist/storage/common/kinds.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 #define DEFAULT_BYTES ((uint64_t)256 << 20)
 #define GROUP 32u
+#define MAX_WAIT_NS NS_PER_SECOND
+
+enum ahead_state { AHEAD_WAITING = 0, AHEAD_ASKED, AHEAD_READY, AHEAD_GONE };
+
+struct ahead_item {
+    enum ahead_state state;
+    ingot_buffer_t blob; /* set in AHEAD_READY */
+};
+
+/* A prewarm. The list's lock guards all fields that change after its thread has started. */
+struct ingot_prewarm {
+    struct ingot_prewarm *next;
+    ingot_allocator_t allocator;
+    ingot_storage_t storage; /* a reference */
+    struct ahead *ahead;
+    unsigned long process; /* ID of the process that started it; the prewarm is useless in a forked child */
+    uint64_t start_ns;
+    uint64_t max_bytes;
+    struct manifest manifest;
+    struct ahead_item *items; /* one per entry of the manifest */
+    size_t next_item;         /* used only by the prewarm's thread */
+    ingot_prewarm_progress_t progress;
+    bool is_ending;  /* true: no further blob is read */
+    bool is_running; /* true: its thread has not ended yet */
+    pthread_t thread;
+};
+
+/* The prewarms of a storage. */
+struct ahead {
+    struct storage_ahead base; /* first: the storage calls its functions */
+    ingot_allocator_t allocator;
+    struct process_lock lock;
+    pthread_cond_t changed;      /* signaled when an item changes, or a thread ends */
+    struct ingot_prewarm *first; /* guarded by `lock` */
+    /* number of prewarms; if it is 0, no need to lock; relaxed: an outdated 0 only makes a load miss a new prewarm */
+    atomic_size_t count;
+};
+
+/* ---- the blobs of a storage, for its loads ---- */
+
+static void forget_all(void *user)
+{
+    struct ahead *ahead = user;
+    ahead->first = NULL;
+    atomic_store_explicit(&ahead->count, 0, memory_order_relaxed);
+    (void)process_lock_condition_init(&ahead->changed); /* on Linux it needs no memory and cannot fail */
+}
+
+static void lock(struct ahead *ahead)
+{
+    process_lock_take(&ahead->lock, forget_all, ahead);
+}
+
+static void unlock(struct ahead *ahead)
+{
+    process_lock_give(&ahead->lock);
+}
+
+/* Adds or removes a prewarm. Requires the lock. */
+static void add(struct ahead *ahead, struct ingot_prewarm *prewarm)
+{
+    prewarm->next = ahead->first;
+    ahead->first = prewarm;
+    atomic_fetch_add_explicit(&ahead->count, 1, memory_order_relaxed);
+}
+
+static void take_out(struct ahead *ahead, const struct ingot_prewarm *prewarm)
+{
+    struct ingot_prewarm **place = &ahead->first;
+    while (*place != prewarm)
+        place = &(*place)->next;
+    *place = prewarm->next;
+    atomic_fetch_sub_explicit(&ahead->count, 1, memory_order_relaxed);
+}
+
+/* Finds an item of this id that is not gone. Requires the lock. */
+static struct ahead_item *find(const struct ahead *ahead, size_t id_size, const uint8_t *id,
+                               struct ingot_prewarm **prewarm)
+{
+    for (*prewarm = ahead->first; *prewarm != NULL; *prewarm = (*prewarm)->next) {
+        const size_t number = manifest_find(&(*prewarm)->manifest, id_size, id);
+        if (number != MANIFEST_NONE && (*prewarm)->items[number].state != AHEAD_GONE)
+            return &(*prewarm)->items[number];
+    }
+    return NULL;
+}
+
+static bool may_wait(const struct ingot_prewarm *prewarm, uint64_t until_ns)
+{
+    return files_steady_clock_ns() < until_ns && !pthread_equal(prewarm->thread, pthread_self());
+}
+
+static bool take(struct storage_ahead *base, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    struct ahead *ahead = (struct ahead *)base;
+    struct ingot_prewarm *prewarm;
+    struct ahead_item *item;
+    bool is_taken = false;
+    if (atomic_load_explicit(&ahead->count, memory_order_relaxed) == 0)
+        return false;
+    const uint64_t until_ns = files_steady_clock_ns() + MAX_WAIT_NS;
+    lock(ahead);
+    while (!is_taken && (item = find(ahead, id_size, id, &prewarm)) != NULL) {
+        if (item->state == AHEAD_ASKED && may_wait(prewarm, until_ns)) {
+            process_lock_wait_until(&ahead->lock, &ahead->changed, until_ns);
+            continue; /* the prewarm may be gone */
+        }
+        is_taken = item->state == AHEAD_READY;
+        if (is_taken)
+            *blob = item->blob;
+        *(is_taken ? &prewarm->progress.taken : &prewarm->progress.overtaken) += 1;
+        item->state = AHEAD_GONE;
+    }
+    unlock(ahead);
+    return is_taken;
+}
+
+static void drop(struct storage_ahead *base, size_t id_size, const uint8_t *id)
+{
+    struct ahead *ahead = (struct ahead *)base;
+    struct ingot_prewarm *prewarm;
+    struct ahead_item *item;
+    if (atomic_load_explicit(&ahead->count, memory_order_relaxed) == 0)
+        return;
+    lock(ahead);
+    while ((item = find(ahead, id_size, id, &prewarm)) != NULL) {
+        ingot_buffer_t blob = INGOT_BUFFER_INIT;
+        if (item->state == AHEAD_READY)
+            blob = item->blob;
+        else
+            ++prewarm->progress.overtaken;
+        item->state = AHEAD_GONE;
+        unlock(ahead);
+        memory_release_buffer(&blob);
+        lock(ahead);
+    }
+    unlock(ahead);
+}
+
+/* Destroys the list. It is empty, because each prewarm holds a reference to the storage. */
+static void destroy_ahead(void *part)
+{
+    struct ahead *ahead = part;
+    const ingot_allocator_t allocator = ahead->allocator;
+    process_lock_fini(&ahead->lock);
+    pthread_cond_destroy(&ahead->changed);
+    memory_free(&allocator, ahead, sizeof(*ahead));
+}
+
+static ingot_status_t create_ahead(const ingot_allocator_t *allocator, struct ahead **ahead)
+{
+    struct ahead *made = memory_allocate(allocator, sizeof(*made));
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a prewarm");
+    *made = (struct ahead){.base = {take, drop}, .allocator = *allocator};
+    ingot_status_t status = process_lock_init(&made->lock);
+    if (status == INGOT_SUCCESS && !process_lock_condition_init(&made->changed)) {
+        process_lock_fini(&made->lock);
+        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "a storage's locks could not be created");
+    }
+    if (status == INGOT_SUCCESS)
+        *ahead = made;
+    else
+        memory_free(allocator, made, sizeof(*made));
+    return status;
+}
+
+/* Returns the storage's prewarms in *ahead. Creates the list if there is none. */
+static ingot_status_t make_ahead(ingot_storage_t storage, struct ahead **ahead)
+{
+    struct ahead *made = NULL;
+    *ahead = storage_get_part(storage, STORAGE_AHEAD);
+    if (*ahead != NULL)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = create_ahead(storage_allocator(storage), &made);
+    if (status != INGOT_SUCCESS)
+        return status;
+    *ahead = storage_add_part(storage, STORAGE_AHEAD, made, destroy_ahead);
+    if (*ahead != made)
+        destroy_ahead(made);
+    return INGOT_SUCCESS;
+}
 
 /* ---- reading ---- */
 
@@ -41,7 +234,7 @@ static void collect(struct group *group)
     struct ingot_prewarm *prewarm = group->prewarm;
     const struct manifest *manifest = &prewarm->manifest;
     const size_t most = storage_loads_many(prewarm->storage) ? GROUP : 1;
-    ahead_lock(prewarm->ahead);
+    lock(prewarm->ahead);
     for (; prewarm->next_item < manifest->count && group->count < most && !prewarm->is_ending; ++prewarm->next_item) {
         struct ahead_item *item = &prewarm->items[prewarm->next_item];
         if (item->state != AHEAD_WAITING)
@@ -51,7 +244,7 @@ static void collect(struct group *group)
         group->ids[group->count] = (ingot_storage_id_t){entry.id_size, entry.id};
         group->numbers[group->count++] = prewarm->next_item;
     }
-    ahead_unlock(prewarm->ahead);
+    unlock(prewarm->ahead);
 }
 
 /* Gives a blob to its item, unless the item is gone, or the blob would exceed the limit. */
@@ -83,11 +276,11 @@ static ingot_status_t on_loaded(size_t index, ingot_status_t status, ingot_buffe
     ingot_buffer_t rest = INGOT_BUFFER_INIT;
     if (status == INGOT_SUCCESS)
         rest = *blob;
-    ahead_lock(prewarm->ahead);
+    lock(prewarm->ahead);
     keep(prewarm, &prewarm->items[group->numbers[index]], status, &rest);
     const bool goes_on = !prewarm->is_ending;
     pthread_cond_broadcast(&prewarm->ahead->changed);
-    ahead_unlock(prewarm->ahead);
+    unlock(prewarm->ahead);
     memory_release_buffer(&rest);
     if (!goes_on || !process_end_enter())
         return INGOT_BUSY;
@@ -99,14 +292,14 @@ static ingot_status_t on_loaded(size_t index, ingot_status_t status, ingot_buffe
 static void leave_rest(const struct group *group)
 {
     struct ingot_prewarm *prewarm = group->prewarm;
-    ahead_lock(prewarm->ahead);
+    lock(prewarm->ahead);
     for (size_t i = 0; i < group->count; ++i) {
         struct ahead_item *item = &prewarm->items[group->numbers[i]];
         if (item->state == AHEAD_ASKED)
             item->state = AHEAD_GONE;
     }
     pthread_cond_broadcast(&prewarm->ahead->changed);
-    ahead_unlock(prewarm->ahead);
+    unlock(prewarm->ahead);
 }
 
 /* Reads the next group. Returns false if there is none. */
@@ -126,9 +319,9 @@ static bool read_group(struct ingot_prewarm *prewarm)
 static void tell_end(const struct ingot_prewarm *prewarm)
 {
     char text[192];
-    ahead_lock(prewarm->ahead); /* requests still take blobs */
+    lock(prewarm->ahead); /* requests still take blobs */
     const ingot_prewarm_progress_t progress = prewarm->progress;
-    ahead_unlock(prewarm->ahead);
+    unlock(prewarm->ahead);
     (void)snprintf(text, sizeof(text), "%llu of %llu blobs read; %llu missing; %llu failed; %llu overtaken",
                    (unsigned long long)progress.loaded, (unsigned long long)progress.total,
                    (unsigned long long)progress.missing, (unsigned long long)progress.failed,
@@ -142,10 +335,10 @@ static void *run(void *user)
     while (read_group(prewarm)) {
     }
     tell_end(prewarm);
-    ahead_lock(prewarm->ahead);
+    lock(prewarm->ahead);
     prewarm->is_running = false;
     pthread_cond_broadcast(&prewarm->ahead->changed);
-    ahead_unlock(prewarm->ahead);
+    unlock(prewarm->ahead);
     return NULL;
 }
 
@@ -194,26 +387,14 @@ static ingot_status_t read_manifest(struct ingot_prewarm *prewarm, const char *p
     return INGOT_SUCCESS;
 }
 
-/* Starts the thread, which blocks all signals, because signals belong to the application. Requires the lock. */
-static bool start_thread(struct ingot_prewarm *prewarm)
-{
-    sigset_t all;
-    sigset_t before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    prewarm->is_running = pthread_create(&prewarm->thread, NULL, run, prewarm) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return prewarm->is_running;
-}
-
 static ingot_status_t start(struct ingot_prewarm *prewarm)
 {
     process_end_watch();
-    ahead_lock(prewarm->ahead);
-    const bool is_started = start_thread(prewarm);
+    lock(prewarm->ahead);
+    const bool is_started = prewarm->is_running = own_thread_start(&prewarm->thread, run, prewarm);
     if (is_started)
-        ahead_add(prewarm->ahead, prewarm);
-    ahead_unlock(prewarm->ahead);
+        add(prewarm->ahead, prewarm);
+    unlock(prewarm->ahead);
     return is_started ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no thread to read blobs ahead");
 }
 
@@ -234,7 +415,7 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_storage_t sto
     made->max_bytes = known.max_bytes != 0 ? known.max_bytes : DEFAULT_BYTES;
     made->progress = (ingot_prewarm_progress_t)INGOT_PREWARM_PROGRESS_INIT;
     manifest_init(&made->manifest, allocator);
-    status = ahead_make(storage, &made->ahead);
+    status = make_ahead(storage, &made->ahead);
     if (status == INGOT_SUCCESS)
         status = read_manifest(made, known.manifest);
     if (status == INGOT_SUCCESS)
@@ -265,26 +446,26 @@ ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progres
         return ingot_set_error_detail(INGOT_BUSY, "a prewarm's thread cannot wait for its own end");
     const bool locks = is_ours(prewarm);
     if (locks)
-        ahead_lock(prewarm->ahead);
+        lock(prewarm->ahead);
     while (locks && prewarm->is_running)
         process_lock_wait(&prewarm->ahead->lock, &prewarm->ahead->changed);
     (void)STRUCT_WRITE(progress, prewarm->progress);
     if (locks)
-        ahead_unlock(prewarm->ahead);
+        unlock(prewarm->ahead);
     return INGOT_SUCCESS;
 }
 
 static void end(struct ingot_prewarm *prewarm)
 {
-    ahead_lock(prewarm->ahead);
+    lock(prewarm->ahead);
     prewarm->is_ending = true;
-    ahead_unlock(prewarm->ahead);
+    unlock(prewarm->ahead);
     const int before = cancellation_hold();
     (void)pthread_join(prewarm->thread, NULL);
     cancellation_allow(before);
-    ahead_lock(prewarm->ahead);
-    ahead_remove(prewarm->ahead, prewarm);
-    ahead_unlock(prewarm->ahead);
+    lock(prewarm->ahead);
+    take_out(prewarm->ahead, prewarm);
+    unlock(prewarm->ahead);
     destroy(prewarm);
 }
 

@@ -24,8 +24,6 @@
 #define DEFAULT_ENTRIES 4096u
 #define DEFAULT_RUNS 8u
 #define DEFAULT_BYTES ((uint64_t)4 << 20)
-#define LOCK_ATTEMPTS 100
-#define LOCK_PAUSE_NS ((uint64_t)2000000)
 
 struct record {
     ingot_manifest_record_info_t info; /* its path points into this structure */
@@ -168,16 +166,6 @@ static ingot_status_t write_merged(struct record *record, const struct replaceme
     return status;
 }
 
-static ingot_status_t begin_replacement(struct replacement *replacement, const char *path)
-{
-    ingot_status_t status = replacement_begin(replacement, path);
-    for (int i = 0; i < LOCK_ATTEMPTS && status == INGOT_BUSY; ++i) {
-        files_pause_ns(LOCK_PAUSE_NS);
-        status = replacement_begin(replacement, path);
-    }
-    return status;
-}
-
 /* Saves a record or a copy of one, which only this thread uses, and destroys it. */
 static ingot_status_t save(struct record *record)
 {
@@ -188,7 +176,7 @@ static ingot_status_t save(struct record *record)
         tell(&record->info, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, started_ns,
              "some programs are not recorded: the manifest reached a limit, or memory ran out");
     if (record->is_dirty) {
-        status = begin_replacement(&replacement, record->path);
+        status = replacement_begin_patiently(&replacement, record->path);
         if (status == INGOT_SUCCESS)
             status = replacement_end(&replacement, write_merged(record, &replacement));
         tell(&record->info, INGOT_EVENT_STORAGE_STORE, status,

@@ -1,12 +1,16 @@
 /*
- * program.c - creates programs through a storage. Looks for a program in memory, then in the storage, then compiles it.
+ * program.c - creates programs and kernels through a storage. Looks for a program in memory, then in the storage, then
+ * compiles it.
  *
  * A failure of the storage is reported only by an event, not by a status. A program is stored after all callers that
  * waited for it have received it. The thread that requested it stores it immediately, or adds it to the storage's queue
  * (see stores_now).
+ *
+ * Some drivers check a program's binary closely only when a kernel is created from the program. If they then refuse the
+ * binary, the program is removed from memory, its blob is removed from the storage, and a newly compiled program
+ * replaces both. Existing references to the old program stay valid.
  */
-#include "persist/program/program.h"
-
+#include <ingot/persist.h>
 #include <ingot/private/descriptor.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -26,10 +30,13 @@
 #include "persist/storage/store_cost.h"
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
-#include "persist/storage/turns/build_permit.h"
 #include "persist/storage/turns/build_turn.h"
 #include "util/cancellation.h"
 #include "util/nanoseconds.h"
+
+/* The largest number of replacements of a program for a kernel. More than one may be needed, because another thread may
+ * load the refused blob again before it is removed. */
+#define ATTEMPTS 3u
 
 /* A request for a program. ingot_program_get_or_create passes it to the functions that load or build the program. */
 struct request {
@@ -279,8 +286,48 @@ ingot_status_t ingot_persist_program_create(ingot_program_t *program, const_ingo
     return request_program(program, desc, storage, load_or_build, origin);
 }
 
-ingot_status_t program_replace(ingot_storage_t storage, ingot_program_t *program, const_ingot_program_desc_t desc,
-                               ingot_origin_t *origin)
+/* ---- kernels ---- */
+
+/* True if the driver refused the binary. A missing name or a lack of memory is not a refusal, and a program that was
+ * just compiled cannot be replaced by a better one. */
+static bool is_refused(ingot_status_t status, const_ingot_program_t program)
 {
-    return request_program(program, desc, storage, build_anew, origin);
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    if (status == INGOT_BACKEND_ERROR || storage_is_refusal(status))
+        (void)ingot_program_get_facts(program, &facts);
+    return facts.is_from_cache_blob != 0;
+}
+
+static void tell_refusal(const_ingot_program_desc_t desc, uint64_t started_ns)
+{
+    events_tell_context(ingot_program_desc_get_context(desc), INGOT_EVENT_LOAD, INGOT_BLOB_REJECTED, 0, started_ns,
+                        ingot_last_error_detail());
+}
+
+ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_program_desc_t desc,
+                                           ingot_storage_t storage, uint32_t device_index, const char *name,
+                                           ingot_origin_t *origin)
+{
+    ingot_program_t program = NULL;
+    ingot_origin_t made_from = INGOT_ORIGIN_MEMORY;
+    if (kernel == NULL || name == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "kernel or name is NULL");
+    ingot_status_t status = ingot_persist_program_create(&program, desc, storage, &made_from);
+    for (unsigned i = 0; status == INGOT_SUCCESS; ++i) {
+        const uint64_t started_ns = files_steady_clock_ns();
+        status = ingot_kernel_create(kernel, program, device_index, name);
+        if (i == ATTEMPTS || !is_refused(status, program))
+            break;
+        tell_refusal(desc, started_ns);
+        (void)ingot_program_forget(program);
+        ingot_program_release(program);
+        program = NULL;
+        status = request_program(&program, desc, storage, build_anew, &made_from);
+    }
+    ingot_program_release(program);
+    if (status == INGOT_SUCCESS)
+        recording_note_kernel(storage, desc, name);
+    if (status == INGOT_SUCCESS && origin != NULL)
+        *origin = made_from;
+    return status;
 }

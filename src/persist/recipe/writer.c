@@ -146,7 +146,7 @@ static ingot_status_t tidy(struct ingot_recipe_writer *writer, int fd)
         if (!files_may_grow_to(sizeof(header)))
             return files_write_failed(-EFBIG, "writing", writer->path);
         recipe_put_header(header);
-        result = files_write_all_at(fd, 0, sizeof(header), header);
+        result = files_write_at(fd, 0, sizeof(header), header);
         writer->scan.offset = result == 0 ? sizeof(header) : 0;
     }
     return result < 0 ? files_write_failed(result, "writing", writer->path) : INGOT_SUCCESS;
@@ -389,7 +389,7 @@ static ingot_status_t write_items(struct ingot_recipe_writer *writer, size_t cou
         if (!item->is_needed)
             continue;
         const int result =
-            files_write_all_at(writer->file.fd, writer->scan.offset, item->encoded.size, item->encoded.bytes);
+            files_write_at(writer->file.fd, writer->scan.offset, item->encoded.size, item->encoded.bytes);
         if (result < 0) {
             (void)files_truncate(writer->file.fd, writer->scan.offset);
             return files_write_failed(result, "writing", writer->path);

@@ -17,12 +17,12 @@
 #include "persist/storage/last_work.h"
 
 #include <ingot/backend.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "persist/base/files.h"
+#include "persist/base/own_thread.h"
 #include "persist/base/process_lock.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
@@ -183,20 +183,12 @@ static void *tell(void *user)
 static void tell_losses(void)
 {
     const uint64_t began_ns = files_steady_clock_ns();
-    sigset_t all;
-    sigset_t before;
     pthread_t thread;
     if (!try_lock(began_ns))
         return;
     const bool is_needed = first != NULL;
     process_lock_give(&lock);
-    if (!is_needed)
-        return;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool has_thread = pthread_create(&thread, NULL, tell, NULL) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!has_thread)
+    if (!is_needed || !own_thread_start(&thread, tell, NULL))
         return;
     (void)pthread_detach(thread);
     while (!atomic_load_explicit(&is_told, memory_order_acquire) && files_steady_clock_ns() - began_ns < MAX_TELLING_NS)

@@ -12,7 +12,6 @@
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
-#include "persist/storage/common/storage_ahead.h"
 #include "persist/storage/last_work.h"
 #include "persist/storage/store_flush.h"
 #include "persist/storage/store_queue.h"

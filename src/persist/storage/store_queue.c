@@ -23,19 +23,18 @@
 #include "persist/storage/store_queue.h"
 
 #include <ingot/backend.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
+#include "persist/base/own_thread.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/store_cost.h"
 #include "persist/storage/storing.h"
-#include "persist/storage/take_blob.h"
 #include "util/cancellation.h"
 #include "util/error_text.h"
 
@@ -148,6 +147,49 @@ uint64_t store_queue_count_locked(const struct store_queue *queue)
     return count;
 }
 
+/* The result of storing one program. */
+struct outcome {
+    ingot_status_t status;
+    uint64_t take_ns; /* time that the driver took to provide the blob */
+    size_t bytes;     /* size of the blob; 0: the driver did not provide one */
+};
+
+/* Copies the program's blob to new memory at *blob. Its size is *capacity bytes, of which the blob takes *size. The
+ * caller must free the memory, even on failure. */
+static ingot_status_t take(ingot_storage_t storage, ingot_program_t program, size_t *size, uint8_t **blob,
+                           size_t *capacity)
+{
+    const ingot_status_t status = ingot_program_get_cache_blob(program, size, NULL);
+    if (status != INGOT_SUCCESS)
+        return status;
+    *capacity = *size;
+    *blob = memory_allocate(&storage->allocator, *capacity);
+    if (*blob == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", *size);
+    return ingot_program_get_cache_blob(program, size, *blob);
+}
+
+/* Gets a program's blob from the driver and stores it. Reports the result to the context. */
+static struct outcome take_and_store(ingot_storage_t storage, const struct ingot_context *context,
+                                     ingot_program_t program, size_t id_size, const uint8_t *id)
+{
+    size_t size = 0;
+    size_t capacity = 0;
+    uint8_t *blob = NULL;
+    const uint64_t started_ns = files_steady_clock_ns();
+    if (!process_end_enter()) /* no event is emitted, because exit() is already running */
+        return (struct outcome){.status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
+    ingot_status_t status = take(storage, program, &size, &blob, &capacity);
+    process_end_leave();
+    const uint64_t store_started_ns = status == INGOT_SUCCESS ? files_steady_clock_ns() : started_ns;
+    if (status == INGOT_SUCCESS)
+        status = ingot_storage_store(storage, id_size, id, size, blob);
+    events_tell_context(context, INGOT_EVENT_STORAGE_STORE, status, size, store_started_ns,
+                        status == INGOT_SUCCESS ? "" : ingot_last_error_detail());
+    memory_free(&storage->allocator, blob, capacity);
+    return (struct outcome){status, store_started_ns - started_ns, size};
+}
+
 /* Frees an item. This may call the driver, which the storage's thread must not do once the process is ending. In that
  * case, returns false and keeps the item. */
 static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
@@ -163,7 +205,7 @@ static bool free_item(ingot_storage_t storage, struct store_queue_item *item, bo
 }
 
 /* Returns what a flush is to say about an outcome. Called right after it, because it reads the thread's error. */
-static struct store_failure failure_of(const struct storage_outcome *outcome)
+static struct store_failure failure_of(const struct outcome *outcome)
 {
     struct store_failure failure = {.status = outcome->status};
     if (outcome->status == INGOT_NOT_CACHEABLE ||
@@ -182,8 +224,7 @@ static void note_failure(struct store_queue *queue, const struct store_failure *
 }
 
 /* Counts a stored or failed item. Requires the lock. */
-static void count_outcome(struct store_queue *queue, const struct storage_outcome *outcome,
-                          const struct store_cost *cost)
+static void count_outcome(struct store_queue *queue, const struct outcome *outcome, const struct store_cost *cost)
 {
     if (outcome->status == INGOT_SUCCESS) {
         queue->total.stored_count += outcome->bytes != 0; /* a blob that no tier stored does not count */
@@ -195,16 +236,16 @@ static void count_outcome(struct store_queue *queue, const struct storage_outcom
         costs_add(&queue->costs, cost, outcome->take_ns);
 }
 
-static struct storage_outcome store_item(ingot_storage_t storage, const struct store_queue_item *item)
+static struct outcome store_item(ingot_storage_t storage, const struct store_queue_item *item)
 {
     if (item->program != NULL)
-        return storage_take_and_store(storage, item->context, item->program, item->id_size, item->id);
+        return take_and_store(storage, item->context, item->program, item->id_size, item->id);
     if (!process_end_enter()) /* the application's storages may be gone */
-        return (struct storage_outcome){.status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
+        return (struct outcome){.status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
     process_end_leave();
     const ingot_buffer_t blob = {.bytes = item->id + item->id_size, .size = item->blob_size};
     const bool is_stored = storage->promote(storage, item->tier_count, item->id_size, item->id, &blob);
-    return (struct storage_outcome){.status = INGOT_SUCCESS, .bytes = is_stored ? blob.size : 0};
+    return (struct outcome){.status = INGOT_SUCCESS, .bytes = is_stored ? blob.size : 0};
 }
 
 bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bool is_own_thread)
@@ -219,7 +260,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     const struct work work = {storage, works};
     works = &work;
     const struct ingot_context *before = events_enter(item->context);
-    const struct storage_outcome outcome = store_item(storage, item);
+    const struct outcome outcome = store_item(storage, item);
     const struct store_failure failure = failure_of(&outcome);
     events_leave(before);
     store_queue_lock(queue);
@@ -279,18 +320,11 @@ static void *run(void *user)
     return NULL;
 }
 
-/* The thread blocks all signals, because signals belong to the application. */
 bool store_queue_start_thread(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
-    sigset_t all;
-    sigset_t before;
-    if (queue->has_thread || queue->is_ending)
-        return queue->has_thread;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    queue->has_thread = pthread_create(&queue->thread, NULL, run, storage) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!queue->has_thread && !queue->is_ending)
+        queue->has_thread = own_thread_start(&queue->thread, run, storage);
     return queue->has_thread;
 }
 
@@ -409,7 +443,7 @@ uint64_t store_queue_count_own(ingot_storage_t storage)
 ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
                                      ingot_program_t program, size_t id_size, const uint8_t *id)
 {
-    const struct storage_outcome outcome = storage_take_and_store(storage, context, program, id_size, id);
+    const struct outcome outcome = take_and_store(storage, context, program, id_size, id);
     const struct store_failure failure = failure_of(&outcome);
     store_queue_lock(&storage->queue);
     note_failure(&storage->queue, &failure);

@@ -13,7 +13,7 @@
 
 #include "persist/base/memory.h"
 #include "persist/trust/key.h"
-#include "persist/trust/key_disk.h"
+#include "persist/trust/key_file.h"
 #include "persist/trust/seal.h"
 #include "util/struct_size.h"
 

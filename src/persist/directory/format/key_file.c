@@ -16,13 +16,6 @@
 #define MUST_UNDERSTAND_FLAGS 0xffffu
 #define MAGIC_SIZE (sizeof(KEY_BIN_MAGIC) - 1)
 
-/* Writes the time of the last use and then its complement, by which a reader detects an incomplete write. */
-static void encode_last_use(uint64_t last_use_ns, uint8_t stamp[KEY_FILE_LAST_USE_SIZE])
-{
-    le_put_u64(stamp, last_use_ns);
-    le_put_u64(stamp + 8, ~last_use_ns);
-}
-
 struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob, uint64_t now_ns)
 {
     return (struct key_file){
@@ -31,7 +24,6 @@ struct key_file key_file_of(size_t id_size, const uint8_t *id, size_t blob_size,
         .id_checksum = checksum_of(id_size, id),
         .blob_checksum = checksum_of(blob_size, blob),
         .created_ns = now_ns,
-        .last_use_ns = now_ns,
     };
 }
 
@@ -49,7 +41,8 @@ void key_file_encode(const struct key_file *key, uint8_t header[KEY_FILE_HEADER_
     le_put_u32(header + KEY_BIN_AT_FLAGS, key->flags);
     const struct checksum checksum = checksum_of(KEY_BIN_AT_CHECKSUM, header);
     memcpy(header + KEY_BIN_AT_CHECKSUM, checksum.bytes, CHECKSUM_SIZE);
-    encode_last_use(key->last_use_ns, header + KEY_BIN_AT_LAST_USE);
+    le_put_u64(header + KEY_BIN_AT_LAST_USE, key->created_ns); /* of use to version 1 only */
+    le_put_u64(header + KEY_BIN_AT_LAST_USE + 8, ~key->created_ns);
 }
 
 static ingot_status_t check_frame(size_t header_size, const uint8_t *header)
@@ -92,8 +85,5 @@ ingot_status_t key_file_decode(struct key_file *key, uint64_t file_size, size_t 
     memcpy(key->blob_checksum.bytes, header + KEY_BIN_AT_BLOB_CHECKSUM, CHECKSUM_SIZE);
     key->created_ns = le_get_u64(header + KEY_BIN_AT_CREATED);
     key->flags = le_get_u32(header + KEY_BIN_AT_FLAGS);
-    const uint64_t last_use_ns = le_get_u64(header + KEY_BIN_AT_LAST_USE);
-    const bool is_torn = le_get_u64(header + KEY_BIN_AT_LAST_USE + 8) != ~last_use_ns;
-    key->last_use_ns = is_torn ? key->created_ns : last_use_ns;
     return INGOT_SUCCESS;
 }

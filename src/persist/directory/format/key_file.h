@@ -10,7 +10,6 @@
 #include "util/key_bin.h"
 
 #define KEY_FILE_HEADER_SIZE ((size_t)KEY_BIN_AT_ID)
-#define KEY_FILE_LAST_USE_SIZE 16u
 #define KEY_FILE_MAX_ID_SIZE ((uint64_t)1 << 26)
 #define KEY_FILE_MAX_BLOB_SIZE UINT32_MAX
 
@@ -20,7 +19,6 @@ struct key_file {
     struct checksum id_checksum;
     struct checksum blob_checksum;
     uint64_t created_ns;
-    uint64_t last_use_ns; /* key_file_decode sets this to created_ns if the time in the file is incomplete */
     uint32_t flags;
 };
 

@@ -14,10 +14,37 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/layout/freshness.h"
 #include "persist/directory/layout/temporary.h"
+#include "util/nanoseconds.h"
 
-#define REMOVE_ATTEMPTS 3u /* without pauses, because the lock is held */
+#define MOST_ATTEMPTS 4u
+#define FIRST_PAUSE_NS NS_PER_MS /* each further pause is twice as long */
+#define REMOVE_ATTEMPTS 3u       /* without pauses, because the lock is held */
+
+void bucket_refresh(const struct directory *directory, const char *bucket_path)
+{
+    char name_space[PATH_CAPACITY];
+    const char *slash = strchr(bucket_path, '/');
+    files_refresh(directory->root.fd, ".");
+    if (slash != NULL) {
+        const size_t length = (size_t)(slash - bucket_path);
+        memcpy(name_space, bucket_path, length);
+        name_space[length] = '\0';
+        files_refresh(directory->root.fd, name_space);
+    }
+    files_refresh(directory->root.fd, bucket_path);
+}
+
+/* Pauses, asks the server, and returns true: what was found may change in a moment. Returns false after four attempts,
+ * which take 15 ms together. */
+static bool try_again(const struct directory *directory, const char *bucket_path, unsigned *attempt)
+{
+    if (*attempt == MOST_ATTEMPTS)
+        return false;
+    files_pause_ns(FIRST_PAUSE_NS << (*attempt)++);
+    bucket_refresh(directory, bucket_path);
+    return true;
+}
 
 /* The lowest numbers of entries in a bucket, in ascending order. */
 struct numbers {
@@ -125,7 +152,7 @@ static ingot_status_t read_number(const struct search *search, uint32_t number)
     if (!entry_is_bad(status))
         return status;
     struct entry_place pinned;
-    freshness_ask(directory, search->bucket->path);
+    bucket_refresh(directory, search->bucket->path);
     const ingot_status_t is_pinned = entry_pin(&place, &pinned);
     if (is_pinned == INGOT_UNTRUSTED)
         return refuse(search, entry_path, number, inode, status); /* it is not a directory */
@@ -202,7 +229,7 @@ ingot_status_t bucket_find(struct directory *directory, size_t id_size, const ui
     ingot_status_t status;
     do {
         status = find(&search);
-    } while (!ends_search(status) && bucket->is_stale && freshness_try_again(directory, bucket->path, &attempt));
+    } while (!ends_search(status) && bucket->is_stale && try_again(directory, bucket->path, &attempt));
     return status;
 }
 
@@ -229,7 +256,7 @@ static int examine_to_remove(const struct directory *directory, const char *buck
 {
     int result = files_facts_at(directory->root.fd, path, facts);
     for (unsigned i = 0; i < REMOVE_ATTEMPTS && (result < 0 || (i == 0 && inode != 0)); ++i) {
-        freshness_ask(directory, bucket_path);
+        bucket_refresh(directory, bucket_path);
         result = files_facts_at(directory->root.fd, path, facts);
     }
     return result;

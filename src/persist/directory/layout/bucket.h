@@ -34,6 +34,14 @@ struct bucket {
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
                            ingot_buffer_t *blob, enum blob_check check, bool keeps_kernel);
 
+/*
+ * Makes a network file system ask its server about a bucket, the directories above it, and the names in it. Such a file
+ * system answers from a cache. A name that was missing when it was last looked up stays missing for up to a minute, and
+ * the name of a file that was replaced leads to the old file, which the server has deleted (ESTALE). Called where a
+ * wrong answer would cost a compilation or spoil the account. On a local file system, asking costs a few microseconds.
+ */
+void bucket_refresh(const struct directory *directory, const char *bucket_path);
+
 /* Checks the bucket's directory. Returns INGOT_NOT_FOUND, INGOT_UNTRUSTED or INGOT_IO_ERROR on failure. */
 ingot_status_t bucket_examine(const struct directory *directory, const char *bucket_path);
 

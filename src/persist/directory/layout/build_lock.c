@@ -35,7 +35,7 @@
 #include "persist/base/memory.h"
 #include "persist/base/process_lock.h"
 #include "persist/base/stopped_holder.h"
-#include "persist/directory/layout/freshness.h"
+#include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/root.h"
 #include "util/error_text.h"
 #include "util/nanoseconds.h"
@@ -281,7 +281,7 @@ static enum build_lock_state try_take(struct build_lock *lock)
             return BUILD_LOCK_TAKEN;
         }
         if (result == -EAGAIN)
-            result = files_find_lock(lock->fd, lock->byte, &found);
+            result = files_find_lock(lock->fd, lock->byte, 1, &found);
         if (result < 0) {
             tell_unlockable(lock->directory, result);
             return BUILD_LOCK_UNUSABLE;
@@ -305,7 +305,7 @@ static bool has_changed(struct build_lock *lock)
     uint64_t stamp = 0;
     bool is_fresh = false;
     const uint64_t now_ns = files_wall_clock_ns();
-    freshness_ask(lock->directory, lock->bucket);
+    bucket_refresh(lock->directory, lock->bucket);
     if (files_facts_at(lock->directory->root.fd, lock->bucket, &facts) == 0) {
         stamp = (facts.modified_ns ^ facts.inode << 32) | 1;
         is_fresh = facts.modified_ns + TICK_NS > now_ns && facts.modified_ns < now_ns + TICK_NS;
@@ -401,7 +401,7 @@ static bool is_first(const struct build_place *place)
 {
     enum files_lock found = FILES_LOCK_NONE;
     return place->byte == PATHS_WAITING_MIN ||
-           files_find_lock_in(place->file.fd, PATHS_WAITING_MIN, place->byte - PATHS_WAITING_MIN, &found) < 0 ||
+           files_find_lock(place->file.fd, PATHS_WAITING_MIN, place->byte - PATHS_WAITING_MIN, &found) < 0 ||
            found == FILES_LOCK_NONE;
 }
 

@@ -18,12 +18,11 @@
 #include "persist/directory/upkeep/evict.h"
 
 #include <ingot/backend.h>
-#include <signal.h>
 #include <string.h>
 
 #include "persist/base/files.h"
+#include "persist/base/own_thread.h"
 #include "persist/directory/layout/bucket.h"
-#include "persist/directory/upkeep/survey.h"
 #include "persist/storage/common/process_end.h"
 #include "util/cancellation.h"
 #include "util/limit.h"
@@ -292,23 +291,18 @@ static void *run(void *user)
     return NULL;
 }
 
-/* Starts the thread. Its signals stay the application's. Requires the lock. */
+/* Starts the thread. Requires the lock. */
 static void start(struct directory *directory)
 {
     struct evictor *evictor = &directory->evictor;
-    sigset_t all;
-    sigset_t before;
     if (evictor->has_thread)
         (void)pthread_join(evictor->thread, NULL); /* it has ended, or is about to */
     evictor->has_thread = evictor->is_running = false;
     if (!process_end_reserve())
         return;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    evictor->has_thread = evictor->is_running = pthread_create(&evictor->thread, NULL, run, directory) == 0;
+    evictor->has_thread = evictor->is_running = own_thread_start(&evictor->thread, run, directory);
     if (!evictor->has_thread)
         process_end_cancel();
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is_urgent)

@@ -6,7 +6,7 @@
 #define INGOT_PERSIST_DIRECTORY_UPKEEP_EVICT_H
 
 #include "persist/directory/layout/account.h"
-#include "persist/directory/upkeep/watch.h"
+#include "persist/directory/upkeep/survey.h"
 
 /* Limits to which a store is reduced; UINT64_MAX means no limit. */
 struct evict_limits {

@@ -18,6 +18,14 @@ enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CH
 /* The parts that other folders attach to a storage; see storage_add_part. */
 enum storage_part { STORAGE_RECORDER, STORAGE_AHEAD, STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
 
+/* The beginning of the storage's part STORAGE_AHEAD, by which loads get the blobs that prewarms read ahead. */
+struct storage_ahead {
+    /* Takes the blob of an id. Returns false if it was not read ahead. */
+    bool (*take)(struct storage_ahead *ahead, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+    /* Drops the blob of an id, because the storage has another one or none now. */
+    void (*drop)(struct storage_ahead *ahead, size_t id_size, const uint8_t *id);
+};
+
 typedef void (*storage_destroy_part_t)(void *part);
 typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 

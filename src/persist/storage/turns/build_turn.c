@@ -1,5 +1,6 @@
 /*
- * build_turn.c - decides which process builds a program that several processes request at once; see build_turn.h.
+ * build_turn.c - decides which process builds a program that several processes request at once, and when; see
+ * build_turn.h.
  *
  * A waiting process polls the lock, because the kernel's wait for a file lock has no deadline, and because a blob may
  * appear while the lock is still held. The pauses grow with the time waited, so that a wait takes at most a sixteenth
@@ -19,6 +20,10 @@
  * program, because two processes could then wait for each other. This can still happen if a builder waits for another
  * thread of its process: for a program of the same context, or for a lock of the application. The limit ends such a
  * wait.
+ *
+ * If the store limits how many builds run at the same time, a build then waits for a permit. A thread that has a
+ * permit, and compiles another program meanwhile, does not wait for a second one, because two threads could then wait
+ * for each other.
  *
  * The maker of an artifact says how long it wants to wait, and must look for such deadlocks itself. Its threads wait
  * for each other, too.
@@ -42,7 +47,8 @@
 #define LONGEST_LEASE_PAUSE_NS (100 * NS_PER_MS) /* each attempt is a request to a server */
 #define PAUSES_OF_WAIT 16u
 #define WAIT_NS (30 * NS_PER_SECOND) /* for a holder that may be stopped */
-#define CHECK_NS (2000 * NS_PER_MS)  /* how often a long wait checks whether the holder works */
+#define LONGEST_WAIT_NS (600 * NS_PER_SECOND)
+#define CHECK_NS (2000 * NS_PER_MS) /* how often a long wait checks whether the holder works */
 
 struct build_turn {
     ingot_storage_t storage; /* the caller's storage, which does not have the program */
@@ -70,8 +76,11 @@ struct build_turn {
 };
 
 static _Thread_local unsigned own_turns; /* without turns of artifacts */
+static _Thread_local unsigned own_permits;
 
-ingot_storage_t build_turn_take_store(ingot_storage_t storage, bool *is_stored_to)
+/* Returns a reference to the first writable directory store behind a storage, or NULL. Sets *is_stored_to to false if
+ * the storage stores its blobs elsewhere. */
+static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
 {
     ingot_storage_t found = NULL;
     if (!storage_is_on(storage))
@@ -84,7 +93,7 @@ ingot_storage_t build_turn_take_store(ingot_storage_t storage, bool *is_stored_t
         ingot_storage_t tier = storage->get_tier(storage->self, i);
         if (tier == NULL)
             break;
-        found = build_turn_take_store(tier, is_stored_to);
+        found = take_store(tier, is_stored_to);
         if (found == NULL && storage_is_writable(tier, NULL) && storage_is_on(tier))
             *is_stored_to = false;
     }
@@ -94,7 +103,7 @@ ingot_storage_t build_turn_take_store(ingot_storage_t storage, bool *is_stored_t
 static struct build_turn *make(ingot_storage_t storage, size_t id_size, const uint8_t *id, bool was_refused)
 {
     bool is_stored_to = true;
-    ingot_storage_t store = build_turn_take_store(storage, &is_stored_to);
+    ingot_storage_t store = take_store(storage, &is_stored_to);
     if (store == NULL)
         return NULL;
     struct build_turn *turn = memory_allocate(&store->allocator, sizeof(*turn));
@@ -143,7 +152,7 @@ struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_
 uint64_t build_turn_limit_ns(const struct build_turn *turn)
 {
     const uint64_t wait_ns = turn->store->build_locks->wait_ns(turn->store->self);
-    return wait_ns != 0 ? wait_ns : BUILD_TURN_LONGEST_WAIT_NS;
+    return wait_ns != 0 ? wait_ns : LONGEST_WAIT_NS;
 }
 
 bool build_turn_is_busy(const struct build_turn *turn)
@@ -196,6 +205,15 @@ static bool may_wait(struct build_turn *turn, uint64_t now_ns, ingot_lease_answe
     return true;
 }
 
+/* Pauses for a moment, which depends on the time waited so far. */
+static void pause_for(uint64_t waited_ns, uint64_t longest_ns, uint64_t left_ns)
+{
+    uint64_t pause_ns = waited_ns / PAUSES_OF_WAIT;
+    pause_ns = pause_ns < SHORTEST_PAUSE_NS ? SHORTEST_PAUSE_NS : pause_ns;
+    pause_ns = pause_ns > longest_ns ? longest_ns : pause_ns;
+    files_pause_ns(pause_ns < left_ns ? pause_ns : left_ns);
+}
+
 /* Pauses for a moment. Returns false, without a pause, if there is no time left. `answer` is that to the last request
  * for the lease. */
 static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease_answer_t answer)
@@ -215,10 +233,7 @@ static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease
     if (turn->is_busy)
         return false;
     const uint64_t end_ns = turn->is_artifact && turn->busy_ns < turn->until_ns ? turn->busy_ns : turn->until_ns;
-    uint64_t pause_ns = (now_ns - turn->waiting_ns) / PAUSES_OF_WAIT;
-    pause_ns = pause_ns < SHORTEST_PAUSE_NS ? SHORTEST_PAUSE_NS : pause_ns;
-    pause_ns = pause_ns > longest_ns ? longest_ns : pause_ns;
-    files_pause_ns(pause_ns < end_ns - now_ns ? pause_ns : end_ns - now_ns);
+    pause_for(now_ns - turn->waiting_ns, longest_ns, end_ns - now_ns);
     return true;
 }
 
@@ -306,5 +321,68 @@ void build_turn_end(struct build_turn *turn, enum build_turn_end end)
     if (!turn->is_artifact)
         --own_turns;
     memory_free(&store->allocator, turn, sizeof(*turn));
+    ingot_storage_release(store);
+}
+
+/* ---- permits ---- */
+
+struct build_permit {
+    ingot_storage_t store; /* a reference */
+    struct build_place *place;
+};
+
+static void tell_no_place(ingot_storage_t store, uint64_t began_ns)
+{
+    char reason[160];
+    (void)snprintf(reason, sizeof(reason),
+                   "no place for a compilation became free within %llu ms, so the program is compiled without one; see "
+                   "build_jobs and build_wait_ms",
+                   (unsigned long long)((files_steady_clock_ns() - began_ns) / NS_PER_MS));
+    events_tell(store->on_event, store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, began_ns, "",
+                reason);
+}
+
+static void wait_for_place(const struct build_permit *permit)
+{
+    const struct build_locks *locks = permit->store->build_locks;
+    const uint64_t began_ns = files_steady_clock_ns();
+    const uint64_t wait_ns = locks->wait_ns(permit->store->self);
+    const uint64_t until_ns = began_ns + (wait_ns != 0 ? wait_ns : LONGEST_WAIT_NS);
+    while (!locks->has_place(permit->place)) {
+        const uint64_t now_ns = files_steady_clock_ns();
+        if (now_ns >= until_ns) {
+            tell_no_place(permit->store, began_ns);
+            return;
+        }
+        pause_for(now_ns - began_ns, LONGEST_PAUSE_NS, until_ns - now_ns);
+    }
+}
+
+struct build_permit *build_permit_take(ingot_storage_t storage)
+{
+    bool is_stored_to = true;
+    ingot_storage_t store = own_permits == 0 ? take_store(storage, &is_stored_to) : NULL;
+    struct build_place *place = store != NULL ? store->build_locks->ask_place(store->self) : NULL;
+    struct build_permit *permit = place != NULL ? memory_allocate(&store->allocator, sizeof(*permit)) : NULL;
+    if (permit == NULL) {
+        if (place != NULL)
+            store->build_locks->leave_place(place);
+        ingot_storage_release(store);
+        return NULL;
+    }
+    *permit = (struct build_permit){store, place};
+    ++own_permits;
+    wait_for_place(permit);
+    return permit;
+}
+
+void build_permit_give(struct build_permit *permit)
+{
+    if (permit == NULL)
+        return;
+    ingot_storage_t store = permit->store;
+    --own_permits;
+    store->build_locks->leave_place(permit->place);
+    memory_free(&store->allocator, permit, sizeof(*permit));
     ingot_storage_release(store);
 }

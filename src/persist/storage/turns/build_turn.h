@@ -10,9 +10,8 @@
 #include <ingot/storage.h>
 #include <stdbool.h>
 
-#include "util/nanoseconds.h"
-
 struct build_turn;
+struct build_permit;
 
 /* How a turn ended. */
 enum build_turn_end {
@@ -21,10 +20,6 @@ enum build_turn_end {
     BUILD_TURN_NOT_STORED, /* for a temporary reason, so another process should try */
     BUILD_TURN_POINTLESS   /* the program does not compile, or the store does not take it */
 };
-
-/* Returns a reference to the first writable directory store behind a storage, or NULL. Sets *is_stored_to to false if
- * the storage stores its blobs elsewhere. */
-ingot_storage_t build_turn_take_store(ingot_storage_t storage, bool *is_stored_to);
 
 /* Begins a turn for a program whose blob is missing from the storage or was refused. The same thread must end the turn.
  * The id must live until then. Returns NULL if the storage has
@@ -43,11 +38,15 @@ bool build_turn_wait(struct build_turn *turn);
 bool build_turn_is_busy(const struct build_turn *turn);
 /* True if build_turn_wait has returned because another process has found that waiting is useless. */
 bool build_turn_is_pointless(const struct build_turn *turn);
-/* The longest wait for another process that works, unless the application has set a limit for every wait. */
-#define BUILD_TURN_LONGEST_WAIT_NS (600 * NS_PER_SECOND)
 /* Returns how long a turn should last at most: as long as others wait for its end. */
 uint64_t build_turn_limit_ns(const struct build_turn *turn);
 /* Ends a turn. Does nothing if turn is NULL. */
 void build_turn_end(struct build_turn *turn, enum build_turn_end end);
+
+/* If the store limits how many builds run at the same time, waits for a place. Afterwards the thread may compile.
+ * Returns NULL if builds are not limited, or if the limit is unusable. The same thread gives the permit back. */
+struct build_permit *build_permit_take(ingot_storage_t storage);
+/* Does nothing for NULL. */
+void build_permit_give(struct build_permit *permit);
 
 #endif
