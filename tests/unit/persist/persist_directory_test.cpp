@@ -311,7 +311,7 @@ TEST(PersistDirectory, CountsAnewWhenTheTotalIsMissing)
     EXPECT_EQ(bytes_in(root), text_total(root));
 }
 
-/* An open store keeps its directory tmp open, but must notice what happens to the path. */
+/* An open store must notice what happens to its directory tmp. */
 TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
 {
     ScratchDirectory scratch;

@@ -73,11 +73,6 @@ TEST(PersistPaths, KnowsItsTemporaryNames)
          {"", "-", "4123456789abcdef-", "4123456789abcdef-017", "4123456789abcde-1", "4123456789abcdeff-1",
           "4123456789abcdeg-1", "3fffffffffffffff-1", "8000000000000000-1", "1-4123456789abcdef", "important"})
         EXPECT_FALSE(paths_is_temporary(other, &session)) << other;
-    EXPECT_TRUE(paths_is_old_temporary("4194304-0123456789abcdef"));
-    EXPECT_FALSE(paths_is_old_temporary((std::string(21, '9') + "-0123456789abcdef").c_str())) << "too long for a path";
-    for (const char *other : {"", "-", "1-", "-0123456789abcdef", "1-0123456789abcde", "1-0123456789abcdeff",
-                              "1-0123456789abcdeg", "x1-0123456789abcdef", "important"})
-        EXPECT_FALSE(paths_is_old_temporary(other)) << other;
 }
 
 TEST(PersistAccount, ReadsTotals)

@@ -91,13 +91,6 @@ bool paths_is_temporary(const char *name, uint64_t *session)
     return *session >= PATHS_SESSION_MIN && *session - PATHS_SESSION_MIN < PATHS_SESSION_MIN;
 }
 
-bool paths_is_old_temporary(const char *name)
-{
-    const size_t process_digits = strspn(name, "0123456789");
-    return process_digits > 0 && process_digits <= DIGITS_MAX && name[process_digits] == '-' &&
-           strspn(name + process_digits + 1, hex) == HEX_DIGITS && strlen(name + process_digits + 1) == HEX_DIGITS;
-}
-
 bool paths_is_namespace(const char *name)
 {
     static const char *const taken[] = {

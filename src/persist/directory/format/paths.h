@@ -40,8 +40,6 @@ void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t sess
 /* Parses a number that is written as in a store: decimal, without a sign or leading zeros, and at most `max`. */
 bool paths_parse_number(const char *name, uint64_t max, uint64_t *number);
 bool paths_is_temporary(const char *name, uint64_t *session);
-/* True for a temporary name of version 1 of the format: "<pid>-<16 hex digits>". */
-bool paths_is_old_temporary(const char *name);
 /* True if a namespace may have this name. */
 bool paths_is_namespace(const char *name);
 

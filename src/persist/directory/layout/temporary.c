@@ -14,11 +14,9 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/directory/format/entry.h"
-#include "util/nanoseconds.h"
 
 #define TEMPORARY "tmp"
 #define ATTEMPTS 16
-#define OLD_NS (3600 * NS_PER_SECOND)
 
 ingot_status_t temporary_init(struct directory *directory)
 {
@@ -153,19 +151,8 @@ struct reclaim {
     struct directory *directory;
     bool is_removing;
     int lock_fd; /* the file `lock`, opened when the first name needs it; -EBADF: not opened yet */
-    uint64_t now_ns;
     struct leftovers found;
 };
-
-static bool is_old(const struct reclaim *reclaim, const char *path)
-{
-    struct file_facts facts;
-    if (files_facts_at(reclaim->directory->root.fd, path, &facts) < 0)
-        return false;
-    const uint64_t age_ns =
-        reclaim->now_ns > facts.modified_ns ? reclaim->now_ns - facts.modified_ns : facts.modified_ns - reclaim->now_ns;
-    return age_ns > OLD_NS;
-}
 
 static bool take_session(struct reclaim *reclaim, uint64_t byte)
 {
@@ -192,38 +179,26 @@ static void delete_leftover(struct directory *directory, const char *path)
     kept_error_restore(&kept);
 }
 
-static void reclaim_path(struct reclaim *reclaim, const char *path)
-{
-    ++reclaim->found.count;
-    reclaim->found.bytes += entry_bytes(reclaim->directory->root.fd, path, NULL);
-    if (reclaim->is_removing)
-        delete_leftover(reclaim->directory, path);
-}
-
 static bool reclaim_one(void *user, const char *name)
 {
     struct reclaim *reclaim = user;
     char path[PATH_CAPACITY];
     uint64_t byte;
-    if (paths_is_temporary(name, &byte)) {
-        paths_join(path, TEMPORARY, name);
-        if (!take_session(reclaim, byte))
-            return true;
-        reclaim_path(reclaim, path);
-        if (reclaim->lock_fd >= 0)
-            (void)files_unlock(reclaim->lock_fd, byte);
-    } else if (paths_is_old_temporary(name)) {
-        paths_join(path, TEMPORARY, name);
-        if (is_old(reclaim, path))
-            reclaim_path(reclaim, path);
-    }
+    if (!paths_is_temporary(name, &byte) || !take_session(reclaim, byte))
+        return true;
+    paths_join(path, TEMPORARY, name);
+    ++reclaim->found.count;
+    reclaim->found.bytes += entry_bytes(reclaim->directory->root.fd, path, NULL);
+    if (reclaim->is_removing)
+        delete_leftover(reclaim->directory, path);
+    if (reclaim->lock_fd >= 0)
+        (void)files_unlock(reclaim->lock_fd, byte);
     return true;
 }
 
 struct leftovers temporary_reclaim(struct directory *directory, bool is_removing)
 {
-    struct reclaim reclaim = {
-        .directory = directory, .is_removing = is_removing, .lock_fd = -EBADF, .now_ns = files_wall_clock_ns()};
+    struct reclaim reclaim = {.directory = directory, .is_removing = is_removing, .lock_fd = -EBADF};
     struct file_facts facts;
     if (files_facts_at(directory->root.fd, TEMPORARY, &facts) < 0 || !facts.is_directory ||
         !files_are_private(&facts, directory->owner))

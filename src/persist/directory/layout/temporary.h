@@ -35,8 +35,7 @@ ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACI
 /* Deletes an entry that was prepared in tmp or moved there. What cannot be deleted remains as a leftover. */
 void temporary_delete(const struct directory *directory, const char *path);
 
-/* Counts the leftovers, and deletes them if is_removing is set. A name of version 1 of the format does not identify its
- * process, so such an entry counts as a leftover when it is an hour old. */
+/* Counts the leftovers, and deletes them if is_removing is set. */
 struct leftovers temporary_reclaim(struct directory *directory, bool is_removing);
 
 #endif

@@ -67,7 +67,7 @@ static ingot_status_t remove_oldest(struct directory *directory, struct survey *
                 break;
             continue;
         }
-        const ingot_status_t status = bucket_take_away(directory, survey->name_spaces[entry->name_space], entry->bucket,
+        const ingot_status_t status = bucket_take_away(directory, survey->name_spaces[entry->name_space].name, entry->bucket,
                                                        entry->number, entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
@@ -212,14 +212,12 @@ static ingot_status_t count_small(struct directory *directory, struct survey *su
  * entries could not be read. */
 static ingot_status_t count_any(struct directory *directory, struct survey *survey, struct upkeep_watch *watch)
 {
-    struct account_total before;
-    (void)account_peek(directory, directory->name_space, &before);
     const ingot_status_t status = survey_init(survey, directory, directory->name_space, watch);
     const uint64_t part = survey->read_count;
     const uint64_t whole = survey->bucket_count;
     if (status != INGOT_SUCCESS || survey->unread_count != 0 || (part == 0 && whole != 0))
         return status;
-    return account_correct(directory, directory->name_space, &before, sum_of_all(survey->total_bytes, part, whole),
+    return account_correct(directory, directory->name_space, &survey->name_spaces[0].before, sum_of_all(survey->total_bytes, part, whole),
                            sum_of_all(survey->entry_count, part, whole));
 }
 
@@ -372,53 +370,48 @@ void evict_expired(struct directory *directory)
 
 /* ---- counting on request ---- */
 
-/* Adds the total and the counts that a namespace has recorded. */
-static void add_recorded(const struct directory *directory, const char *name_space, ingot_persist_count_t *count)
+/* True if only the store's owner may write to a namespace. */
+static bool is_private(const struct directory *directory, const char *name_space)
 {
-    struct account_total total;
+    struct file_facts facts;
+    return files_facts_at(directory->root.fd, name_space[0] != '\0' ? name_space : ".", &facts) == 0 &&
+           files_are_private(&facts, directory->owner);
+}
+
+/* Adds what was counted in a namespace, and what it has recorded. */
+static void add_counts(const struct directory *directory, const struct survey_name_space *counted,
+                       ingot_persist_count_t *count)
+{
     struct savings_counts saved;
-    if (account_peek(directory, name_space, &total))
-        count->recorded_bytes += total.bytes;
-    else
-        count->is_recorded = 0;
-    (void)account_read_counts(directory, name_space, &saved);
+    (void)account_read_counts(directory, counted->name, &saved);
+    count->is_recorded = count->is_recorded && counted->is_recorded;
+    count->recorded_bytes += counted->before.bytes;
     count->hits += saved.hits;
     count->builds += saved.builds;
     count->saved_ns += saved.saved_ns;
-}
-
-static ingot_status_t recount_name_space(struct directory *directory, const char *name_space,
-                                         struct upkeep_watch *watch, ingot_persist_count_t *count)
-{
-    struct account_total before;
-    struct survey survey;
-    (void)account_peek(directory, name_space, &before);
-    ingot_status_t status = survey_init(&survey, directory, name_space, watch);
-    if (status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS && survey.unread_count == 0 &&
-        !directory->is_read_only) {
-        status = account_correct(directory, name_space, &before, survey.total_bytes, survey.entry_count);
-        forget_old_index(directory, name_space);
-    }
-    if (count != NULL) {
-        count->entry_count += survey.entry_count;
-        count->counted_bytes += survey.total_bytes;
-    }
-    survey_fini(&survey);
-    return status;
+    count->entry_count += counted->entry_count;
+    count->counted_bytes += counted->total_bytes;
 }
 
 ingot_status_t evict_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
                              ingot_persist_count_t *count)
 {
     struct survey survey;
-    ingot_status_t status = survey_init_name_spaces(&survey, directory, name_space);
-    if (count != NULL)
-        count->is_recorded = survey.name_space_count != 0;
-    for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS; ++i) {
-        if (count != NULL)
-            add_recorded(directory, survey.name_spaces[i], count);
-        status = recount_name_space(directory, survey.name_spaces[i], watch, count);
+    bool is_any_in_use = false;
+    count->is_recorded = 1;
+    ingot_status_t status = survey_init(&survey, directory, name_space, watch);
+    for (size_t i = 0; i < survey.name_space_count && status == INGOT_SUCCESS; ++i) {
+        const struct survey_name_space *each = &survey.name_spaces[i];
+        if ((!each->is_recorded && each->entry_count == 0) || !is_private(directory, each->name))
+            continue; /* perhaps an unrelated directory */
+        is_any_in_use = true;
+        add_counts(directory, each, count);
+        if (watch->ended != INGOT_SUCCESS || each->unread_count != 0 || directory->is_read_only)
+            continue;
+        status = account_correct(directory, each->name, &each->before, each->total_bytes, each->entry_count);
+        forget_old_index(directory, each->name);
     }
     survey_fini(&survey);
+    count->is_recorded = count->is_recorded && is_any_in_use;
     return status;
 }

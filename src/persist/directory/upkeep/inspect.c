@@ -94,13 +94,13 @@ static bool inspect(struct inspected *inspected, const struct directory *directo
     memset(&key, 0, sizeof(key));
     inspected->entry = (ingot_persist_entry_t){
         .struct_size = sizeof(inspected->entry),
-        .name_space = survey->name_spaces[found->name_space],
+        .name_space = survey->name_spaces[found->name_space].name,
         .bucket = found->bucket,
         .number = found->number,
         .identity = found->inode,
         .bytes = found->bytes,
     };
-    paths_bucket(bucket_path, survey->name_spaces[found->name_space], found->bucket);
+    paths_bucket(bucket_path, survey->name_spaces[found->name_space].name, found->bucket);
     paths_entry(path, bucket_path, found->number);
     const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
     struct entry_place pinned;
@@ -289,7 +289,7 @@ static void close_bucket(const struct directory *directory, const struct survey 
                          const struct survey_entry *found)
 {
     char path[PATH_CAPACITY];
-    paths_bucket(path, survey->name_spaces[found->name_space], found->bucket);
+    paths_bucket(path, survey->name_spaces[found->name_space].name, found->bucket);
     if (is_open_to_others(directory, path))
         (void)files_make_private(directory->root.fd, path);
 }
@@ -297,7 +297,7 @@ static void close_bucket(const struct directory *directory, const struct survey 
 /* Removes an entry. Returns false if it could not be removed. */
 static bool take_away(struct directory *directory, const struct survey *survey, const struct survey_entry *found)
 {
-    return bucket_take_away(directory, survey->name_spaces[found->name_space], found->bucket, found->number,
+    return bucket_take_away(directory, survey->name_spaces[found->name_space].name, found->bucket, found->number,
                             found->inode, account_deadline(directory)) == INGOT_SUCCESS;
 }
 
@@ -383,6 +383,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
     struct directory *directory;
     struct survey survey;
     struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
+    ingot_persist_count_t count_after = INGOT_PERSIST_COUNT_INIT;
     ingot_persist_verification_t so_far = INGOT_PERSIST_VERIFICATION_INIT;
     if (!STRUCT_IS_SET(found))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "found or its struct_size is missing");
@@ -400,7 +401,7 @@ ingot_status_t ingot_persist_verify(ingot_storage_t storage, int repair, ingot_p
         const ingot_status_t told = verify_all(storage, directory, &survey, repair, progress, user, &so_far);
         count_leftovers(directory, repair, &so_far);
         if (repair != 0)
-            status = evict_recount(directory, directory_name_space(directory), &nobody, NULL);
+            status = evict_recount(directory, directory_name_space(directory), &nobody, &count_after);
         if (told != INGOT_SUCCESS)
             status = told;
         (void)STRUCT_WRITE(found, so_far);

@@ -68,13 +68,14 @@ ingot_status_t ingot_persist_clear(ingot_storage_t storage)
     struct directory *directory;
     struct evict_result result;
     struct upkeep_watch nobody = upkeep_watch_of(NULL, NULL);
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
     ingot_status_t status = get_writable(storage, &directory);
     if (status != INGOT_SUCCESS)
         return status;
     const char *name_space = directory_name_space(directory);
     status = evict_to_limits(directory, name_space, &nothing, "cleared", &nobody, &result);
     if (status == INGOT_SUCCESS)
-        status = evict_recount(directory, name_space, &nobody, NULL);
+        status = evict_recount(directory, name_space, &nobody, &count);
     if (status == INGOT_SUCCESS)
         status = kept_recipe_remove(directory, name_space);
     (void)temporary_reclaim(directory, true);

@@ -14,7 +14,6 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/format/entry.h"
-#include "persist/directory/layout/account.h"
 
 #define FIRST_CAPACITY 64u
 
@@ -48,12 +47,14 @@ static bool add_bucket(struct survey *survey, uint64_t bucket)
 
 static bool add_name_space(struct survey *survey, const char *name)
 {
-    char(*name_spaces)[NAMESPACE_MAX + 1] =
+    struct survey_name_space *name_spaces =
         grow(survey, survey->name_spaces, survey->name_space_count, &survey->name_space_capacity, sizeof(*name_spaces));
     if (name_spaces == NULL)
         return false;
     survey->name_spaces = name_spaces;
-    memcpy(survey->name_spaces[survey->name_space_count++], name, strlen(name) + 1);
+    struct survey_name_space *added = &name_spaces[survey->name_space_count++];
+    *added = (struct survey_name_space){.entry_count = 0};
+    memcpy(added->name, name, strlen(name) + 1);
     return true;
 }
 
@@ -116,8 +117,11 @@ static bool visit_bucket(void *user, const char *name)
         return false;
     survey->entries = entries;
     survey->entries[survey->entry_count++] = found;
+    struct survey_name_space *name_space = &survey->name_spaces[found.name_space];
     const uint64_t rest = UINT64_MAX - survey->total_bytes;
     survey->total_bytes += found.bytes < rest ? found.bytes : rest;
+    name_space->total_bytes += found.bytes < rest ? found.bytes : rest;
+    ++name_space->entry_count;
     return survey->watch == NULL || upkeep_watch_found(survey->watch, 1, found.bytes);
 }
 
@@ -133,7 +137,7 @@ static int read_buckets(struct survey *survey, const struct directory *directory
     for (survey->read_count = 0; survey->read_count < survey->bucket_count && !is_ended(survey); ++survey->read_count) {
         char path[PATH_CAPACITY];
         reading.bucket = survey->buckets[(first + survey->read_count) % survey->bucket_count];
-        paths_bucket(path, survey->name_spaces[name_space], reading.bucket);
+        paths_bucket(path, survey->name_spaces[name_space].name, reading.bucket);
         const int result = files_list(directory->root.fd, path, visit_bucket, &reading);
         if (result == -EMFILE || result == -ENFILE || result == -ENOMEM || result == -EIO)
             return result;
@@ -145,17 +149,23 @@ static int read_buckets(struct survey *survey, const struct directory *directory
 
 static int read_name_space(struct survey *survey, const struct directory *directory, uint32_t name_space)
 {
-    const char *name = survey->name_spaces[name_space];
+    struct survey_name_space *into = &survey->name_spaces[name_space];
+    const char *name = into->name;
+    const uint64_t unread_before = survey->unread_count;
     survey->bucket_count = 0;
-    const int result = files_list(directory->root.fd, name[0] != '\0' ? name : ".", visit_name_space, survey);
+    into->is_recorded = account_peek(directory, name, &into->before);
+    int result = files_list(directory->root.fd, name[0] != '\0' ? name : ".", visit_name_space, survey);
     if (name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) /* it is not a namespace */
         return 0;
-    return result < 0 ? result : read_buckets(survey, directory, name_space);
+    if (result == 0)
+        result = read_buckets(survey, directory, name_space);
+    into->unread_count = survey->unread_count - unread_before;
+    return result;
 }
 
 static int compare_names(const void *left, const void *right)
 {
-    return strcmp(left, right);
+    return strcmp(((const struct survey_name_space *)left)->name, ((const struct survey_name_space *)right)->name);
 }
 
 /* Lists the names of the namespaces. */
@@ -178,45 +188,6 @@ ingot_status_t survey_init(struct survey *survey, const struct directory *direct
         result = read_name_space(survey, directory, i);
     if (survey->is_out_of_memory)
         result = -ENOMEM;
-    return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
-}
-
-/* Sets *has_bucket and returns false at the first bucket, which ends the listing. */
-static bool is_no_bucket(void *user, const char *name)
-{
-    uint64_t bucket;
-    bool *has_bucket = user;
-    *has_bucket = paths_parse_number(name, UINT64_MAX, &bucket);
-    return !*has_bucket;
-}
-
-/* True if the name is that of a namespace in use, and not of an unrelated directory in the root. "" stands for the
- * root. */
-static bool is_in_use(const struct directory *directory, const char *name)
-{
-    char path[PATH_CAPACITY];
-    struct file_facts facts;
-    bool has_bucket = false;
-    const char *folder = name[0] != '\0' ? name : ".";
-    if (files_facts_at(directory->root.fd, folder, &facts) < 0 || !facts.is_directory ||
-        !files_are_private(&facts, directory->owner))
-        return false;
-    account_path(path, name, "size.txt");
-    if (files_facts_at(directory->root.fd, path, &facts) == 0)
-        return true;
-    (void)files_list(directory->root.fd, folder, is_no_bucket, &has_bucket);
-    return has_bucket;
-}
-
-ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory, const char *name_space)
-{
-    *survey = (struct survey){.allocator = directory->allocator};
-    const int result = list_name_spaces(survey, directory, name_space);
-    size_t kept = 0;
-    for (size_t i = 0; i < survey->name_space_count; ++i)
-        if (is_in_use(directory, survey->name_spaces[i]))
-            memmove(survey->name_spaces[kept++], survey->name_spaces[i], sizeof(survey->name_spaces[i]));
-    survey->name_space_count = kept;
     return result < 0 ? files_read_failed(result, "listing", "the store") : INGOT_SUCCESS;
 }
 
@@ -265,6 +236,6 @@ void survey_sort_by_place(struct survey *survey)
 void survey_path(const struct survey *survey, const struct survey_entry *entry, char path[PATH_CAPACITY])
 {
     char bucket_path[PATH_CAPACITY];
-    paths_bucket(bucket_path, survey->name_spaces[entry->name_space], entry->bucket);
+    paths_bucket(bucket_path, survey->name_spaces[entry->name_space].name, entry->bucket);
     paths_entry(path, bucket_path, entry->number);
 }

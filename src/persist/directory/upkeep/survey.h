@@ -6,7 +6,7 @@
 
 #include <ingot/persist.h>
 
-#include "persist/directory/layout/state.h"
+#include "persist/directory/layout/account.h"
 
 /* ---- the progress of long work, for the caller's callback, which can end the work ---- */
 
@@ -58,12 +58,21 @@ struct survey_entry {
     uint32_t name_space; /* index into the survey's name_spaces */
 };
 
+struct survey_name_space {
+    char name[NAMESPACE_MAX + 1]; /* "" is the root */
+    bool is_recorded;             /* true: it had a size.txt before it was read */
+    struct account_total before;  /* what size.txt had then */
+    uint64_t entry_count;
+    uint64_t total_bytes;
+    uint64_t unread_count; /* number of entries and buckets that could not be read */
+};
+
 struct survey {
     ingot_allocator_t allocator;
     struct survey_entry *entries;
     size_t entry_count;
     size_t entry_capacity;
-    char (*name_spaces)[NAMESPACE_MAX + 1]; /* "" is the root */
+    struct survey_name_space *name_spaces;
     size_t name_space_count;
     size_t name_space_capacity;
     uint64_t *buckets; /* buckets of the namespace that was read last */
@@ -84,10 +93,6 @@ struct survey {
  */
 ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
                            struct upkeep_watch *watch);
-/* Lists only the namespaces that have a bucket or a size.txt, and no entries. If name_space is not NULL, lists at most
- * that one. Call survey_fini even on failure. */
-ingot_status_t survey_init_name_spaces(struct survey *survey, const struct directory *directory,
-                                       const char *name_space);
 void survey_fini(struct survey *survey);
 
 /* Sorts the entries by time, the oldest first. Entries with equal times are sorted by bucket, number and namespace. */
