@@ -62,13 +62,6 @@ void process_lock_give(struct process_lock *lock)
     pthread_mutex_unlock(&lock->mutex);
 }
 
-void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition)
-{
-    const int before = cancellation_hold();
-    pthread_cond_wait(condition, &lock->mutex);
-    cancellation_allow(before);
-}
-
 bool process_lock_condition_init(pthread_cond_t *condition)
 {
     pthread_condattr_t steady;

@@ -27,16 +27,12 @@ void process_lock_take(struct process_lock *lock, void (*forget)(void *user), vo
 /* Takes the lock if no thread holds it; otherwise returns false. */
 bool process_lock_try(struct process_lock *lock, void (*forget)(void *user), void *user);
 void process_lock_give(struct process_lock *lock);
-/* Waits on a condition. The caller must hold the lock. Not a cancellation point, because a canceled thread would keep
- * the lock. */
-void process_lock_wait(struct process_lock *lock, pthread_cond_t *condition);
-
 #define PROCESS_NO_TIME UINT64_MAX /* a time that never comes */
 
 /* Makes a condition for process_lock_wait_until. Returns false if out of memory. */
 bool process_lock_condition_init(pthread_cond_t *condition);
-/* Does the same as process_lock_wait, but stops waiting at the time moment_ns, which is on the clock of
- * files_steady_clock_ns. */
+/* Waits on a condition until the time moment_ns, which is on the clock of files_steady_clock_ns. The caller must hold
+ * the lock. Not a cancellation point, because a canceled thread would keep the lock. */
 void process_lock_wait_until(struct process_lock *lock, pthread_cond_t *condition, uint64_t moment_ns);
 
 #endif

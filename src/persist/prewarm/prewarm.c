@@ -448,7 +448,7 @@ ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progres
     if (locks)
         lock(prewarm->ahead);
     while (locks && prewarm->is_running)
-        process_lock_wait(&prewarm->ahead->lock, &prewarm->ahead->changed);
+        process_lock_wait_until(&prewarm->ahead->lock, &prewarm->ahead->changed, PROCESS_NO_TIME);
     (void)STRUCT_WRITE(progress, prewarm->progress);
     if (locks)
         unlock(prewarm->ahead);
