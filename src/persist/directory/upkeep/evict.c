@@ -67,8 +67,9 @@ static ingot_status_t remove_oldest(struct directory *directory, struct survey *
                 break;
             continue;
         }
-        const ingot_status_t status = bucket_take_away(directory, survey->name_spaces[entry->name_space].name, entry->bucket,
-                                                       entry->number, entry->inode, account_deadline(directory));
+        const ingot_status_t status =
+            bucket_take_away(directory, survey->name_spaces[entry->name_space].name, entry->bucket, entry->number,
+                             entry->inode, account_deadline(directory));
         if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
             return status;
         bytes -= entry->bytes < bytes ? entry->bytes : bytes; /* subtracted even if another process removed the entry */
@@ -217,8 +218,8 @@ static ingot_status_t count_any(struct directory *directory, struct survey *surv
     const uint64_t whole = survey->bucket_count;
     if (status != INGOT_SUCCESS || survey->unread_count != 0 || (part == 0 && whole != 0))
         return status;
-    return account_correct(directory, directory->name_space, &survey->name_spaces[0].before, sum_of_all(survey->total_bytes, part, whole),
-                           sum_of_all(survey->entry_count, part, whole));
+    return account_correct(directory, directory->name_space, &survey->name_spaces[0].before,
+                           sum_of_all(survey->total_bytes, part, whole), sum_of_all(survey->entry_count, part, whole));
 }
 
 /*

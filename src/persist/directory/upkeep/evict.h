@@ -48,8 +48,8 @@ bool evict_knows_large(const struct directory *directory);
 /* Called when the store was opened, and when a blob was stored. Evicts entries that are over the age limit. */
 void evict_expired(struct directory *directory);
 
-/* Adds to `count` the entries of one namespace, or of all if name_space is NULL, and corrects size.txt, unless the store
- * is read-only. Returns INGOT_SUCCESS even if the watch ends the work early. */
+/* Adds to `count` the entries of one namespace, or of all if name_space is NULL, and corrects size.txt, unless the
+ * store is read-only. Returns INGOT_SUCCESS even if the watch ends the work early. */
 ingot_status_t evict_recount(struct directory *directory, const char *name_space, struct upkeep_watch *watch,
                              ingot_persist_count_t *count);
 
