@@ -48,9 +48,8 @@
 
 struct build_lock {
     struct directory *directory;
-    atomic_int fd; /* -1 after a forked child has closed it */
     uint64_t byte;
-    struct kept_file file; /* the same descriptor, and the identity of the file `lock` */
+    struct kept_file file; /* a forked child has closed it */
     uint64_t stamp;        /* made from the modification time and the inode of the id's bucket; 0: no bucket */
     bool is_stamp_fresh;
     char bucket[PATH_CAPACITY];
@@ -68,10 +67,8 @@ static bool is_watching_forks;
 /* Called in a forked child right after the fork, in its only thread. */
 static void close_in_child(void)
 {
-    for (struct build_lock *lock = newest; lock != NULL; lock = lock->next) {
-        if (atomic_exchange(&lock->fd, -1) >= 0)
-            kept_file_end(&lock->file);
-    }
+    for (struct build_lock *lock = newest; lock != NULL; lock = lock->next)
+        kept_file_end(&lock->file);
 }
 
 static void watch_forks(void)
@@ -146,17 +143,11 @@ static void take_out(struct build_lock *lock)
         *at = lock->next;
 }
 
-/* True if the lock has its descriptor. A forked child has closed it, and the application may have. */
-static bool is_open(const struct build_lock *lock)
-{
-    return atomic_load(&lock->fd) >= 0 && kept_file_is_open(&lock->file);
-}
-
 /* Closes the file of a lock that is not in the list, and frees the lock. Unlocks the byte first, because a forked child
  * may share the open file. */
 static void destroy(struct build_lock *lock)
 {
-    if (is_open(lock)) {
+    if (kept_file_is_open(&lock->file)) {
         (void)files_unlock(lock->file.fd, lock->byte);
         kept_file_end(&lock->file);
     }
@@ -164,21 +155,26 @@ static void destroy(struct build_lock *lock)
     memory_free(&allocator, lock, sizeof(*lock));
 }
 
-/* Takes over the descriptor, even if it returns NULL. */
-static struct build_lock *make(struct directory *directory, int fd, uint64_t bucket)
+/* Opens the file `lock` anew. Returns 0 or a negated errno. */
+static int open_file(struct directory *directory, struct kept_file *file)
 {
-    struct kept_file file;
-    if (files_keep(fd, &file) < 0)
-        return NULL;
+    if (root_ready(directory) != INGOT_SUCCESS)
+        return -EBADF;
+    const int fd = files_open_update(directory->root.fd, PATHS_LOCK);
+    return fd < 0 ? fd : files_keep(fd, file);
+}
+
+/* Takes over the file, even if it returns NULL. */
+static struct build_lock *make(struct directory *directory, struct kept_file *file, uint64_t bucket)
+{
     struct build_lock *lock = memory_allocate(&directory->allocator, sizeof(*lock));
     if (lock == NULL) {
-        kept_file_end(&file);
+        kept_file_end(file);
         return NULL;
     }
     memset(lock, 0, sizeof(*lock));
-    lock->file = file;
+    lock->file = *file;
     lock->directory = directory;
-    atomic_init(&lock->fd, fd);
     lock->byte = byte_of(directory, bucket);
     atomic_init(&lock->next, NULL);
     paths_bucket(lock->bucket, directory->name_space, bucket);
@@ -229,13 +225,13 @@ static struct build_lock *open_lock(void *self, size_t id_size, const uint8_t *i
         return NULL;
     }
     close_kept(directory, 0, MAX_KEPT);
-    const bool is_ready = root_ready(directory) == INGOT_SUCCESS;
-    const int fd = is_ready ? files_open_update(directory->root.fd, PATHS_LOCK) : -EBADF;
-    if (fd < 0) {
-        tell_unlockable(directory, fd);
+    struct kept_file file;
+    const int result = open_file(directory, &file);
+    if (result < 0) {
+        tell_unlockable(directory, result);
         return NULL;
     }
-    struct build_lock *lock = make(directory, fd, directory->bucket_of(id_size, id));
+    struct build_lock *lock = make(directory, &file, directory->bucket_of(id_size, id));
     if (lock != NULL)
         enlist(lock);
     else
@@ -272,22 +268,23 @@ static enum build_lock_state try_take(struct build_lock *lock)
     enum files_lock found = FILES_LOCK_EXCLUSIVE;
     if (is_held_here(lock))
         return BUILD_LOCK_HELD_HERE;
-    if (!is_open(lock))
+    if (!kept_file_is_open(&lock->file))
         return BUILD_LOCK_UNUSABLE;
     for (unsigned i = 0; i < ATTEMPTS; ++i) {
-        int result = files_try_lock(lock->fd, lock->byte);
+        int result = files_try_lock(lock->file.fd, lock->byte);
         if (result == 0) {
             note_held(lock);
             return BUILD_LOCK_TAKEN;
         }
         if (result == -EAGAIN)
-            result = files_find_lock(lock->fd, lock->byte, 1, &found);
+            result = files_find_lock(lock->file.fd, lock->byte, 1, &found);
         if (result < 0) {
             tell_unlockable(lock->directory, result);
             return BUILD_LOCK_UNUSABLE;
         }
         if (found == FILES_LOCK_SHARED) {
-            (void)files_try_lock_shared(lock->fd, lock->byte); /* if this fails, others find a different lock or none */
+            (void)files_try_lock_shared(lock->file.fd,
+                                        lock->byte); /* if this fails, others find a different lock or none */
             return BUILD_LOCK_POINTLESS;
         }
         if (found == FILES_LOCK_EXCLUSIVE)
@@ -318,7 +315,8 @@ static bool has_changed(struct build_lock *lock)
 
 static void close_lock(struct build_lock *lock, bool is_pointless)
 {
-    const bool is_to_keep = is_pointless && is_open(lock) && files_try_lock_shared(lock->fd, lock->byte) == 0;
+    const bool is_to_keep =
+        is_pointless && kept_file_is_open(&lock->file) && files_try_lock_shared(lock->file.fd, lock->byte) == 0;
     close_kept(lock->directory, lock->byte, is_to_keep ? MAX_KEPT - 1 : MAX_KEPT);
     take_mutex();
     lock->is_held = false;
@@ -389,9 +387,7 @@ static struct build_place *ask_place(void *self)
     if (place == NULL)
         return NULL;
     *place = (struct build_place){.directory = directory, .file = KEPT_FILE_INIT};
-    const bool is_ready = root_ready(directory) == INGOT_SUCCESS;
-    const int fd = is_ready ? files_open_update(directory->root.fd, PATHS_LOCK) : -EBADF;
-    if (fd >= 0 && files_keep(fd, &place->file) == 0 && join_queue(place))
+    if (open_file(directory, &place->file) == 0 && join_queue(place))
         return place;
     leave_place(place);
     return NULL;
