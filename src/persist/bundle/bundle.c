@@ -314,7 +314,7 @@ ingot_status_t ingot_persist_open_bundle(ingot_storage_t *storage, const char *p
     if (status == INGOT_SUCCESS)
         status = read_index(bundle);
     if (status == INGOT_SUCCESS)
-        status = storage_create(storage, STORAGE_BUNDLE, &ops, bundle, &allocator, &info);
+        status = storage_create(storage, STORAGE_BUNDLE, &ops, NULL, bundle, &allocator, &info);
     if (status != INGOT_SUCCESS)
         destroy(bundle);
     else if (accepts_any_owner)

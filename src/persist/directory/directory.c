@@ -233,6 +233,14 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
 {
     static const ingot_storage_ops_t ops = {
         .struct_size = sizeof(ops), .load = load, .store = store, .remove = remove_id, .destroy = destroy};
+    static const struct storage_own_ops own = {.load_for_core = load_for_core,
+                                               .get_limits = limits_get,
+                                               .set_limits = limits_change,
+                                               .save_counts = save_counts,
+                                               .costs = &costs_file_operations,
+                                               .build_locks = &build_lock_operations};
+    static const struct storage_own_ops own_read_only = {
+        .load_for_core = load_for_core, .get_limits = limits_get, .set_limits = limits_change};
     ingot_persist_info_t info;
     ingot_allocator_t allocator;
     if (!STRUCT_READ(info, given))
@@ -264,17 +272,13 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
         status = check_name_space(directory);
     if (status != INGOT_SUCCESS)
         goto done;
-    status = storage_create(storage, STORAGE_DIRECTORY, &ops, directory, &allocator, &info);
+    status = storage_create(storage, STORAGE_DIRECTORY, &ops, directory->is_read_only ? &own_read_only : &own,
+                            directory, &allocator, &info);
     if (status != INGOT_SUCCESS)
         goto done;
-    storage_set_load_for_core(*storage, load_for_core);
-    storage_set_limit_ops(*storage, limits_get, limits_change);
     if (directory->accepts_any_owner)
         trust_must_require_seals(*storage);
     if (!directory->is_read_only) {
-        storage_set_save_counts(*storage, save_counts);
-        storage_set_costs(*storage, &costs_file_operations);
-        storage_set_build_locks(*storage, &build_lock_operations);
         evict_expired(directory); /* only now, when opening can no longer fail */
         if ((info.flags & (uint32_t)INGOT_PERSIST_KEEP_RECIPES) != 0)
             kept_recipe_begin(*storage, directory, &info);

@@ -241,7 +241,7 @@ ingot_status_t ingot_persist_open_file(ingot_storage_t *storage, const char *pat
     file->accepts_any_owner = accepts_any_owner;
     file->path_size = path_size;
     memcpy(file->path, path, path_size);
-    status = storage_create(storage, STORAGE_OTHER, &ops, file, &allocator, &info);
+    status = storage_create(storage, STORAGE_OTHER, &ops, NULL, file, &allocator, &info);
     if (status != INGOT_SUCCESS)
         destroy(file);
     else if (accepts_any_owner)

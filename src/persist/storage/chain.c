@@ -360,6 +360,12 @@ static void destroy(void *self)
 ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers)
 {
     static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops), .remove = remove_id, .destroy = destroy};
+    static const struct storage_own_ops own = {.forward_load = load_kept,
+                                               .forward_load_many = load_many_kept,
+                                               .forward_store = store,
+                                               .get_tier = get_tier,
+                                               .promote = promote_now,
+                                               .withdraw = withdraw};
     ingot_allocator_t allocator;
     if (storage == NULL || tiers == NULL || tier_count == 0 || tier_count > MAX_TIERS)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
@@ -376,16 +382,12 @@ ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, 
         ingot_storage_retain(tiers[i]);
         chain->tiers[i] = tiers[i];
     }
-    const ingot_status_t status = storage_create(storage, STORAGE_CHAIN, &ops, chain, &allocator, NULL);
+    const ingot_status_t status = storage_create(storage, STORAGE_CHAIN, &ops, &own, chain, &allocator, NULL);
     if (status != INGOT_SUCCESS) {
         destroy(chain);
         return status;
     }
-    storage_set_forward(*storage, load_kept, load_many_kept, store);
     chain->storage = *storage;
-    (*storage)->promote = promote_now;
-    (*storage)->withdraw = withdraw;
-    (*storage)->get_tier = get_tier;
     for (size_t i = 0; i < tier_count && (*storage)->listener == NULL; ++i)
         (*storage)->listener = tiers[i]->on_event != NULL ? tiers[i] : tiers[i]->listener;
     for (size_t i = 0; i < tier_count && (*storage)->model == NULL; ++i)

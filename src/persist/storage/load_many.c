@@ -25,8 +25,8 @@ bool storage_loads_many(ingot_storage_t storage)
     bool can = storage_is_on(storage) && storage->ops.load_many != NULL;
     if (!storage_is_on(storage) || can)
         return can;
-    for (size_t i = 0; storage->get_tier != NULL && !can; ++i) {
-        ingot_storage_t tier = storage->get_tier(storage->self, i);
+    for (size_t i = 0; storage->own->get_tier != NULL && !can; ++i) {
+        ingot_storage_t tier = storage->own->get_tier(storage->self, i);
         if (tier == NULL)
             break;
         can = storage_loads_many(tier);
@@ -69,8 +69,8 @@ void storage_load_many_kept(ingot_storage_t storage, const struct storage_around
     struct receiver receiver = {storage, around, ids, on_loaded, user};
     if (!storage_loads_many(storage))
         load_each(storage, &receiver, count);
-    else if (storage->forward_load_many != NULL)
-        storage->forward_load_many(storage->self, &here, count, ids, receive_forwarded, &receiver);
+    else if (storage->own->forward_load_many != NULL)
+        storage->own->forward_load_many(storage->self, &here, count, ids, receive_forwarded, &receiver);
     else
         storage->ops.load_many(storage->self, count, ids, receive_own, &receiver);
 }

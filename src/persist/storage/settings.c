@@ -28,8 +28,8 @@ static void read_settings(ingot_storage_t storage, ingot_persist_settings_t *set
         .exit_time_ms = get(storage, STORAGE_EXIT_TIME_MS),
     };
     serving_get_backends(storage, settings->backends);
-    if (storage->get_limits != NULL)
-        storage->get_limits(storage->self, settings);
+    if (storage->own->get_limits != NULL)
+        storage->own->get_limits(storage->self, settings);
 }
 
 ingot_status_t ingot_persist_get_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
@@ -51,7 +51,7 @@ static ingot_status_t check(ingot_storage_t storage, const ingot_persist_setting
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "\"%.80s\" is not a list of names, each with an optional - before it",
                                       settings->backends);
-    if (storage->set_limits == NULL &&
+    if (storage->own->set_limits == NULL &&
         (settings->max_bytes != 0 || settings->max_entries != 0 || settings->max_age_ms != 0))
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "only a directory store has limits");
     return INGOT_SUCCESS;
@@ -72,7 +72,7 @@ ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_p
     atomic_store_explicit(&storage->settings[STORAGE_STORE_MODE], (uint32_t)known.store_mode, memory_order_relaxed);
     atomic_store_explicit(&storage->settings[STORAGE_EXIT_TIME_MS], known.exit_time_ms, memory_order_relaxed);
     serving_set_backends(storage, known.backends);
-    if (storage->set_limits != NULL)
-        storage->set_limits(storage->self, &known);
+    if (storage->own->set_limits != NULL)
+        storage->own->set_limits(storage->self, &known);
     return INGOT_SUCCESS;
 }

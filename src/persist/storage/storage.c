@@ -51,8 +51,10 @@ static void take_info(struct ingot_storage *storage, const ingot_persist_info_t 
 static void finish(ingot_storage_t storage);
 
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
-                              void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info)
+                              const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
+                              const ingot_persist_info_t *info)
 {
+    static const struct storage_own_ops none = {.load_for_core = NULL};
     static atomic_uint_fast64_t newest_number;
     ingot_storage_ops_t copy;
     const ingot_status_t status = copy_ops(&copy, ops);
@@ -61,7 +63,8 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     struct ingot_storage *made = memory_allocate(allocator, sizeof(*made));
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
-    *made = (struct ingot_storage){.kind = kind, .ops = copy, .self = self, .allocator = *allocator};
+    *made = (struct ingot_storage){
+        .kind = kind, .ops = copy, .own = own != NULL ? own : &none, .self = self, .allocator = *allocator};
     atomic_init(&made->references, 1);
     made->number = atomic_fetch_add_explicit(&newest_number, 1, memory_order_relaxed) + 1;
     const ingot_status_t initialized = init(made);
@@ -95,7 +98,7 @@ ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storag
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "take_lease and end_lease are set together, or not at all");
     (void)memory_init(&allocator, NULL);
-    return storage_create(storage, STORAGE_OTHER, ops, self, &allocator, NULL);
+    return storage_create(storage, STORAGE_OTHER, ops, NULL, self, &allocator, NULL);
 }
 
 void ingot_storage_retain(ingot_storage_t storage)
@@ -171,9 +174,9 @@ ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storag
 static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
 {
-    const storage_load_t load =
-        with_core && storage->load_for_core != NULL ? storage->load_for_core : storage->ops.load;
-    const ingot_status_t status = load(storage->self, id_size, id, kept);
+    const bool is_for_core = with_core && storage->own->load_for_core != NULL;
+    const ingot_status_t status =
+        (is_for_core ? storage->own->load_for_core : storage->ops.load)(storage->self, id_size, id, kept);
     return storage_judge_loaded(storage, around, id_size, id, status, kept);
 }
 
@@ -185,9 +188,10 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const 
     if (!storage_is_on(storage))
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
     const ingot_status_t status =
-        storage->forward_load == NULL
+        storage->own->forward_load == NULL
             ? load_own(storage, with_core, around, id_size, id, &loaded)
-            : storage_count_load(storage, storage->forward_load(storage->self, with_core, &here, id_size, id, &loaded));
+            : storage_count_load(storage,
+                                 storage->own->forward_load(storage->self, with_core, &here, id_size, id, &loaded));
     if (status == INGOT_SUCCESS)
         *kept = loaded;
     return status;
@@ -231,40 +235,6 @@ ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const
     return load_with(storage, false, id_size, id, blob);
 }
 
-void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load)
-{
-    storage->load_for_core = load;
-}
-
-void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_forward_load_many_t load_many,
-                         storage_forward_store_t store)
-{
-    storage->forward_load = load;
-    storage->forward_load_many = load_many;
-    storage->forward_store = store;
-}
-
-void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save)
-{
-    storage->savings.save = save;
-}
-
-void storage_set_costs(ingot_storage_t storage, const struct storage_cost_ops *costs)
-{
-    storage->costs = costs;
-}
-
-void storage_set_limit_ops(ingot_storage_t storage, storage_get_limits_t get, storage_set_limits_t set)
-{
-    storage->get_limits = get;
-    storage->set_limits = set;
-}
-
-void storage_set_build_locks(ingot_storage_t storage, const struct build_locks *locks)
-{
-    storage->build_locks = locks;
-}
-
 ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
 {
     return load_with(storage, true, id_size, id, blob);
@@ -281,7 +251,7 @@ static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status
 
 static ingot_status_t check_writable(ingot_storage_t storage)
 {
-    if (storage->ops.store == NULL && storage->forward_store == NULL)
+    if (storage->ops.store == NULL && storage->own->forward_store == NULL)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
     if (!storage_is_on(storage))
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage is off");
@@ -319,8 +289,8 @@ ingot_status_t storage_store_around(ingot_storage_t storage, const struct storag
     ingot_status_t status = check_writable(storage);
     if (status != INGOT_SUCCESS)
         return status;
-    status = storage->forward_store != NULL
-                 ? storage->forward_store(storage->self, &here, is_kept, id_size, id, size, blob)
+    status = storage->own->forward_store != NULL
+                 ? storage->own->forward_store(storage->self, &here, is_kept, id_size, id, size, blob)
                  : store_own(storage, around, is_kept, id_size, id, size, blob);
     drop_ahead(storage, id_size, id);
     return count_store(storage, status);

@@ -14,14 +14,12 @@
 
 /* Does what ingot_storage_create does, with the allocator from which self was allocated. info may be NULL; otherwise
  * the caller has checked it. Of its fields, only those that do not concern a directory are used: the read-only flag,
- * the callback, the backends, when to store and for how long, the trust policy and the keys. */
+ * the callback, the backends, when to store and for how long, the trust policy and the keys. own: NULL, or constant. */
 ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, const ingot_storage_ops_t *ops,
-                              void *self, const ingot_allocator_t *allocator, const ingot_persist_info_t *info);
+                              const struct storage_own_ops *own, void *self, const ingot_allocator_t *allocator,
+                              const ingot_persist_info_t *info);
 
-/* Sets a load operation that need not check a blob's hash, because the core checks the blob before any other use. May
- * be called only right after the storage's creation. */
-void storage_set_load_for_core(ingot_storage_t storage, storage_load_t load);
-/* Does what ingot_storage_load does, but uses the operation that storage_set_load_for_core set, if any. */
+/* Does what ingot_storage_load does, but uses load_for_core if the storage has it. */
 ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
 /*
@@ -33,7 +31,7 @@ ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, co
 
 /* Loads what the storage keeps under an id. Checks it immediately against the policies of this storage and of the
  * storages in `around` (NULL: none), because a chain stores what it has loaded in its first tiers. with_core: the core
- * will check the blob, so the operation that storage_set_load_for_core set may be used. */
+ * will check the blob, so load_for_core may be used. */
 ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
                                  size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
 /* Stores a blob if the policies of this storage and of the storages in `around` (NULL: none) accept it. With is_kept,
@@ -41,10 +39,6 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const 
  * Otherwise, stores a blob that this process made, and seals it if one of the policies has a key. */
 ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
                                     size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob);
-/* Sets the operations with which a forwarding storage loads and stores what other storages keep. The storage's
- * ingot_storage_ops_t then needs no load and store operation. May be called only right after the storage's creation. */
-void storage_set_forward(ingot_storage_t storage, storage_forward_load_t load, storage_forward_load_many_t load_many,
-                         storage_forward_store_t store);
 
 /* True if the storage, or one to which it forwards, has an operation that loads several blobs at once. */
 bool storage_loads_many(ingot_storage_t storage);
@@ -59,21 +53,6 @@ ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storag
                                     const uint8_t *id, ingot_status_t status, ingot_buffer_t *kept);
 /* Counts a load by its final status, and returns that status. */
 ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status);
-
-/* Sets the operation with which a directory store saves counts for later processes (savings.h). May be called only
- * right after the storage's creation. */
-void storage_set_save_counts(ingot_storage_t storage, storage_save_counts_t save);
-
-/* Sets what a directory store remembers about programs that cost too much to store. Must be called together with
- * storage_set_save_counts. */
-void storage_set_costs(ingot_storage_t storage, const struct storage_cost_ops *costs);
-
-/* Sets the operations for a directory store's limits. May be called only right after the storage's creation. */
-void storage_set_limit_ops(ingot_storage_t storage, storage_get_limits_t get, storage_set_limits_t set);
-
-/* Sets the locks of a directory store, so that only one of several processes builds a program. May be called only
- * right after the storage's creation. */
-void storage_set_build_locks(ingot_storage_t storage, const struct build_locks *locks);
 
 /* Returns a storage's `self`, or NULL if the storage is NULL or of another kind. */
 void *storage_self(ingot_storage_t storage, enum storage_kind kind);

@@ -26,7 +26,7 @@ static uint64_t count_kernels(ingot_storage_t storage, const_ingot_program_t pro
 static uint64_t read_known_ns(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     ingot_storage_t store = savings_find_store(storage);
-    return store != NULL ? store->costs->read_ns(store->self, id_size, id) : 0;
+    return store != NULL ? store->own->costs->read_ns(store->self, id_size, id) : 0;
 }
 
 struct store_cost store_cost_of(ingot_storage_t storage, const_ingot_program_t program, size_t id_size,
@@ -39,5 +39,5 @@ void store_cost_note(ingot_storage_t storage, size_t id_size, const uint8_t *id,
 {
     ingot_storage_t store = savings_find_store(storage);
     if (store != NULL)
-        store->costs->note_ns(store->self, id_size, id, known_ns);
+        store->own->costs->note_ns(store->self, id_size, id, known_ns);
 }

@@ -244,7 +244,7 @@ static struct outcome store_item(ingot_storage_t storage, const struct store_que
         return (struct outcome){.status = ingot_set_error_detail(INGOT_BUSY, "the process is ending")};
     process_end_leave();
     const ingot_buffer_t blob = {.bytes = item->id + item->id_size, .size = item->blob_size};
-    const bool is_stored = storage->promote(storage, item->tier_count, item->id_size, item->id, &blob);
+    const bool is_stored = storage->own->promote(storage, item->tier_count, item->id_size, item->id, &blob);
     return (struct outcome){.status = INGOT_SUCCESS, .bytes = is_stored ? blob.size : 0};
 }
 
@@ -270,7 +270,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     const bool is_cancelled = item->is_cancelled;
     store_queue_unlock(queue);
     if (is_cancelled)
-        storage->withdraw(storage, item->tier_count, item->id_size, item->id);
+        storage->own->withdraw(storage, item->tier_count, item->id_size, item->id);
     const bool is_done = free_item(storage, item, is_own_thread);
     works = work.outer;
     cancellation_allow(cancellation);

@@ -35,7 +35,7 @@ bool storage_keeps_blobs(ingot_storage_t storage)
 {
     if (storage->kind == STORAGE_CHAIN)
         return storage->model != NULL;
-    return (storage->ops.store != NULL || storage->forward_store != NULL) && !storage->is_read_only;
+    return (storage->ops.store != NULL || storage->own->forward_store != NULL) && !storage->is_read_only;
 }
 
 bool storage_is_writable(ingot_storage_t storage, const struct storage_around *around)

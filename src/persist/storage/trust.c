@@ -71,8 +71,8 @@ static bool visit_own(ingot_storage_t storage, visit_t visit, void *user)
 static bool visit_whole(ingot_storage_t storage, visit_t visit, void *user)
 {
     bool goes_on = visit_own(storage, visit, user);
-    for (size_t i = 0; goes_on && storage->get_tier != NULL; ++i) {
-        ingot_storage_t tier = storage->get_tier(storage->self, i);
+    for (size_t i = 0; goes_on && storage->own->get_tier != NULL; ++i) {
+        ingot_storage_t tier = storage->own->get_tier(storage->self, i);
         if (tier == NULL)
             break;
         goes_on = visit_whole(tier, visit, user);

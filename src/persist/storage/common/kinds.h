@@ -5,7 +5,7 @@
 #define INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 
 #include <errno.h>
-#include <ingot/storage.h>
+#include <ingot/persist.h>
 #include <stdbool.h>
 
 /* The error code of INGOT_NO_SPACE if the limits that the user chose exclude a blob. For a flush, that is no failure.
@@ -27,7 +27,6 @@ struct storage_ahead {
 };
 
 typedef void (*storage_destroy_part_t)(void *part);
-typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
 
 /*
  * A list of the storages whose policies also apply to another one, nearest first. These are the storages that enclose
@@ -35,28 +34,49 @@ typedef ingot_status_t (*storage_load_t)(void *self, size_t id_size, const uint8
  * a tier is copied to the tiers in front of it, so a tier has no blob that one of them would refuse.
  */
 struct storage_around;
-/* Loads what another storage keeps, by calling storage_load_kept. `around` begins with the forwarding storage
- * itself. */
-typedef ingot_status_t (*storage_forward_load_t)(void *self, bool with_core, const struct storage_around *around,
-                                                 size_t id_size, const uint8_t *id, ingot_buffer_t *kept);
-/* Does the same for several ids, with storage_load_many_kept. */
-typedef void (*storage_forward_load_many_t)(void *self, const struct storage_around *around, size_t count,
-                                            const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
-                                            void *user);
 
-/* Stores a blob in other storages. With is_kept, stores what another storage keeps; otherwise, a blob that the process
- * made, which is sealed where a policy has a key. */
-typedef ingot_status_t (*storage_forward_store_t)(void *self, const struct storage_around *around, bool is_kept,
-                                                  size_t id_size, const uint8_t *id, size_t blob_size,
-                                                  const uint8_t *blob);
-
-/* Get and set the limits of a directory store, which are part of its settings. */
-typedef void (*storage_get_limits_t)(void *self, ingot_persist_settings_t *settings);
-typedef void (*storage_set_limits_t)(void *self, const ingot_persist_settings_t *settings);
-
+struct build_locks;
 struct savings_counts;
-/* Adds counts to those in a store's file. Returns false on failure. */
-typedef bool (*storage_save_counts_t)(void *self, const struct savings_counts *more);
+struct storage_cost_ops;
+
+/* What a storage of Ingot itself can do besides its ingot_storage_ops_t. Each field may be NULL. */
+struct storage_own_ops {
+    /* Does what `load` does, but need not check a blob's hash, because the core checks the blob before any other use.
+     */
+    ingot_status_t (*load_for_core)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
+
+    /* The next functions are those of a chain. A storage with them needs no load and store operation. */
+
+    /* Loads what another storage keeps, by calling storage_load_kept. `around` begins with the forwarding storage
+     * itself. */
+    ingot_status_t (*forward_load)(void *self, bool with_core, const struct storage_around *around, size_t id_size,
+                                   const uint8_t *id, ingot_buffer_t *kept);
+    /* Does the same for several ids, with storage_load_many_kept. */
+    void (*forward_load_many)(void *self, const struct storage_around *around, size_t count,
+                              const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user);
+    /* Stores a blob in other storages. With is_kept, stores what another storage keeps; otherwise, a blob that the
+     * process made, which is sealed where a policy has a key. */
+    ingot_status_t (*forward_store)(void *self, const struct storage_around *around, bool is_kept, size_t id_size,
+                                    const uint8_t *id, size_t blob_size, const uint8_t *blob);
+    /* Returns a tier, or NULL after the last one. */
+    ingot_storage_t (*get_tier)(void *self, size_t index);
+    /* Stores a blob in those of the first tier_count tiers that are writable, and reports failures as events. Returns
+     * true if a tier stored it. */
+    bool (*promote)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
+                    const ingot_buffer_t *blob);
+    /* Removes a promoted blob from the first tier_count tiers. */
+    void (*withdraw)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id);
+
+    /* The next fields are those of a directory store; the last three are set only if it is writable. */
+
+    /* Get and set the limits, which are part of the settings. */
+    void (*get_limits)(void *self, ingot_persist_settings_t *settings);
+    void (*set_limits)(void *self, const ingot_persist_settings_t *settings);
+    /* Adds counts to those in the store's file. Returns false on failure. */
+    bool (*save_counts)(void *self, const struct savings_counts *more);
+    const struct storage_cost_ops *costs;  /* what is remembered about programs that cost too much to store */
+    const struct build_locks *build_locks; /* so that only one of several processes builds a program */
+};
 
 /* The times of ingot_persist_settings_t, and on_miss, all of which are numbers that are 0 if they are not set. */
 enum storage_setting { STORAGE_STORE_MODE, STORAGE_EXIT_TIME_MS, STORAGE_ON_MISS, STORAGE_SETTING_COUNT };

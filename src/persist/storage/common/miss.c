@@ -51,8 +51,8 @@ struct nearest {
 ingot_persist_on_miss_t storage_on_miss(ingot_storage_t storage)
 {
     uint64_t policy = atomic_load_explicit(&storage->settings[STORAGE_ON_MISS], memory_order_relaxed);
-    for (size_t i = 0; storage->get_tier != NULL && policy == 0; ++i) {
-        ingot_storage_t tier = storage->get_tier(storage->self, i);
+    for (size_t i = 0; storage->own->get_tier != NULL && policy == 0; ++i) {
+        ingot_storage_t tier = storage->own->get_tier(storage->self, i);
         if (tier == NULL)
             break;
         policy = (uint64_t)storage_on_miss(tier);
@@ -153,9 +153,9 @@ static ingot_status_t compare_entry(const ingot_persist_entry_t *entry, void *us
 static void compare_all(struct nearest *nearest, ingot_storage_t storage)
 {
     ingot_storage_t tier = NULL;
-    if (storage->get_tier == NULL)
+    if (storage->own->get_tier == NULL)
         (void)ingot_persist_for_each(storage, compare_entry, nearest);
-    for (size_t i = 0; storage->get_tier != NULL && (tier = storage->get_tier(storage->self, i)) != NULL; ++i)
+    for (size_t i = 0; storage->own->get_tier != NULL && (tier = storage->own->get_tier(storage->self, i)) != NULL; ++i)
         compare_all(nearest, tier);
 }
 

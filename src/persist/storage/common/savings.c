@@ -65,7 +65,7 @@ static void save_all(void)
     for (ingot_storage_t store = first; store != NULL; store = store->savings.next) {
         const struct savings_counts counts = take(store);
         if (!is_empty(&counts))
-            (void)store->savings.save(store->self, &counts);
+            (void)store->own->save_counts(store->self, &counts);
     }
     process_lock_give(&lock);
 }
@@ -88,7 +88,7 @@ ingot_storage_t savings_find_store(ingot_storage_t storage)
 {
     while (storage != NULL && storage->kind != STORAGE_DIRECTORY)
         storage = storage->model;
-    return storage != NULL && storage->savings.save != NULL ? storage : NULL;
+    return storage != NULL && storage->own->save_counts != NULL ? storage : NULL;
 }
 
 static void add_waiting(ingot_storage_t store, const struct savings_counts *more)
@@ -119,7 +119,7 @@ static void save(ingot_storage_t store)
     if (is_empty(&counts))
         return;
     kept_error_save(&kept); /* a flush may be about to return another failure */
-    if (!store->savings.save(store->self, &counts))
+    if (!store->own->save_counts(store->self, &counts))
         add_waiting(store, &counts);
     kept_error_restore(&kept);
 }
@@ -133,7 +133,7 @@ void savings_save(ingot_storage_t storage)
 
 void savings_fini(ingot_storage_t storage)
 {
-    if (storage->savings.save == NULL)
+    if (storage->own->save_counts == NULL)
         return;
     save(storage);
     process_lock_take(&lock, forget, NULL);

@@ -42,16 +42,8 @@ struct store_queue {
     ingot_storage_t next;                                 /* link of the list in last_work.c */
 };
 
-/* Stores a blob in those of a chain's first tier_count tiers that are writable, and reports failures as events. Returns
- * true if a tier stored it. */
-typedef bool (*storage_promote_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
-                                  const ingot_buffer_t *blob);
-/* Removes a promoted blob from a chain's first tier_count tiers. */
-typedef void (*storage_withdraw_t)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id);
-
-/* The state of savings.c, guarded by the lock in that file. `save` does not change. */
+/* The state of savings.c, guarded by the lock in that file. */
 struct storage_savings {
-    storage_save_counts_t save; /* NULL: not a directory store, or one that is read-only */
     struct savings_counts waiting;
     unsigned long process; /* ID of the process that counted; 0: nothing counted yet */
     ingot_storage_t next;
@@ -68,10 +60,7 @@ struct ingot_storage {
     uint64_t number; /* no other storage of this process has it, not even one at the same address later; never 0 */
     ingot_storage_ops_t ops;
     void *self;
-    storage_load_t load_for_core;        /* NULL: ops.load is used instead */
-    storage_forward_load_t forward_load; /* this field and the next two are NULL unless the storage forwards */
-    storage_forward_load_many_t forward_load_many;
-    storage_forward_store_t forward_store;
+    const struct storage_own_ops *own;
     ingot_allocator_t allocator;
     bool is_read_only;               /* true: no blob is stored, even if ops.store is set */
     ingot_event_callback_t on_event; /* the storage's own callback; NULL: none */
@@ -88,12 +77,8 @@ struct ingot_storage {
     struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */
     _Atomic uint64_t distrusted;                    /* blobs whose seal was refused; relaxed, a count */
     struct counters counters;                       /* of loads and stores; a directory store counts the rest */
-    ingot_storage_t listener;  /* in a chain: the tier whose callback gets events of promotions; NULL: none */
-    storage_promote_t promote; /* set only in a chain, as is the next field; otherwise NULL */
-    storage_withdraw_t withdraw;
-    void (*finish)(ingot_storage_t);                       /* destroys the storage; called by the last release */
-    ingot_storage_t (*get_tier)(void *self, size_t index); /* set only in a chain; returns NULL after the last tier */
-    const struct build_locks *build_locks;                 /* set only in a writable directory store */
+    ingot_storage_t listener;        /* in a chain: the tier whose callback gets events of promotions; NULL: none */
+    void (*finish)(ingot_storage_t); /* destroys the storage; called by the last release */
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;
     _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
@@ -101,9 +86,6 @@ struct ingot_storage {
     _Atomic uint64_t awaited;  /* programs that another process built while this one waited; relaxed */
     _Atomic uint64_t wait_timeouts;
     struct storage_savings savings;
-    storage_get_limits_t get_limits; /* set only in a directory store, as is the next field; otherwise NULL */
-    storage_set_limits_t set_limits;
-    const struct storage_cost_ops *costs; /* set in a directory store; used only in a writable one */
     struct store_queue queue;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */
     /* set by the thread that added the part; only the last release reads it, after all that holders of references

@@ -85,12 +85,12 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
     ingot_storage_t found = NULL;
     if (!storage_is_on(storage))
         return NULL;
-    if (storage->build_locks != NULL) {
+    if (storage->own->build_locks != NULL) {
         ingot_storage_retain(storage);
         return storage;
     }
-    for (size_t i = 0; found == NULL && storage->get_tier != NULL; ++i) {
-        ingot_storage_t tier = storage->get_tier(storage->self, i);
+    for (size_t i = 0; found == NULL && storage->own->get_tier != NULL; ++i) {
+        ingot_storage_t tier = storage->own->get_tier(storage->self, i);
         if (tier == NULL)
             break;
         found = take_store(tier, is_stored_to);
@@ -110,7 +110,7 @@ static struct build_turn *make(ingot_storage_t storage, size_t id_size, const ui
     if (turn == NULL)
         events_tell(store->on_event, store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0,
                     files_steady_clock_ns(), "", "no memory to wait for a program that another process may compile");
-    struct build_lock *lock = turn != NULL ? store->build_locks->open(store->self, id_size, id) : NULL;
+    struct build_lock *lock = turn != NULL ? store->own->build_locks->open(store->self, id_size, id) : NULL;
     if (lock == NULL) {
         memory_free(&store->allocator, turn, sizeof(*turn));
         ingot_storage_release(store);
@@ -125,7 +125,7 @@ static struct build_turn *make(ingot_storage_t storage, size_t id_size, const ui
                                 .id = id,
                                 .is_lessor_blob_used = was_refused};
     if (was_refused)
-        (void)store->build_locks->has_changed(lock);
+        (void)store->own->build_locks->has_changed(lock);
     return turn;
 }
 
@@ -151,7 +151,7 @@ struct build_turn *build_turn_begin_artifact(ingot_storage_t storage, size_t id_
 
 uint64_t build_turn_limit_ns(const struct build_turn *turn)
 {
-    const uint64_t wait_ns = turn->store->build_locks->wait_ns(turn->store->self);
+    const uint64_t wait_ns = turn->store->own->build_locks->wait_ns(turn->store->self);
     return wait_ns != 0 ? wait_ns : LONGEST_WAIT_NS;
 }
 
@@ -184,13 +184,14 @@ static void tell_timeout(const struct build_turn *turn)
                    turn->is_artifact ? "making the artifact" : "compiling the program", (unsigned long long)waited_ms,
                    turn->is_artifact ? "makes" : "compiles");
     events_tell(turn->store->on_event, turn->store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0,
-                turn->waiting_ns, turn->store->build_locks->name(turn->lock), reason);
+                turn->waiting_ns, turn->store->own->build_locks->name(turn->lock), reason);
 }
 
 /* True if the holder of the lock, or of the lease, works as far as is known. */
 static bool is_holder_working(const struct build_turn *turn, ingot_lease_answer_t answer)
 {
-    return turn->is_taken ? answer == INGOT_LEASE_WORKING : turn->store->build_locks->is_holder_working(turn->lock);
+    return turn->is_taken ? answer == INGOT_LEASE_WORKING
+                          : turn->store->own->build_locks->is_holder_working(turn->lock);
 }
 
 /* True if there is time left to wait. While the holder works, moves the limit on, a few seconds at a time. */
@@ -220,7 +221,7 @@ static bool pause_once(struct build_turn *turn, uint64_t longest_ns, ingot_lease
 {
     const uint64_t now_ns = files_steady_clock_ns();
     if (turn->waiting_ns == 0) {
-        const uint64_t wait_ns = turn->store->build_locks->wait_ns(turn->store->self);
+        const uint64_t wait_ns = turn->store->own->build_locks->wait_ns(turn->store->self);
         turn->waiting_ns = turn->is_artifact ? turn->since_ns : now_ns;
         turn->until_ns = turn->waiting_ns + (wait_ns != 0 ? wait_ns : WAIT_NS);
         turn->last_until_ns = turn->waiting_ns + build_turn_limit_ns(turn);
@@ -246,7 +247,7 @@ static bool thread_may_wait(const struct build_turn *turn)
 /* Tries to take the lock, and pauses if another process has it. Returns false if waiting is over. */
 static bool wait_once(struct build_turn *turn)
 {
-    const enum build_lock_state state = turn->store->build_locks->try_take(turn->lock);
+    const enum build_lock_state state = turn->store->own->build_locks->try_take(turn->lock);
     turn->is_taken = state == BUILD_LOCK_TAKEN;
     turn->is_pointless = state == BUILD_LOCK_POINTLESS;
     const bool is_busy = state == BUILD_LOCK_BUSY || (state == BUILD_LOCK_HELD_HERE && turn->is_artifact);
@@ -276,7 +277,7 @@ static bool wait_for_lease(struct build_turn *turn)
 /* Waits for other processes that use the directory store. Returns true if the caller should look in the storage. */
 static bool wait_for_lock(struct build_turn *turn)
 {
-    const struct build_locks *locks = turn->store->build_locks;
+    const struct build_locks *locks = turn->store->own->build_locks;
     while (wait_once(turn))
         if (locks->has_changed(turn->lock))
             return true;
@@ -317,7 +318,7 @@ void build_turn_end(struct build_turn *turn, enum build_turn_end end)
     if (turn->lease != NULL)
         lessor_end(turn->lessor, turn->lease, end == BUILD_TURN_LOADED || end == BUILD_TURN_NOT_STORED);
     ingot_storage_release(turn->lessor);
-    store->build_locks->close(turn->lock, end == BUILD_TURN_POINTLESS);
+    store->own->build_locks->close(turn->lock, end == BUILD_TURN_POINTLESS);
     if (!turn->is_artifact)
         --own_turns;
     memory_free(&store->allocator, turn, sizeof(*turn));
@@ -344,7 +345,7 @@ static void tell_no_place(ingot_storage_t store, uint64_t began_ns)
 
 static void wait_for_place(const struct build_permit *permit)
 {
-    const struct build_locks *locks = permit->store->build_locks;
+    const struct build_locks *locks = permit->store->own->build_locks;
     const uint64_t began_ns = files_steady_clock_ns();
     const uint64_t wait_ns = locks->wait_ns(permit->store->self);
     const uint64_t until_ns = began_ns + (wait_ns != 0 ? wait_ns : LONGEST_WAIT_NS);
@@ -362,11 +363,11 @@ struct build_permit *build_permit_take(ingot_storage_t storage)
 {
     bool is_stored_to = true;
     ingot_storage_t store = own_permits == 0 ? take_store(storage, &is_stored_to) : NULL;
-    struct build_place *place = store != NULL ? store->build_locks->ask_place(store->self) : NULL;
+    struct build_place *place = store != NULL ? store->own->build_locks->ask_place(store->self) : NULL;
     struct build_permit *permit = place != NULL ? memory_allocate(&store->allocator, sizeof(*permit)) : NULL;
     if (permit == NULL) {
         if (place != NULL)
-            store->build_locks->leave_place(place);
+            store->own->build_locks->leave_place(place);
         ingot_storage_release(store);
         return NULL;
     }
@@ -382,7 +383,7 @@ void build_permit_give(struct build_permit *permit)
         return;
     ingot_storage_t store = permit->store;
     --own_permits;
-    store->build_locks->leave_place(permit->place);
+    store->own->build_locks->leave_place(permit->place);
     memory_free(&store->allocator, permit, sizeof(*permit));
     ingot_storage_release(store);
 }

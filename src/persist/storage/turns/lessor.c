@@ -25,7 +25,7 @@ static ingot_storage_t find_lessor(ingot_storage_t storage, const struct storage
  * of it. A recursion instead of a loop, because each tier is in front of the next. */
 static ingot_storage_t find_lessor_in_tiers(ingot_storage_t chain, size_t index, const struct storage_around *around)
 {
-    ingot_storage_t tier = chain->get_tier(chain->self, index);
+    ingot_storage_t tier = chain->own->get_tier(chain->self, index);
     const struct storage_around here = {tier, around, true};
     ingot_storage_t found = tier != NULL ? find_lessor(tier, around) : NULL;
     return found != NULL || tier == NULL ? found : find_lessor_in_tiers(chain, index + 1, &here);
@@ -42,7 +42,7 @@ static ingot_storage_t find_lessor(ingot_storage_t storage, const struct storage
         ingot_storage_retain(storage);
         return storage;
     }
-    return storage->get_tier != NULL ? find_lessor_in_tiers(storage, 0, &here) : NULL;
+    return storage->own->get_tier != NULL ? find_lessor_in_tiers(storage, 0, &here) : NULL;
 }
 
 ingot_storage_t lessor_find(ingot_storage_t storage)
