@@ -17,7 +17,6 @@
 #include "persist/directory/layout/kept_recipe.h"
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/temporary.h"
-#include "persist/directory/limits.h"
 #include "persist/directory/publish.h"
 #include "persist/directory/upkeep/evict.h"
 #include "persist/recipe/recording.h"
@@ -29,6 +28,7 @@
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
+#define DEFAULT_MAX_BYTES (UINT64_C(1) << 30)
 #define DEFAULT_LOCK_TIMEOUT_MS 200u
 #define DEFAULT_LOW_WATER_PERCENT 50u
 #define KNOWN_FLAGS                                                                                                    \
@@ -167,6 +167,32 @@ static void destroy(void *self)
     memory_free(&allocator, directory, sizeof(*directory));
 }
 
+/* ---- the limits, which may change while threads use the store: each is independent, and read again where it is
+ * needed, so they need no lock ---- */
+
+static void set_limits(struct directory *directory, uint64_t max_bytes, uint64_t max_entries, uint64_t max_age_ms)
+{
+    directory->max_bytes = limit_of(max_bytes, DEFAULT_MAX_BYTES);
+    directory->max_entries = limit_of(max_entries, UINT64_MAX);
+    directory->max_age_ns = evict_age_ns(max_age_ms, UINT64_MAX);
+}
+
+static void get_limits(void *self, ingot_persist_settings_t *settings)
+{
+    const struct directory *directory = self;
+    const uint64_t age_ns = directory->max_age_ns;
+    settings->max_bytes = limit_given(directory->max_bytes);
+    settings->max_entries = limit_given(directory->max_entries);
+    settings->max_age_ms = age_ns != UINT64_MAX ? limit_given(age_ns / NS_PER_MS) : INGOT_UNLIMITED;
+}
+
+static void change_limits(void *self, const ingot_persist_settings_t *settings)
+{
+    set_limits(self, settings->max_bytes, settings->max_entries, settings->max_age_ms);
+}
+
+/* ---- opening ---- */
+
 static ingot_status_t check_info(const ingot_persist_info_t *info)
 {
     if (info->path == NULL || info->path[0] == '\0')
@@ -203,7 +229,7 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     directory->accepts_any_owner = directory->is_read_only && requires_seals(info);
     directory->is_durable = (info->flags & (uint32_t)INGOT_PERSIST_DURABLE) != 0;
     directory->order = eviction_order_of(info->eviction);
-    limits_set(directory, info->max_bytes, info->max_entries, info->max_age_ms);
+    set_limits(directory, info->max_bytes, info->max_entries, info->max_age_ms);
     directory->min_blob_bytes = limit_of(info->min_blob_bytes, 0);
     directory->max_blob_bytes = limit_of(info->max_blob_bytes, UINT64_MAX);
     directory->low_water_percent = info->low_water_percent != 0 ? info->low_water_percent : DEFAULT_LOW_WATER_PERCENT;
@@ -234,13 +260,13 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     static const ingot_storage_ops_t ops = {
         .struct_size = sizeof(ops), .load = load, .store = store, .remove = remove_id, .destroy = destroy};
     static const struct storage_own_ops own = {.load_for_core = load_for_core,
-                                               .get_limits = limits_get,
-                                               .set_limits = limits_change,
+                                               .get_limits = get_limits,
+                                               .set_limits = change_limits,
                                                .save_counts = save_counts,
                                                .costs = &costs_file_operations,
                                                .build_locks = &build_lock_operations};
     static const struct storage_own_ops own_read_only = {
-        .load_for_core = load_for_core, .get_limits = limits_get, .set_limits = limits_change};
+        .load_for_core = load_for_core, .get_limits = get_limits, .set_limits = change_limits};
     ingot_persist_info_t info;
     ingot_allocator_t allocator;
     if (!STRUCT_READ(info, given))

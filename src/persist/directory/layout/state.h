@@ -74,7 +74,7 @@ struct directory {
     bool is_read_only;
     bool is_durable;
     const struct eviction_order *order;
-    _Atomic uint64_t max_bytes;   /* this field and the next two may change; see limits.c */
+    _Atomic uint64_t max_bytes;   /* this field and the next two may change; see directory.c */
     _Atomic uint64_t max_entries; /* here and in the next field, UINT64_MAX: no limit */
     _Atomic uint64_t max_age_ns;
     uint64_t min_blob_bytes;
