@@ -10,6 +10,7 @@
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/state.h"
+#include "backends/opencl/vendor/intel_cpu_files.h"
 #include "backends/opencl/vendor/pocl_files.h"
 
 #include <CL/cl_icd.h>
@@ -98,6 +99,8 @@ static ingot_status_t add_compiler(const struct opencl_state *state, cl_device_i
         status = ingot_identity_add_compiler(identity, function, opencl_vendor_compilers(platform.chars));
     if (status == INGOT_SUCCESS && state->vendor == OPENCL_POCL)
         status = add_pocl_files(state, device, function, identity);
+    if (status == INGOT_SUCCESS && state->vendor == OPENCL_INTEL_CPU)
+        status = intel_cpu_add_files(&state->allocator, function, identity);
     opencl_text_fini(&state->allocator, &platform);
     return status;
 }

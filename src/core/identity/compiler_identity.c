@@ -6,20 +6,20 @@
  * programs stale. Libraries that a driver loads only when it compiles are read as files, because loading them takes
  * milliseconds. If it is not certain which file the driver would load, the library is loaded instead, and stays loaded.
  *
- * A library without a build-id is identified by an XXH3 hash of its content, for the reason that file_identity.c gives.
- * Like a build-id, the hash tells versions apart and resists no forgery.
+ * A library without a build-id is identified by a hash of its content (content_hash.h).
  */
 #include <dlfcn.h>
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/identity/content_hash.h"
 #include "core/identity/device_identity.h"
 #include "core/identity/library_search.h"
 #include "core/identity/loaded_library.h"
 #include "util/arena.h"
 #include "util/hex.h"
 
-enum { MAX_LIBRARIES = 512, MAX_OPENED = 64, HASH_SIZE = 16 };
+enum { MAX_LIBRARIES = 512, MAX_OPENED = 64 };
 
 struct library {
     const struct link_map *loaded;   /* NULL if it is not loaded */
@@ -137,57 +137,14 @@ static void put_hex(struct bytes_writer *out, size_t size, const uint8_t *bytes)
         hex_put(text, size, bytes);
 }
 
-/* Computes the key under which the memo remembers a library's hash. It differs from the keys of resolutions, whose
- * digests begin with other bytes. */
-static void make_key(uint8_t key[DIGEST_SIZE], const char *path, struct arena *arena)
-{
-    static const char kind[] = "hash of the library ";
-    const size_t size = sizeof(kind) + strlen(path);
-    char *text = arena_take(arena, size + 1);
-    memset(key, 0, DIGEST_SIZE);
-    if (text == NULL)
-        return; /* the arena has failed, and with it the identity */
-    memcpy(text, kind, sizeof(kind));
-    memcpy(text + sizeof(kind), path, strlen(path) + 1);
-    digest_of(size, text, key);
-}
-
-/* Reads a library and appends the hash of its content. The memo remembers the hash with the state of the file, by the
- * rules for headers (header_memo.h): some compilers without a build-id have hundreds of megabytes. */
-static ingot_status_t read_hash(struct library_set *set, const char *path, const uint8_t key[DIGEST_SIZE],
-                                struct bytes_writer *hash)
-{
-    struct witness witness;
-    struct hash128 read = {0, 0};
-    witness_init(&witness, set->arena.allocator);
-    witness.files = set->memo != NULL ? header_memo_files(set->memo) : NULL;
-    const ingot_status_t status = witness_hash_file(&witness, path, &read);
-    bytes_put_u64(hash, read.low);
-    bytes_put_u64(hash, read.high);
-    if (status == INGOT_SUCCESS && set->memo != NULL)
-        header_memo_learn(set->memo, key, &witness, hash);
-    witness_fini(&witness);
-    return status;
-}
-
 static ingot_status_t put_content_hash(struct library_set *set, struct bytes_writer *line, const char *path)
 {
-    uint8_t key[DIGEST_SIZE];
-    struct bytes_writer hash;
-    ingot_status_t status = INGOT_SUCCESS;
-    make_key(key, path, &set->arena);
-    bytes_writer_init(&hash, set->arena.allocator);
-    if (set->memo == NULL || !header_memo_lookup(set->memo, key, &hash) || hash.size != HASH_SIZE) {
-        hash.size = 0;
-        status = read_hash(set, path, key, &hash);
-    }
-    if (hash.failed)
-        status = INGOT_OUT_OF_MEMORY;
+    char text[CONTENT_HASH_TEXT];
+    const ingot_status_t status = content_hash_of(set->memo, set->arena.allocator, path, text);
     if (status == INGOT_SUCCESS) {
         bytes_put_text(line, "xxh3:");
-        put_hex(line, hash.size, hash.bytes);
+        bytes_put_text(line, text);
     }
-    bytes_writer_fini(&hash);
     if (status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY)
         return status;
     return ingot_set_error(INGOT_BACKEND_ERROR, ingot_last_error_code(),

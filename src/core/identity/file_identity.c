@@ -1,17 +1,12 @@
 /*
  * file_identity.c - identifies a compiler's data files: device libraries, bundled headers and settings.
- *
- * Each process that makes an id reads tens of megabytes of such files, so they are hashed with XXH3, not BLAKE2b. XXH3
- * distinguishes a file's versions. It need not resist forgery, because anyone who can forge these files can also
- * replace the compiler.
  */
 #include <ingot/backend.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/base/alloc.h"
 #include "core/base/error.h"
-#include "core/base/os_file.h"
+#include "core/identity/content_hash.h"
 #include "core/identity/device_identity.h"
 #include "core/identity/identity_watch.h"
 #include "util/arena.h"
@@ -19,24 +14,25 @@
 enum { MAX_PATHS = 256 };
 
 /* Makes the line that identifies a file: its name and hash. *line stays NULL if the file does not exist. */
-static ingot_status_t make_line(struct arena *arena, const char *path, uint8_t *part, char **line)
+static ingot_status_t make_line(const ingot_identity_t *identity, struct arena *arena, const char *path, char **line)
 {
-    struct hash128 hash = {0, 0};
+    char hash[CONTENT_HASH_TEXT];
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
-    const size_t room = strlen(name) + 40;
+    const size_t room = strlen(name) + CONTENT_HASH_TEXT + 2;
 
-    const ingot_status_t status = os_hash_file(path, part, &hash, NULL);
+    const ingot_status_t status = content_hash_of(identity_memo(identity), arena->allocator, path, hash);
     if (status == INGOT_NOT_FOUND)
         return INGOT_SUCCESS;
+    if (status == INGOT_OUT_OF_MEMORY)
+        return error_out_of_memory();
     if (status != INGOT_SUCCESS)
         return ingot_set_error(INGOT_BACKEND_ERROR, ingot_last_error_code(), "the compiler's file %s could not be read",
                                path);
     char *text = arena_take(arena, room);
     if (text == NULL)
         return error_out_of_memory();
-    (void)snprintf(text, room, "%s %016llx%016llx\n", name, (unsigned long long)hash.high,
-                   (unsigned long long)hash.low);
+    (void)snprintf(text, room, "%s %s\n", name, hash);
     *line = text;
     return INGOT_SUCCESS;
 }
@@ -65,9 +61,6 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
     if (identity == NULL || paths == NULL)
         return error_null_argument(identity == NULL ? "identity" : "paths");
     const ingot_allocator_t *allocator = identity_allocator(identity);
-    uint8_t *part = alloc_aligned(allocator, OS_FILE_PART, 64);
-    if (part == NULL)
-        return error_out_of_memory();
     arena_init(&arena, allocator);
     for (; status == INGOT_SUCCESS && *paths != NULL; ++paths) {
         char *line = NULL;
@@ -75,13 +68,12 @@ ingot_status_t ingot_identity_add_files(ingot_identity_t *identity, const char *
         if (count == MAX_PATHS)
             status = error_set(INGOT_BACKEND_ERROR, "a compiler has more than %d data files", MAX_PATHS);
         else
-            status = make_line(&arena, *paths, part, &line);
+            status = make_line(identity, &arena, *paths, &line);
         if (line != NULL)
             lines[count++] = line;
     }
     if (status == INGOT_SUCCESS && count != 0)
         status = add_lines(identity, name, lines, count);
     arena_fini(&arena);
-    alloc_free(allocator, part, OS_FILE_PART);
     return status;
 }

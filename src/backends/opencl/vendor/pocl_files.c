@@ -10,7 +10,6 @@
  */
 #include "backends/opencl/vendor/pocl_files.h"
 
-#include <dirent.h>
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,8 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_FILES 128u
-#define PATH_ROOM 512u
+#include "backends/opencl/vendor/data_files.h"
+
 #define ANSWER_ROOM 4096u /* POCL_MAX_PATHNAME_LENGTH */
 
 /* Processors, by LLVM's names, and the variants for them in the packages of PoCL that distributions offer. */
@@ -38,19 +37,6 @@ static const char *const places[] = {
     "../../pocl_binary_distribution/.libs/share/pocl", /* a wheel for Python: the library is in pyopencl/.libs/ */
 };
 
-struct file_list {
-    size_t count;
-    const char *paths[MAX_FILES + 1]; /* NULL-terminated */
-    char texts[MAX_FILES][PATH_ROOM];
-};
-
-static bool has_suffix(const char *name, const char *suffix)
-{
-    const size_t length = strlen(name);
-    const size_t suffix_length = strlen(suffix);
-    return length >= suffix_length && strcmp(name + length - suffix_length, suffix) == 0;
-}
-
 /* Writes the end of the name of the device's library file, such as "-avx2.bc" for "pthread-haswell-AMD EPYC". For an
  * unknown processor, writes ".bc", with which the names of all variants end. */
 static void library_suffix(const char *device_name, size_t size, char *suffix)
@@ -64,44 +50,9 @@ static void library_suffix(const char *device_name, size_t size, char *suffix)
     }
 }
 
-static ingot_status_t add_file(struct file_list *list, const char *directory, const char *name)
-{
-    if (list->count == MAX_FILES)
-        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s has too many files", directory);
-    const int length = snprintf(list->texts[list->count], PATH_ROOM, "%s/%s", directory, name);
-    if (length < 0 || length >= (int)PATH_ROOM)
-        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's file %s/%s has a path of more than %u bytes",
-                                      directory, name, PATH_ROOM - 1);
-    list->paths[list->count] = list->texts[list->count];
-    ++list->count;
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t add_directory(struct file_list *list, const char *directory, const char *suffix)
-{
-    ingot_status_t status = INGOT_SUCCESS;
-    DIR *opened = opendir(directory);
-    if (opened == NULL)
-        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s could not be opened", directory);
-    for (const struct dirent *entry; status == INGOT_SUCCESS && (entry = readdir(opened)) != NULL;) {
-        if (entry->d_name[0] != '.' && has_suffix(entry->d_name, suffix))
-            status = add_file(list, directory, entry->d_name);
-    }
-    (void)closedir(opened);
-    return status;
-}
-
-/* Writes the directory of a library, without the slash at its end. */
-static void directory_of(const char *library, char directory[PATH_ROOM])
-{
-    const char *slash = strrchr(library, '/');
-    (void)snprintf(directory, PATH_ROOM, "%.*s", slash != NULL ? (int)(slash - library) : 1,
-                   slash != NULL ? library : ".");
-}
-
 /* Asks PoCL's library for the directory of its data files. Returns false if it does not have the function, which
  * version 3.1 and later export. */
-static bool ask_library(const char *library, char data[PATH_ROOM])
+static bool ask_library(const char *library, char data[DATA_PATH_ROOM])
 {
     int (*get_directory)(char *) = NULL;
     char answer[ANSWER_ROOM] = "";
@@ -113,26 +64,26 @@ static bool ask_library(const char *library, char data[PATH_ROOM])
     if (handle != NULL)
         (void)dlclose(handle);
     const size_t length = strlen(answer);
-    if (length == 0 || length >= PATH_ROOM)
+    if (length == 0 || length >= DATA_PATH_ROOM)
         return false;
     memcpy(data, answer, length + 1);
     return true;
 }
 
 /* Finds the directory of the data files. */
-static ingot_status_t find_data(const char *library, char data[PATH_ROOM])
+static ingot_status_t find_data(const char *library, char data[DATA_PATH_ROOM])
 {
     const char *building = getenv("POCL_BUILDING");
-    char own[PATH_ROOM];
+    char own[DATA_PATH_ROOM];
     if (building != NULL && strcmp(building, "0") != 0)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR,
                                       "POCL_BUILDING is set, so PoCL's data files are those of its source directory");
     if (ask_library(library, data))
         return INGOT_SUCCESS;
-    directory_of(library, own);
+    data_files_directory(library, own);
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); ++i) {
-        char include[PATH_ROOM];
-        const int length = snprintf(data, PATH_ROOM, "%s/%s", own, places[i]);
+        char include[DATA_PATH_ROOM];
+        const int length = snprintf(data, DATA_PATH_ROOM, "%s/%s", own, places[i]);
         const int include_length = snprintf(include, sizeof(include), "%s/%s/include", own, places[i]);
         if (length >= 0 && include_length >= 0 && include_length < (int)sizeof(include) && access(include, R_OK) == 0)
             return INGOT_SUCCESS;
@@ -140,32 +91,32 @@ static ingot_status_t find_data(const char *library, char data[PATH_ROOM])
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the data files of PoCL's library %s were not found", library);
 }
 
-static ingot_status_t add_files(struct file_list *list, const char *library, const char *suffix)
+static ingot_status_t add_files(struct data_files *list, const char *library, const char *suffix)
 {
-    char data[PATH_ROOM];
-    char directory[PATH_ROOM];
+    char data[DATA_PATH_ROOM];
+    char directory[DATA_PATH_ROOM];
     ingot_status_t status = find_data(library, data);
     if (status != INGOT_SUCCESS)
         return status;
     if (strlen(data) + strlen("/include") >= sizeof(directory))
-        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s has a path of more than %u bytes", data,
-                                      PATH_ROOM - 1);
+        return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's directory %s has a path of more than %d bytes", data,
+                                      DATA_PATH_ROOM - 1);
     memcpy(directory, data, strlen(data) + 1);
     (void)strcat(directory, "/include");
-    status = add_directory(list, directory, "");
+    status = data_files_add_all(list, directory, "", "");
     const size_t headers = list->count;
     if (status == INGOT_SUCCESS)
-        status = add_directory(list, data, suffix);
+        status = data_files_add_all(list, data, "", suffix);
     if (status == INGOT_SUCCESS && list->count == headers)
         /* PoCL was built for one processor, and the file's name does not contain a variant. */
-        status = add_directory(list, data, ".bc");
-    directory_of(library, data);
+        status = data_files_add_all(list, data, "", ".bc");
+    data_files_directory(library, data);
     if (strlen(data) + strlen("/pocl") >= sizeof(directory))
         return status;
     memcpy(directory, data, strlen(data) + 1);
     (void)strcat(directory, "/pocl");
     if (status == INGOT_SUCCESS && access(directory, R_OK) == 0)
-        status = add_directory(list, directory, ".so"); /* a library for each kind of device */
+        status = data_files_add_all(list, directory, "", ".so"); /* a library for each kind of device */
     return status;
 }
 
@@ -177,7 +128,7 @@ ingot_status_t pocl_add_files(const ingot_allocator_t *allocator, const char *de
     Dl_info about = {0};
     if (dladdr(function, &about) == 0 || about.dli_fname == NULL)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "PoCL's library was not found");
-    struct file_list *list = ingot_allocate(allocator, sizeof(*list));
+    struct data_files *list = ingot_allocate(allocator, sizeof(*list));
     if (list == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a list of files");
     library_suffix(chosen == NULL ? device_name : "", sizeof(suffix), suffix);

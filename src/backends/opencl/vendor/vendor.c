@@ -49,6 +49,11 @@ static const char *const code_variables[] = {
     "!POCL_MAX_PTHREAD_COUNT",
     "!POCL_PTHREAD_MIN_THREADS",
     "!POCL_CPU_MAX_CU_COUNT",
+    "CL_CONFIG_*", /* Intel's runtime for CPUs: all except for its reports and the number of threads */
+    "!CL_CONFIG_CPU_TBB_NUM_WORKERS",
+    "!CL_CONFIG_DUMP_*",
+    "!CL_CONFIG_LOG_FILE",
+    "!CL_CONFIG_USER_LOGGER",
     "AMD_OCL_*", /* AMD's and Mesa's drivers: from their documentation, not tested */
     "GPU_ENABLE_WAVE32_MODE",
     "GPU_ENABLE_WGP_MODE",
@@ -76,13 +81,15 @@ enum opencl_vendor opencl_vendor_of(const char *platform_name)
     if (strcmp(platform_name, "Intel(R) OpenCL HD Graphics") == 0 ||
         strcmp(platform_name, "Intel(R) OpenCL Graphics") == 0)
         return OPENCL_INTEL_GPU;
+    if (strcmp(platform_name, "Intel(R) OpenCL") == 0)
+        return OPENCL_INTEL_CPU;
     return strcmp(platform_name, "NVIDIA CUDA") == 0 ? OPENCL_NVIDIA : OPENCL_OTHER;
 }
 
 void opencl_vendor_get_text_rules(enum opencl_vendor vendor, ingot_text_rules_t *rules)
 {
-    /* Intel's and NVIDIA's assemblers have no directive that reads a file. */
-    rules->assembler_reads_files = vendor == OPENCL_POCL || vendor == OPENCL_OTHER;
+    /* Assemblers of Intel's GPUs and of NVIDIA's have no directive that reads a file. */
+    rules->assembler_reads_files = vendor != OPENCL_INTEL_GPU && vendor != OPENCL_NVIDIA;
     if (vendor == OPENCL_POCL) {
         rules->current_directory = INGOT_CURRENT_FIRST;
         rules->option_variables = pocl_variables;

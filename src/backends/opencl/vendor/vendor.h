@@ -9,7 +9,7 @@
 
 #include <ingot/backend.h>
 
-enum opencl_vendor { OPENCL_OTHER, OPENCL_POCL, OPENCL_INTEL_GPU, OPENCL_NVIDIA };
+enum opencl_vendor { OPENCL_OTHER, OPENCL_POCL, OPENCL_INTEL_GPU, OPENCL_INTEL_CPU, OPENCL_NVIDIA };
 
 enum opencl_vendor opencl_vendor_of(const char *platform_name);
 

@@ -1,0 +1,24 @@
+/*
+ * data_files.h - lists the data files with which a driver compiles programs.
+ */
+#ifndef INGOT_BACKENDS_OPENCL_VENDOR_DATA_FILES_H
+#define INGOT_BACKENDS_OPENCL_VENDOR_DATA_FILES_H
+
+#include <ingot/backend.h>
+
+enum { DATA_FILES = 128, DATA_PATH_ROOM = 512 };
+
+struct data_files {
+    size_t count;
+    const char *paths[DATA_FILES + 1]; /* NULL-terminated */
+    char texts[DATA_FILES][DATA_PATH_ROOM];
+};
+
+ingot_status_t data_files_add(struct data_files *list, const char *directory, const char *name);
+/* Adds all files of a directory whose names begin and end so. Files whose names begin with a dot are not added. */
+ingot_status_t data_files_add_all(struct data_files *list, const char *directory, const char *prefix,
+                                  const char *suffix);
+/* Writes the directory of a library, without the slash at its end. */
+void data_files_directory(const char *library, char directory[DATA_PATH_ROOM]);
+
+#endif
