@@ -5,6 +5,8 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct link_map *library_of_function(const void *function)
@@ -202,4 +204,33 @@ bool library_build_id(const struct link_map *library, const uint8_t **id, size_t
     *id = search.id;
     *size = search.size;
     return search.id != NULL;
+}
+
+/* ---- files that are not those of the libraries any more ---- */
+
+/* True if a line of /proc/self/maps is about a file that was removed, and the library is a part of it. */
+static bool is_removed(const char *line, const struct link_map *library)
+{
+    static const char ending[] = " (deleted)\n";
+    const size_t size = strlen(line);
+    unsigned long begin, end;
+    return size >= sizeof(ending) && strcmp(line + size + 1 - sizeof(ending), ending) == 0 &&
+           sscanf(line, "%lx-%lx", &begin, &end) == 2 && (uintptr_t)library->l_ld >= begin &&
+           (uintptr_t)library->l_ld < end;
+}
+
+const struct link_map *library_find_replaced(size_t count, const struct link_map *const *libraries)
+{
+    const struct link_map *found = NULL;
+    char *line = NULL;
+    size_t room = 0;
+    FILE *maps = count != 0 ? fopen("/proc/self/maps", "re") : NULL;
+    while (maps != NULL && found == NULL && getline(&line, &room, maps) > 0) {
+        for (size_t i = 0; i < count && found == NULL; ++i)
+            found = is_removed(line, libraries[i]) ? libraries[i] : NULL;
+    }
+    free(line);
+    if (maps != NULL)
+        (void)fclose(maps);
+    return found;
 }

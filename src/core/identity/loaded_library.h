@@ -2,7 +2,8 @@
  * loaded_library.h - examines the libraries that are loaded: which one contains a function, what it was linked with,
  * and its build-id.
  *
- * Everything is read from memory, where the running code is, because the file on disk may have been replaced.
+ * Everything is read from memory, where the running code is, because the file on disk may have been replaced. A library
+ * without a build-id can only be identified by its file, so library_find_replaced tells whether it still is that file.
  */
 #ifndef INGOT_CORE_IDENTITY_LOADED_LIBRARY_H
 #define INGOT_CORE_IDENTITY_LOADED_LIBRARY_H
@@ -37,5 +38,9 @@ bool library_find_build_id(size_t size, const uint8_t *notes, size_t wanted_alig
                            size_t *id_size);
 /* Finds a library's GNU build-id. Returns false if there is none. */
 bool library_build_id(const struct link_map *library, const uint8_t **id, size_t *size);
+
+/* Returns one of the libraries whose file was removed or replaced by another file since it was loaded, or NULL if there
+ * is none, as far as the system tells. A file that is written in place is not replaced. */
+const struct link_map *library_find_replaced(size_t count, const struct link_map *const *libraries);
 
 #endif

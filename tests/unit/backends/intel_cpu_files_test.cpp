@@ -73,11 +73,12 @@ protected:
             function_);
     }
 
-private:
     ScratchDirectory scratch_;
     const std::filesystem::path directory_ = scratch_.path() / "lib";
-    void *library_ = nullptr;
     const void *function_ = nullptr;
+
+private:
+    void *library_ = nullptr;
 };
 
 TEST_F(IntelCpuFiles, EachIsPartOfTheIdentity)
@@ -90,6 +91,29 @@ TEST_F(IntelCpuFiles, EachIsPartOfTheIdentity)
         const std::string after = fields();
         EXPECT_NE(before, after) << name;
         before = after;
+    }
+}
+
+TEST_F(IntelCpuFiles, ThatAreNotFoundAreAnError)
+{
+    ingot_allocator_t allocator;
+    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    for (const char *name : {"clbltfnz0.rtl", "clbltfnshared.rtl", "cllibrary.rtl"})
+        std::filesystem::remove(directory_ / name);
+    EXPECT_EQ(INGOT_BACKEND_ERROR, intel_cpu_add_files(&allocator, function_, nullptr));
+    const std::string detail = ingot_last_error_detail();
+    EXPECT_NE(std::string::npos, detail.find("lib has no data files (*.rtl)")) << detail;
+}
+
+TEST_F(IntelCpuFiles, VariablesThatNameFilesAreRefused)
+{
+    ingot_allocator_t allocator;
+    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&allocator, nullptr));
+    for (const char *name : {"CL_CONFIG_REPLACE_IR_BEFORE_OPTIMIZER", "CL_CONFIG_REPLACE_IR_AFTER_OPTIMIZER",
+                             "CL_CONFIG_FORCE_PROFILE_LIB_PATH"}) {
+        setenv(name, "a", 1);
+        EXPECT_EQ(INGOT_BACKEND_ERROR, intel_cpu_add_files(&allocator, function_, nullptr)) << name;
+        unsetenv(name);
     }
 }
 

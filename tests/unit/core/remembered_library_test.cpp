@@ -407,4 +407,69 @@ TEST(RememberedLibrary, IsReadOnlyOnceIfItIsLoaded)
     dlclose(library);
 }
 
+/* The code that runs is that of the old file. */
+TEST(RememberedLibrary, HasNoIdentityOnceItsFileIsReplaced)
+{
+    const ScratchDirectory scratch("/var/tmp");
+    const fs::path path = scratch.path() / "libidentity_loaded.so";
+    const fs::path other = scratch.path() / "other.so";
+    for (const fs::path &copy : {path, other})
+        fs::copy_file(kLibraries + "/libidentity_middle.so", copy);
+    ASSERT_NE(nullptr, dlopen((kLibraries + "/libidentity_leaf.so").c_str(), RTLD_NOW));
+    void *library = dlopen(path.c_str(), RTLD_NOW);
+    ASSERT_NE(nullptr, library) << dlerror();
+    Question question = {dlsym(library, "identity_middle"), {nullptr}};
+    std::string field;
+    EXPECT_EQ(INGOT_SUCCESS, ask(question, nullptr, &field));
+    std::ofstream(other, std::ios::app) << "x";
+    fs::rename(other, path);
+    EXPECT_EQ(INGOT_BACKEND_ERROR, ask(question, nullptr, &field));
+    const std::string detail = ingot_last_error_detail();
+    EXPECT_NE(std::string::npos, detail.find("its file was replaced after it was loaded")) << detail;
+    dlclose(library);
+}
+
+ingot_status_t identify_data(void *path, uint32_t, ingot_identity_t *identity)
+{
+    const char *const paths[] = {static_cast<const char *>(path), nullptr};
+    return ingot_identity_add_files(identity, "device_library", paths);
+}
+
+std::string data_identity(std::string path, ingot_header_memo *memo)
+{
+    ingot_backend_ops_t ops = {};
+    ops.identify_device = identify_data;
+    device_identity *identity = nullptr;
+    ingot_allocator_t table;
+    EXPECT_EQ(INGOT_SUCCESS, alloc_init(&table, nullptr));
+    EXPECT_EQ(INGOT_SUCCESS, device_identity_create(&identity, &table, memo, &ops, path.data(), 0));
+    const std::string bytes(reinterpret_cast<const char *>(identity->bytes), identity->size);
+    device_identity_destroy(identity, &table);
+    return bytes;
+}
+
+/* A compiler's data files are remembered as its libraries are. */
+TEST(RememberedDataFile, IsReadAgainOnceItHasChanged)
+{
+    const ScratchDirectory scratch("/var/tmp");
+    const fs::path path = scratch.path() / "builtins.rtl";
+    const fs::path other = scratch.path() / "other.rtl";
+    write_file(path, std::string(kPadding, 'a'));
+    write_file(other, std::string(kPadding, 'b'));
+    Memo first;
+    const std::string before = data_identity(path, first.get());
+    EXPECT_EQ(1u, first.learned());
+    EXPECT_EQ(data_identity(path, nullptr), before);
+    Memo second(first.bytes());
+    EXPECT_EQ(before, data_identity(path, second.get()));
+    EXPECT_EQ(0u, second.learned());
+    fs::rename(other, path);
+    const std::string renamed = data_identity(path, second.get());
+    EXPECT_NE(before, renamed);
+    EXPECT_EQ(data_identity(path, nullptr), renamed);
+    write_file(path, std::string(kPadding, 'c'));
+    Memo third(second.bytes());
+    EXPECT_EQ(data_identity(path, nullptr), data_identity(path, third.get()));
+}
+
 } // namespace

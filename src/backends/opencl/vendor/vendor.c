@@ -51,7 +51,6 @@ static const char *const code_variables[] = {
     "!POCL_CPU_MAX_CU_COUNT",
     "CL_CONFIG_*", /* Intel's runtime for CPUs: all except for its reports and the number of threads */
     "!CL_CONFIG_CPU_TBB_NUM_WORKERS",
-    "!CL_CONFIG_DUMP_*",
     "!CL_CONFIG_LOG_FILE",
     "!CL_CONFIG_USER_LOGGER",
     "AMD_OCL_*", /* AMD's and Mesa's drivers: from their documentation, not tested */
@@ -74,6 +73,10 @@ static const char *const intel_directories[] = {"/usr/local/include", "include",
 static const char *const pocl_variables[] = {"POCL_EXTRA_BUILD_FLAGS", NULL};
 static const char *const other_variables[] = {"AMD_OCL_BUILD_OPTIONS", "AMD_OCL_BUILD_OPTIONS_APPEND", NULL};
 
+/* Intel's runtime for CPUs, its emulator of FPGAs, and the name that old versions of the runtime have. */
+static const char *const intel_cpu_platforms[] = {"Intel(R) OpenCL", "Intel(R) FPGA Emulation Platform for OpenCL(TM)",
+                                                  "Intel(R) CPU Runtime for OpenCL(TM) Applications"};
+
 enum opencl_vendor opencl_vendor_of(const char *platform_name)
 {
     if (strcmp(platform_name, "Portable Computing Language") == 0)
@@ -81,8 +84,10 @@ enum opencl_vendor opencl_vendor_of(const char *platform_name)
     if (strcmp(platform_name, "Intel(R) OpenCL HD Graphics") == 0 ||
         strcmp(platform_name, "Intel(R) OpenCL Graphics") == 0)
         return OPENCL_INTEL_GPU;
-    if (strcmp(platform_name, "Intel(R) OpenCL") == 0)
-        return OPENCL_INTEL_CPU;
+    for (size_t i = 0; i < sizeof(intel_cpu_platforms) / sizeof(intel_cpu_platforms[0]); ++i) {
+        if (strcmp(platform_name, intel_cpu_platforms[i]) == 0)
+            return OPENCL_INTEL_CPU;
+    }
     return strcmp(platform_name, "NVIDIA CUDA") == 0 ? OPENCL_NVIDIA : OPENCL_OTHER;
 }
 

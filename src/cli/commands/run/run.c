@@ -288,7 +288,7 @@ const struct command command_run = {
         "--strict, the command does not run. With --stats, the tool waits for the command and forwards signals to "
         "it.\n\n"
         "On devices that generate code at launch (PoCL), storing takes longer than compiling. A process then stores "
-        "only what fits into a tenth of its time, and at most into one second, at its end. \"ingot run\" starts "
+        "only what fits into a tenth of its time, and into 150 ms to one second, at its end. \"ingot run\" starts "
         "another process, which stores the rest after the end of the command, at idle priority and for at most 10 "
         "minutes. It may be killed. With --wait, the tool does this itself before it returns. With "
         "INGOT_PERSIST_REMOTE, these programs are also uploaded to the server.\n\n"

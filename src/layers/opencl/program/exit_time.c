@@ -5,7 +5,7 @@
 
 #include <ingot/persist.h>
 
-#include <stdatomic.h>
+#include <pthread.h>
 
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
@@ -14,8 +14,9 @@
 #define SHARE 10u
 #define LEAST_MS 150u
 
-static uint64_t began_ns;                /* when the first program was created; written once */
-static _Atomic uint64_t spent_in_all_ms; /* by flushes */
+static uint64_t began_ns; /* shortly before the first program is created; written once */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* guards the following, and the store's exit time */
+static uint64_t spent_in_all_ms;                          /* by flushes */
 
 void exit_time_begin(void)
 {
@@ -27,34 +28,30 @@ static uint64_t share_left_ms(void)
     const uint64_t share_ms = (statistics_clock_ns() - began_ns) / NS_PER_MS / SHARE;
     const uint64_t most_ms = share_ms < SETTINGS_EXIT_TIME_MS ? share_ms : SETTINGS_EXIT_TIME_MS;
     const uint64_t limit_ms = most_ms > LEAST_MS ? most_ms : LEAST_MS;
-    const uint64_t spent_ms = atomic_load_explicit(&spent_in_all_ms, memory_order_relaxed);
-    return spent_ms < limit_ms ? limit_ms - spent_ms : INGOT_NONE;
+    return spent_in_all_ms < limit_ms ? limit_ms - spent_in_all_ms : INGOT_NONE;
 }
 
-uint64_t exit_time_update(void)
+/* Sets the store's exit time, of which a flush has spent so much. Returns what is left of it. */
+static uint64_t spend(ingot_storage_t store, uint64_t spent_ms)
 {
     ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-    ingot_storage_t store = settings_local_store(); /* a server behind it has the exit time of this store */
     if (store == NULL || ingot_persist_get_settings(store, &settings) != INGOT_SUCCESS)
         return INGOT_NONE;
-    if (settings_rest_is_stored_later()) {
+    spent_in_all_ms += spent_ms;
+    if (settings_rest_is_stored_later())
         settings.exit_time_ms = share_left_ms();
-        (void)ingot_persist_set_settings(store, &settings);
-    }
+    else if (spent_ms == 0 || settings.exit_time_ms == INGOT_NONE || settings.exit_time_ms == INGOT_UNLIMITED)
+        return settings.exit_time_ms;
+    else
+        settings.exit_time_ms = spent_ms < settings.exit_time_ms ? settings.exit_time_ms - spent_ms : INGOT_NONE;
+    (void)ingot_persist_set_settings(store, &settings);
     return settings.exit_time_ms;
 }
 
-void exit_time_spend(uint64_t spent_ms)
+uint64_t exit_time_spend(uint64_t spent_ms)
 {
-    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-    ingot_storage_t store = settings_local_store();
-    (void)atomic_fetch_add_explicit(&spent_in_all_ms, spent_ms, memory_order_relaxed);
-    if (settings_rest_is_stored_later()) {
-        (void)exit_time_update();
-        return;
-    }
-    if (ingot_persist_get_settings(store, &settings) != INGOT_SUCCESS || settings.exit_time_ms == INGOT_UNLIMITED)
-        return;
-    settings.exit_time_ms = spent_ms < settings.exit_time_ms ? settings.exit_time_ms - spent_ms : INGOT_NONE;
-    (void)ingot_persist_set_settings(store, &settings);
+    (void)pthread_mutex_lock(&mutex);
+    const uint64_t left_ms = spend(settings_local_store(), spent_ms); /* a server behind it has the same exit time */
+    (void)pthread_mutex_unlock(&mutex);
+    return left_ms;
 }

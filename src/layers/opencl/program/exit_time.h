@@ -13,10 +13,8 @@
 
 /* Must be called before the first shadow is created, and not by two threads at once. */
 void exit_time_begin(void);
-/* Updates the store's exit time, and returns what is left of it in milliseconds, INGOT_NONE, or INGOT_UNLIMITED. Called
- * after each compilation, because the process may end without another call. */
-uint64_t exit_time_update(void);
-/* Takes the time of a flush off the store's exit time. */
-void exit_time_spend(uint64_t spent_ms);
+/* Takes the time of a flush, or 0, off the store's exit time. Returns what is left of it in milliseconds, INGOT_NONE,
+ * or INGOT_UNLIMITED. Also called after each compilation, because the process may end without another call. */
+uint64_t exit_time_spend(uint64_t spent_ms);
 
 #endif

@@ -78,20 +78,19 @@ void reclaim_init(void)
     (void)pthread_once(&once, watch_end);
 }
 
-/* Flushes within the exit time that is left. Two threads that flush at the same time wait for the same programs, so it
- * does not matter that only one of their times is taken off. */
+/* Flushes within the exit time that is left. If two threads flush at the same time, both times are taken off. */
 static void flush(void)
 {
     ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
     if (atomic_load_explicit(&is_ending, memory_order_relaxed))
         return;
-    info.max_time_ms = exit_time_update();
+    info.max_time_ms = exit_time_spend(0);
     if (info.max_time_ms == INGOT_NONE)
         return;
     info.on_progress = continue_flush;
     const uint64_t started_ns = statistics_clock_ns();
     (void)ingot_persist_flush(settings_store(), &info, NULL);
-    exit_time_spend((statistics_clock_ns() - started_ns) / NS_PER_MS);
+    (void)exit_time_spend((statistics_clock_ns() - started_ns) / NS_PER_MS);
 }
 
 void reclaim_retain(struct shadow *shadow)

@@ -66,7 +66,7 @@ ingot_status_t repeats_create_program(ingot_program_t *program, ingot_program_de
     *is_shared = status == INGOT_SUCCESS && origin == INGOT_ORIGIN_MEMORY;
     if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD) {
         note(hash, true);
-        (void)exit_time_update();
+        (void)exit_time_spend(0);
     }
     return status;
 }
