@@ -172,7 +172,8 @@ typedef struct ingot_persist_count {
         sizeof(ingot_persist_count_t), 0, 0, 0, 0, NULL, NULL, 0, 0, 0                                                 \
     }
 
-/** Counts the store's entries, and corrects size.txt. In a read-only store, only counts.
+/** Counts the store's entries, and corrects size.txt. In a read-only store, only counts. If the store has no namespace,
+ *  leaves out namespaces that this user may not read.
  *  @param[in,out] count  The caller sets struct_size and on_progress. Statuses as ingot_persist_evict. */
 INGOT_API ingot_status_t ingot_persist_recount(ingot_storage_t storage, ingot_persist_count_t *count);
 

@@ -133,8 +133,8 @@ typedef struct ingot_storage_ops {
      *  none. They decide which programs are found, so keep them where no other user can write. NULL: the storage cannot
      *  keep what a context learns about included files. */
     ingot_status_t (*load_memo)(void *self, ingot_buffer_t *memo);
-    /** Replaces those bytes, at most 16 MiB. If processes share the storage, the last one to store wins; each adds what
-     *  load_memo returns before. NULL: read-only. */
+    /** Replaces those bytes, at most 16 MiB. If several threads store, or processes that share the storage, the last
+     * one wins; each adds what load_memo returns before. NULL: read-only. */
     ingot_status_t (*store_memo)(void *self, size_t size, const uint8_t *memo);
 } ingot_storage_ops_t;
 

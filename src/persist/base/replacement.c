@@ -18,7 +18,7 @@
 
 #define ATTEMPTS 16
 #define LOCK_BYTE 0u
-#define PATIENT_ATTEMPTS 100
+#define PATIENT_ATTEMPTS 200
 #define PAUSE_NS ((uint64_t)1000000)
 
 /* Empties the new file if replacement->new_name is still a name of the file, and its only one. Otherwise returns

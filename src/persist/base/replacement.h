@@ -17,7 +17,7 @@ struct replacement {
 };
 
 /* Creates and locks the new file, next to the file at the path. Returns INGOT_BUSY if another process is replacing that
- * file. replacement_begin_patiently first waits for that process, for a tenth of a second. */
+ * file. replacement_begin_patiently first waits for that process, for a fifth of a second. */
 ingot_status_t replacement_begin(struct replacement *replacement, const char *path);
 ingot_status_t replacement_begin_patiently(struct replacement *replacement, const char *path);
 /* Writes bytes to the new file. */

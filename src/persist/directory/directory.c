@@ -236,7 +236,8 @@ static void take_info(struct directory *directory, const ingot_persist_info_t *i
     directory->lock_timeout_ns = limit_time_ns(info->lock_timeout_ms, DEFAULT_LOCK_TIMEOUT_MS);
     directory->never_waits =
         (info->flags & (uint32_t)INGOT_PERSIST_NO_BUILD_WAIT) != 0 || info->build_wait_ms == INGOT_NONE;
-    directory->build_wait_ns = limit_time_ns(info->build_wait_ms, 0);
+    /* 0 would mean that the application has not set it */
+    directory->build_wait_ns = info->build_wait_ms != INGOT_NONE ? limit_time_ns(info->build_wait_ms, 0) : 1;
     directory->build_jobs = info->build_jobs < UINT32_MAX ? (uint32_t)info->build_jobs : 0;
     directory->on_event = info->on_event;
     directory->on_event_user = info->on_event_user;

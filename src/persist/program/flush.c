@@ -3,11 +3,22 @@
  */
 #include <ingot/backend.h>
 
+#include "persist/base/kept_error.h"
 #include "persist/memo/headers.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/store_flush.h"
 #include "util/struct_size.h"
+
+/* Returns the status of the first step that failed. Keeps its error, because later steps change the thread's error even
+ * if they succeed. */
+static ingot_status_t first_failure(ingot_status_t status, ingot_status_t next, struct kept_error *kept)
+{
+    if (status != INGOT_SUCCESS)
+        return status;
+    kept_error_save(kept);
+    return next;
+}
 
 ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                                    ingot_persist_flush_progress_t *progress)
@@ -17,12 +28,13 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_
     if (storage == NULL || (info != NULL && !STRUCT_READ_OVER(known, info)) ||
         (progress != NULL && !STRUCT_IS_SET(progress)))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or a struct_size is not set");
-    const ingot_status_t flushed = store_flush(storage, &known, &reached);
+    struct kept_error kept;
+    ingot_status_t status = first_failure(INGOT_SUCCESS, store_flush(storage, &known, &reached), &kept);
     (void)STRUCT_WRITE(progress, reached);
-    ingot_status_t saved = recorder_save(storage);
-    const ingot_status_t remembered = headers_save(storage);
+    status = first_failure(status, recorder_save(storage), &kept);
+    status = first_failure(status, headers_save(storage), &kept);
     savings_save(storage);
-    if (saved == INGOT_SUCCESS)
-        saved = remembered;
-    return flushed != INGOT_SUCCESS ? flushed : saved;
+    if (status != INGOT_SUCCESS)
+        kept_error_restore(&kept);
+    return status;
 }

@@ -29,7 +29,7 @@ namespace
 class PersistBuildPermit : public testing::Test
 {
 protected:
-    Store open(uint32_t jobs, uint32_t build_wait_ms = 0, Seen *seen = nullptr)
+    Store open(uint32_t jobs, uint64_t build_wait_ms = 0, Seen *seen = nullptr)
     {
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = path_.c_str();
@@ -161,14 +161,17 @@ TEST_F(PersistBuildPermit, GetsThePlaceOfAKilledProcessAtOnce)
 
 TEST_F(PersistBuildPermit, CompilesWithoutAPlaceAfterTheLimitOfTheWait)
 {
-    Seen seen;
-    const Store store = open(1, 20, &seen);
-    build_place *held = build_lock_operations.ask_place(directory_of(store.get()));
-    ASSERT_TRUE(build_lock_operations.has_place(held));
-    Session session;
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(session.describe(), store));
-    EXPECT_EQ(1u, seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
-    build_lock_operations.leave_place(held);
+    for (const uint64_t build_wait_ms : {uint64_t{20}, uint64_t{INGOT_NONE}}) {
+        Seen seen;
+        const Store store = open(1, build_wait_ms, &seen);
+        build_place *held = build_lock_operations.ask_place(directory_of(store.get()));
+        ASSERT_TRUE(build_lock_operations.has_place(held));
+        Session session;
+        const Desc desc = session.describe(numbered_source(build_wait_ms == INGOT_NONE ? 1 : 0));
+        EXPECT_EQ(INGOT_ORIGIN_BUILD, session.create(desc, store));
+        EXPECT_EQ(1u, seen.count(INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY));
+        build_lock_operations.leave_place(held);
+    }
 }
 
 TEST_F(PersistBuildPermit, DoesNotLimitABuildWithinABuild)

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
+#include <ingot/prewarm.h>
 #include <ingot/private/header_memo.h>
 
 #include "support/failing_allocator.h"
@@ -114,6 +115,47 @@ TEST_F(PersistHeaders, AreSavedByTheNextFlushIfOneFailed)
     fs::remove(root_ / "headers.memo.new");
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     EXPECT_EQ(0u, run({1}));
+}
+
+/* The first save reads a file that does not exist yet, and a failed save says why. Neither hides what came before. */
+TEST_F(PersistHeaders, LeaveTheSentenceOfAFailedFlush)
+{
+    for (const bool is_saved : {true, false}) {
+        ScratchDirectory scratch;
+        const std::string root = (scratch.path() / "store").string();
+        ingot_persist_info_t waiting = info();
+        waiting.path = root.c_str();
+        waiting.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
+        Session session;
+        const Store store(waiting);
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
+        (void)session.create(session.describe(), store);
+        (void)header_.program(1).make(session.context);
+        write_file(fs::path(root) / "tmp", bytes_of("not a directory"));
+        if (!is_saved)
+            fs::create_directory(fs::path(root) / "headers.memo.new");
+        EXPECT_EQ(INGOT_UNTRUSTED, ingot_persist_flush(store.get(), nullptr, nullptr));
+        const std::string detail = ingot_last_error_detail();
+        EXPECT_EQ(0u, detail.find("tmp")) << detail;
+        EXPECT_EQ(is_saved, fs::is_regular_file(fs::path(root) / "headers.memo"));
+    }
+}
+
+TEST_F(PersistHeaders, OfAFailedManifestLeaveItsSentence)
+{
+    Session session;
+    const Store store(info());
+    ingot_manifest_record_info_t record = INGOT_MANIFEST_RECORD_INFO_INIT;
+    const std::string nowhere = (scratch_.path() / "missing" / "manifest").string();
+    record.path = nowhere.c_str();
+    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &record));
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_remember_headers(store.get(), session.context.get()));
+    (void)session.create(session.describe(), store);
+    (void)header_.program(1).make(session.context);
+    EXPECT_EQ(INGOT_NOT_FOUND, ingot_persist_flush(store.get(), nullptr, nullptr));
+    const std::string detail = ingot_last_error_detail();
+    EXPECT_NE(std::string::npos, detail.find("missing/manifest")) << detail;
+    EXPECT_TRUE(fs::exists(memo()));
 }
 
 TEST_F(PersistHeaders, AreSavedByTheNextFlushIfSavingThemWithAProgramFailed)

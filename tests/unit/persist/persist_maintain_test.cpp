@@ -3,6 +3,7 @@
  */
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <string>
@@ -21,6 +22,7 @@ namespace
 {
 
 std::function<void()> before_a_file_is_opened; /* called once */
+const char *unreadable;                        /* the directory whose names cannot be read; NULL: none */
 
 } // namespace
 
@@ -34,6 +36,15 @@ int __wrap_files_open_read(int at, const char *path)
     if (call)
         call();
     return __real_files_open_read(at, path);
+}
+
+int __real_files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
+int __wrap_files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user);
+
+int __wrap_files_list(int at, const char *path, bool (*visit)(void *user, const char *name), void *user)
+{
+    const bool is_unreadable = unreadable != nullptr && std::string(path) == unreadable;
+    return is_unreadable ? -EACCES : __real_files_list(at, path, visit, user);
 }
 }
 
@@ -502,6 +513,43 @@ TEST_F(PersistMaintain, RecountsAndSaysWhatWasRecorded)
     fs::remove(root() / "size.txt");
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
     EXPECT_FALSE(count.is_recorded);
+}
+
+TEST_F(PersistMaintain, PassesOverADirectoryOfAnotherUserThatCannotBeRead)
+{
+    Store store(root());
+    fill(store, 3);
+    const uint64_t actual = bytes_in(root());
+    write_file(root() / "size.txt", bytes_of("77\n"));
+    fs::create_directory(root() / "foreign");
+    unreadable = "foreign";
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count)) << ingot_last_error_detail();
+    EXPECT_EQ(3u, count.entry_count);
+    EXPECT_EQ(actual, count.counted_bytes);
+    EXPECT_TRUE(count.is_recorded);
+    EXPECT_EQ(actual, store.stats().bytes) << "the count of what can be read is corrected";
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    limits.max_entries = 1;
+    uint64_t removed = 0;
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_evict(store.get(), &limits, &removed, nullptr)) << ingot_last_error_detail();
+    EXPECT_EQ(2u, removed);
+    unreadable = nullptr;
+}
+
+/* The store's own namespace must be readable: to count nothing in it would be wrong. */
+TEST_F(PersistMaintain, TellsThatItsNamespaceCannotBeRead)
+{
+    const std::string path = root().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.name_space = "app";
+    Store store(info);
+    fill(store, 1);
+    unreadable = "app";
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    EXPECT_NE(INGOT_SUCCESS, ingot_persist_recount(store.get(), &count));
+    unreadable = nullptr;
 }
 
 TEST_F(PersistMaintain, LeavesAReadOnlyStoreAlone)

@@ -4,6 +4,11 @@
  */
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+
 #include <ingot/prewarm.h>
 
 #include "support/failing_allocator.h"
@@ -11,6 +16,24 @@
 #include "support/persist_session.h"
 
 using namespace store_fixture;
+
+namespace
+{
+
+std::atomic<uint64_t> paused_ns; /* how long the library wanted to pause */
+
+} // namespace
+
+extern "C" {
+void __real_files_pause_ns(uint64_t duration_ns);
+void __wrap_files_pause_ns(uint64_t duration_ns);
+
+void __wrap_files_pause_ns(uint64_t duration_ns)
+{
+    paused_ns += duration_ns;
+    __real_files_pause_ns(duration_ns);
+}
+}
 
 namespace
 {
@@ -245,6 +268,26 @@ TEST_F(PersistManifest, TellsWhereItCannotBeWritten)
     EXPECT_EQ(1u, count_told(INGOT_EVENT_STORAGE_STORE, INGOT_NOT_FOUND));
     std::vector<Entry> found;
     EXPECT_EQ(INGOT_NOT_FOUND, read_manifest(path_, &found));
+}
+
+TEST_F(PersistManifest, IsWaitedForWhileAnotherProcessWritesIt)
+{
+    const ingot_manifest_record_info_t record = info();
+    const Store store(store_info());
+    ASSERT_EQ(INGOT_SUCCESS, ingot_manifest_record(store.get(), &record));
+    const Session session;
+    session.create(session.describe(), store);
+    const int writing = open((path_.string() + ".new").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    struct flock first_byte = {};
+    first_byte.l_type = F_WRLCK;
+    first_byte.l_len = 1;
+    ASSERT_EQ(0, fcntl(writing, F_OFD_SETLK, &first_byte));
+    paused_ns = 0;
+    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush(store.get(), nullptr, nullptr));
+    EXPECT_LE(uint64_t{200} * 1000000, paused_ns) << "it gives up too soon";
+    close(writing);
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
+    EXPECT_EQ(1u, entries().size());
 }
 
 TEST_F(PersistManifest, HasTheProgramsOfAllProcessesThatWroteIt)

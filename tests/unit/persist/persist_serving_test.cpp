@@ -6,14 +6,42 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "support/persist_session.h"
 #include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
+extern "C" {
+struct process_lock;
+
+void serving_set_backends(ingot_storage_t storage, const char *backends);
+}
+
 using namespace store_fixture;
+
+namespace
+{
+
+thread_local const std::function<void()> *after_a_lock_is_given; /* called once */
+
+} // namespace
+
+extern "C" {
+void __real_process_lock_give(struct process_lock *lock);
+void __wrap_process_lock_give(struct process_lock *lock);
+
+void __wrap_process_lock_give(struct process_lock *lock)
+{
+    const std::function<void()> *call = std::exchange(after_a_lock_is_given, nullptr);
+    __real_process_lock_give(lock);
+    if (call != nullptr)
+        (*call)();
+}
+}
 
 namespace
 {
@@ -101,6 +129,16 @@ TEST_F(PersistServing, ServesTheBackendsThatItIsToldTo)
     for (const std::string &nonsense :
          {std::string("open.cl"), std::string("-"), std::string("opencl,-,cuda"), too_long})
         EXPECT_EQ(INGOT_INVALID_ARGUMENTS, set_backends(store_.get(), nonsense)) << nonsense;
+}
+
+TEST_F(PersistServing, ServesTheListThatTheLastOfTwoThreadsSet)
+{
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
+    const std::function<void()> another_thread = [this] { serving_set_backends(store_.get(), "-reference"); };
+    after_a_lock_is_given = &another_thread;
+    serving_set_backends(store_.get(), "");
+    EXPECT_STREQ("-reference", settings_of(store_.get()).backends);
+    EXPECT_EQ(INGOT_ORIGIN_BUILD, origin_of(store_.get()));
 }
 
 TEST_F(PersistServing, TheBackendsMayComeWithTheInfo)

@@ -85,7 +85,7 @@ struct directory {
     atomic_uint lock_timeouts;
     bool never_waits;       /* true: processes do not wait for each other to build a program */
     uint32_t build_jobs;    /* how many builds may run at the same time; 0: any number */
-    uint64_t build_wait_ns; /* limit of the wait for another process's build; 0: as long as the longest build took */
+    uint64_t build_wait_ns; /* limit of the waits for another process's build and for a place; 0: not set */
     ingot_event_callback_t on_event;
     void *on_event_user;
     uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);

@@ -57,11 +57,23 @@ void temporary_renew(struct directory *directory)
     temporary_unlock(directory);
 }
 
-/* Makes tmp again, and ends the session: whoever removed tmp may have removed the file `lock`, too. */
+static bool has_lock_file(const struct directory *directory, const struct kept_file *file)
+{
+    struct file_facts facts;
+    return files_facts_at(directory->root.fd, PATHS_LOCK, &facts) == 0 && facts.device == file->device &&
+           facts.inode == file->inode;
+}
+
+/* Makes tmp again. Whoever removed tmp may have removed the file `lock`, too, and then the session ends. Otherwise it
+ * stays, because other threads may have prepared entries since this one found tmp missing. */
 static int make_tmp(struct directory *directory)
 {
+    struct temporary_session *session = &directory->session;
     const int made = files_make_directory(directory->root.fd, TEMPORARY);
-    temporary_renew(directory);
+    temporary_lock(directory);
+    if (!has_lock_file(directory, &session->lock_file))
+        end_session(session);
+    temporary_unlock(directory);
     return made == -EEXIST ? 0 : made;
 }
 

@@ -157,8 +157,12 @@ static int read_name_space(struct survey *survey, const struct directory *direct
     int result = files_list(directory->root.fd, name[0] != '\0' ? name : ".", visit_name_space, survey);
     if (name[0] != '\0' && (result == -ENOENT || result == -ENOTDIR || result == -ELOOP)) /* it is not a namespace */
         return 0;
-    if (result == 0)
+    if (name_space != 0 && (result == -EACCES || result == -EPERM)) { /* it was only found: perhaps another user's */
+        ++survey->unread_count;
+        result = 0;
+    } else if (result == 0) {
         result = read_buckets(survey, directory, name_space);
+    }
     into->unread_count = survey->unread_count - unread_before;
     return result;
 }

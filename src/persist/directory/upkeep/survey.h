@@ -64,7 +64,7 @@ struct survey_name_space {
     struct account_total before;  /* what size.txt had then */
     uint64_t entry_count;
     uint64_t total_bytes;
-    uint64_t unread_count; /* number of entries and buckets that could not be read */
+    uint64_t unread_count; /* number of entries, buckets and namespaces that could not be read */
 };
 
 struct survey {
@@ -80,16 +80,17 @@ struct survey {
     size_t bucket_capacity;
     size_t read_count; /* number of these buckets that were read */
     uint64_t total_bytes;
-    uint64_t unread_count; /* number of entries and buckets that could not be read */
+    uint64_t unread_count; /* number of entries, buckets and namespaces that could not be read */
     bool is_out_of_memory;
     struct upkeep_watch *watch; /* may be NULL; if it ends the work, the list is incomplete */
 };
 
 /*
  * Lists the entries of all namespaces if name_space is NULL, or of one ("": of those outside of all namespaces). Leaves
- * out entries that other users own or may write. An entry that appears or vanishes in the meantime may be listed or
- * not. The buckets are read in the order of the directory, starting at a random one: if the watch ends the work, the
- * list is a random sample. Call survey_fini even on failure.
+ * out entries that other users own or may write. If name_space is NULL, also leaves out namespaces that this user may
+ * not read. An entry that appears or vanishes in the meantime may be listed or not. The buckets are read in the order
+ * of the directory, starting at a random one: if the watch ends the work, the list is a random sample. Call survey_fini
+ * even on failure.
  */
 ingot_status_t survey_init(struct survey *survey, const struct directory *directory, const char *name_space,
                            struct upkeep_watch *watch);

@@ -79,8 +79,8 @@ void serving_set_backends(ingot_storage_t storage, const char *backends)
     process_lock_take(&storage->settings_lock, forget_nothing, NULL);
     memset(storage->backends, 0, sizeof(storage->backends));
     memcpy(storage->backends, backends, strlen(backends));
-    process_lock_give(&storage->settings_lock);
     atomic_store_explicit(&storage->has_backends, backends[0] != '\0', memory_order_release);
+    process_lock_give(&storage->settings_lock);
 }
 
 void serving_get_backends(ingot_storage_t storage, char backends[INGOT_PERSIST_BACKENDS_CAPACITY])
