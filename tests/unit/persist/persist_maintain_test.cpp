@@ -322,7 +322,12 @@ TEST_F(PersistMaintain, StopsVerifyingWhenTold)
 
 TEST_F(PersistMaintain, EvictsDownToEachLimit)
 {
-    Store store(root());
+    const std::string path = root().string();
+    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
+    info.path = path.c_str();
+    info.eviction = INGOT_PERSIST_EVICT_FIFO; /* a load notes the use of some entries only: once per second and entry */
+    info.lock_timeout_ms = 60000;
+    Store store(info);
     fill(store, 10);
     ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
     uint64_t count = 0;
