@@ -13,7 +13,7 @@
 #include "cache/lock.h"
 
 static struct flight *flights; /* under the lock, like the next variable */
-static pid_t process;          /* whose flights they are; a forked child forgets those of its parent */
+static pid_t process;          /* the process that began the flights; a forked child forgets its parent's */
 static _Thread_local unsigned own_flights;
 
 static bool is_same(const struct flight *a, const struct flight *b)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/base/memory.h"
-#include "cli/store/behind.h"
+#include "cli/store/server_behind.h"
 #include "cli/store/store.h"
 
 #define KIND "adopted"
@@ -18,7 +18,7 @@
 static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t policy)
 {
     ingot_storage_t chain = NULL;
-    const ingot_status_t status = behind_open(&chain, &shelf->server, shelf->storage, store_tell_event, NULL);
+    const ingot_status_t status = server_behind_open(&chain, &shelf->server, shelf->storage, store_tell_event, NULL);
     if (status != INGOT_SUCCESS)
         (void)store_failed("opening the server", status);
     if (chain == NULL)
@@ -36,7 +36,7 @@ static bool add_server(struct adopt_shelf *shelf, ingot_persist_trust_policy_t p
 
 static void flush_server(const struct adopt_shelf *shelf)
 {
-    if (behind_flush(shelf->server, INGOT_UNLIMITED) != INGOT_SUCCESS)
+    if (server_behind_flush(shelf->server, INGOT_UNLIMITED) != INGOT_SUCCESS)
         (void)fprintf(stderr, "ingot run: --adopt %s: the server did not get everything: %s\n", shelf->kind->name,
                       ingot_last_error_detail());
 }

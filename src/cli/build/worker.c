@@ -18,7 +18,7 @@
 #include "cli/base/memory.h"
 #include "cli/build/device/device.h"
 #include "cli/build/message.h"
-#include "cli/store/behind.h"
+#include "cli/store/server_behind.h"
 #include "cli/store/store.h"
 
 struct worker {
@@ -62,7 +62,7 @@ static void fail(struct message *result, enum outcome outcome, ingot_status_t st
     set_text(result, text);
 }
 
-/* Passes what a server fails to do on to the context, whose trace reports it. */
+/* Reports a server's failures to the context, whose trace shows them. */
 static void tell_server_event(const ingot_event_t *event, void *context)
 {
     is_of_server = true;
@@ -77,7 +77,7 @@ static void add_server(struct worker *worker, ingot_context_t context)
     ingot_event_t event = INGOT_EVENT_INIT;
     worker->has_tried_server = true;
     event.kind = INGOT_EVENT_STORAGE_DEGRADED;
-    event.status = behind_open(&worker->chain, &worker->server, worker->store, tell_server_event, context);
+    event.status = server_behind_open(&worker->chain, &worker->server, worker->store, tell_server_event, context);
     if (event.status == INGOT_SUCCESS)
         return;
     (void)snprintf(reason, sizeof(reason), "the server of INGOT_PERSIST_REMOTE is not used: %s",
@@ -238,7 +238,7 @@ static bool prepare(struct worker *worker)
 /* Gives the last uploads some time. The server's last release reports what is not uploaded then. */
 static void end_server(const struct worker *worker)
 {
-    (void)behind_flush(worker->server, WORKER_UPLOAD_MS);
+    (void)server_behind_flush(worker->server, WORKER_UPLOAD_MS);
     ingot_storage_release(worker->chain);
     ingot_storage_release(worker->server);
 }

@@ -100,8 +100,8 @@ static int by_use(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Notes the environment's order of eviction, and opens nothing. */
-static ingot_status_t note_order(ingot_persist_info_t *info, void *user)
+/* Reads the environment's order of eviction, and opens nothing. */
+static ingot_status_t read_environments_order(ingot_persist_info_t *info, void *user)
 {
     *(ingot_persist_eviction_t *)user = info->eviction;
     return INGOT_NOT_FOUND;
@@ -113,7 +113,7 @@ static bool is_lru(const struct evicting *evicting)
     ingot_persist_eviction_t order = evicting->order != 0 ? *order_of(evicting) : INGOT_PERSIST_EVICT_LRU;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     ingot_storage_t storage = NULL;
-    info.adjust = note_order;
+    info.adjust = read_environments_order;
     info.adjust_user = &order;
     if (evicting->order == 0 && evicting->common.directory == NULL)
         (void)ingot_persist_open_from_environment(&storage, &info);

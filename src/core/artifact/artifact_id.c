@@ -145,7 +145,7 @@ bool artifact_id_is(size_t size, const uint8_t *id)
 }
 
 /* True if people can read the value. UTF-8 is not checked. */
-static bool is_text(size_t size, const uint8_t *value)
+static bool is_printable(size_t size, const uint8_t *value)
 {
     for (size_t i = 0; i < size; ++i)
         if ((value[i] < 0x20 && value[i] != '\n' && value[i] != '\t') || value[i] == 0x7f)
@@ -186,7 +186,7 @@ static bool read_field(struct bytes_reader *reader, struct name *last, artifact_
     (void)snprintf(path, sizeof(path), "key.%.*s%s", (int)name.size, (const char *)name.bytes,
                    form == FORM_DIGEST ? ".blake2b" : "");
     if (visit != NULL)
-        visit(user, path, size, value, form == FORM_VALUE && is_text(size, value));
+        visit(user, path, size, value, form == FORM_VALUE && is_printable(size, value));
     return true;
 }
 

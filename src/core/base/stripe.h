@@ -21,9 +21,9 @@ enum { STRIPE_COUNT = 16, STRIPE_LINE = 128 }; /* processors fetch pairs of 64-b
 
 typedef _Atomic uint64_t stripe_cell;
 
-/* The lower 50 bits of a cell hold the open bit and the references, the upper 14 count hits. The references have a
- * range of 2^48. Exhausting this range would take months, even if the cell is closed, or if references are only taken
- * or only dropped in it. */
+/* The lower 50 bits of a cell hold the open bit and the references, the upper 14 count hits. The references
+ * begin in the middle of their 49 bits (CELL_CLOSED), so they can grow or shrink by 2^48. That would take months, even
+ * in a cell in which references are only taken or only dropped, and in a closed one, which threads also change. */
 #define CELL_HIT (UINT64_C(1) << 50)
 #define CELL_OPEN_BIT (UINT64_C(1) << 49)
 #define CELL_CLOSED (UINT64_C(1) << 48) /* halfway through the values without CELL_OPEN_BIT */

@@ -40,7 +40,7 @@ ingot_status_t ingot_context_clear_cache(ingot_context_t context, const char *gr
     return INGOT_SUCCESS;
 }
 
-static uint64_t count_of(const _Atomic uint64_t *counter)
+static uint64_t load_relaxed(const _Atomic uint64_t *counter)
 {
     return atomic_load_explicit((_Atomic uint64_t *)counter, memory_order_relaxed);
 }
@@ -57,11 +57,11 @@ ingot_status_t ingot_context_get_cache_stats(const_ingot_context_t context, ingo
     known.hits = counts.hits;
     known.misses = counts.misses;
     known.waits = counts.waits;
-    known.builds = count_of(&context->counters.builds);
-    known.build_failures = count_of(&context->counters.build_failures);
-    known.loads = count_of(&context->counters.loads);
-    known.load_failures = count_of(&context->counters.load_failures);
-    known.blobs_taken = count_of(&context->counters.blobs_taken);
+    known.builds = load_relaxed(&context->counters.builds);
+    known.build_failures = load_relaxed(&context->counters.build_failures);
+    known.loads = load_relaxed(&context->counters.loads);
+    known.load_failures = load_relaxed(&context->counters.load_failures);
+    known.blobs_taken = load_relaxed(&context->counters.blobs_taken);
     known.evictions_count = counts.evictions[EVICTED_COUNT];
     known.evictions_bytes = counts.evictions[EVICTED_BYTES];
     known.evictions_groups = counts.evictions[EVICTED_GROUPS];

@@ -90,8 +90,8 @@ static void read_kind(struct walk *walk, struct bytes_reader *field)
         visit_part(walk, ".kind", 4, bytes, false);
 }
 
-/* Visits the digest of an included file and its name, which may be empty. The last entry has no name: it is the
- * digest of the shape, which describes which include leads to which text. */
+/* Visits the digest of an included file and its name, which may be empty. The last entry has no field for a name: it
+ * is the digest of the shape, which describes which include leads to which text. */
 static void read_file(struct walk *walk, unsigned index, struct bytes_reader *entry)
 {
     char part[32] = "includes.blake2b";

@@ -21,7 +21,7 @@ enum { MAX_NAME = 32, MAX_NAMES = 24 };
 /* Names that compilers may predefine macros for, so that a text need not contain them: the ends of numbers. */
 static const char *const predefined_parts[] = {"L", "U", "UL", "LL", "ULL"};
 
-/* A special name, and which of its parts were found. */
+/* A special name (one such as __TIME__, which prevents an id or changes it), and the parts of it that were found. */
 struct composition {
     const char *name;
     size_t size;
@@ -86,7 +86,8 @@ static void add_name(struct pasters *pasters, struct macro_table *table, const s
     ++pasters->count;
 }
 
-/* Reads a definition, up to the end of the line. All names in it may be parts. `token` is the macro's name. */
+/* Reads a definition, up to the end of the line. Each name in it may be a part of a special name. `token` is the
+ * macro's name. */
 static void read_definition(struct part_search *search, struct token *token)
 {
     struct pasters *pasters = search->pasters;

@@ -17,7 +17,7 @@
 #include "core/memo/witness.h"
 
 struct hermetic {
-    struct witness witness;    /* answers questions about files; the caller may set its known files */
+    struct witness witness;    /* looks up files and records the answers; the caller may set witness.files */
     struct bytes_writer files; /* for the id: what was included and how (see doc/blob-format.md); empty if nothing
                                 * was */
     char *reason;              /* why the sources cannot have an id, or NULL; from alloc_text */

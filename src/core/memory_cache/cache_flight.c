@@ -10,7 +10,7 @@ enum flight_failure flight_failure_of(ingot_status_t status)
 {
     switch (status) {
     case INGOT_BUILD_FAILED:
-    case INGOT_OUT_OF_MEMORY: /* the pilot has already emptied the cache and retried */ return FAILURE_FOR_ALL;
+    case INGOT_OUT_OF_MEMORY: /* the leader has already emptied the cache and retried */ return FAILURE_FOR_ALL;
     case INGOT_INVALID_ARGUMENTS:
     case INGOT_DEADLOCK:
     case INGOT_NOT_CACHEABLE:
@@ -19,7 +19,7 @@ enum flight_failure flight_failure_of(ingot_status_t status)
     case INGOT_BLOB_VERSION:
     case INGOT_BLOB_MISMATCH:
     case INGOT_BLOB_STALE:
-    case INGOT_BLOB_REJECTED: return FAILURE_OF_PILOT;
+    case INGOT_BLOB_REJECTED: return FAILURE_OF_LEADER;
     default: return FAILURE_SPURIOUS;
     }
 }
@@ -49,7 +49,7 @@ void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *alloca
 }
 
 /* In a forked child, removes the parent's flights from the list. Does not free them, because this thread may be the
- * pilot of one. */
+ * leader of one. */
 static void forget_flights_of_parent(struct cache_flights *flights)
 {
     if (flights->process != wait_graph_process())
@@ -95,30 +95,30 @@ ingot_status_t flight_may_wait(struct cache_flight *flight)
     return wait_graph_begin_wait(&flight->making);
 }
 
-void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger, os_mutex *lock)
+void flight_wait(struct cache_flight *flight, struct cache_follower *follower, os_mutex *lock)
 {
-    struct cache_passenger **end = &flight->passengers;
+    struct cache_follower **end = &flight->followers;
 
-    passenger->thread = wait_graph_self();
-    passenger->is_pilot = false;
-    passenger->next = NULL;
+    follower->thread = wait_graph_self();
+    follower->is_leader = false;
+    follower->next = NULL;
     while (*end != NULL)
         end = &(*end)->next;
-    *end = passenger;
+    *end = follower;
     ++flight->references;
-    while (!flight->landed && !passenger->is_pilot)
+    while (!flight->landed && !follower->is_leader)
         os_condition_wait(&flight->changed, lock);
     wait_graph_end_wait();
 }
 
 bool flight_hand_over(struct cache_flight *flight)
 {
-    struct cache_passenger *next = flight->passengers;
+    struct cache_follower *next = flight->followers;
     if (next == NULL)
         return false;
 
-    flight->passengers = next->next;
-    next->is_pilot = true;
+    flight->followers = next->next;
+    next->is_leader = true;
     flight->request = next->request;
     flight->is_second_try = true;
     flight->discard = false;

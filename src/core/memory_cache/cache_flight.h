@@ -2,11 +2,11 @@
  * cache_flight.h - lets one thread make the value of a key while the other threads that request it wait.
  *
  * Making a value takes seconds, so a second request waits instead of making it again. In a flight, one thread, the
- * pilot, makes the value of a key, and other threads, the passengers, wait for it. If the pilot fails for a reason that
- * may not affect another attempt, one passenger becomes the pilot and tries once more.
+ * leader, makes the value of a key, and other threads, the followers, wait for it. If the leader fails for a reason
+ * that may not affect another attempt, one follower becomes the leader and tries once more.
  *
  * Threads that wait for each other's flights in a circle would wait forever; flight_may_wait prevents this. A forked
- * child forgets its parent's flights, because their pilots do not exist in the child.
+ * child forgets its parent's flights, because their leaders do not exist in the child.
  * Locks: cache->lock guards flights, except for `result` and the fields after it. These are written before `landed` is
  * set under the lock, and are read afterwards. The wait graph has its own lock, for all caches of the process.
  */
@@ -19,20 +19,20 @@
 
 struct cache_flight;
 
-struct cache_passenger {
+struct cache_follower {
     const struct cache_request *request;
     struct graph_worker *thread;
-    bool is_pilot; /* true if this passenger has become the pilot, to try once more */
-    struct cache_passenger *next;
+    bool is_leader; /* true if this follower has become the leader, to try once more */
+    struct cache_follower *next;
 };
 
 struct cache_flight {
-    const struct cache_request *request; /* the pilot's request */
-    struct graph_work making;            /* the pilot's work in the wait graph */
+    const struct cache_request *request; /* the leader's request */
+    struct graph_work making;            /* the leader's work in the wait graph */
     struct cache_flight *next;
-    struct cache_passenger *passengers; /* the threads that still wait, in the order of their arrival */
+    struct cache_follower *followers; /* the threads that still wait, in the order of their arrival */
     os_condition changed;
-    size_t references; /* one for the pilot, and one for each passenger */
+    size_t references; /* one for the leader, and one for each follower */
     bool is_second_try;
     bool discard; /* true if the cache was cleared or closed during the flight, so that the result is not kept */
     bool landed;
@@ -51,10 +51,10 @@ struct cache_flights {
 
 /* Which of the waiting threads a failure affects. */
 enum flight_failure {
-    FAILURE_FOR_ALL,  /* caused by the key, or by a problem of the whole process: all threads get it */
-    FAILURE_OF_PILOT, /* caused by the pilot's own arguments: each waiting thread starts over */
-    FAILURE_SPURIOUS  /* perhaps temporary: one waiting thread tries once more; if that fails too, the others get
-                       * that failure */
+    FAILURE_FOR_ALL,   /* caused by the key, or by a problem of the whole process: all threads get it */
+    FAILURE_OF_LEADER, /* caused by the leader's own arguments: each waiting thread starts over */
+    FAILURE_SPURIOUS   /* perhaps temporary: one waiting thread tries once more; if that fails too, the others get
+                        * that failure */
 };
 enum flight_failure flight_failure_of(ingot_status_t status);
 
@@ -72,11 +72,11 @@ void flights_discard(struct cache_flights *flights, cache_group_filter filter, c
 
 /* Records that the calling thread waits for the flight. Must be called before flight_wait. Returns
  * INGOT_DEADLOCK, and records nothing, if the wait would never end: that is, if the calling thread is the
- * pilot, or the pilot waits, directly or through other threads, for a flight of the calling thread. */
+ * leader, or the leader waits, directly or through other threads, for a flight of the calling thread. */
 ingot_status_t flight_may_wait(struct cache_flight *flight);
-/* Waits, with the lock released, until the flight has landed or the passenger has become its pilot. */
-void flight_wait(struct cache_flight *flight, struct cache_passenger *passenger, os_mutex *lock);
-/* Makes the passenger that arrived first the pilot. Returns false if there are no passengers. */
+/* Waits, with the lock released, until the flight has landed or the follower has become its leader. */
+void flight_wait(struct cache_flight *flight, struct cache_follower *follower, os_mutex *lock);
+/* Makes the follower that arrived first the leader. Returns false if there are no followers. */
 bool flight_hand_over(struct cache_flight *flight);
 /* Ends a flight whose result is set: removes the flight from the list, and wakes the waiting threads. */
 void flight_land(struct cache_flights *flights, struct cache_flight *flight);

@@ -2,7 +2,7 @@
  * memory_cache_make.c - handles requests that make an entry if they do not find it.
  *
  * A request finds its entry, waits for another thread's flight (cache_flight.h), or makes the entry itself. If a
- * flight's outcome does not apply to the request, for example because only the pilot failed, the request starts over.
+ * flight's outcome does not apply to the request, for example because only the leader failed, the request starts over.
  * No lock is held while a maker runs, while entries are released, or while a thread waits.
  */
 #include "core/base/error.h"
@@ -10,9 +10,9 @@
 #include "core/memory_cache/memory_cache.h"
 #include "util/cancellation.h"
 
-enum boarding { BOARDED_FOUND, BOARDED_AS_PILOT, BOARDED_AS_PASSENGER, BOARDED_REFUSED };
+enum joining { JOINED_FOUND, JOINED_AS_LEADER, JOINED_AS_FOLLOWER, JOINED_REFUSED };
 
-struct voyage {
+struct attempt {
     struct memory_cache *cache;
     const struct cache_request *request;
     cache_maker maker;
@@ -60,7 +60,7 @@ static struct cache_flight *create_flight(struct memory_cache *cache)
     return flight;
 }
 
-/* Drops a passenger's reference to a flight. The pilot drops its own in fly. */
+/* Drops a follower's reference to a flight. The leader drops its own in lead. */
 static void leave_flight(struct memory_cache *cache, struct cache_flight *flight)
 {
     os_mutex_lock(&cache->lock);
@@ -70,71 +70,71 @@ static void leave_flight(struct memory_cache *cache, struct cache_flight *flight
         flight_destroy(flight, &cache->pool.allocator);
 }
 
-/* Finds the request's entry, joins its flight, or begins a flight. For a passenger, returns when the flight is over
- * or the passenger has become the pilot. */
-static enum boarding board(struct voyage *voyage, struct cache_entry **entry, ingot_status_t *status)
+/* Finds the request's entry, joins its flight, or begins a flight. For a follower, returns when the flight is over
+ * or the follower has become the leader. */
+static enum joining join_flight(struct attempt *attempt, struct cache_entry **entry, ingot_status_t *status)
 {
-    struct memory_cache *cache = voyage->cache;
+    struct memory_cache *cache = attempt->cache;
     struct cache_flight *spare = create_flight(cache);
-    struct cache_passenger passenger = {voyage->request, NULL, false, NULL};
-    enum boarding boarding = BOARDED_AS_PILOT;
+    struct cache_follower follower = {attempt->request, NULL, false, NULL};
+    enum joining joining = JOINED_AS_LEADER;
 
     *status = INGOT_SUCCESS; /* if an earlier round failed, the failure was another thread's */
     if (spare == NULL) {
         *status = error_out_of_memory();
-        return BOARDED_REFUSED;
+        return JOINED_REFUSED;
     }
     os_mutex_lock(&cache->lock);
-    *entry = voyage->request->is_transient ? NULL : memory_cache_lookup_locked(cache, voyage->request);
-    voyage->flight = *entry == NULL ? flights_find(&cache->flights, &cache->pool.ops, voyage->request) : NULL;
+    *entry = attempt->request->is_transient ? NULL : memory_cache_lookup_locked(cache, attempt->request);
+    attempt->flight = *entry == NULL ? flights_find(&cache->flights, &cache->pool.ops, attempt->request) : NULL;
     if (*entry != NULL) {
-        boarding = BOARDED_FOUND;
-    } else if (voyage->flight == NULL) {
-        voyage->flight = spare;
+        joining = JOINED_FOUND;
+    } else if (attempt->flight == NULL) {
+        attempt->flight = spare;
         spare = NULL;
-        flights_add(&cache->flights, voyage->flight, voyage->request);
+        flights_add(&cache->flights, attempt->flight, attempt->request);
         ++cache->misses;
-    } else if ((*status = flight_may_wait(voyage->flight)) != INGOT_SUCCESS) {
-        boarding = BOARDED_REFUSED;
+    } else if ((*status = flight_may_wait(attempt->flight)) != INGOT_SUCCESS) {
+        joining = JOINED_REFUSED;
     } else {
         ++cache->waits;
-        flight_wait(voyage->flight, &passenger, &cache->lock);
-        if (passenger.is_pilot)
+        flight_wait(attempt->flight, &follower, &cache->lock);
+        if (follower.is_leader)
             ++cache->misses;
         else
-            boarding = BOARDED_AS_PASSENGER;
+            joining = JOINED_AS_FOLLOWER;
     }
     os_mutex_unlock(&cache->lock);
     flight_destroy(spare, &cache->pool.allocator);
-    return boarding;
+    return joining;
 }
 
-static ingot_status_t run_maker(struct voyage *voyage, struct cache_entry **entry, size_t *bytes)
+static ingot_status_t run_maker(struct attempt *attempt, struct cache_entry **entry, size_t *bytes)
 {
-    struct making making = {voyage->cache, false, innermost};
-    const bool is_outermost = making_of(voyage->cache) == NULL;
+    struct making making = {attempt->cache, false, innermost};
+    const bool is_outermost = making_of(attempt->cache) == NULL;
     const int cancellation = cancellation_hold(); /* a canceled thread would leave others waiting */
 
     if (is_outermost)
         innermost = &making;
-    ingot_status_t status = voyage->maker(entry, bytes, voyage->user);
-    if (status == INGOT_OUT_OF_MEMORY && memory_cache_make_room(voyage->cache))
-        status = voyage->maker(entry, bytes, voyage->user);
+    ingot_status_t status = attempt->maker(entry, bytes, attempt->user);
+    if (status == INGOT_OUT_OF_MEMORY && memory_cache_make_room(attempt->cache))
+        status = attempt->maker(entry, bytes, attempt->user);
     if (is_outermost)
         innermost = making.outer;
     cancellation_allow(cancellation);
     return status;
 }
 
-/* Makes the entry as the pilot, and passes the result to the waiting threads. */
-static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
+/* Makes the entry as the leader, and passes the result to the waiting threads. */
+static ingot_status_t lead(struct attempt *attempt, struct cache_entry **entry)
 {
-    struct memory_cache *cache = voyage->cache;
-    struct cache_flight *flight = voyage->flight;
+    struct memory_cache *cache = attempt->cache;
+    struct cache_flight *flight = attempt->flight;
     struct cache_victims victims;
     struct cache_entry *made = NULL;
     size_t bytes = 0;
-    const ingot_status_t status = run_maker(voyage, &made, &bytes);
+    const ingot_status_t status = run_maker(attempt, &made, &bytes);
     const enum flight_failure failure = flight_failure_of(status);
     char *detail = NULL;
     bool kept = false;
@@ -146,10 +146,10 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     const bool retry = status != INGOT_SUCCESS && failure == FAILURE_SPURIOUS && !flight->is_second_try;
     if (!retry || !flight_hand_over(flight)) {
         /* If another thread has put an entry with this key into the cache meanwhile, that entry stays. */
-        if (status == INGOT_SUCCESS && !flight->discard && !voyage->request->is_transient &&
-            cache_table_lookup(&cache->table, voyage->request) == NULL)
-            kept = memory_cache_keep(cache, voyage->request, made, bytes, NULL, &victims);
-        if (status == INGOT_SUCCESS && flight->passengers != NULL) {
+        if (status == INGOT_SUCCESS && !flight->discard && !attempt->request->is_transient &&
+            cache_table_lookup(&cache->table, attempt->request) == NULL)
+            kept = memory_cache_keep(cache, attempt->request, made, bytes, NULL, &victims);
+        if (status == INGOT_SUCCESS && flight->followers != NULL) {
             cache_entry_retain(made);
             flight->entry = made;
         }
@@ -168,28 +168,28 @@ static ingot_status_t fly(struct voyage *voyage, struct cache_entry **entry)
     alloc_free_text(&cache->pool.allocator, detail);
     if (status == INGOT_SUCCESS) {
         if (kept)
-            memory_cache_remember(cache, voyage->request->memo, made);
+            memory_cache_remember(cache, attempt->request->memo, made);
         *entry = made;
     }
     return status;
 }
 
-/* Takes the result of a landed flight as a passenger. Returns false if the passenger must start over. */
-static bool arrive(struct voyage *voyage, struct cache_entry **entry, ingot_status_t *status)
+/* Takes the result of a landed flight as a follower. Returns false if the follower must start over. */
+static bool follow(struct attempt *attempt, struct cache_entry **entry, ingot_status_t *status)
 {
-    struct memory_cache *cache = voyage->cache;
-    struct cache_flight *flight = voyage->flight;
+    struct memory_cache *cache = attempt->cache;
+    struct cache_flight *flight = attempt->flight;
     bool arrived = true;
 
     *status = flight->result;
     if (*status == INGOT_SUCCESS) {
-        arrived = cache->pool.ops.matches(cache_entry_value(flight->entry), voyage->request->key);
+        arrived = cache->pool.ops.matches(cache_entry_value(flight->entry), attempt->request->key);
         if (arrived) {
             cache_entry_retain(flight->entry);
             *entry = flight->entry;
-            memory_cache_remember(cache, voyage->request->memo, *entry);
+            memory_cache_remember(cache, attempt->request->memo, *entry);
         }
-    } else if (flight_failure_of(*status) == FAILURE_OF_PILOT) {
+    } else if (flight_failure_of(*status) == FAILURE_OF_LEADER) {
         arrived = false;
     } else {
         ingot_set_error(*status, flight->code, "%s",
@@ -221,26 +221,26 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
                                         cache_maker maker, void *user, struct cache_entry **entry,
                                         enum cache_outcome *outcome)
 {
-    struct voyage voyage = {cache, request, maker, user, NULL};
+    struct attempt attempt = {cache, request, maker, user, NULL};
     struct cache_entry *got = request->memo != NULL ? cache_memo_lookup(request->memo) : NULL;
     ingot_status_t status = INGOT_SUCCESS;
-    enum boarding boarding = BOARDED_FOUND;
+    enum joining joining = JOINED_FOUND;
     const bool is_remembered = got != NULL; /* it has been in the request's group since it was remembered */
 
     if (got == NULL && !request->is_transient)
         got = memory_cache_lookup_unlocked(cache, request);
     if (got == NULL) {
         do {
-            boarding = board(&voyage, &got, &status);
-            if (boarding == BOARDED_AS_PILOT)
-                status = fly(&voyage, &got);
-        } while (boarding == BOARDED_AS_PASSENGER && !arrive(&voyage, &got, &status));
+            joining = join_flight(&attempt, &got, &status);
+            if (joining == JOINED_AS_LEADER)
+                status = lead(&attempt, &got);
+        } while (joining == JOINED_AS_FOLLOWER && !follow(&attempt, &got, &status));
     }
     if (status == INGOT_SUCCESS) {
-        if (boarding != BOARDED_AS_PILOT && !is_remembered && !request->is_transient)
+        if (joining != JOINED_AS_LEADER && !is_remembered && !request->is_transient)
             join(cache, request, got);
         *entry = got;
     }
-    *outcome = boarding == BOARDED_FOUND ? CACHE_HIT : boarding == BOARDED_AS_PASSENGER ? CACHE_WAITED : CACHE_MADE;
+    *outcome = joining == JOINED_FOUND ? CACHE_HIT : joining == JOINED_AS_FOLLOWER ? CACHE_WAITED : CACHE_MADE;
     return status;
 }

@@ -70,7 +70,8 @@ ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict)
     if (!atomic_exchange_explicit(&tier->has_told_no_time, true, memory_order_relaxed))
         tier_tell(tier, INGOT_IO_ERROR, 0,
                   "the remote tier's server is not asked: failed and slow loads took all the time that may be lost");
-    return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier has no time left to lose");
+    return ingot_set_error_detail(INGOT_NOT_FOUND,
+                                  "failed and slow loads took all the time that the remote tier may lose");
 }
 
 static void count_failure(struct tier *tier, enum outcome outcome)

@@ -60,7 +60,7 @@ struct tier {
     atomic_bool is_ending;    /* the tier is being closed, so requests end early; relaxed */
     atomic_bool is_in_exit;   /* exit() has begun, so callers may make no more requests */
     atomic_uint asking_count; /* callers' requests under way; sequentially consistent with is_in_exit, see tier_admit */
-    atomic_bool has_told_no_time;      /* an event has reported that no time is left to lose; relaxed */
+    atomic_bool has_told_no_time;      /* an event has reported that no time for failures is left; relaxed */
     atomic_ullong counts[TIER_COUNTS]; /* relaxed */
     bool has_thread;                   /* the queue's lock guards has_thread and is_finished */
     bool is_finished;

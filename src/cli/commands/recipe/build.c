@@ -238,7 +238,7 @@ static int build_recipes(struct building *building)
     return code;
 }
 
-/* Builds the stale programs of one namespace after another. */
+/* Builds the stale programs, namespace by namespace. */
 static int build_parts(struct building *building, const struct stale *stale)
 {
     int code = EXIT_DONE;

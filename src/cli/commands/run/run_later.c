@@ -260,7 +260,7 @@ static int detach(int tool)
     return kept;
 }
 
-/* Takes back what the tool has inherited, so that this process can be ended by every signal. */
+/* Undoes the signal settings that the tool inherited, so that this process can be ended by every signal. */
 static void reset_signals(void)
 {
     sigset_t none;

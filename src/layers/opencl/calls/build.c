@@ -3,8 +3,8 @@
  *
  * If Ingot can answer a build, the shadow (program/shadow.h) gets a result (program/result.h). Everything else goes to
  * the driver unchanged: wrong arguments, builds for some of the devices, and programs that Ingot cannot cache. So do
- * some builds that continue an earlier one, because devices keep the results of earlier builds. The layer first repeats
- * the earlier build on the native program.
+ * some builds of a program that was built before (why_not_after), because the new build's messages or options depend on
+ * the earlier build. The layer then first repeats the earlier build on the native program.
  */
 #include <ingot/backend.h>
 
@@ -151,7 +151,7 @@ static enum arguments judge(const struct native_call *call, const struct shadow 
     return judge_devices(shadow->native, call->device_count, call->devices);
 }
 
-/* Returns the reason why only the driver can do a build that follows the one of the result, or NULL. */
+/* Returns the reason why only the driver can rebuild a program whose last build gave this result, or NULL. */
 static const char *why_not_after(const struct result *result, const char *options)
 {
     if (*result->log != '\0' && result->context->log_rule == LOG_RULE_UNKNOWN)

@@ -164,7 +164,7 @@ static cl_int CL_API_CALL build(cl_program native, cl_uint device_count, const c
         return layer_target.clBuildProgram(native, device_count, devices, options, notify, user);
     }
     if (refusal != NULL && refusal->log != NULL)
-        return refusal->error; /* Ingot tries the program's own text after that without includes */
+        return refusal->error; /* of the text without includes; Ingot then tries the program's own */
     if (refusal != NULL && refusal->native == NULL && lookup_refusal(refusal, current.desc)) {
         statistics_add(STATISTIC_HITS, 1);
         return refusal->error;

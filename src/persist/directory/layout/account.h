@@ -16,7 +16,7 @@ struct account_total {
     bool is_known; /* false: size.txt is missing, damaged, or of an earlier version, which wrote only the bytes */
 };
 
-/* The account of a namespace, locked. */
+/* A namespace's totals of bytes and entries, whose file size.txt is locked. */
 struct account {
     struct directory *directory;
     const char *name_space;

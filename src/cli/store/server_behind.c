@@ -1,7 +1,7 @@
 /*
- * behind.c - puts the server that the environment names behind a store of this machine; see behind.h.
+ * server_behind.c - puts the server that the environment names behind a store of this machine; see server_behind.h.
  */
-#include "cli/store/behind.h"
+#include "cli/store/server_behind.h"
 
 #include <stddef.h>
 #if INGOT_WITH_REMOTE
@@ -17,8 +17,8 @@ static ingot_status_t make_chain(ingot_storage_t *chain, ingot_storage_t store, 
     return status == INGOT_SUCCESS ? ingot_persist_chain(chain, 2, tiers) : status;
 }
 
-ingot_status_t behind_open(ingot_storage_t *chain, ingot_storage_t *server, ingot_storage_t store,
-                           ingot_event_callback_t on_event, void *user)
+ingot_status_t server_behind_open(ingot_storage_t *chain, ingot_storage_t *server, ingot_storage_t store,
+                                  ingot_event_callback_t on_event, void *user)
 {
     char text[TEXT_CAPACITY];
     ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
@@ -41,13 +41,13 @@ ingot_status_t behind_open(ingot_storage_t *chain, ingot_storage_t *server, ingo
     return status;
 }
 
-ingot_status_t behind_flush(ingot_storage_t server, uint64_t max_time_ms)
+ingot_status_t server_behind_flush(ingot_storage_t server, uint64_t max_time_ms)
 {
     return server != NULL ? ingot_remote_flush(server, max_time_ms) : INGOT_SUCCESS;
 }
 #else
-ingot_status_t behind_open(ingot_storage_t *chain, ingot_storage_t *server, ingot_storage_t store,
-                           ingot_event_callback_t on_event, void *user)
+ingot_status_t server_behind_open(ingot_storage_t *chain, ingot_storage_t *server, ingot_storage_t store,
+                                  ingot_event_callback_t on_event, void *user)
 {
     (void)store;
     (void)on_event;
@@ -57,7 +57,7 @@ ingot_status_t behind_open(ingot_storage_t *chain, ingot_storage_t *server, ingo
     return INGOT_SUCCESS;
 }
 
-ingot_status_t behind_flush(ingot_storage_t server, uint64_t max_time_ms)
+ingot_status_t server_behind_flush(ingot_storage_t server, uint64_t max_time_ms)
 {
     (void)server;
     (void)max_time_ms;
