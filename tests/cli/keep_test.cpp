@@ -2,6 +2,8 @@
  * keep_test.cpp - tests the commands that maintain a store (verify, evict, clear, recount and bundle), their failures,
  * and Ctrl-C at any moment.
  */
+#include <sys/ioctl.h>
+
 #include <cstring>
 
 #include "cli/tool.h"
@@ -443,15 +445,14 @@ TEST_F(CliKeep, TellsWhatItFoundWhenItIsInterrupted)
     EXPECT_TRUE(names().empty());
 }
 
-/* Runs the tool in a traced child. Calls `at_stop` at each of its system calls. */
-traced_child::Outcome run_traced(std::vector<const char *> arguments,
+/* Runs the tool in a traced child, which writes to `output`. Calls `at_stop` at each of its system calls. */
+traced_child::Outcome run_traced(std::vector<const char *> arguments, int output,
                                  const std::function<void(pid_t, unsigned)> &at_stop)
 {
     arguments.push_back(nullptr);
     return traced_child::run(
         [&] {
-            const int null = open("/dev/null", O_WRONLY);
-            dup2(null, STDOUT_FILENO);
+            dup2(output, STDOUT_FILENO);
             signal(SIGINT, SIG_DFL);
             setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* the leak checker does not work under ptrace */
             return execv(CLI_PROGRAM, const_cast<char *const *>(arguments.data()));
@@ -459,19 +460,36 @@ traced_child::Outcome run_traced(std::vector<const char *> arguments,
         at_stop);
 }
 
-/* Interrupts a command at many of its system calls, from before the first one to after the last one. Before those are
- * the ten times as many calls that load the tool's libraries, which are all that --version needs, except a few. */
+/* Returns at how many stops the tool has not begun its work: those until --version writes. They load its libraries. */
+unsigned stops_before_work()
+{
+    int ends[2];
+    EXPECT_EQ(0, pipe(ends));
+    unsigned count = 0;
+    run_traced({"ingot", "--version"}, ends[1], [&](pid_t, unsigned stop) {
+        int written = 0;
+        if (ioctl(ends[0], FIONREAD, &written) == 0 && written == 0)
+            count = stop;
+    });
+    close(ends[0]);
+    close(ends[1]);
+    return count;
+}
+
+/* Interrupts a command at many of its system calls, from before the first one to after the last one. The ten times as
+ * many calls before those load the tool's libraries. */
 void interrupt_everywhere(const fs::path &scratch, const fs::path &store, const char *command, const char *option)
 {
     const std::string root = scratch / "copy";
-    const unsigned loading = run_traced({"ingot", "--version"}, [](pid_t, unsigned) {}).stops;
+    const int null = open("/dev/null", O_WRONLY);
+    const unsigned loading = stops_before_work();
     unsigned interrupted_count = 0;
     for (unsigned stop = loading - 20;; stop += 13) {
         fs::remove_all(root);
         fs::copy(store, root, fs::copy_options::recursive);
         bool was_reached = false;
         const auto outcome =
-            run_traced({"ingot", command, option, "--dir", root.c_str()}, [&](pid_t child, unsigned at) {
+            run_traced({"ingot", command, option, "--dir", root.c_str()}, null, [&](pid_t child, unsigned at) {
                 if (at != stop)
                     return;
                 was_reached = true;
@@ -490,6 +508,7 @@ void interrupt_everywhere(const fs::path &scratch, const fs::path &store, const 
         }
         interrupted_count += outcome.exit_status == 130;
     }
+    close(null);
     EXPECT_LT(5u, interrupted_count);
 }
 

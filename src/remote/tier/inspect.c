@@ -55,7 +55,8 @@ static void fill_stats(struct tier *tier, ingot_remote_stats_t *stats)
         .leases = count_of(tier, TIER_LEASES),
         .busy_leases = count_of(tier, TIER_BUSY_LEASES),
         .lost_leases = count_of(tier, TIER_LOST_LEASES),
-        .is_uploading = state.is_closed[GUARD_UPLOADS],
+        /* an upload that failed is not yet back in the queue when it opens the breaker */
+        .is_uploading = state.is_closed[GUARD_UPLOADS] || upload_queue_is_active(&tier->queue),
     };
 }
 
