@@ -463,7 +463,8 @@ INGOT_API ingot_status_t ingot_program_get_kernel_names(const_ingot_program_t pr
 
 /**
  * Returns a kernel of a program. All callers share it, and each caller releases its reference. The kernel holds a
- * reference to the program. The first request creates the native kernel; concurrent requests for it wait.
+ * reference to the program. The first request creates the native kernel. Concurrent first requests may each create one;
+ * all of them return the one that is finished first.
  *
  * @param[in] device_index  One of the program's devices, by its index in the context.
  * @retval INGOT_NOT_FOUND          The program has no such kernel.

@@ -9,7 +9,6 @@
 #include "core/base/error.h"
 #include "core/context/capacity.h"
 #include "core/context/environment.h"
-#include "core/memory_cache/wait_graph.h"
 #include "util/struct_size.h"
 
 static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
@@ -43,8 +42,6 @@ static void destroy(struct ingot_context *context)
     alloc_free_text(&allocator, context->kept_options);
     text_rules_fini(&context->text_rules, &allocator);
     native_builds_fini(&context->native_builds, &allocator);
-    os_condition_fini(&context->kernel_changed);
-    os_mutex_fini(&context->kernel_lock);
     if (context->header_memo != NULL && !context->shares_memo)
         header_memo_retire(context->header_memo); /* a persistent store may still hold a reference to the memo */
     header_memo_release(context->header_memo);
@@ -102,20 +99,6 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
     return INGOT_SUCCESS;
 }
 
-static bool init_locks(struct ingot_context *context)
-{
-    context->kernel_process = wait_graph_process();
-    if (os_mutex_init(&context->kernel_lock) != INGOT_SUCCESS)
-        return false;
-    if (os_condition_init(&context->kernel_changed) == INGOT_SUCCESS) {
-        if (native_builds_init(&context->native_builds) == INGOT_SUCCESS)
-            return true;
-        os_condition_fini(&context->kernel_changed);
-    }
-    os_mutex_fini(&context->kernel_lock);
-    return false;
-}
-
 ingot_status_t context_create(struct ingot_context **context, const ingot_backend_ops_t *ops, void *state,
                               uint32_t device_count, const ingot_context_info_t *info,
                               const struct memory_cache_ops *program_ops)
@@ -150,7 +133,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     made->state = state;
     made->device_count = device_count;
     made->trace.file = -1;
-    if (!init_locks(made)) {
+    if (native_builds_init(&made->native_builds) != INGOT_SUCCESS) {
         alloc_free(&allocator, made, sizeof(*made));
         return error_out_of_memory();
     }

@@ -21,8 +21,6 @@
 #include "core/memo/header_memo.h"
 #include "core/memory_cache/memory_cache.h"
 
-struct kernel_making;
-
 struct context_counters {
     _Atomic uint64_t builds;
     _Atomic uint64_t build_failures;
@@ -50,11 +48,6 @@ struct ingot_context {
     struct trace trace;
     struct memory_cache *programs;
     struct context_counters counters; /* written once per build or load, never by a hit */
-    os_mutex kernel_lock;             /* guards the kernels that are being made, as kernel_table.h describes */
-    os_condition kernel_changed;
-    struct kernel_making *kernels_in_making; /* guarded by kernel_lock, like the next field */
-    unsigned kernel_process;                 /* the number (wait_graph_process) of the process that made
-                                              * kernels_in_making; a forked child forgets them */
     _Atomic uint64_t next_desc_serial;
 };
 

@@ -1,21 +1,11 @@
 /*
- * kernel_table.c - makes each kernel of a program once; see kernel_table.h.
+ * kernel_table.c - makes and keeps the kernels of a program; see kernel_table.h.
  */
 #include "core/program/kernel_table.h"
 
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/memory_cache/wait_graph.h"
-#include "util/cancellation.h"
-
-/* A kernel that a thread is making now. It is on the thread's stack; see wait_or_begin. */
-struct kernel_making {
-    const _Atomic(struct ingot_kernel *) *place;
-    struct graph_work work;
-    size_t waiters;
-    struct kernel_making *next;
-};
 
 void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
 {
@@ -106,73 +96,8 @@ static ingot_status_t make_native(struct ingot_context *context, const struct pr
     return status;
 }
 
-/* In a forked child, forgets the kernels that threads of the parent were making, and the threads that waited for
- * them. */
-static void forget_makings_of_parent(struct ingot_context *context)
-{
-    if (context->kernel_process == wait_graph_process())
-        return;
-    context->kernel_process = wait_graph_process();
-    context->kernels_in_making = NULL; /* they are on the stacks of the parent's threads */
-    (void)os_condition_init(&context->kernel_changed);
-}
-
-/*
- * Returns the kernel of `place`. If another thread is making it, waits for that thread. Returns NULL if the caller must
- * make the kernel and then call end_making with `own`. If waiting would be a deadlock, the caller makes a second
- * kernel; of the two, the one that is finished last is freed.
- */
-static struct ingot_kernel *wait_or_begin(struct ingot_context *context, _Atomic(struct ingot_kernel *) *place,
-                                          struct kernel_making *own)
-{
-    struct ingot_kernel *known = NULL;
-    struct kernel_making *making = NULL;
-
-    os_mutex_lock(&context->kernel_lock);
-    forget_makings_of_parent(context);
-    for (;;) {
-        known = atomic_load_explicit(place, memory_order_acquire);
-        making = known == NULL ? context->kernels_in_making : NULL;
-        while (making != NULL && making->place != place)
-            making = making->next;
-        if (making == NULL || wait_graph_begin_wait(&making->work) != INGOT_SUCCESS)
-            break;
-        ++making->waiters;
-        os_condition_wait(&context->kernel_changed, &context->kernel_lock);
-        wait_graph_end_wait();
-        if (--making->waiters == 0)
-            os_condition_wake_all(&context->kernel_changed);
-    }
-    if (known == NULL) {
-        *own = (struct kernel_making){.place = place, .next = context->kernels_in_making};
-        wait_graph_begin(&own->work);
-        context->kernels_in_making = own;
-    }
-    os_mutex_unlock(&context->kernel_lock);
-    return known;
-}
-
-static void end_making(struct ingot_context *context, struct kernel_making *own)
-{
-    struct kernel_making **link = &context->kernels_in_making;
-
-    os_mutex_lock(&context->kernel_lock);
-    forget_makings_of_parent(context);
-    while (*link != NULL && *link != own)
-        link = &(*link)->next;
-    if (*link != NULL)
-        *link = own->next;
-    else
-        own->waiters = 0; /* not in the list, because this thread has forked and the child forgot the list */
-    wait_graph_end(&own->work);
-    os_condition_wake_all(&context->kernel_changed);
-    while (own->waiters != 0)
-        os_condition_wait(&context->kernel_changed, &context->kernel_lock);
-    os_mutex_unlock(&context->kernel_lock);
-}
-
-static ingot_status_t make(struct cache_entry *program, uint32_t device, const char *name,
-                           _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
+ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, const char *name,
+                                 _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
 {
     const struct program_body *body = cache_entry_value(program);
     struct ingot_context *context = body->desc->context;
@@ -194,26 +119,6 @@ static ingot_status_t make(struct cache_entry *program, uint32_t device, const c
     }
     *kernel = made;
     return INGOT_SUCCESS;
-}
-
-ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, const char *name,
-                                 _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel)
-{
-    const struct program_body *body = cache_entry_value(program);
-    struct ingot_context *context = body->desc->context;
-    ingot_status_t status = INGOT_SUCCESS;
-    struct kernel_making own;
-
-    const int cancellation = cancellation_hold(); /* a canceled thread would leave others waiting */
-    struct ingot_kernel *known = wait_or_begin(context, place, &own);
-    if (known == NULL) {
-        status = make(program, device, name, place, kernel);
-        end_making(context, &own);
-    } else {
-        *kernel = known;
-    }
-    cancellation_allow(cancellation);
-    return status;
 }
 
 bool kernel_table_find(const struct program_body *body, struct kernel_table *table, const char *name, size_t *position)

@@ -1,11 +1,9 @@
 /*
  * kernel_table.h - makes and keeps the kernels of a program.
  *
- * A shared kernel belongs to its program. The first request makes it while other threads that request it wait. It lives
- * as long as the program, and a reference to it is a reference to the program, so it needs no count. A clone has its
- * own count.
- * Locks: context->kernel_lock guards the list of kernels that are being made. While this lock is held, the wait graph's
- * lock may be taken, but the backend is not called.
+ * A shared kernel belongs to its program. The first request makes it. If several threads request it at once, each makes
+ * one, and all get the one that is finished first. It lives as long as the program, and a reference to it is a
+ * reference to the program, so it needs no count. A clone has its own count. There are no locks.
  */
 #ifndef INGOT_CORE_PROGRAM_KERNEL_TABLE_H
 #define INGOT_CORE_PROGRAM_KERNEL_TABLE_H
@@ -43,7 +41,7 @@ size_t kernel_table_size(const struct program_body *body);
 struct kernel_table *kernel_table_get(struct program_body *body);
 /* Finds the position of a kernel's name. Returns false if the program has no such kernel. */
 bool kernel_table_find(const struct program_body *body, struct kernel_table *table, const char *name, size_t *position);
-/* Makes the kernel and stores it at `place` in the table, or waits for the thread that makes it. */
+/* Makes the kernel and stores it at `place` in the table, unless another thread has stored one meanwhile. */
 ingot_status_t kernel_table_make(struct cache_entry *program, uint32_t device, const char *name,
                                  _Atomic(struct ingot_kernel *) *place, struct ingot_kernel **kernel);
 /* Frees a program's table with its kernels. */

