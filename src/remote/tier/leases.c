@@ -176,10 +176,10 @@ static void renew(struct tier *tier, struct lease *lease)
     if (!lease->is_lost)
         return;
     lease->renew_at_ns = CLOCK_NEVER;
-    tier_count(tier, TIER_LOST_LEASES, 1);
     unlock(tier);
     tier_tell(tier, INGOT_BUSY, 0,
               "the lease of a program that is being compiled was lost: another machine may compile it as well");
+    tier_count(tier, TIER_LOST_LEASES, 1); /* after the event, which a reader of the counts may look for */
     lock(tier);
 }
 

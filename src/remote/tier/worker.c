@@ -62,10 +62,10 @@ static enum outcome perform(struct tier *tier, const struct upload *upload, cons
 static void tell_failed(struct tier *tier, const struct upload *upload, enum outcome outcome, const char *reason)
 {
     char text[REASON_CAPACITY];
-    tier_count(tier, TIER_FAILED_UPLOADS, 1);
     (void)snprintf(text, sizeof(text), "%s the remote tier failed: %s",
                    upload_blob_size(upload) != 0 ? "uploading to" : "removing from", reason);
     tier_tell(tier, tier_status_of(outcome), upload_blob_size(upload), text);
+    tier_count(tier, TIER_FAILED_UPLOADS, 1); /* after the event, which a reader of the counts may look for */
 }
 
 /* Tells the guard how an upload ended. is_trial: it was made to find out whether the server takes uploads again. */
@@ -191,12 +191,14 @@ bool worker_ensure(struct tier *tier)
     return is_running;
 }
 
-/* True if the server takes uploads, or if the thread is about to find out. */
+/* True if the server takes uploads, or if the thread is about to find out. An upload that has just failed is about to
+ * end. The caller holds the lock. */
 static bool may_upload_soon(struct tier *tier)
 {
     const struct guard_state state = guard_get_state(&tier->guard);
     const uint64_t trial_at_ns = state.probe_at_ns[GUARD_UPLOADS];
-    return state.is_closed[GUARD_UPLOADS] || trial_at_ns == CLOCK_NEVER || trial_at_ns <= clock_now_ns();
+    return tier->queue.active != NULL || state.is_closed[GUARD_UPLOADS] || trial_at_ns == CLOCK_NEVER ||
+           trial_at_ns <= clock_now_ns();
 }
 
 bool worker_wait(struct tier *tier, uint64_t moment_ns)

@@ -289,7 +289,9 @@ TEST_P(RemoteBatch, ThreeFaultsInARowStopTheTier)
     put(numbers_to(60));
     for (const size_t number : {20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39})
         server_->spoil(number, "garbage");
-    const Tier tier(server_->url());
+    ingot_remote_info_t info = patient();
+    info.retry_ms = 600000; /* it would answer a probe */
+    const Tier tier(server_->url(), info);
     const Loaded loaded(tier.get(), numbers_to(60));
     EXPECT_EQ(60u, loaded.call_count());
     EXPECT_GE(tier.stats().failures, 3u);

@@ -109,7 +109,9 @@ TEST(RemoteRefusal, OfLoadsDoesNotStopUploadsInExit)
     EXPECT_EQ("OK\n", redis.ask({"ACL", "SETUSER", "writer", "on", ">word", "~ingot:*", "+set", "+ping", "+select"}));
     std::ofstream(password) << "word\n";
     ASSERT_EQ(0, chmod(password.c_str(), 0600));
-    Tier tier("redis://writer@127.0.0.1:" + std::to_string(redis.port()) + "?credentials=" + password);
+    ingot_remote_info_t info = patient();
+    info.retry_ms = 600000; /* it would answer a probe */
+    Tier tier("redis://writer@127.0.0.1:" + std::to_string(redis.port()) + "?credentials=" + password, info);
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
     EXPECT_FALSE(tier.stats().is_asking);
     const Bytes large = random_bytes(1, 2 << 20); /* so that most uploads still wait when the tier is closed */
