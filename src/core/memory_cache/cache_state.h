@@ -38,9 +38,11 @@ struct cache_victims {
     struct cache_entry **end;
 };
 
-void victims_init(struct cache_victims *victims);
-/* Reports the evictions if `report` is true, and releases the entries. The caller must not hold the lock. */
-void victims_release(struct cache_victims *victims, struct memory_cache *cache, bool report);
+/* Begins a change of the cache's entries: takes the lock. */
+void memory_cache_begin_change(struct memory_cache *cache, struct cache_victims *victims);
+/* Ends it: counts the evictions in the statistics, drops the lock, reports the evictions if `report` is true, and
+ * releases the entries. */
+void memory_cache_end_change(struct memory_cache *cache, struct cache_victims *victims, bool report);
 
 /*
  * Puts a new entry into the cache. Moves the entry that it replaces (`old`, or NULL), and entries that exceed the
@@ -53,8 +55,6 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
 void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
                         struct cache_victims *victims);
 void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason reason, struct cache_victims *victims);
-/* Counts the victims of one call in the statistics. Requires the lock. */
-void memory_cache_count_victims(struct memory_cache *cache, const struct cache_victims *victims);
 /* True if the entry is in the cache. The caller holds the entry. Requires the lock. */
 bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry *entry);
 

@@ -162,16 +162,20 @@ struct cache_entry *memory_cache_lookup(struct memory_cache *cache, const struct
 
 /* ---- evictions ---- */
 
-void victims_init(struct cache_victims *victims)
+void memory_cache_begin_change(struct memory_cache *cache, struct cache_victims *victims)
 {
     victims->first = NULL;
     victims->end = &victims->first;
+    os_mutex_lock(&cache->lock);
 }
 
-void victims_release(struct cache_victims *victims, struct memory_cache *cache, bool report)
+void memory_cache_end_change(struct memory_cache *cache, struct cache_victims *victims, bool report)
 {
     const struct memory_cache_ops *ops = &cache->pool.ops;
 
+    for (const struct cache_entry *entry = victims->first; entry != NULL; entry = entry->newer)
+        ++cache->evictions[entry->reason];
+    os_mutex_unlock(&cache->lock);
     while (victims->first != NULL) {
         struct cache_entry *entry = victims->first;
         victims->first = entry->newer;
@@ -180,7 +184,6 @@ void victims_release(struct cache_victims *victims, struct memory_cache *cache, 
         groups_forget_entry(entry, &cache->pool.allocator);
         entry_release(entry);
     }
-    victims_init(victims);
 }
 
 /*
@@ -249,12 +252,6 @@ void memory_cache_evict_all(struct memory_cache *cache, enum eviction_reason rea
         memory_cache_evict(cache, recency_oldest(&cache->recency, generation), reason, victims);
 }
 
-void memory_cache_count_victims(struct memory_cache *cache, const struct cache_victims *victims)
-{
-    for (const struct cache_entry *entry = victims->first; entry != NULL; entry = entry->newer)
-        ++cache->evictions[entry->reason];
-}
-
 /* ---- keeping ---- */
 
 static bool is_too_large(const struct memory_cache_limits *limits, size_t bytes)
@@ -309,7 +306,6 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
     if (is_new_group)
         memory_cache_make_room_for_group(cache, request->group, victims);
     make_room(cache, 1, bytes + CACHE_ENTRY_OVERHEAD, victims);
-    memory_cache_count_victims(cache, victims);
     entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
     entry->stamp = advance_generation(cache) << STAMP_SEQUENCE_BITS;
     entry->hash = request->hash.low;
@@ -324,16 +320,8 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
 
 void memory_cache_empty(struct memory_cache *cache)
 {
-    struct cache_victims victims;
-
-    if (cache->pool.ops.cannot_remake)
-        return;
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
-    memory_cache_evict_all(cache, EVICTED_MEMORY, &victims);
-    memory_cache_count_victims(cache, &victims);
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, true);
+    if (!cache->pool.ops.cannot_remake)
+        memory_cache_clear(cache, NULL, EVICTED_MEMORY);
 }
 
 /* ---- entries that the caller puts and takes ---- */
@@ -342,29 +330,22 @@ bool memory_cache_put(struct memory_cache *cache, const struct cache_request *re
                       size_t bytes)
 {
     struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
+    memory_cache_begin_change(cache, &victims);
     const bool kept =
         memory_cache_keep(cache, request, entry, bytes, cache_table_lookup(&cache->table, request), &victims);
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, true);
+    memory_cache_end_change(cache, &victims, true);
     return kept;
 }
 
 struct cache_entry *memory_cache_take(struct memory_cache *cache, const struct cache_request *request)
 {
     struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
+    memory_cache_begin_change(cache, &victims);
     struct cache_entry *entry = memory_cache_lookup_locked(cache, request);
     if (entry != NULL) {
         memory_cache_evict(cache, entry, EVICTED_TAKEN, &victims);
-        memory_cache_count_victims(cache, &victims);
     }
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, false);
+    memory_cache_end_change(cache, &victims, false);
     return entry;
 }
 
@@ -376,25 +357,19 @@ bool memory_cache_has(const struct memory_cache *cache, const struct cache_entry
 bool memory_cache_forget(struct memory_cache *cache, struct cache_entry *entry)
 {
     struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
+    memory_cache_begin_change(cache, &victims);
     const bool is_in_it = memory_cache_has(cache, entry);
     if (is_in_it) {
         memory_cache_evict(cache, entry, EVICTED_CLEAR, &victims);
-        memory_cache_count_victims(cache, &victims);
     }
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, true);
+    memory_cache_end_change(cache, &victims, true);
     return is_in_it;
 }
 
 void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry, size_t bytes)
 {
     struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
+    memory_cache_begin_change(cache, &victims);
     const size_t others = memory_cache_has(cache, entry) ? cache->bytes - entry->bytes : SIZE_MAX;
     if (bytes <= SIZE_MAX - CACHE_ENTRY_OVERHEAD && bytes + CACHE_ENTRY_OVERHEAD <= SIZE_MAX - others) {
         entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
@@ -402,10 +377,8 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
         if (cache->limits.max_bytes != 0 && entry->bytes > cache->limits.max_bytes)
             memory_cache_evict(cache, entry, EVICTED_BYTES, &victims);
         make_room(cache, 0, 0, &victims);
-        memory_cache_count_victims(cache, &victims);
     }
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, true);
+    memory_cache_end_change(cache, &victims, true);
 }
 
 /* ---- limits ---- */
@@ -413,38 +386,25 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
 void memory_cache_close(struct memory_cache *cache)
 {
     struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
+    memory_cache_begin_change(cache, &victims);
     cache->closed = true;
     flights_discard(&cache->flights, NULL, NULL);
     memory_cache_evict_all(cache, EVICTED_CLEAR, &victims);
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, false);
-}
-
-/* Evicts what exceeds the limits, which have changed. Requires the lock. */
-static void keep_limits(struct memory_cache *cache, struct cache_victims *victims)
-{
-    memory_cache_make_room_for_group(cache, NULL, victims);
-    make_room(cache, 0, 0, victims);
-    memory_cache_count_victims(cache, victims);
+    memory_cache_end_change(cache, &victims, false);
 }
 
 /* Evicts what exceeds `limits`, and keeps them if keeps_limits is true. */
 static void apply_limits(struct memory_cache *cache, const struct memory_cache_limits *limits, bool keeps_limits)
 {
     struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
+    memory_cache_begin_change(cache, &victims);
     const struct memory_cache_limits own = cache->limits;
     cache->limits = *limits;
-    keep_limits(cache, &victims);
+    memory_cache_make_room_for_group(cache, NULL, &victims);
+    make_room(cache, 0, 0, &victims);
     if (!keeps_limits)
         cache->limits = own;
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, true);
+    memory_cache_end_change(cache, &victims, true);
 }
 
 void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cache_limits *limits)

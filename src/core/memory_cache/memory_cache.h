@@ -98,14 +98,14 @@ void memory_cache_set_limits(struct memory_cache *cache, const struct memory_cac
 /* Evicts what exceeds these limits. The cache's own limits do not change. */
 void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_limits *limits);
 void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits);
-/* Evicts a group's entries, except those that are in another group or were also requested without one. If `group` is
- * NULL, evicts all entries. Entries that are being made for the group will not be kept, unless the reason is
- * EVICTED_MEMORY. */
-void memory_cache_clear(struct memory_cache *cache, const char *group, enum eviction_reason reason);
-/* Does what memory_cache_clear does, for all groups that the filter selects. The filter is called under cache->lock
- * and must not call the cache. */
+/* Evicts the entries of the groups that the filter selects, except those that are in another group or were also
+ * requested without one. Entries that are being made for these groups will not be kept. The filter is called under
+ * cache->lock and must not call the cache. */
 void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,
                                enum eviction_reason reason);
+/* Does the same for the group of this name. If `group` is NULL, evicts all entries; then those that are being made are
+ * kept if the reason is EVICTED_MEMORY. */
+void memory_cache_clear(struct memory_cache *cache, const char *group, enum eviction_reason reason);
 void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_counts *counts);
 
 #endif

@@ -120,8 +120,7 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
     const uint32_t hash = (uint32_t)hash128_of(strlen(request->group), request->group).low;
     if (atomic_load_explicit(&entry->group_hash, memory_order_relaxed) == hash)
         return;
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
+    memory_cache_begin_change(cache, &victims);
     if (memory_cache_has(cache, entry)) {
         const struct cache_group *group = groups_find(&cache->groups, request->group);
         if (group == NULL || !group_has_entry(group, entry)) {
@@ -129,11 +128,9 @@ void memory_cache_join_group(struct memory_cache *cache, const struct cache_requ
             const bool is_added = groups_add_entry(&cache->groups, &cache->pool.allocator, request->group, entry);
             if (is_added && group == NULL)
                 memory_cache_make_room_for_group(cache, request->group, &victims);
-            memory_cache_count_victims(cache, &victims);
         }
     }
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, true);
+    memory_cache_end_change(cache, &victims, true);
 }
 
 /* ---- clearing ---- */
@@ -143,33 +140,11 @@ static bool is_named(const char *group, const void *wanted)
     return strcmp(group, wanted) == 0;
 }
 
-void memory_cache_clear(struct memory_cache *cache, const char *group_name, enum eviction_reason reason)
-{
-    struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
-    if (reason != EVICTED_MEMORY)
-        flights_discard(&cache->flights, group_name != NULL ? is_named : NULL, group_name);
-    if (group_name == NULL) {
-        memory_cache_evict_all(cache, reason, &victims);
-    } else {
-        struct cache_group *group = groups_find(&cache->groups, group_name);
-        if (group != NULL)
-            drop_group(cache, group, reason, &victims);
-    }
-    memory_cache_count_victims(cache, &victims);
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, true);
-}
-
 void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter filter, const void *wanted,
                                enum eviction_reason reason)
 {
     struct cache_victims victims;
-
-    victims_init(&victims);
-    os_mutex_lock(&cache->lock);
+    memory_cache_begin_change(cache, &victims);
     flights_discard(&cache->flights, filter, wanted);
     for (struct cache_group *group = cache->groups.oldest; group != NULL;) {
         struct cache_group *newer = group->newer;
@@ -177,7 +152,19 @@ void memory_cache_clear_groups(struct memory_cache *cache, cache_group_filter fi
             drop_group(cache, group, reason, &victims);
         group = newer;
     }
-    memory_cache_count_victims(cache, &victims);
-    os_mutex_unlock(&cache->lock);
-    victims_release(&victims, cache, true);
+    memory_cache_end_change(cache, &victims, true);
+}
+
+void memory_cache_clear(struct memory_cache *cache, const char *group, enum eviction_reason reason)
+{
+    struct cache_victims victims;
+    if (group != NULL) {
+        memory_cache_clear_groups(cache, is_named, group, reason);
+        return;
+    }
+    memory_cache_begin_change(cache, &victims);
+    if (reason != EVICTED_MEMORY)
+        flights_discard(&cache->flights, NULL, NULL);
+    memory_cache_evict_all(cache, reason, &victims);
+    memory_cache_end_change(cache, &victims, true);
 }

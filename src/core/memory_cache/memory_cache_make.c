@@ -139,10 +139,9 @@ static ingot_status_t lead(struct attempt *attempt, struct cache_entry **entry)
     char *detail = NULL;
     bool kept = false;
 
-    victims_init(&victims);
     if (status != INGOT_SUCCESS)
         detail = alloc_text(&cache->pool.allocator, ingot_last_error_detail());
-    os_mutex_lock(&cache->lock);
+    memory_cache_begin_change(cache, &victims);
     const bool retry = status != INGOT_SUCCESS && failure == FAILURE_SPURIOUS && !flight->is_second_try;
     if (!retry || !flight_hand_over(flight)) {
         /* If another thread has put an entry with this key into the cache meanwhile, that entry stays. */
@@ -160,9 +159,8 @@ static ingot_status_t lead(struct attempt *attempt, struct cache_entry **entry)
         flight_land(&cache->flights, flight);
     }
     const bool is_last = --flight->references == 0;
-    os_mutex_unlock(&cache->lock);
+    memory_cache_end_change(cache, &victims, true);
 
-    victims_release(&victims, cache, true);
     if (is_last)
         flight_destroy(flight, &cache->pool.allocator);
     alloc_free_text(&cache->pool.allocator, detail);
