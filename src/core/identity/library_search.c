@@ -3,8 +3,10 @@
  * library_search.h.
  *
  * The linker itself lists its directories: those of LD_LIBRARY_PATH at the start of the process, of an RPATH or
- * RUNPATH, and of the system. Each directory may have subdirectories below glibc-hwcaps for newer processors. The cache
- * is /etc/ld.so.cache.
+ * RUNPATH, and of the system. Each directory may have subdirectories below glibc-hwcaps for newer processors.
+ *
+ * The cache, /etc/ld.so.cache, is not parsed. All that matters is which files of a name it lists: if they are not all
+ * the same file, the linker is asked. Whatever else is in the cache, its paths are whole texts between two NULs.
  */
 #include "core/identity/library_search.h"
 
@@ -17,27 +19,12 @@
 #include "core/identity/loaded_library.h"
 
 #define CACHE_FILE "/etc/ld.so.cache"
-#define OLD_MAGIC "ld.so-1.7.0"
-#define NEW_MAGIC "glibc-ld.so.cache1.1"
+#define CACHE_MAGIC "glibc-ld.so.cache1.1"
+#define PROCESSOR_PART "/glibc-hwcaps/"
 
-enum {
-    MAX_CACHE = 1 << 24,
-    MAX_PATH = 4096,
-    MAX_DIRECTORIES = 256,
-    OLD_HEADER_SIZE = 16,
-    OLD_ENTRY_SIZE = 12,
-    NEW_HEADER_SIZE = 48,
-    NEW_ENTRY_SIZE = 24
-};
+enum { MAX_CACHE = 1 << 24, MAX_PATH = 4096, MAX_DIRECTORIES = 256 };
 
-/* The flags of cache entries for this machine: an ELF library for glibc, and the architecture. */
-#if defined(__GLIBC__) && defined(__x86_64__) && defined(__LP64__)
-#define OWN_FLAGS 0x0303u
-#elif defined(__GLIBC__) && defined(__aarch64__) && defined(__LP64__)
-#define OWN_FLAGS 0x0a03u
-#endif
-
-#ifdef OWN_FLAGS
+#if defined(__GLIBC__) && defined(__LP64__) && (defined(__x86_64__) || defined(__aarch64__))
 
 /* True if the path is in /lib or /usr/lib, or in one of their forms for other ABIs, such as /lib64. */
 static bool is_of_system(const char *path)
@@ -96,33 +83,26 @@ static bool ask_linker(struct library_search *search, void *handle)
     return true;
 }
 
-static uint32_t number_at(const struct library_search *search, size_t at)
+#else
+
+static bool ask_linker(struct library_search *search, void *handle)
 {
-    const uint8_t *bytes = search->cache.bytes + at;
-    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    (void)search;
+    (void)handle;
+    return false;
 }
 
-static bool has_magic(const struct library_search *search, size_t at, size_t header_size, const char *magic)
-{
-    return at <= search->cache.size && search->cache.size - at >= header_size &&
-           memcmp(search->cache.bytes + at, magic, strlen(magic)) == 0;
-}
+#endif
 
-/* Reads the linker's cache. A cache for older linkers may precede it in the file. */
+/* Reads the linker's cache, and adds a NUL at its end. */
 static bool read_cache(struct library_search *search)
 {
     const ingot_status_t status = os_read_file(CACHE_FILE, MAX_CACHE, &search->cache, NULL);
     if (status == INGOT_NOT_FOUND)
         return true;
     bytes_put(&search->cache, 1, "");
-    if (status != INGOT_SUCCESS || search->cache.failed)
-        return false;
-    if (has_magic(search, 0, OLD_HEADER_SIZE, OLD_MAGIC))
-        search->cache_start = ((size_t)number_at(search, 12) * OLD_ENTRY_SIZE + OLD_HEADER_SIZE + 7) / 8 * 8;
-    if (!has_magic(search, search->cache_start, NEW_HEADER_SIZE, NEW_MAGIC))
-        return false;
-    search->entry_count = number_at(search, search->cache_start + 20);
-    return search->entry_count <= (search->cache.size - search->cache_start - NEW_HEADER_SIZE) / NEW_ENTRY_SIZE;
+    return status == INGOT_SUCCESS && !search->cache.failed &&
+           memmem(search->cache.bytes, search->cache.size, CACHE_MAGIC, strlen(CACHE_MAGIC)) != NULL;
 }
 
 /* Lists the loaded libraries. If another thread loads more between the two calls, the last ones are missing from the
@@ -149,13 +129,6 @@ void library_search_init(struct library_search *search, struct arena *arena)
     (void)dlclose(handle);
     if (search->cache.failed)
         arena->failed = true;
-}
-
-/* Returns the string whose offset is stored at entry_and_field. A NUL follows the cache's last byte. */
-static const char *cache_text(const struct library_search *search, size_t entry_and_field)
-{
-    const size_t at = search->cache_start + number_at(search, entry_and_field);
-    return at < search->cache.size ? (const char *)search->cache.bytes + at : "";
 }
 
 /* A search in progress. */
@@ -186,21 +159,23 @@ static void consider_directory(struct candidate *candidate, const char *director
         consider(candidate, path);
 }
 
-/* Looks in the cache. The linker takes the first entry with the name, unless there is another one for newer
- * processors. */
+/* Considers every file of this name that the linker's cache lists. Those for other machines count as absent. Only the
+ * linker knows which one it takes if there are others, or one for newer processors. */
 static void consider_cache(struct candidate *candidate)
 {
-    const struct library_search *search = candidate->search;
-    bool is_first = true;
-    for (size_t i = 0; i < search->entry_count; ++i) {
-        const size_t at = search->cache_start + NEW_HEADER_SIZE + i * NEW_ENTRY_SIZE;
-        if (number_at(search, at) != OWN_FLAGS || strcmp(cache_text(search, at + 4), candidate->name) != 0)
+    const struct bytes_writer *cache = &candidate->search->cache;
+    const char *start = (const char *)cache->bytes;
+    const size_t size = strlen(candidate->name) + 1;
+    for (const char *at = start;
+         at != NULL && (at = memmem(at, cache->size - (size_t)(at - start), candidate->name, size)) != NULL; ++at) {
+        const char *path = at;
+        while (path != start && path[-1] != '\0')
+            --path;
+        if (path == at || at[-1] != '/')
             continue;
-        if (number_at(search, at + 16) != 0 || number_at(search, at + 20) != 0)
-            candidate->is_unsure = true;
-        if (is_first)
-            consider(candidate, cache_text(search, at + 8));
-        is_first = false;
+        path += strcspn(path, "/"); /* other bytes may precede the first path */
+        candidate->is_unsure = candidate->is_unsure || strstr(path, PROCESSOR_PART) != NULL;
+        consider(candidate, path);
     }
 }
 
@@ -246,26 +221,6 @@ enum library_place library_search_find(const struct library_search *search, cons
     *file = candidate.file;
     return candidate.is_unsure ? LIBRARY_UNSURE : candidate.file != NULL ? LIBRARY_FOUND : LIBRARY_ABSENT;
 }
-
-#else
-
-void library_search_init(struct library_search *search, struct arena *arena)
-{
-    *search = (struct library_search){.arena = arena};
-    bytes_writer_init(&search->cache, arena->allocator);
-}
-
-enum library_place library_search_find(const struct library_search *search, const char *name,
-                                       const struct library_file *needed_by, const struct library_file **file)
-{
-    (void)search;
-    (void)name;
-    (void)needed_by;
-    *file = NULL;
-    return LIBRARY_UNSURE;
-}
-
-#endif
 
 bool library_search_has_loaded(const struct library_search *search, const char *name)
 {

@@ -23,11 +23,8 @@ struct library_search {
     size_t directory_count;
     struct library_directory *directories;
     size_t loaded_size;
-    char *loaded; /* names of the loaded libraries, each followed by a NUL */
-    struct bytes_writer cache;
-    size_t cache_start; /* offset of the part of the cache that current linkers use; its entries contain offsets from
-                         * here */
-    size_t entry_count;
+    char *loaded;              /* names of the loaded libraries, each followed by a NUL */
+    struct bytes_writer cache; /* the bytes of the linker's cache; empty if it has none */
 };
 
 /* Asks the linker for its directories and reads its cache. Sets arena->failed if out of memory. library_search_fini
