@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const std::string text(reinterpret_cast<const char *>(data), size);
     url parsed;
     target made = {};
-    char address[TARGET_CAPACITY];
+    char path[TARGET_PATH_CAPACITY];
     if (url_parse(&parsed, text.c_str()) != INGOT_SUCCESS)
         return 0;
     if (std::strlen(parsed.host) > 255 || std::strlen(parsed.port) > 5)
@@ -27,9 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (parsed.scheme == URL_REDIS_UNIX ? parsed.path[0] != '/' : parsed.host[0] == '\0')
         abort();
     if (parsed.scheme >= URL_HTTP && target_init(&made, &parsed, "default") == INGOT_SUCCESS) {
-        target_of(&made, std::string(64, '0').c_str(), address);
-        const size_t length = std::strlen(address);
-        if (length < 64 || std::string(address + length - 64) != std::string(64, '0'))
+        target_path(&made, std::string(64, '0').c_str(), path);
+        const size_t length = std::strlen(path);
+        if (length < 64 || std::string(path + length - 64) != std::string(64, '0'))
             abort(); /* the key was cut off */
     }
     return 0;

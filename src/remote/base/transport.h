@@ -6,18 +6,11 @@
 #ifndef INGOT_REMOTE_BASE_TRANSPORT_H
 #define INGOT_REMOTE_BASE_TRANSPORT_H
 
+#include <ingot/storage.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "remote/base/request.h"
-
-/* Bytes from a server. Whoever uses them calls release(owner) once, in any thread. */
-struct received {
-    size_t size;
-    const uint8_t *bytes;
-    void (*release)(void *owner);
-    void *owner;
-};
 
 #define LEASE_TOKEN_CAPACITY 33u /* 32 hexadecimal digits and a NUL */
 
@@ -53,7 +46,7 @@ struct fetch {
     uint64_t began_ns;      /* when its time began; a protocol that answers in order moves this and the deadline */
     uint64_t ended_ns;      /* the protocol sets ended_ns, outcome and object */
     enum outcome outcome;
-    struct received object; /* valid for OUTCOME_DONE */
+    ingot_buffer_t object; /* valid for OUTCOME_DONE */
 };
 
 struct transport_ops {
@@ -75,7 +68,6 @@ struct transport_ops {
 struct transport {
     const struct transport_ops *ops;
     void *self;
-    bool has_shared_secret; /* other users of this machine can read its credentials or its private key */
 };
 
 #endif

@@ -4,6 +4,7 @@
 #ifndef INGOT_REMOTE_HTTP_ANSWER_H
 #define INGOT_REMOTE_HTTP_ANSWER_H
 
+#include <ingot/storage.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,6 +25,9 @@ struct answer_body {
     bool is_too_large;
     bool has_no_memory;
 };
+
+/* Makes an object of a body, which then owns its bytes. */
+ingot_buffer_t answer_object(size_t size, uint8_t *bytes);
 
 /* Appends bytes. announced: the size of the body according to the server, which may be wrong; negative: unknown.
  * Returns false if the body is too large or memory runs out. */

@@ -167,8 +167,10 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
 static CURLcode set_options(struct http_handle *handle, struct transfer *transfer, const struct request *request,
                             CURL *easy)
 {
+    char url[HTTP_URL_CAPACITY];
+    (void)snprintf(url, sizeof(url), "%s%s", transfer->exchange->base, transfer->exchange->path);
     curl_easy_reset(easy); /* keeps the connection */
-    SET(CURLOPT_URL, transfer->exchange->address);
+    SET(CURLOPT_URL, url);
     SET(CURLOPT_USERAGENT, "ingot");
     SET(CURLOPT_WRITEFUNCTION, on_received);
     SET(CURLOPT_WRITEDATA, transfer);
@@ -228,8 +230,13 @@ static enum outcome finish(const struct transfer *transfer, CURLcode code, struc
 
 static void end(struct http_handle *handle, struct transfer *transfer, enum outcome outcome)
 {
+    struct answer_body *body = &transfer->exchange->body;
     transfer->exchange->outcome = outcome;
     transfer->exchange->ended_ns = clock_now_ns();
+    if (outcome != OUTCOME_DONE) {
+        free(body->bytes);
+        body->bytes = NULL;
+    }
     if (transfer->is_running)
         (void)curl_multi_remove_handle(handle->multi, transfer->easy); /* closes the connection if it is still in use */
     transfer->is_running = false;

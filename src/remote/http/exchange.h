@@ -11,6 +11,7 @@
 #include "remote/http/answer.h"
 
 #define HTTP_MOST_PARALLEL 8u
+#define HTTP_URL_CAPACITY 4352u
 
 /* Connections that libcurl keeps alive. Only one thread at a time may use a handle. */
 struct http_handle {
@@ -36,7 +37,8 @@ struct exchange_detail {
 
 struct exchange {
     enum http_method method;
-    const char *address;
+    const char *base; /* the URL is the base and then the path */
+    const char *path;
     const struct access *access;
     size_t sent_size; /* for PUT */
     const uint8_t *sent;
@@ -47,8 +49,8 @@ struct exchange {
     uint64_t ended_ns;
 };
 
-/* Performs up to HTTP_MOST_PARALLEL requests at once, each with its own time limits. The caller frees the bytes of the
- * bodies, whatever the outcome. */
+/* Performs up to HTTP_MOST_PARALLEL requests at once, each with its own time limits. The caller frees the body of a GET
+ * that is OUTCOME_DONE. */
 void exchange_perform(struct http_handle *handle, size_t count, struct exchange *exchanges);
 
 #endif

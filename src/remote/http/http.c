@@ -13,7 +13,6 @@
 #include "remote/http/exchange.h"
 #include "remote/http/pool.h"
 #include "remote/http/target.h"
-#include "remote/settings/secret_file.h"
 
 struct http {
     struct target target;
@@ -25,27 +24,14 @@ struct http {
 
 static enum outcome perform(struct http *http, struct request *request, const char *key, struct exchange *exchange)
 {
-    char address[TARGET_CAPACITY];
-    struct http_handle *handle = http_pool_take(&http->pool);
-    if (handle == NULL)
-        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
-    target_of(&http->target, key, address);
-    exchange->address = address;
+    char path[TARGET_PATH_CAPACITY];
+    target_path(&http->target, key, path);
+    exchange->base = http->target.base;
+    exchange->path = path;
     exchange->access = &http->access;
     exchange->request = request;
-    exchange_perform(handle, 1, exchange);
-    http_pool_give(&http->pool, handle);
+    http_pool_perform(&http->pool, 1, exchange);
     return exchange->outcome;
-}
-
-/* Turns the body of a GET into an object, or frees it. */
-static void take_body(const struct exchange *exchange, struct received *object)
-{
-    if (exchange->outcome != OUTCOME_DONE)
-        free(exchange->body.bytes);
-    else
-        *object = (struct received){
-            .size = exchange->body.size, .bytes = exchange->body.bytes, .release = free, .owner = exchange->body.bytes};
 }
 
 /* Each object has its own transfer and its own connection. */
@@ -53,31 +39,22 @@ static size_t get(void *self, size_t count, struct fetch *fetches)
 {
     struct http *http = self;
     struct exchange exchanges[HTTP_MOST_PARALLEL];
-    struct http_handle *handle = http_pool_take(&http->pool);
-    char(*addresses)[TARGET_CAPACITY] = malloc(count * sizeof(*addresses));
+    char paths[HTTP_MOST_PARALLEL][TARGET_PATH_CAPACITY];
     for (size_t i = 0; i < count; ++i) {
+        target_path(&http->target, fetches[i].key, paths[i]);
         exchanges[i] = (struct exchange){.method = HTTP_GET,
+                                         .base = http->target.base,
+                                         .path = paths[i],
                                          .access = &http->access,
                                          .body = {.max_size = fetches[i].max_size},
-                                         .request = &fetches[i].request,
-                                         .outcome = OUTCOME_NO_MEMORY,
-                                         .ended_ns = fetches[i].began_ns};
-        if (addresses != NULL)
-            target_of(&http->target, fetches[i].key, addresses[i]);
-        exchanges[i].address = addresses != NULL ? addresses[i] : NULL;
+                                         .request = &fetches[i].request};
     }
-    const bool has_memory = handle != NULL && addresses != NULL;
-    if (has_memory)
-        exchange_perform(handle, count, exchanges);
-    for (size_t i = 0; i < count && !has_memory; ++i)
-        (void)request_fail(&fetches[i].request, OUTCOME_NO_MEMORY, "no memory for a connection");
-    if (handle != NULL)
-        http_pool_give(&http->pool, handle);
-    free(addresses);
+    http_pool_perform(&http->pool, count, exchanges);
     for (size_t i = 0; i < count; ++i) {
         fetches[i].outcome = exchanges[i].outcome;
         fetches[i].ended_ns = exchanges[i].ended_ns;
-        take_body(&exchanges[i], &fetches[i].object);
+        if (exchanges[i].outcome == OUTCOME_DONE)
+            fetches[i].object = answer_object(exchanges[i].body.size, exchanges[i].body.bytes);
     }
     return count;
 }
@@ -139,11 +116,7 @@ ingot_status_t http_open(struct transport *transport, const struct url *url, con
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     const ingot_status_t status = make(http, url, name_space);
     if (status == INGOT_SUCCESS)
-        *transport = (struct transport){
-            .ops = &ops,
-            .self = http,
-            .has_shared_secret = secret_file_is_shared(url->credentials) || secret_file_is_shared(url->key),
-        };
+        *transport = (struct transport){&ops, http};
     else
         free(http);
     return status;

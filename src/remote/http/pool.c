@@ -7,6 +7,7 @@
 
 #include <ingot/backend.h>
 
+#include "remote/base/clock.h"
 #include "remote/curl/library.h"
 
 #define MOST_IDLE 16u
@@ -34,7 +35,7 @@ static struct http_handle *take_idle(struct http_pool *pool)
 }
 
 /* Keeps a handle, unless it has no connection: then nothing would show whether its descriptors are still its own. */
-void http_pool_give(struct http_pool *pool, struct http_handle *handle)
+static void give(struct http_pool *pool, struct http_handle *handle)
 {
     const bool is_connected = sockets_count(&handle->sockets) != 0;
     (void)pthread_mutex_lock(&pool->lock);
@@ -49,7 +50,7 @@ void http_pool_give(struct http_pool *pool, struct http_handle *handle)
         http_handle_destroy(handle);
 }
 
-struct http_handle *http_pool_take(struct http_pool *pool)
+static struct http_handle *take(struct http_pool *pool)
 {
     struct http_handle *handle;
     while ((handle = take_idle(pool)) != NULL) {
@@ -58,6 +59,20 @@ struct http_handle *http_pool_take(struct http_pool *pool)
         http_handle_destroy(handle);
     }
     return http_handle_create();
+}
+
+void http_pool_perform(struct http_pool *pool, size_t count, struct exchange *exchanges)
+{
+    struct http_handle *handle = take(pool);
+    if (handle != NULL) {
+        exchange_perform(handle, count, exchanges);
+        give(pool, handle);
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        exchanges[i].outcome = request_fail(exchanges[i].request, OUTCOME_NO_MEMORY, "no memory for a connection");
+        exchanges[i].ended_ns = clock_now_ns();
+    }
 }
 
 void http_pool_fini(struct http_pool *pool)

@@ -19,8 +19,7 @@ struct http_pool {
 /* Initializes libcurl, too. @retval INGOT_OUT_OF_MEMORY */
 ingot_status_t http_pool_init(struct http_pool *pool);
 void http_pool_fini(struct http_pool *pool);
-/* Returns an idle handle or a new one, or NULL if memory runs out. */
-struct http_handle *http_pool_take(struct http_pool *pool);
-void http_pool_give(struct http_pool *pool, struct http_handle *handle);
+/* Performs exchanges with an idle handle or a new one (exchange_perform). */
+void http_pool_perform(struct http_pool *pool, size_t count, struct exchange *exchanges);
 
 #endif

@@ -39,10 +39,10 @@ ingot_status_t target_init(struct target *target, const struct url *url, const c
     return INGOT_SUCCESS;
 }
 
-void target_of(const struct target *target, const char *key, char address[TARGET_CAPACITY])
+void target_path(const struct target *target, const char *key, char path[TARGET_PATH_CAPACITY])
 {
     if (target->is_flat)
-        (void)snprintf(address, TARGET_CAPACITY, "%s/%s", target->base, key);
+        (void)snprintf(path, TARGET_PATH_CAPACITY, "/%s", key);
     else
-        (void)snprintf(address, TARGET_CAPACITY, "%s/ingot-1/%s/%.2s/%s", target->base, target->name_space, key, key);
+        (void)snprintf(path, TARGET_PATH_CAPACITY, "/ingot-1/%s/%.2s/%s", target->name_space, key, key);
 }

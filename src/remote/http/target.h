@@ -10,7 +10,7 @@
 #include "remote/settings/url.h"
 
 #define TARGET_BASE_CAPACITY (2 * URL_CAPACITY)
-#define TARGET_CAPACITY (TARGET_BASE_CAPACITY + 256)
+#define TARGET_PATH_CAPACITY 160u
 
 struct target {
     bool is_flat;
@@ -20,7 +20,7 @@ struct target {
 
 /* @retval INGOT_INVALID_ARGUMENTS  The endpoint is not an http:// or https:// URL, or contains a user. */
 ingot_status_t target_init(struct target *target, const struct url *url, const char *name_space);
-/* Writes the URL of the object with this key. */
-void target_of(const struct target *target, const char *key, char address[TARGET_CAPACITY]);
+/* Writes the path of the object with this key, which follows the base in its URL. */
+void target_path(const struct target *target, const char *key, char path[TARGET_PATH_CAPACITY]);
 
 #endif

@@ -86,7 +86,7 @@ static enum outcome read_object(struct oci *oci, struct fetch *fetch)
         free(body.bytes);
         return request_fail(request, OUTCOME_BAD_ANSWER, "an object does not have the digest that the index says");
     }
-    fetch->object = (struct received){.size = body.size, .bytes = body.bytes, .release = free, .owner = body.bytes};
+    fetch->object = answer_object(body.size, body.bytes);
     return outcome;
 }
 
@@ -144,10 +144,7 @@ ingot_status_t oci_open(struct transport *transport, const struct url *url)
         status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
     }
     if (status == INGOT_SUCCESS)
-        *transport = (struct transport){.ops = &ops,
-                                        .self = oci,
-                                        .has_shared_secret =
-                                            secret_file_is_shared(url->credentials) || secret_file_is_shared(url->key)};
+        *transport = (struct transport){&ops, oci};
     else
         free(oci);
     return status;

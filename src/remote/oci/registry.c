@@ -70,26 +70,19 @@ static bool is_allowed(const struct registry *registry, const char *address)
 static enum outcome perform(struct registry *registry, struct request *request, struct call *call,
                             const char *authorization)
 {
-    struct http_handle *handle = http_pool_take(&registry->pool);
-    if (handle == NULL)
-        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
     call->detail = (struct exchange_detail){
         .headers = {call->headers[0], call->headers[1], authorization[0] != '\0' ? authorization : NULL}};
     struct exchange exchange = {.method = call->method,
-                                .address = call->address,
+                                .base = call->address,
+                                .path = "",
                                 .access = is_own(registry, call->address) ? &registry->access : &registry->foreign,
                                 .sent_size = call->sent_size,
                                 .sent = call->sent,
                                 .body = {.max_size = call->max_size},
                                 .request = request,
                                 .detail = &call->detail};
-    exchange_perform(handle, 1, &exchange);
-    http_pool_give(&registry->pool, handle);
+    http_pool_perform(&registry->pool, 1, &exchange);
     call->body = (struct registry_body){exchange.body.size, exchange.body.bytes};
-    if (exchange.outcome != OUTCOME_DONE) {
-        free(call->body.bytes);
-        call->body.bytes = NULL;
-    }
     return exchange.outcome;
 }
 

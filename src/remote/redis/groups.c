@@ -40,13 +40,18 @@ static enum outcome send_commands(struct redis *redis, struct redis_connection *
     return stream_send(connection->stream, &fetches[0].request, used, text);
 }
 
+static void release_reply(ingot_buffer_t *object)
+{
+    freeReplyObject(object->owner);
+}
+
 /* Takes the object from a reply, or returns why the reply has none. In both cases, the connection stays usable. */
 static enum outcome take_object(struct fetch *fetch, redisReply *reply)
 {
     enum outcome outcome = OUTCOME_DONE;
     if (reply->type == REDIS_REPLY_STRING && reply->len <= fetch->max_size) {
-        fetch->object = (struct received){
-            .size = reply->len, .bytes = (const uint8_t *)reply->str, .release = freeReplyObject, .owner = reply};
+        fetch->object = (ingot_buffer_t){
+            .size = reply->len, .bytes = (const uint8_t *)reply->str, .release = release_reply, .owner = reply};
         return outcome;
     }
     if (reply->type == REDIS_REPLY_STRING)

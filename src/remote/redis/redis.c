@@ -302,10 +302,6 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
         wipe(redis);
         return status;
     }
-    *transport = (struct transport){
-        .ops = &ops,
-        .self = redis,
-        .has_shared_secret = secret_file_is_shared(url->credentials) || secret_file_is_shared(url->key),
-    };
+    *transport = (struct transport){&ops, redis};
     return INGOT_SUCCESS;
 }

@@ -109,7 +109,7 @@ static struct fetch make_fetch(struct tier *tier, const char *key, size_t max_si
         .key = key, .max_size = max_size, .request = tier_make_request(tier), .began_ns = clock_now_ns()};
 }
 
-static ingot_status_t compare(const struct received *object, const struct probe_object *probe,
+static ingot_status_t compare(const ingot_buffer_t *object, const struct probe_object *probe,
                               ingot_remote_report_t *report)
 {
     struct envelope_blob found = {.size = 0};
@@ -132,7 +132,7 @@ static ingot_status_t check_read(struct tier *tier, const char *key, const struc
     ingot_status_t status = end_step(report, fetch.outcome, &fetch.request);
     if (fetch.outcome == OUTCOME_DONE) {
         status = compare(&fetch.object, probe, report);
-        fetch.object.release(fetch.object.owner);
+        fetch.object.release(&fetch.object);
     } else if (fetch.outcome == OUTCOME_MISSING && is_expected) {
         status = fail(report, INGOT_NOT_FOUND, "the server does not have what was just stored");
     }
@@ -161,7 +161,7 @@ static ingot_status_t check_wholeness(struct tier *tier, const struct probe_obje
         struct fetch fetch = make_fetch(tier, key, BLOB_SIZE);
         (void)tier->transport.ops->get(tier->transport.self, 1, &fetch);
         if (fetch.outcome == OUTCOME_DONE)
-            fetch.object.release(fetch.object.owner);
+            fetch.object.release(&fetch.object);
         status = end_step(report, fetch.outcome, &fetch.request);
     }
     return status;

@@ -5,6 +5,7 @@
 #include <ingot/private/remote.h>
 
 #include "remote/base/clock.h"
+#include "remote/object/object_key.h"
 #include "remote/tier/load.h"
 #include "remote/tier/registry.h"
 #include "remote/tier/tier.h"
@@ -74,6 +75,33 @@ ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stat
     return INGOT_SUCCESS;
 }
 
+/* Asks the server. Counts misses and failures as a load does, but no hits, because nothing is loaded. */
+static ingot_status_t ask(struct tier *tier, size_t id_size, const uint8_t *id)
+{
+    char key[OBJECT_KEY_CAPACITY];
+    struct request request = tier_make_request(tier);
+    const uint64_t began_ns = clock_now_ns();
+    const enum guard_verdict verdict = tier_admit(tier, &request, began_ns);
+    if (verdict != GUARD_PASS) {
+        (void)tier_skip(tier, verdict);
+        return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
+    }
+    tier_end_with_pause(&request);
+    object_key_of(tier->name_space, id_size, id, key);
+    const enum outcome outcome = tier->transport.ops->has(tier->transport.self, &request, key);
+    tier_leave(tier, 1);
+    return tier_conclude(tier, outcome, &request, began_ns, clock_now_ns());
+}
+
+static ingot_status_t has(struct tier *tier, size_t id_size, const uint8_t *id)
+{
+    size_t size = 0;
+    if (!upload_queue_find(&tier->queue, id_size, id, &size, NULL))
+        return ask(tier, id_size, id);
+    return size != 0 ? INGOT_SUCCESS
+                     : ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
+}
+
 ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     struct tier *tier = NULL;
@@ -83,7 +111,7 @@ ingot_status_t ingot_remote_has(ingot_storage_t storage, size_t id_size, const u
     if (status != INGOT_SUCCESS)
         return status;
     const int cancellation = cancellation_hold();
-    status = tier_has(tier, id_size, id);
+    status = has(tier, id_size, id);
     cancellation_allow(cancellation);
     return status;
 }

@@ -15,22 +15,11 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
 void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
                     void *user);
 
-/*
- * The parts of a load, which both tier_load and tier_load_many use. Each part updates the tier's counts, and reports
- * the status of the load.
- */
-/* Loads a blob from the pending uploads, or sets a failure if the server must not be asked for this id. Returns false
- * if the server must be asked. */
-bool load_here(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob, ingot_status_t *status);
-ingot_status_t load_from_server(struct tier *tier, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-/* Returns the status of a load for which the guard admitted no request. */
-ingot_status_t load_skip(struct tier *tier, enum guard_verdict verdict);
-/* Turns the outcome of a request that has ended into the result of the load. */
-ingot_status_t load_settle(struct tier *tier, struct fetch *fetch, size_t id_size, const uint8_t *id,
-                           ingot_buffer_t *blob);
-
-/* Asks whether the server has a blob, or whether one waits to be uploaded. Returns the statuses of ingot_remote_has. */
-ingot_status_t tier_has(struct tier *tier, size_t id_size, const uint8_t *id);
+/* Returns the status of a load, or of a question for a blob, for which the guard admitted no request. Counts it. */
+ingot_status_t tier_skip(struct tier *tier, enum guard_verdict verdict);
+/* Returns the status of one whose request has ended and brought no blob. Counts it, and passes it to the guard. */
+ingot_status_t tier_conclude(struct tier *tier, enum outcome outcome, const struct request *request, uint64_t began_ns,
+                             uint64_t ended_ns);
 
 /* Passes the result of an admitted request to the guard (guard_settle). If this opens the breaker, an event reports
  * that, and the tier's thread probes the server. */

@@ -13,6 +13,7 @@
 #include "remote/oci/key.h"
 #include "remote/oci/oci.h"
 #include "remote/redis/redis.h"
+#include "remote/settings/secret_file.h"
 #include "remote/settings/url.h"
 #include "remote/tier/lease.h"
 #include "remote/tier/leases.h"
@@ -97,6 +98,7 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     const ingot_status_t status = url_parse(&url, info->url);
     if (status != INGOT_SUCCESS)
         return status;
+    tier->has_shared_secret = secret_file_is_shared(url.credentials) || secret_file_is_shared(url.key);
     if (url.scheme == URL_OCI) { /* an image has no namespaces */
         tier->flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
         memcpy(tier->name_space, OCI_NAME_SPACE, sizeof(OCI_NAME_SPACE));
@@ -215,7 +217,7 @@ static ingot_status_t open_tier(ingot_storage_t *storage, const ingot_remote_inf
         ingot_storage_release(made);
         return status;
     }
-    if (tier->transport.has_shared_secret)
+    if (tier->has_shared_secret)
         tier_tell(tier, INGOT_SUCCESS, 0,
                   "other users of this machine can read the remote tier's file with credentials or a private key");
     *storage = made;

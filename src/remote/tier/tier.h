@@ -52,6 +52,7 @@ struct tier {
     ingot_event_callback_t on_event;
     void *on_event_user;
     char name_space[TIER_NAME_SPACE_CAPACITY];
+    bool has_shared_secret; /* other users of this machine can read its credentials or its private key */
     struct transport transport;
     struct guard guard;
     struct upload_queue queue;

@@ -37,8 +37,8 @@ static enum outcome send_blob(struct tier *tier, const struct upload *upload, co
     const int level = (tier->flags & (uint32_t)INGOT_REMOTE_NO_COMPRESSION) != 0 ? 0 : COMPRESSION_LEVEL;
     size_t size = 0;
     uint8_t *object = NULL;
-    if (envelope_encode(upload_id_size(upload), upload_id(upload), upload_blob_size(upload), upload_blob(upload),
-                        wall_clock_ns(), level, &size, &object) != INGOT_SUCCESS)
+    if (envelope_encode(upload->id_size, upload->id, upload->blob_size, upload->blob, wall_clock_ns(), level, &size,
+                        &object) != INGOT_SUCCESS)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
     const enum outcome outcome = tier->transport.ops->put(tier->transport.self, request, key, size, object);
     free(object);
@@ -51,7 +51,7 @@ static enum outcome send_blob(struct tier *tier, const struct upload *upload, co
 
 static enum outcome perform(struct tier *tier, const struct upload *upload, const char *key, struct request *request)
 {
-    if (upload_blob_size(upload) != 0)
+    if (upload->blob_size != 0)
         return send_blob(tier, upload, key, request);
     const enum outcome outcome = tier->transport.ops->remove(tier->transport.self, request, key);
     if (outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING)
@@ -63,8 +63,8 @@ static void tell_failed(struct tier *tier, const struct upload *upload, enum out
 {
     char text[REASON_CAPACITY];
     (void)snprintf(text, sizeof(text), "%s the remote tier failed: %s",
-                   upload_blob_size(upload) != 0 ? "uploading to" : "removing from", reason);
-    tier_tell(tier, tier_status_of(outcome), upload_blob_size(upload), text);
+                   upload->blob_size != 0 ? "uploading to" : "removing from", reason);
+    tier_tell(tier, tier_status_of(outcome), upload->blob_size, text);
     tier_count(tier, TIER_FAILED_UPLOADS, 1); /* after the event, which a reader of the counts may look for */
 }
 
@@ -94,19 +94,18 @@ static void upload_one(struct tier *tier, bool is_trial)
         return;
     }
     char key[OBJECT_KEY_CAPACITY];
-    object_key_of(tier->name_space, upload_id_size(upload), upload_id(upload), key);
+    object_key_of(tier->name_space, upload->id_size, upload->id, key);
     struct request request = tier_make_request(tier);
     request.while_waiting = keep_leases;
     const enum outcome outcome = perform(tier, upload, key, &request);
     const bool is_done = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING;
     const bool is_ended = outcome == OUTCOME_ENDED; /* the tier is being closed; worker_finish reports it */
-    const bool is_tried_again =
-        is_ended || (!is_done && tier_finding_of(outcome) == BREAKER_FAILS && outcome != OUTCOME_REFUSED &&
-                     upload_count_attempt(upload) < MOST_ATTEMPTS);
+    const bool is_tried_again = is_ended || (!is_done && tier_finding_of(outcome) == BREAKER_FAILS &&
+                                             outcome != OUTCOME_REFUSED && ++upload->attempt_count < MOST_ATTEMPTS);
     note_upload(tier, is_trial, outcome, request.failure);
     if (!is_done && !is_tried_again)
         tell_failed(tier, upload, outcome, request.failure);
-    if (!is_tried_again && upload_blob_size(upload) != 0 && !leases_are_none(&tier->leases))
+    if (!is_tried_again && upload->blob_size != 0 && !leases_are_none(&tier->leases))
         leases_note_uploaded(tier, key, !is_done);
     upload_queue_finish(&tier->queue, is_tried_again);
 }

@@ -3,56 +3,14 @@
  */
 #include "remote/upload/upload_queue.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "remote/base/thread.h"
 
-struct upload {
-    atomic_uint references; /* dropping a reference (release) pairs with dropping the last one (acquire) */
-    struct upload *next;    /* guarded by the queue's lock */
-    uint64_t number;        /* items are numbered in the order in which they were added, from 1; guarded by the lock */
-    unsigned attempt_count; /* used only by the thread that takes items */
-    size_t id_size;
-    size_t blob_size;
-    uint8_t bytes[]; /* id and blob */
-};
-
-size_t upload_id_size(const struct upload *upload)
-{
-    return upload->id_size;
-}
-
-const uint8_t *upload_id(const struct upload *upload)
-{
-    return upload->bytes;
-}
-
-size_t upload_blob_size(const struct upload *upload)
-{
-    return upload->blob_size;
-}
-
-const uint8_t *upload_blob(const struct upload *upload)
-{
-    return upload->bytes + upload->id_size;
-}
-
-unsigned upload_count_attempt(struct upload *upload)
-{
-    return ++upload->attempt_count;
-}
-
 static uint64_t size_of(const struct upload *upload)
 {
     return sizeof(*upload) + upload->id_size + upload->blob_size;
-}
-
-void upload_release(struct upload *upload)
-{
-    if (upload != NULL && atomic_fetch_sub_explicit(&upload->references, 1, memory_order_acq_rel) == 1)
-        free(upload);
 }
 
 static struct upload *make_upload(size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
@@ -60,15 +18,11 @@ static struct upload *make_upload(size_t id_size, const uint8_t *id, size_t blob
     struct upload *upload = malloc(sizeof(*upload) + id_size + blob_size);
     if (upload == NULL)
         return NULL;
-    atomic_init(&upload->references, 1);
-    upload->next = NULL;
-    upload->number = 0;
-    upload->attempt_count = 0;
-    upload->id_size = id_size;
-    upload->blob_size = blob_size;
-    memcpy(upload->bytes, id, id_size);
+    uint8_t *bytes = (uint8_t *)(upload + 1);
+    memcpy(bytes, id, id_size);
     if (blob_size != 0)
-        memcpy(upload->bytes + id_size, blob, blob_size);
+        memcpy(bytes + id_size, blob, blob_size);
+    *upload = (struct upload){.id_size = id_size, .blob_size = blob_size, .id = bytes, .blob = bytes + id_size};
     return upload;
 }
 
@@ -101,7 +55,7 @@ static size_t drop_all(struct upload_queue *queue)
 {
     size_t count = 0;
     for (; queue->first != NULL; ++count)
-        upload_release(unlink_at(queue, &queue->first));
+        free(unlink_at(queue, &queue->first));
     return count;
 }
 
@@ -114,7 +68,7 @@ void upload_queue_fini(struct upload_queue *queue)
 
 static bool is_of(const struct upload *upload, size_t id_size, const uint8_t *id)
 {
-    return upload != NULL && upload->id_size == id_size && memcmp(upload->bytes, id, id_size) == 0;
+    return upload != NULL && upload->id_size == id_size && memcmp(upload->id, id, id_size) == 0;
 }
 
 /* Returns a link to the id's item in the list, or NULL. */
@@ -140,9 +94,9 @@ enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_
     if (!is_closed) {
         struct upload **earlier = find(queue, id_size, id);
         if (earlier != NULL)
-            upload_release(unlink_at(queue, earlier));
+            free(unlink_at(queue, earlier));
         while (queue->count >= queue->max_count || queue->bytes + size_of(upload) > queue->max_bytes) {
-            upload_release(unlink_at(queue, &queue->first));
+            free(unlink_at(queue, &queue->first));
             ++added->dropped_count;
         }
         upload->number = ++queue->last_number;
@@ -155,19 +109,24 @@ enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_
     }
     (void)pthread_mutex_unlock(&queue->lock);
     if (is_closed)
-        upload_release(upload);
+        free(upload);
     return is_closed ? UPLOAD_QUEUE_CLOSED : UPLOAD_QUEUE_TAKEN;
 }
 
-struct upload *upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id)
+bool upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t *size, uint8_t **copy)
 {
     (void)pthread_mutex_lock(&queue->lock);
     struct upload **at = find(queue, id_size, id);
-    struct upload *found = at != NULL ? *at : is_of(queue->active, id_size, id) ? queue->active : NULL;
-    if (found != NULL)
-        atomic_fetch_add_explicit(&found->references, 1, memory_order_relaxed);
+    const struct upload *found = at != NULL ? *at : is_of(queue->active, id_size, id) ? queue->active : NULL;
+    if (found != NULL) {
+        *size = found->blob_size;
+        if (copy != NULL)
+            *copy = *size != 0 ? malloc(*size) : NULL;
+        if (copy != NULL && *copy != NULL)
+            memcpy(*copy, found->blob, *size);
+    }
     (void)pthread_mutex_unlock(&queue->lock);
-    return found;
+    return found != NULL;
 }
 
 struct upload *upload_queue_take(struct upload_queue *queue)
@@ -184,7 +143,7 @@ void upload_queue_finish(struct upload_queue *queue, bool is_tried_again)
     (void)pthread_mutex_lock(&queue->lock);
     struct upload *upload = queue->active;
     queue->active = NULL;
-    if (is_tried_again && !queue->is_closed && find(queue, upload->id_size, upload->bytes) == NULL) {
+    if (is_tried_again && !queue->is_closed && find(queue, upload->id_size, upload->id) == NULL) {
         upload->next = queue->first;
         queue->first = upload;
         if (upload->next == NULL)
@@ -195,7 +154,7 @@ void upload_queue_finish(struct upload_queue *queue, bool is_tried_again)
     }
     (void)pthread_cond_broadcast(&queue->has_changed);
     (void)pthread_mutex_unlock(&queue->lock);
-    upload_release(upload);
+    free(upload);
 }
 
 bool upload_queue_has_up_to(const struct upload_queue *queue, uint64_t number)

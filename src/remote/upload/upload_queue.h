@@ -3,7 +3,7 @@
  *
  * A new item replaces an older one with the same id. If there is no room, the oldest items are dropped. One thread
  * takes items from the queue. Loads search the queue, too, including the item that this thread is working on. Lock: one
- * mutex, not held while an item is uploaded. Items have reference counts, so that a load need not copy the blob.
+ * mutex, not held while an item is uploaded.
  */
 #ifndef INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
 #define INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
@@ -14,16 +14,15 @@
 #include <stdint.h>
 
 /* An item of the queue. Its id and its blob never change. */
-struct upload;
-size_t upload_id_size(const struct upload *upload);
-const uint8_t *upload_id(const struct upload *upload);
-/* Returns the size of the blob, or 0 if the item removes its id. */
-size_t upload_blob_size(const struct upload *upload);
-const uint8_t *upload_blob(const struct upload *upload);
-/* Drops a reference. */
-void upload_release(struct upload *upload);
-/* Counts an attempt, and returns the number of attempts so far. Only the thread that takes items may call it. */
-unsigned upload_count_attempt(struct upload *upload);
+struct upload {
+    struct upload *next;    /* guarded by the queue's lock */
+    uint64_t number;        /* items are numbered in the order in which they were added, from 1; guarded by the lock */
+    unsigned attempt_count; /* used only by the thread that takes items */
+    size_t id_size;
+    size_t blob_size; /* 0: the item removes its id */
+    const uint8_t *id;
+    const uint8_t *blob;
+};
 
 struct upload_queue {
     pthread_mutex_t lock;
@@ -54,8 +53,9 @@ struct upload_added {
 /* Adds a blob, or a removal if blob_size is 0. */
 enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id,
                                           size_t blob_size, const uint8_t *blob, struct upload_added *added);
-/* Returns the id's item with a reference, or NULL. */
-struct upload *upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id);
+/* Returns false if the queue has no item of the id. Otherwise sets *size to the size of its blob, and *copy to a copy
+ * that the caller frees: NULL for a removal, or if memory runs out. copy may be NULL. */
+bool upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t *size, uint8_t **copy);
 
 /* Takes the first item, which becomes the active one. Called by the tier's thread. Returns NULL if there is none. */
 struct upload *upload_queue_take(struct upload_queue *queue);
