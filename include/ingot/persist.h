@@ -62,7 +62,7 @@ typedef enum ingot_persist_store_mode {
     INGOT_PERSIST_STORE_AUTO = 0,
     INGOT_PERSIST_STORE_NOW = 1,       /**< Before ingot_persist_program_create returns. */
     INGOT_PERSIST_STORE_ON_FLUSH = 2,  /**< At ingot_persist_flush, the last release, or while the process ends. */
-    INGOT_PERSIST_STORE_BACKGROUND = 3 /**< In the storage's thread, as soon as possible. */
+    INGOT_PERSIST_STORE_BACKGROUND = 3 /**< The same as INGOT_PERSIST_STORE_AUTO. It once stored in a thread. */
 } ingot_persist_store_mode_t;
 
 /** What a request does that a storage cannot answer, so that a program would be compiled, or an artifact made. */
@@ -287,10 +287,9 @@ typedef struct ingot_persist_settings {
     ingot_persist_store_mode_t store_mode;
     /** How long exit() may take to store waiting programs; 0: 5000 ms, or for a chain, the time of its first writable
      * tier. INGOT_NONE: exit() stores nothing. A program that is expected to take longer than the remaining time is not
-     * begun. A driver that generates code at launch is expected to take 100 ms per kernel of the program, or longer if
-     * earlier programs, in proportion to their build times, suggest this. A driver call in progress cannot be stopped,
-     * and exit() waits up to 30 seconds for it. If it then still runs, later processes that use the store expect it to
-     * take that long. */
+     * begun. A driver that generates code at launch is expected to take 100 ms per kernel of the program. A driver call
+     * in progress cannot be stopped, and exit() waits up to 30 seconds for it. If it then still runs, later processes
+     * that use the store expect it to take that long. */
     uint64_t exit_time_ms;
     /** The backends for which the storage loads and stores programs and kernels; programs of others are compiled. Names
      *  as returned by ingot_context_get_backend_name, in either case, separated by commas. "opencl,cuda" means these
@@ -359,10 +358,9 @@ typedef struct ingot_persist_flush_info {
  * directory store (ingot_persist_count_t).
  *
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
- * the context's event callback. The queue holds at most 256 items (programs, and blobs that a chain promotes) and 64
- * MiB of such blobs and of ids. A thread whose item would exceed this limit first stores the oldest items. Among
- * programs of devices that generate code at launch (INGOT_PERSIST_STORE_AUTO), the one with the fastest build is
- * dropped instead, and an event reports it. After fork, the child's queue is empty. If a storage's event callback calls
+ * the context's event callback. The queue holds at most 256 programs. If there are more, the thread that requested the
+ * last one stores the one with the fastest build. If that program's device generates code at launch, it is dropped
+ * instead, and an event reports it. After fork, the child's queue is empty. If a storage's event callback calls
  * this function, this function does not wait for the operation that called the callback, nor for what other threads are
  * storing at that moment; it returns INGOT_BUSY if there is any of the latter. Such a callback must not release the
  * last reference to the storage.
@@ -498,11 +496,9 @@ INGOT_API ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, con
  * writable tier. It removes a blob from all writable tiers, and returns INGOT_READ_ONLY if a read-only tier before all
  * of these also has the blob.
  *
- * With INGOT_PERSIST_STORE_NOW, the load itself stores the blob in these tiers. With INGOT_PERSIST_STORE_ON_FLUSH, a
- * copy waits for a flush, and with the other modes for the chain's thread, as programs do (ingot_persist_flush). A
- * flush and exit() wait for this copy. If storing it fails, or the process ends earlier, the chain's first tier with an
- * event callback gets an INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again; a flush does not return the
- * failure. A chain in another chain has its own queue: flush it directly.
+ * If storing the blob in such a tier fails, the chain's first tier with an event callback gets an
+ * INGOT_EVENT_STORAGE_DEGRADED, and the next load tries again. A chain in another chain has its own queue of programs:
+ * flush it directly.
  *
  * @param tier_count  1 to 16.
  * @param tiers       The chain takes a reference to each.

@@ -36,7 +36,7 @@ static bool is_trusted(const struct directory *directory, int fd)
     return files_facts(fd, &facts) == 0 && facts.is_file && files_are_private(&facts, directory->owner);
 }
 
-static uint64_t read_ns(void *self, size_t id_size, const uint8_t *id)
+uint64_t costs_file_get_ns(void *self, size_t id_size, const uint8_t *id)
 {
     const struct directory *directory = self;
     char path[PATH_CAPACITY];
@@ -58,12 +58,12 @@ static uint64_t read_ns(void *self, size_t id_size, const uint8_t *id)
     return size == sizeof(record) && memcmp(record, expected, sizeof(record)) == 0 ? known_ns : 0;
 }
 
-static void note_ns(void *self, size_t id_size, const uint8_t *id, uint64_t known_ns)
+void costs_file_set_ns(void *self, size_t id_size, const uint8_t *id, uint64_t cost_ns)
 {
     const struct directory *directory = self;
     char path[PATH_CAPACITY];
     uint8_t record[RECORD_SIZE];
-    const uint64_t place = make_record(id_size, id, known_ns, record);
+    const uint64_t place = make_record(id_size, id, cost_ns, record);
     account_path(path, directory->name_space, NAME);
     if (directory->name_space[0] != '\0') /* a namespace gets its directory with its first blob, or here */
         (void)files_make_directory(directory->root.fd, directory->name_space);
@@ -74,5 +74,3 @@ static void note_ns(void *self, size_t id_size, const uint8_t *id, uint64_t know
         (void)files_write_at(fd, place, sizeof(record), record);
     (void)files_close(fd);
 }
-
-const struct storage_cost_ops costs_file_operations = {read_ns, note_ns};

@@ -4,9 +4,11 @@
 #ifndef INGOT_PERSIST_DIRECTORY_COSTS_FILE_H
 #define INGOT_PERSIST_DIRECTORY_COSTS_FILE_H
 
-#include "persist/storage/common/costs.h"
+#include <stddef.h>
+#include <stdint.h>
 
-/* The operations of a directory store. */
-extern const struct storage_cost_ops costs_file_operations;
+/* Operations of a directory store; see struct storage_own_ops. */
+uint64_t costs_file_get_ns(void *self, size_t id_size, const uint8_t *id);
+void costs_file_set_ns(void *self, size_t id_size, const uint8_t *id, uint64_t cost_ns);
 
 #endif

@@ -264,7 +264,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
                                                .get_limits = get_limits,
                                                .set_limits = change_limits,
                                                .save_counts = save_counts,
-                                               .costs = &costs_file_operations,
+                                               .get_cost_ns = costs_file_get_ns,
+                                               .set_cost_ns = costs_file_set_ns,
                                                .build_locks = &build_lock_operations};
     static const struct storage_own_ops own_read_only = {
         .load_for_core = load_for_core, .get_limits = get_limits, .set_limits = change_limits};

@@ -14,13 +14,13 @@
 #include <ingot/private/descriptor.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/memo/headers.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/recipe/recording.h"
-#include "persist/storage/common/costs.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/miss.h"
 #include "persist/storage/common/savings.h"
@@ -130,11 +130,19 @@ static void drop_if_slow(const_ingot_program_t program, const struct request *re
     const uint64_t started_ns = files_steady_clock_ns();
     if (ingot_storage_remove(request->storage, request->id_size, request->id) != INGOT_SUCCESS)
         return; /* the storage is read-only, or another thread has removed the blob */
-    store_cost_note(request->storage, request->id_size, request->id, COSTS_NEVER);
+    store_cost_note(request->storage, request->id_size, request->id, STORAGE_NEVER);
     (void)snprintf(reason, sizeof(reason),
                    "a program is not kept: loading it took %llu ms of processor time, and compiling it %llu ms",
                    (unsigned long long)(load_ns / NS_PER_MS), (unsigned long long)(facts.build_time_ns / NS_PER_MS));
     events_tell_context(request->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_CACHEABLE, 0, started_ns, reason);
+}
+
+/* Returns the processor time of the calling thread. */
+static uint64_t thread_time_ns(void)
+{
+    struct timespec time = {0, 0};
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
 }
 
 static bool generates_code_at_launch(const_ingot_program_desc_t desc)
@@ -157,7 +165,8 @@ static bool stores_now(ingot_storage_t storage, const_ingot_program_desc_t desc)
 {
     const ingot_persist_store_mode_t mode = storage_store_mode(storage);
     return storage_is_writable(storage, NULL) &&
-           (mode == INGOT_PERSIST_STORE_NOW || (mode == INGOT_PERSIST_STORE_AUTO && !generates_code_at_launch(desc)));
+           (mode == INGOT_PERSIST_STORE_NOW ||
+            (mode != INGOT_PERSIST_STORE_ON_FLUSH && !generates_code_at_launch(desc)));
 }
 
 /* If another process is building the program, waits for it and loads the program. Returns false if this thread should
@@ -182,7 +191,7 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
     struct request *request = user;
     const uint64_t started_ns = files_steady_clock_ns();
     const bool generates_code = generates_code_at_launch(desc);
-    const uint64_t thread_began_ns = generates_code ? costs_thread_ns() : 0;
+    const uint64_t thread_began_ns = generates_code ? thread_time_ns() : 0;
     request->is_to_store = false; /* a second attempt may decide differently */
     request->has_id = has_id(desc, request);
     if (request->has_id &&
@@ -190,7 +199,7 @@ static ingot_status_t load_or_build(ingot_program_t *program, const_ingot_progra
         request->origin = INGOT_ORIGIN_STORAGE;
         note_loaded(*program, request, started_ns);
         if (generates_code)
-            drop_if_slow(*program, request, costs_thread_ns() - thread_began_ns);
+            drop_if_slow(*program, request, thread_time_ns() - thread_began_ns);
         return INGOT_SUCCESS;
     }
     return build(program, desc, request);
@@ -222,22 +231,17 @@ static enum build_turn_end store_now_or_later(const struct request *request, con
                                               ingot_program_t program)
 {
     ingot_storage_t storage = request->storage;
-    const ingot_persist_store_mode_t mode = storage_store_mode(storage);
     if (!storage_is_writable(storage, NULL))
         return BUILD_TURN_NOT_STORED;
     if (stores_now(storage, desc))
         return end_of_store(store_queue_store_now(storage, request->context, program, request->id_size, request->id));
-    struct store_cost cost = {.build_ns = request->build_ns};
-    if (generates_code_at_launch(desc))
-        cost = store_cost_of(storage, program, request->id_size, request->id, request->build_ns);
-    if (cost.known_ns == COSTS_NEVER)
+    const uint64_t cost_ns =
+        generates_code_at_launch(desc) ? store_cost_of(storage, program, request->id_size, request->id) : 0;
+    if (cost_ns == STORAGE_NEVER)
         return BUILD_TURN_NOT_STORED;
     recording_note_waiting(storage, desc, program);
     last_work_add(storage);
-    store_queue_add(storage, request->context, program, request->id_size, request->id, &cost,
-                    mode == INGOT_PERSIST_STORE_BACKGROUND ? STORE_QUEUE_SOON
-                    : mode == INGOT_PERSIST_STORE_AUTO     ? STORE_QUEUE_AT_END
-                                                           : STORE_QUEUE_AT_FLUSH);
+    store_queue_add(storage, request->context, program, request->id_size, request->id, request->build_ns, cost_ns);
     return BUILD_TURN_NOT_STORED;
 }
 

@@ -4,9 +4,8 @@
  * A chain's only state is its references to its tiers, which do not change, so it needs no lock. A failure of a tier
  * counts as a miss of that tier. If no other tier has the blob, the load returns the first failure.
  *
- * If a load finds a blob in a lower tier, the chain promotes it: its queue stores a copy in the tiers above, so that
- * the load does not wait. If the id is removed or stored again before that, the copy is dropped, because it may be the
- * blob that a driver has just refused.
+ * If a load finds a blob in a lower tier, it also promotes it: it stores a copy in the tiers above before it returns.
+ * That takes little time compared with a load from a lower tier, and needs neither a queue nor a thread.
  */
 #include <ingot/backend.h>
 #include <stdbool.h>
@@ -18,9 +17,7 @@
 #include "persist/base/memory.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
-#include "persist/storage/last_work.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
 #include "util/error_text.h"
 
@@ -48,52 +45,22 @@ static bool takes_blobs(ingot_storage_t tier)
     return storage_keeps_blobs(tier) && storage_is_on(tier);
 }
 
-/* Stores a blob in those of the first tier_count tiers that are writable. Returns true if a tier stored it. */
-static bool promote_now(ingot_storage_t storage, size_t tier_count, size_t id_size, const uint8_t *id,
-                        const ingot_buffer_t *blob)
+/* Stores a blob in those of the first tier_count tiers that are writable. If one of them cannot store it, the next load
+ * that finds it in a lower tier tries again. */
+static void promote(const struct chain *chain, size_t tier_count, size_t id_size, const uint8_t *id,
+                    const ingot_buffer_t *blob)
 {
-    const struct chain *chain = storage->self;
-    bool is_stored = false;
     for (size_t i = 0; i < tier_count; ++i) {
         if (!takes_blobs(chain->tiers[i]))
             continue;
         const ingot_status_t status =
             storage_store_around(chain->tiers[i], NULL, true, id_size, id, blob->size, blob->bytes);
-        is_stored = is_stored || status == INGOT_SUCCESS;
         if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
             continue;
         char reason[DETAIL_CAPACITY];
         (void)snprintf(reason, sizeof(reason), "a blob was not promoted to tier %zu: %s", i, ingot_last_error_detail());
-        tell_degraded(storage, status, reason);
+        tell_degraded(chain->storage, status, reason);
     }
-    return is_stored;
-}
-
-static void withdraw(ingot_storage_t storage, size_t tier_count, size_t id_size, const uint8_t *id)
-{
-    const struct chain *chain = storage->self;
-    for (size_t i = 0; i < tier_count; ++i)
-        (void)ingot_storage_remove(chain->tiers[i], id_size, id); /* not a failure if the tier does not have it */
-}
-
-/* Promotes a blob to the first tier_count tiers, now or later. If a tier cannot store it, the next load tries again. */
-static void promote(const struct chain *chain, size_t tier_count, size_t id_size, const uint8_t *id,
-                    const ingot_buffer_t *blob)
-{
-    const ingot_persist_store_mode_t mode = storage_store_mode(chain->storage);
-    bool has_taker = false;
-    for (size_t i = 0; i < tier_count && !has_taker; ++i)
-        has_taker = takes_blobs(chain->tiers[i]);
-    if (!has_taker)
-        return;
-    if (mode == INGOT_PERSIST_STORE_NOW) {
-        (void)promote_now(chain->storage, tier_count, id_size, id, blob);
-        return;
-    }
-    last_work_add(chain->storage);
-    if (!store_queue_add_blob(chain->storage, tier_count, id_size, id, blob,
-                              mode == INGOT_PERSIST_STORE_ON_FLUSH ? STORE_QUEUE_AT_FLUSH : STORE_QUEUE_SOON))
-        tell_degraded(chain->storage, INGOT_OUT_OF_MEMORY, "a blob is not promoted: no memory to queue it");
 }
 
 /* ---- policies ---- */
@@ -298,7 +265,6 @@ static ingot_status_t store(void *self, const struct storage_around *around, boo
     const struct chain *chain = self;
     struct storing storing = {{.chain = chain, .around = around}, is_kept, id_size, id, blob_size, blob};
     size_t next = 0;
-    store_queue_cancel(chain->storage, id_size, id);
     ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
     for (; next < chain->count && status == INGOT_READ_ONLY; ++next)
         status = store_in_tier(&storing, next);
@@ -328,7 +294,6 @@ static ingot_status_t remove_id(void *self, size_t id_size, const uint8_t *id)
     ingot_status_t failure = INGOT_NOT_FOUND;
     bool has_removed = false;
     bool has_writable = false;
-    store_queue_cancel(chain->storage, id_size, id);
     for (size_t i = 0; i < chain->count; ++i) {
         const ingot_status_t status = ingot_storage_remove(chain->tiers[i], id_size, id);
         has_writable = has_writable || status != INGOT_READ_ONLY;
@@ -360,12 +325,8 @@ static void destroy(void *self)
 ingot_status_t ingot_persist_chain(ingot_storage_t *storage, size_t tier_count, const ingot_storage_t *tiers)
 {
     static const ingot_storage_ops_t ops = {.struct_size = sizeof(ops), .remove = remove_id, .destroy = destroy};
-    static const struct storage_own_ops own = {.forward_load = load_kept,
-                                               .forward_load_many = load_many_kept,
-                                               .forward_store = store,
-                                               .get_tier = get_tier,
-                                               .promote = promote_now,
-                                               .withdraw = withdraw};
+    static const struct storage_own_ops own = {
+        .forward_load = load_kept, .forward_load_many = load_many_kept, .forward_store = store, .get_tier = get_tier};
     ingot_allocator_t allocator;
     if (storage == NULL || tiers == NULL || tier_count == 0 || tier_count > MAX_TIERS)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,

@@ -1,11 +1,12 @@
 /*
- * last_work.c - makes storages store their pending items when the process ends, and reports programs that were not
- * stored.
+ * last_work.c - makes storages store their pending items when the process ends, saves their counts (savings.h), and
+ * reports programs that were not stored.
  *
  * exit() runs in a thread that may hold any of the application's locks. For this reason, that thread stores nothing and
  * runs no callback. The storages' own threads store the items, and one more thread emits the events. exit() waits for
  * the storages only as long as they may delay the end of the process, and for the events at most one second. It never
- * waits for a lock, but tries to take it for up to a second.
+ * waits for a lock, but tries to take it for up to a second. The lock of the list is held while counts are saved, so
+ * that no store is destroyed meanwhile.
  *
  * The lock of the list of storages is held briefly. While it is held, this file calls only functions that do not wait
  * for a queue's lock. A forked child begins with an empty list.
@@ -26,6 +27,7 @@
 #include "persist/base/process_lock.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
+#include "persist/storage/common/savings.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/store_flush.h"
 #include "persist/storage/store_queue.h"
@@ -107,13 +109,13 @@ static uint64_t do_all(uint64_t now_ns)
     return longest_ns;
 }
 
-/* Remembers the programs whose blobs the drivers have not provided in all the time of the end. */
-static void note_costs(void)
+/* Calls a function for each storage in the list, with the lock. */
+static void for_each(void (*visit)(ingot_storage_t storage))
 {
     if (!try_lock(files_steady_clock_ns()))
         return;
     for (ingot_storage_t storage = first; storage != NULL; storage = storage->queue.next)
-        store_queue_note_costs(storage);
+        visit(storage);
     process_lock_give(&lock);
 }
 
@@ -127,8 +129,8 @@ static bool retain_if_alive(ingot_storage_t storage)
     return count != 0;
 }
 
-/* Finds a storage with items that were not stored: programs of one context, or blobs to promote. Returns the number of
- * these items, or 0 if there is no such storage. Adds a reference to the storage that is never released. */
+/* Finds a storage with programs of one context that were not stored. Returns their number, or 0 if there is no such
+ * storage. Adds a reference to the storage that is never released. */
 static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **context)
 {
     size_t count = 0;
@@ -146,15 +148,6 @@ static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **c
     return count;
 }
 
-static void tell_degraded(ingot_storage_t storage, const struct ingot_context *context, const char *reason)
-{
-    const uint64_t now_ns = files_steady_clock_ns();
-    events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, "",
-                reason);
-    if (context != NULL)
-        events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, reason);
-}
-
 static void *tell(void *user)
 {
     ingot_storage_t storage = NULL;
@@ -165,30 +158,30 @@ static void *tell(void *user)
     /* waits for a moment, because a blob that the driver has just provided may be about to be stored */
     while (is_any(store_queue_is_active) && files_steady_clock_ns() - began_ns < MAX_STORE_WAIT_NS)
         files_pause_ns(PAUSE_NS);
-    note_costs();
+    for_each(store_queue_note_costs); /* the drivers have not provided these blobs in all the time of the end */
     while ((count = find_loss(&storage, &context)) != 0) {
         char reason[160];
-        (void)snprintf(reason, sizeof(reason), "%zu %s before the process ended (limit: %llu ms); %s", count,
-                       context != NULL ? "programs were not stored" : "blobs were not promoted to upper tiers",
-                       (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS),
-                       context != NULL ? "processes compile them until they are stored"
-                                       : "the next load promotes them");
-        tell_degraded(context != NULL || storage->listener == NULL ? storage : storage->listener, context, reason);
+        const uint64_t now_ns = files_steady_clock_ns();
+        (void)snprintf(reason, sizeof(reason),
+                       "%zu programs were not stored before the process ended (limit: %llu ms); processes compile them "
+                       "until they are stored",
+                       count, (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS));
+        events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, "",
+                    reason);
+        events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, reason);
     }
     atomic_store_explicit(&is_told, true, memory_order_release);
     return NULL;
 }
 
-/* Starts a thread that emits events about items that were not stored, and waits for it briefly. */
-static void tell_losses(void)
+/* Saves all counts. Then starts a thread that emits events about programs that were not stored, and waits for it
+ * briefly. */
+static void finish_all(void)
 {
-    const uint64_t began_ns = files_steady_clock_ns();
     pthread_t thread;
-    if (!try_lock(began_ns))
-        return;
-    const bool is_needed = first != NULL;
-    process_lock_give(&lock);
-    if (!is_needed || !own_thread_start(&thread, tell, NULL))
+    for_each(savings_save);
+    const uint64_t began_ns = files_steady_clock_ns();
+    if (!is_any(store_queue_is_pending) || !own_thread_start(&thread, tell, NULL))
         return;
     (void)pthread_detach(thread);
     while (!atomic_load_explicit(&is_told, memory_order_acquire) && files_steady_clock_ns() - began_ns < MAX_TELLING_NS)
@@ -197,7 +190,7 @@ static void tell_losses(void)
 
 void last_work_add(ingot_storage_t storage)
 {
-    process_end_set_work(do_all, tell_losses);
+    process_end_set_work(do_all, finish_all);
     process_lock_take(&lock, forget, NULL);
     if (*find(storage) == NULL) {
         storage->queue.next = first;

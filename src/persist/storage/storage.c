@@ -82,6 +82,10 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
         return trusted;
     }
     process_end_watch_main_thread();
+    if (made->own->save_counts != NULL) {
+        process_end_watch();
+        last_work_add(made);
+    }
     *storage = made;
     return INGOT_SUCCESS;
 }
@@ -123,7 +127,8 @@ static void finish(ingot_storage_t storage)
     kept_error_save(&kept); /* the flush may fail, which only events report */
     (void)store_flush(storage, &all, NULL);
     last_work_remove(storage);
-    savings_fini(storage);
+    if (storage->own->save_counts != NULL)
+        savings_save(storage);
     store_queue_fini(storage);
     destroy_parts(storage);
     process_lock_fini(&storage->settings_lock);

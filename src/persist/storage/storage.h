@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include "persist/storage/common/build_locks.h"
-#include "persist/storage/common/costs.h"
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
 

@@ -1,9 +1,8 @@
 /*
  * store_flush.c - makes a storage store its pending items now: at a flush, and at the end of the process.
  *
- * A flush without a time limit stores the items in the calling thread. With a limit, the storage's thread does the
- * work, so a slow driver does not delay the caller. The thread works on all lists until the queue's urgent_until_ns.
- * The same happens at the end of the process. All functions use the queue's lock.
+ * A flush without a time limit stores the items in the calling thread. With a limit, and at the end of the process, the
+ * storage's thread does the work, so a slow driver does not delay the caller. All functions use the queue's lock.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -29,12 +28,6 @@ struct flush {
     ingot_persist_flush_progress_t reported;
     ingot_status_t stopped; /* the status with which on_progress stopped the flush; INGOT_SUCCESS if it did not */
 };
-
-static uint64_t time_left(uint64_t until_ns)
-{
-    const uint64_t now_ns = files_steady_clock_ns();
-    return until_ns == NO_TIME ? NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
-}
 
 static ingot_persist_flush_progress_t progress_of(const struct flush *flush)
 {
@@ -75,25 +68,20 @@ static void work_all(struct flush *flush)
     uint64_t left_ns;
     const bool is_last = atomic_load_explicit(&flush->storage->references, memory_order_relaxed) == 0;
     const bool is_callback = store_queue_is_working() && !is_last; /* a storage ends after its thread */
-    const bool is_own_thread = queue->has_thread && pthread_equal(queue->thread, pthread_self());
-    const bool is_for_thread = flush->until_ns != NO_TIME && !is_own_thread && store_queue_start_thread(flush->storage);
-    while (report(flush) && (left_ns = time_left(flush->until_ns)) != 0) {
-        const bool has_item = store_queue_has_any(queue, left_ns);
-        if (has_item && !is_for_thread) {
-            (void)store_queue_work(flush->storage, store_queue_pop_any(queue, left_ns), false);
+    const bool is_own_thread = store_queue_is_own_thread(flush->storage);
+    const bool is_for_thread = flush->until_ns != NO_TIME && !is_own_thread;
+    while (report(flush) && (left_ns = store_queue_time_left(flush->until_ns)) != 0) {
+        const bool has_item = store_queue_has(queue, left_ns);
+        if (has_item && !(is_for_thread && store_queue_start_thread(flush->storage, flush->until_ns))) {
+            (void)store_queue_work(flush->storage, store_queue_pop(queue, left_ns), false);
             continue;
         }
-        if (is_own_thread || (!has_item && (is_callback || queue->active_count == 0)))
+        if (is_own_thread || (!has_item && (is_callback || queue->active.count == 0)))
             break;
-        if (has_item && queue->urgent_until_ns < flush->until_ns) {
-            queue->urgent_until_ns = flush->until_ns;
-            pthread_cond_signal(&queue->has_work);
-        }
-        /* afterwards, looks again, because a thread may have put items back into the lists */
         process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns);
     }
-    if (is_for_thread) { /* other flushes in progress set urgent_until_ns again */
-        queue->urgent_until_ns = 0;
+    if (is_for_thread) { /* other flushes in progress set until_ns again */
+        queue->until_ns = 0;
         pthread_cond_broadcast(&queue->is_done);
     }
 }
@@ -132,13 +120,10 @@ bool store_flush_hurry(ingot_storage_t storage, uint64_t until_ns)
     struct store_queue *queue = &storage->queue;
     if (!store_queue_try_lock(queue))
         return true;
-    const bool has_worker = store_queue_count_locked(queue) != 0 && store_queue_start_thread(storage);
-    if ((has_worker || queue->is_orphan) && queue->urgent_until_ns != until_ns) {
-        queue->urgent_until_ns = until_ns;
-        pthread_cond_signal(&queue->has_work);
-    }
-    const uint64_t left_ns = time_left(queue->urgent_until_ns);
-    const bool is_hurrying = left_ns != 0 && (queue->active_count != 0 || store_queue_has_any(queue, left_ns));
+    const uint64_t left_ns = store_queue_time_left(until_ns);
+    const bool is_hurrying = left_ns != 0 &&
+                             (store_queue_has(queue, left_ns) || (queue->active.count != 0 && queue->is_running)) &&
+                             store_queue_start_thread(storage, until_ns);
     store_queue_unlock(queue);
     return is_hurrying;
 }

@@ -13,8 +13,8 @@
 ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_info_t *info,
                            ingot_persist_flush_progress_t *progress);
 
-/* For last_work.c, at the end of the process: until this time, has the storage's thread take items from all lists (see
- * enum store_queue_when) and store them. May be called again. Returns true if an item is being stored or can probably
+/* For last_work.c, at the end of the process: has the storage's thread store items until this time. May
+ * be called again. Returns true if an item is being stored or can probably
  * be stored in that time. Does not wait for the queue's lock, and returns true if it is not available. */
 bool store_flush_hurry(ingot_storage_t storage, uint64_t until_ns);
 

@@ -213,7 +213,6 @@ TEST_F(BundleInChain, IsReadCountedAndPromoted)
     EXPECT_EQ(1u, stats_of(bundle()).misses);
     EXPECT_EQ(2u, stats_of(own().get()).misses);
 
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain(), nullptr, nullptr));
     ASSERT_EQ(INGOT_SUCCESS, own().load(numbered_id(1), &blob));
     EXPECT_EQ(numbered_blob(1), blob);
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(2))) << "only what was used";
@@ -242,7 +241,6 @@ TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
     EXPECT_EQ(0u, stats_of(bundle()).stores + stats_of(bundle()).failures);
     EXPECT_EQ(0u, stats_of(chain()).waiting);
     EXPECT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(0))); /* from the first tier */
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain(), nullptr, nullptr));
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(0))) << "promoted below";
 }
 

@@ -1,6 +1,6 @@
 /*
- * Tests storing in the background: only threads that flush wait for it, neither a fork nor an exit hangs, and exit()
- * finds no thread of Ingot in a driver.
+ * Tests the queue of programs to store, and the thread of a storage, which stores them at a flush with a time limit:
+ * neither a fork nor an exit hangs, and exit() finds no thread of Ingot in a driver.
  */
 #include <gtest/gtest.h>
 
@@ -8,12 +8,15 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
+#include <future>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "support/forked_child.h"
 #include "support/reference_context.h"
+#include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
 using namespace store_fixture;
@@ -32,7 +35,7 @@ public:
             [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
             store,
             nullptr,
-            nullptr,
+            destroy,
             nullptr,
             nullptr,
             nullptr,
@@ -40,7 +43,7 @@ public:
             nullptr};
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
         ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-        settings.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
+        settings.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
         settings.exit_time_ms = 1;
         EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(storage, &settings));
     }
@@ -62,10 +65,20 @@ public:
         std::unique_lock<std::mutex> guard(mutex_);
         changed_.wait(guard, [this] { return waiting_ != 0; });
     }
+    bool has_nobody_waiting()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        return waiting_ == 0;
+    }
     size_t stored()
     {
         const std::lock_guard<std::mutex> guard(mutex_);
         return threads_.size();
+    }
+    void forget()
+    {
+        const std::lock_guard<std::mutex> guard(mutex_);
+        threads_.clear();
     }
     bool all_in_one_other_thread()
     {
@@ -75,8 +88,16 @@ public:
     }
 
     ingot_storage_t storage = nullptr;
+    std::function<void()> at_store;
+    std::function<void()> at_end;
 
 private:
+    static void destroy(void *user)
+    {
+        auto *self = static_cast<GatedStorage *>(user);
+        if (self->at_end)
+            self->at_end();
+    }
     static ingot_status_t store(void *user, size_t, const uint8_t *, size_t, const uint8_t *)
     {
         auto *self = static_cast<GatedStorage *>(user);
@@ -86,6 +107,9 @@ private:
         self->changed_.wait(guard, [self] { return self->is_open_; });
         --self->waiting_;
         self->threads_.push_back(std::this_thread::get_id());
+        guard.unlock();
+        if (self->at_store)
+            self->at_store();
         return self->result_;
     }
 
@@ -96,6 +120,14 @@ private:
     const ingot_status_t result_;
     std::vector<std::thread::id> threads_;
 };
+
+/* Flushes with a time limit, so that the storage's thread stores. */
+ingot_status_t flush_in_thread(ingot_storage_t storage, uint64_t time_ms = 600000)
+{
+    ingot_persist_flush_info_t info = INGOT_PERSIST_FLUSH_INFO_INIT;
+    info.max_time_ms = time_ms;
+    return ingot_persist_flush(storage, &info, nullptr);
+}
 
 class PersistQueue : public testing::Test
 {
@@ -134,28 +166,18 @@ private:
 
 } // namespace
 
-TEST_F(PersistQueue, CreateReturnsBeforeTheBlobIsStored)
-{
-    GatedStorage gated;
-    for (int i = 0; i < 5; ++i)
-        ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
-    EXPECT_EQ(0u, gated.stored());
-    gated.wait_until_someone_waits();
-    gated.open();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
-    EXPECT_EQ(5u, gated.stored());
-}
-
 TEST_F(PersistQueue, OneThreadStoresThemInTurn)
 {
     GatedStorage gated;
     gated.open();
-    for (int i = 0; i < 20; ++i) {
-        ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; i < 20; ++i)
+            ASSERT_NO_FATAL_FAILURE(create(gated.storage, 20 * round + i));
+        EXPECT_EQ(INGOT_SUCCESS, flush_in_thread(gated.storage));
+        EXPECT_EQ(20u, gated.stored());
+        EXPECT_TRUE(gated.all_in_one_other_thread());
+        gated.forget();
     }
-    while (gated.stored() < 20)
-        std::this_thread::yield();
-    EXPECT_TRUE(gated.all_in_one_other_thread());
 }
 
 TEST_F(PersistQueue, FlushTellsTheFirstFailureOnce)
@@ -171,17 +193,14 @@ TEST_F(PersistQueue, FlushTellsTheFirstFailureOnce)
 TEST_F(PersistQueue, HowManyWaitIsBounded)
 {
     GatedStorage gated;
-    ASSERT_NO_FATAL_FAILURE(create(gated.storage, 0));
-    gated.wait_until_someone_waits(); /* the storage's thread has taken the first program */
-    for (int i = 1; i <= 256; ++i)
+    gated.open();
+    for (int i = 0; i < 256; ++i)
         ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
     EXPECT_EQ(0u, gated.stored());
-    std::thread one_more([&] { create(gated.storage, 257); }); /* this thread has to store one program itself */
-    gated.open();
-    one_more.join();
-    EXPECT_LE(1u, gated.stored());
+    ASSERT_NO_FATAL_FAILURE(create(gated.storage, 256));
+    EXPECT_EQ(1u, gated.stored());
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
-    EXPECT_EQ(258u, gated.stored());
+    EXPECT_EQ(257u, gated.stored());
 }
 
 TEST_F(PersistQueue, TheLastReleaseStoresWhatWaits)
@@ -190,8 +209,11 @@ TEST_F(PersistQueue, TheLastReleaseStoresWhatWaits)
     const fs::path root = scratch.path() / "store";
     {
         Store store(root);
+        ASSERT_EQ(INGOT_SUCCESS,
+                  set_setting(store.get(), &ingot_persist_settings_t::store_mode, INGOT_PERSIST_STORE_ON_FLUSH));
         for (int i = 0; i < 30; ++i)
             ASSERT_NO_FATAL_FAILURE(create(store.get(), i));
+        EXPECT_EQ(0u, entries_of(root).size());
     }
     EXPECT_EQ(30u, entries_of(root).size());
 }
@@ -201,6 +223,7 @@ TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
     GatedStorage gated;
     for (int i = 0; i < 3; ++i)
         ASSERT_NO_FATAL_FAILURE(create(gated.storage, i));
+    std::thread flushing([&] { EXPECT_EQ(INGOT_SUCCESS, flush_in_thread(gated.storage)); });
     gated.wait_until_someone_waits();
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
@@ -216,25 +239,74 @@ TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
                   return testing::Test::HasFailure() ? 3 : 0;
               }));
     gated.open();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
+    flushing.join();
     EXPECT_EQ(3u, gated.stored());
 }
 
 TEST_F(PersistQueue, AnExitDoesNotWaitForWhatWaits)
 {
+    const auto leave_three = [&] {
+        auto *gated = new GatedStorage; /* its gate stays closed */
+        for (int i = 0; i < 3; ++i)
+            create(gated->storage, i);
+        std::thread([gated] { (void)flush_in_thread(gated->storage); }).detach();
+        gated->wait_until_someone_waits();
+    };
     EXPECT_EQ(7, forked_child::run([&] {
-                  auto *gated = new GatedStorage; /* its gate stays closed */
-                  for (int i = 0; i < 3; ++i)
-                      create(gated->storage, i);
-                  gated->wait_until_someone_waits();
+                  leave_three();
                   return 7;
               }));
     EXPECT_EQ(0, forked_child::run([&]() -> int {
-                  auto *gated = new GatedStorage;
-                  create(gated->storage, 1);
-                  gated->wait_until_someone_waits();
+                  leave_three();
                   std::quick_exit(0);
               }));
+}
+
+/* A callback in the storage's thread releases the last reference: here, the store operation, after the flush that
+ * started the thread has ended. */
+TEST_F(PersistQueue, TheLastReferenceMayBeReleasedInTheStoragesThread)
+{
+    /* The thread may use both objects after the end of the test. */
+    static GatedStorage &gated = *new GatedStorage;
+    static std::promise<void> &destroyed = *new std::promise<void>;
+    ASSERT_NO_FATAL_FAILURE(create(gated.storage, 1));
+    while (gated.has_nobody_waiting())
+        EXPECT_EQ(INGOT_BUSY, flush_in_thread(gated.storage, 1));
+    gated.at_store = [] { ingot_storage_release(gated.storage); };
+    gated.at_end = [] { destroyed.set_value(); };
+    gated.open();
+    destroyed.get_future().wait();
+}
+
+/* The same, but the process exits while the thread still works. exit() must not start another thread for the storage,
+ * which would destroy it a second time. */
+TEST_F(PersistQueue, ExitLeavesAStorageAloneThatEndsInItsOwnThread)
+{
+    const int result = forked_child::run([&]() -> int {
+        static std::atomic<bool> is_released;
+        static GatedStorage &gated = *new GatedStorage;
+        if (set_setting(gated.storage, &ingot_persist_settings_t::exit_time_ms, 600000) != INGOT_SUCCESS)
+            return 1;
+        create(gated.storage, 1);
+        create(gated.storage, 2);
+        while (gated.has_nobody_waiting())
+            (void)flush_in_thread(gated.storage, 1);
+        gated.at_store = [] {
+            const auto count_threads = [] {
+                return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+            };
+            const auto before = count_threads();
+            ingot_storage_release(gated.storage);
+            is_released = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(100)); /* long enough for exit() to find it */
+            _exit(count_threads() == before ? 7 : 3);
+        };
+        gated.open();
+        while (!is_released)
+            std::this_thread::yield();
+        std::exit(0);
+    });
+    EXPECT_EQ(7, result);
 }
 
 /* A driver that shuts down in a handler of exit(). Like real drivers, it registers the handler before its first
@@ -294,11 +366,12 @@ struct ExitingDriver {
         self->context = device.make();
         ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
         info.path = root.c_str();
-        info.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
+        info.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
         info.exit_time_ms = INGOT_NONE;
         if (ingot_persist_open(&self->storage, &info) != INGOT_SUCCESS)
             _exit(3);
         create_programs();
+        std::thread([] { (void)flush_in_thread(self->storage); }).detach();
         while (self->calls_inside == 0)
             std::this_thread::yield();
         /* The destructor is the first function that exit() calls: Ingot's is another thread-local one. */
@@ -323,33 +396,24 @@ TEST_F(PersistQueue, ACallbackOfTheThreadMayFlush)
 {
     struct Flushing {
         ingot_storage_t storage = nullptr;
-        std::mutex mutex;
-        bool has_flushed = false;
+        std::atomic<int> flush_count{0};
     } flushing;
     ScratchDirectory scratch;
     const std::string path = (scratch.path() / "store").string();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
+    info.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
     info.on_event = [](const ingot_event_t *event, void *user) {
         auto *self = static_cast<Flushing *>(user);
-        const std::lock_guard<std::mutex> guard(self->mutex);
-        if (event->kind == INGOT_EVENT_STORAGE_STORE && self->storage != nullptr)
-            self->has_flushed = ingot_persist_flush(self->storage, nullptr, nullptr) == INGOT_SUCCESS;
+        if (event->kind == INGOT_EVENT_STORAGE_STORE)
+            self->flush_count += ingot_persist_flush(self->storage, nullptr, nullptr) == INGOT_SUCCESS;
     };
     info.on_event_user = &flushing;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open(&flushing.storage, &info));
     ASSERT_NO_FATAL_FAILURE(create(flushing.storage, 1));
-    for (bool has_flushed = false; !has_flushed;) { /* until the callback in the storage's thread has flushed */
-        std::this_thread::yield();
-        const std::lock_guard<std::mutex> guard(flushing.mutex);
-        has_flushed = flushing.has_flushed;
-    }
-    ingot_storage_t storage = flushing.storage;
-    {
-        const std::lock_guard<std::mutex> guard(flushing.mutex);
-        flushing.storage = nullptr;
-    }
-    ingot_storage_release(storage);
+    EXPECT_EQ(INGOT_SUCCESS, flush_in_thread(flushing.storage));
+    EXPECT_EQ(1, flushing.flush_count);
+    ingot_storage_release(flushing.storage);
 }
 
 /* A callback flushes while its own thread, or another one, is settings. It must wait for neither. */

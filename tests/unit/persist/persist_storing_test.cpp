@@ -94,11 +94,10 @@ private:
     std::thread::id thread_;
 };
 
-/* A backend whose builds and blobs take a configurable time. Make it before a storage, which calls this object's
+/* A backend whose builds take a configurable time. Make it before a storage, which calls this object's
  * callback until the storage is released. */
 struct Slow {
     std::chrono::milliseconds build{0};
-    std::chrono::milliseconds take{0};
     std::atomic<int> takes{0};
     Session session{true};
 
@@ -107,10 +106,7 @@ struct Slow {
         session.hook = [this](const char *operation) {
             if (strcmp(operation, "build") == 0)
                 spin(build);
-            if (strcmp(operation, "get_binary") == 0) {
-                ++takes;
-                spin(take);
-            }
+            takes += strcmp(operation, "get_binary") == 0;
             return INGOT_SUCCESS;
         };
     }
@@ -134,16 +130,20 @@ ingot_persist_flush_info_t within(uint64_t time_ms)
 
 } // namespace
 
+/* INGOT_PERSIST_STORE_BACKGROUND is an old name of this. */
 TEST(PersistStoring, ACheapBlobIsStoredBeforeTheProgramIsHandedOut)
 {
-    Session session(false);
-    Recording recording;
-    const Desc desc = session.describe();
-    ingot_program_t program = nullptr;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
-    ingot_program_release(program);
-    ASSERT_EQ(1u, recording.count());
-    EXPECT_EQ(std::this_thread::get_id(), recording.last_thread());
+    for (const auto mode : {INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_STORE_BACKGROUND}) {
+        Session session(false);
+        Recording recording;
+        recording.set(mode);
+        const Desc desc = session.describe();
+        ingot_program_t program = nullptr;
+        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
+        ingot_program_release(program);
+        ASSERT_EQ(1u, recording.count());
+        EXPECT_EQ(std::this_thread::get_id(), recording.last_thread());
+    }
 }
 
 TEST(PersistStoring, WhatTakesLongIsStoredAtAFlushMostExpensiveBuildsFirst)
@@ -179,23 +179,6 @@ TEST(PersistStoring, AFlushEndsInTimeWhateverTheDriverIsAt)
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, &progress));
     EXPECT_EQ(0u, progress.waiting_count);
     EXPECT_EQ(3u, recording.count());
-}
-
-TEST(PersistStoring, WhatWouldTakeTooLongIsNotBegun)
-{
-    Slow slow;
-    Recording recording;
-    slow.take = std::chrono::milliseconds(100); /* far longer than its build */
-    slow.create(recording.storage, 1, 0);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, nullptr));
-    slow.create(recording.storage, 2, 1000);
-    ingot_persist_flush_info_t info = within(500);
-    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    EXPECT_EQ(INGOT_BUSY, ingot_persist_flush(recording.storage, &info, &progress));
-    EXPECT_EQ(1u, progress.waiting_count);
-    EXPECT_EQ(1, slow.takes);
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(recording.storage, nullptr, nullptr));
-    EXPECT_EQ(2, slow.takes);
 }
 
 /* A driver generates the code of all kernels in one call, which nothing interrupts. */
@@ -282,7 +265,7 @@ TEST(PersistStoring, AProgramThatIsNotCacheableIsNoFailure)
 {
     ScratchDirectory scratch;
     const fs::path file = scratch.path() / "changing.h";
-    for (const auto mode : {INGOT_PERSIST_STORE_NOW, INGOT_PERSIST_STORE_ON_FLUSH, INGOT_PERSIST_STORE_BACKGROUND}) {
+    for (const auto mode : {INGOT_PERSIST_STORE_NOW, INGOT_PERSIST_STORE_ON_FLUSH}) {
         Recording recording;
         Session session;
         recording.set(mode);
@@ -665,60 +648,6 @@ TEST(PersistStoring, StatisticsAfterAnExitDoNotCountAsWaitingWhatItHasStored)
                   std::exit(7);
               }));
     EXPECT_STREQ("3 stored or waiting", counted.text);
-}
-
-/* Called in a child. Makes a chain whose second tier has a blob, which a flush would promote to the first tier. */
-void leave_a_promotion(const fs::path &scratch, char *told, uint64_t exit_time_ms)
-{
-    const std::string first = (scratch / "first").string();
-    const std::vector<uint8_t> id = bytes_of("an id");
-    const std::vector<uint8_t> blob = random_bytes(1, 100);
-    ingot_storage_t tiers[2] = {nullptr, open_for_good(scratch / "second")};
-    ingot_storage_t chain = nullptr;
-    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-    settings.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
-    settings.exit_time_ms = exit_time_ms;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.path = first.c_str();
-    info.on_event = [](const ingot_event_t *event, void *user) {
-        if (event->kind == INGOT_EVENT_STORAGE_DEGRADED)
-            strncpy(static_cast<char *>(user), event->reason, Shared::kSize - 1);
-    };
-    info.on_event_user = told;
-    if (ingot_storage_store(tiers[1], id.size(), id.data(), blob.size(), blob.data()) != INGOT_SUCCESS ||
-        ingot_persist_open(&tiers[0], &info) != INGOT_SUCCESS ||
-        ingot_persist_chain(&chain, 2, tiers) != INGOT_SUCCESS ||
-        ingot_persist_set_settings(chain, &settings) != INGOT_SUCCESS ||
-        ingot_storage_load(chain, id.size(), id.data(), &loaded) != INGOT_SUCCESS)
-        _exit(2);
-    loaded.release(&loaded);
-}
-
-TEST(PersistStoring, AnExitPromotesWhatWaits)
-{
-    ScratchDirectory scratch;
-    Shared shared;
-    EXPECT_EQ(7, forked_child::run([&]() -> int {
-                  leave_a_promotion(scratch.path(), shared.text, 600000);
-                  if (!entries_of(scratch.path() / "first").empty())
-                      return 4;
-                  std::exit(7);
-              }));
-    EXPECT_EQ(1u, entries_of(scratch.path() / "first").size());
-    EXPECT_STREQ("", shared.text);
-}
-
-TEST(PersistStoring, AnExitThatHasNoTimeTellsWhatIsNotPromoted)
-{
-    ScratchDirectory scratch;
-    Shared shared;
-    EXPECT_EQ(7, forked_child::run([&]() -> int {
-                  leave_a_promotion(scratch.path(), shared.text, INGOT_NONE);
-                  std::exit(7);
-              }));
-    EXPECT_EQ(0u, entries_of(scratch.path() / "first").size());
-    EXPECT_EQ(0, strncmp(shared.text, "1 blobs were not promoted to upper tiers", 40)) << shared.text;
 }
 
 /* This test looks at the clock: exit takes its 300 ms and at most a second more, and the test allows ten times that. */

@@ -6,18 +6,8 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <cstdlib>
-#include <functional>
-#include <future>
-#include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 
-#include "support/forked_child.h"
 #include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
@@ -183,7 +173,6 @@ TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
     EXPECT_EQ(INGOT_SUCCESS, first.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, second.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, chain.remove(kId));
@@ -202,7 +191,6 @@ TEST_F(PersistTiers, AChainPromotesIntoAChain)
     const Held inner(chain_of({first.get(), copy.get()}));
     const Held outer(chain_of({inner.get(), last.get()}));
     ASSERT_EQ(INGOT_SUCCESS, outer.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(outer.get(), nullptr, nullptr));
     for (const Held *tier : {&first, &copy}) {
         Bytes blob;
         EXPECT_EQ(INGOT_SUCCESS, tier->load(kId, &blob));
@@ -210,221 +198,48 @@ TEST_F(PersistTiers, AChainPromotesIntoAChain)
     }
 }
 
-/* An empty storage of an application. Its store operation waits until the gate is opened. */
-class Gate
-{
-public:
-    Gate()
+/* An empty storage of an application, which notes what it is told to store. */
+struct Noting {
+    Noting()
     {
         static const ingot_storage_ops_t ops = {
             sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-            store,       remove,
-            destroy,     nullptr,
+            store,       nullptr,
+            nullptr,     nullptr,
             nullptr,     nullptr,
             nullptr,     nullptr};
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
     }
-    Gate(const Gate &) = delete;
-    Gate &operator=(const Gate &) = delete;
-    ~Gate() { let_go(); }
+    Noting(const Noting &) = delete;
+    Noting &operator=(const Noting &) = delete;
+    ~Noting() { ingot_storage_release(storage); }
 
-    void let_go()
+    static ingot_status_t store(void *user, size_t, const uint8_t *, size_t size, const uint8_t *blob)
     {
-        ingot_storage_release(storage);
-        storage = nullptr;
-    }
-    void open()
-    {
-        const std::lock_guard<std::mutex> guard(mutex);
-        is_open = true;
-        changed.notify_all();
-    }
-    void wait_for_store()
-    {
-        std::unique_lock<std::mutex> guard(mutex);
-        changed.wait(guard, [&] { return !stored.empty(); });
+        auto *self = static_cast<Noting *>(user);
+        self->stored.emplace_back(blob, blob + size);
+        return self->answer;
     }
 
     ingot_storage_t storage = nullptr;
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool is_open = false;
-    size_t removals = 0;
-    std::function<void()> at_store;
-    std::function<void()> at_end;
     ingot_status_t answer = INGOT_SUCCESS;
-    std::vector<std::pair<std::thread::id, Bytes>> stored; /* added when the store operation begins */
-
-private:
-    static ingot_status_t store(void *user, size_t, const uint8_t *, size_t size, const uint8_t *blob)
-    {
-        auto *self = static_cast<Gate *>(user);
-        std::unique_lock<std::mutex> guard(self->mutex);
-        self->stored.emplace_back(std::this_thread::get_id(), Bytes(blob, blob + size));
-        self->changed.notify_all();
-        self->changed.wait(guard, [&] { return self->is_open; });
-        guard.unlock();
-        if (self->at_store)
-            self->at_store();
-        return self->answer;
-    }
-    static ingot_status_t remove(void *user, size_t, const uint8_t *)
-    {
-        auto *self = static_cast<Gate *>(user);
-        const std::lock_guard<std::mutex> guard(self->mutex);
-        ++self->removals;
-        return INGOT_NOT_FOUND;
-    }
-    static void destroy(void *user)
-    {
-        auto *self = static_cast<Gate *>(user);
-        if (self->at_end)
-            self->at_end();
-    }
+    std::vector<Bytes> stored;
 };
 
-void set_mode(ingot_storage_t storage, ingot_persist_store_mode_t mode)
+/* Whenever programs are stored, a promotion is part of the load. */
+TEST_F(PersistTiers, ALoadPromotesWhateverTheModeIs)
 {
-    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
-    settings.store_mode = mode;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(storage, &settings));
-}
-
-TEST_F(PersistTiers, AChainDoesNotPromoteWithinTheLoad)
-{
-    Gate gate;
-    Store second(at("second"));
-    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-    Held chain(chain_of({gate.storage, second.get()}));
-    Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob)); /* would wait forever if the load promoted the blob itself */
-    EXPECT_EQ(kBlob, blob);
-    gate.wait_for_store();
-    gate.open();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
-    ASSERT_EQ(1u, gate.stored.size());
-    EXPECT_NE(std::this_thread::get_id(), gate.stored[0].first);
-    EXPECT_EQ(kBlob, gate.stored[0].second);
-}
-
-TEST_F(PersistTiers, AChainPromotesAsItsModeSays)
-{
-    Gate gate;
-    gate.open();
-    Store second(at("second"));
-    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-    auto owned = std::make_unique<Held>(chain_of({gate.storage, second.get()}));
-    const Held &chain = *owned;
-    set_mode(chain.get(), INGOT_PERSIST_STORE_NOW);
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    ASSERT_EQ(1u, gate.stored.size());
-    EXPECT_EQ(std::this_thread::get_id(), gate.stored[0].first);
-    set_mode(chain.get(), INGOT_PERSIST_STORE_ON_FLUSH);
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    EXPECT_EQ(1u, gate.stored.size());
-    ingot_persist_flush_progress_t progress = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, &progress));
-    EXPECT_EQ(2u, gate.stored.size());
-    EXPECT_EQ(1u, progress.stored_count);
-    EXPECT_EQ(kBlob.size(), progress.stored_bytes);
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    owned.reset(); /* the last release of the chain promotes the blob, too */
-    EXPECT_EQ(3u, gate.stored.size());
-}
-
-/* While a blob waits for its promotion, it may be removed or replaced, for example because a driver refused it. */
-TEST_F(PersistTiers, WhatIsRemovedOrReplacedIsNotPromotedAnyMore)
-{
-    Store first(at("first"));
-    Store second(at("second"));
-    Held chain(chain_of({first.get(), second.get()}));
-    set_mode(chain.get(), INGOT_PERSIST_STORE_ON_FLUSH);
-    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, chain.remove(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
-    EXPECT_EQ(INGOT_NOT_FOUND, chain.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, chain.put(kId, kOtherBlob));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
-    Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
-    EXPECT_EQ(kOtherBlob, blob);
-}
-
-/* The removal does not wait for the promotion: a tier's callback may be waiting for the thread that removes. */
-TEST_F(PersistTiers, APromotionIsTakenBackIfItsIdIsRemovedMeanwhile)
-{
-    Gate gate;
-    Store second(at("second"));
-    ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-    Held chain(chain_of({gate.storage, second.get()}));
-    ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    gate.wait_for_store();
-    EXPECT_EQ(INGOT_SUCCESS, chain.remove(kId));
-    EXPECT_EQ(1u, gate.removals);
-    gate.open();
-    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
-    EXPECT_EQ(2u, gate.removals);
-    EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId));
-}
-
-/* A callback of a tier may release the last reference in the chain's own thread. Here, the store operation of the first
- * tier does. */
-TEST_F(PersistTiers, TheLastReferenceMayBeReleasedWhileABlobIsPromoted)
-{
-    /* The thread of the chain may use `gate` and `destroyed` after the end of the test. */
-    static Gate &gate = *new Gate;
-    static std::promise<void> &destroyed = *new std::promise<void>;
-    ingot_storage_t chain = nullptr;
-    {
+    for (const auto mode : {INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_STORE_NOW, INGOT_PERSIST_STORE_ON_FLUSH}) {
+        Noting upper;
         Store second(at("second"));
         ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-        Held held(chain_of({gate.storage, second.get()}));
-        gate.let_go();
-        chain = held.get();
-        ingot_storage_retain(chain);
-        ASSERT_EQ(INGOT_SUCCESS, held.load(kId));
+        Held chain(chain_of({upper.storage, second.get()}));
+        ASSERT_EQ(INGOT_SUCCESS, set_setting(chain.get(), &ingot_persist_settings_t::store_mode, mode));
+        Bytes blob;
+        ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
+        EXPECT_EQ(kBlob, blob);
+        EXPECT_EQ(std::vector<Bytes>{kBlob}, upper.stored);
     }
-    gate.at_store = [chain] { ingot_storage_release(chain); };
-    gate.at_end = [] { destroyed.set_value(); };
-    gate.open();
-    destroyed.get_future().wait();
-}
-
-/* The same, but the process exits while the thread still works. exit() must not start another thread for the chain,
- * which would destroy it a second time. */
-TEST_F(PersistTiers, ExitLeavesAChainAloneThatEndsInItsOwnThread)
-{
-    const int result = forked_child::run([&]() -> int {
-        static std::atomic<bool> is_released;
-        static ingot_storage_t chain;
-        Gate &gate = *new Gate;
-        Store &second = *new Store(at("second"));
-        if (second.put(kId, kBlob) != INGOT_SUCCESS)
-            return 1;
-        chain = chain_of({gate.storage, second.get()});
-        gate.let_go();
-        gate.at_store = [] {
-            const auto count_threads = [] {
-                return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
-            };
-            const auto before = count_threads();
-            ingot_storage_release(chain);
-            is_released = true;
-            std::this_thread::sleep_for(std::chrono::milliseconds(100)); /* long enough for exit() to find the chain */
-            _exit(count_threads() == before ? 7 : 3);
-        };
-        ingot_storage_retain(chain);
-        if (Held(chain).load(kId) != INGOT_SUCCESS)
-            return 2;
-        gate.open();
-        while (!is_released)
-            std::this_thread::yield();
-        std::exit(0);
-    });
-    EXPECT_EQ(7, result);
 }
 
 TEST_F(PersistTiers, APromotionThatFailsIsTold)
@@ -432,9 +247,8 @@ TEST_F(PersistTiers, APromotionThatFailsIsTold)
     struct Told {
         std::vector<std::pair<ingot_status_t, std::string>> events;
     } told;
-    Gate gate;
-    gate.open();
-    gate.answer = INGOT_NO_SPACE;
+    Noting upper;
+    upper.answer = INGOT_NO_SPACE;
     const std::string path = at("second").string();
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
     info.path = path.c_str();
@@ -445,10 +259,9 @@ TEST_F(PersistTiers, APromotionThatFailsIsTold)
     };
     Store second(info);
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-    Held chain(chain_of({gate.storage, second.get()}));
+    Held chain(chain_of({upper.storage, second.get()}));
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
-    EXPECT_EQ(INGOT_SUCCESS,
-              ingot_persist_flush(chain.get(), nullptr, nullptr)); /* not a failure: a tier has the blob */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr)); /* a tier has the blob */
     ASSERT_EQ(1u, told.events.size());
     EXPECT_EQ(INGOT_NO_SPACE, told.events[0].first);
     EXPECT_EQ(0u, told.events[0].second.find("a blob was not promoted to tier 0: ")) << told.events[0].second;
@@ -503,14 +316,12 @@ TEST_F(PersistTiers, AFailureToWriteThroughIsToldAndIsNotTheChains)
             *static_cast<std::string *>(user) = event->reason;
     };
     const Store directory(info);
-    Gate shared;
+    Noting shared;
     const Held chain(chain_of({directory.get(), shared.storage}));
-    shared.open();
     shared.answer = INGOT_NO_SPACE;
     ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.storage, &ingot_persist_settings_t::write_through, 1));
     EXPECT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
     EXPECT_NE(std::string::npos, reason.find("not stored in tier 1")) << reason;
-    shared.let_go();
 }
 
 TEST_F(PersistTiers, ABadTierIsAMissOfThatTier)
@@ -522,7 +333,6 @@ TEST_F(PersistTiers, ABadTierIsAMissOfThatTier)
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, chain.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr));
     EXPECT_EQ(INGOT_SUCCESS, first.load(kId)); /* the promoted blob replaced the damaged one */
 }
 

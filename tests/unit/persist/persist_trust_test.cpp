@@ -301,7 +301,6 @@ TEST(PersistTrust, AChainCopiesABlobWithItsSeal)
     Bytes loaded;
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId, &loaded));
     EXPECT_EQ(kBlob, loaded);
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     EXPECT_EQ(sealed(kSigning, kId, kBlob), kept.blobs[kId]);
 }
 
@@ -322,7 +321,6 @@ TEST(PersistTrust, AChainNeverSealsWhatATierHad)
         ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 2, tiers));
         const Held held(chain);
         ASSERT_EQ(INGOT_UNTRUSTED, held.load(kId)) << "what the first tier would refuse, the next one does not bring";
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
         EXPECT_TRUE(kept.blobs.empty()) << is_nested;
         EXPECT_EQ(1u, lower.stats().distrusted);
         EXPECT_EQ(0u, sealing.stats().untrusted);
@@ -346,7 +344,6 @@ TEST(PersistTrust, AChainAsksTheNextTierForWhatOneRefuses)
     const Held held(chain);
     ASSERT_EQ(INGOT_SUCCESS, held.trust(Trust(kRequire, {kSecret})));
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     EXPECT_EQ(good_kept.blobs[kId], bad_kept.blobs[kId]) << "and replaces the refused one";
     EXPECT_EQ(1u, bad.stats().distrusted);
     EXPECT_EQ(0u, held.stats().distrusted);
@@ -368,7 +365,6 @@ TEST(PersistTrust, AChainsOwnPolicyHoldsForEachTier)
     const Held held(chain);
     ASSERT_EQ(INGOT_SUCCESS, held.trust(Trust(kRequire, {kSecret})));
     EXPECT_EQ(INGOT_SUCCESS, held.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     EXPECT_EQ(good_kept.blobs[kId], upper_kept.blobs[kId]) << "a refused blob is not promoted";
     EXPECT_EQ(1u, held.stats().distrusted);
     EXPECT_EQ(1u, held.stats().hits);
@@ -377,7 +373,6 @@ TEST(PersistTrust, AChainsOwnPolicyHoldsForEachTier)
     good_kept.blobs.clear();
     bad_kept.blobs[kId] = kBlob;
     EXPECT_EQ(INGOT_UNTRUSTED, held.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain, nullptr, nullptr));
     EXPECT_TRUE(upper_kept.blobs.empty());
     ASSERT_EQ(INGOT_SUCCESS, held.put(kId, kBlob));
     EXPECT_EQ(sealed(kSecret, kId, kBlob), upper_kept.blobs[kId]);

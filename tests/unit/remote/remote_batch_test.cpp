@@ -392,7 +392,7 @@ TEST_P(RemoteBatch, AChainAsksOnlyForWhatItsFirstTierLacks)
         EXPECT_TRUE(blob_of(i) == loaded.blobs[i]) << i << ": " << loaded.details[i];
     EXPECT_EQ(66u, tier.stats().hits);
     EXPECT_EQ(1u, tier.stats().misses);
-    ingot_storage_release(chain); /* releasing the chain stores what it promotes */
+    ingot_storage_release(chain);
     for (size_t i = 0; i < 100; ++i)
         EXPECT_EQ(INGOT_SUCCESS, store.load(id_of(i))) << i;
 }

@@ -1,5 +1,5 @@
 /*
- * kinds.h - enumerates the kinds of storages, the parts that other folders attach to them, and when items are stored.
+ * kinds.h - enumerates the kinds of storages, and the parts that other folders attach to them.
  */
 #ifndef INGOT_PERSIST_STORAGE_COMMON_KINDS_H
 #define INGOT_PERSIST_STORAGE_COMMON_KINDS_H
@@ -11,6 +11,8 @@
 /* The error code of INGOT_NO_SPACE if the limits that the user chose exclude a blob. For a flush, that is no failure.
  */
 #define STORAGE_EXCLUDED_CODE ERANGE
+/* The cost of a program that takes longer to load than to compile. */
+#define STORAGE_NEVER UINT64_MAX
 
 /* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
 enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN };
@@ -37,7 +39,6 @@ struct storage_around;
 
 struct build_locks;
 struct savings_counts;
-struct storage_cost_ops;
 
 /* What a storage of Ingot itself can do besides its ingot_storage_ops_t. Each field may be NULL. */
 struct storage_own_ops {
@@ -60,12 +61,6 @@ struct storage_own_ops {
                                     const uint8_t *id, size_t blob_size, const uint8_t *blob);
     /* Returns a tier, or NULL after the last one. */
     ingot_storage_t (*get_tier)(void *self, size_t index);
-    /* Stores a blob in those of the first tier_count tiers that are writable, and reports failures as events. Returns
-     * true if a tier stored it. */
-    bool (*promote)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
-                    const ingot_buffer_t *blob);
-    /* Removes a promoted blob from the first tier_count tiers. */
-    void (*withdraw)(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id);
 
     /* The next fields are those of a directory store; the last three are set only if it is writable. */
 
@@ -74,19 +69,14 @@ struct storage_own_ops {
     void (*set_limits)(void *self, const ingot_persist_settings_t *settings);
     /* Adds counts to those in the store's file. Returns false on failure. */
     bool (*save_counts)(void *self, const struct savings_counts *more);
-    const struct storage_cost_ops *costs;  /* what is remembered about programs that cost too much to store */
+    /* Get and set how long a program's blob takes at least, or STORAGE_NEVER. get_cost_ns returns 0 if nothing is
+     * known. A failure to set it is ignored. */
+    uint64_t (*get_cost_ns)(void *self, size_t id_size, const uint8_t *id);
+    void (*set_cost_ns)(void *self, size_t id_size, const uint8_t *id, uint64_t cost_ns);
     const struct build_locks *build_locks; /* so that only one of several processes builds a program */
 };
 
 /* The times of ingot_persist_settings_t, and on_miss, all of which are numbers that are 0 if they are not set. */
 enum storage_setting { STORAGE_STORE_MODE, STORAGE_EXIT_TIME_MS, STORAGE_ON_MISS, STORAGE_SETTING_COUNT };
-
-/* When an item should be stored. */
-enum store_queue_when {
-    STORE_QUEUE_SOON = 0,     /* stored by the storage's thread */
-    STORE_QUEUE_AT_END = 1,   /* stored at a flush or at the end of the process; if too many wait, some are dropped */
-    STORE_QUEUE_AT_FLUSH = 2, /* the same, but if too many wait, some are stored */
-    STORE_QUEUE_LISTS = 3
-};
 
 #endif

@@ -15,7 +15,5 @@ void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns);
 void savings_save(ingot_storage_t storage);
 /* Returns the writable directory store to which a storage stores, or NULL. It lives as long as the storage. */
 ingot_storage_t savings_find_store(ingot_storage_t storage);
-/* Saves for the last time. Called only by the last release. */
-void savings_fini(ingot_storage_t storage);
 
 #endif

@@ -10,10 +10,8 @@
 
 #include "persist/base/process_lock.h"
 #include "persist/storage/common/build_locks.h"
-#include "persist/storage/common/costs.h"
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
-#include "persist/storage/common/store_list.h"
 #include "persist/trust/keyring.h"
 
 /* Why a blob was not stored. */
@@ -22,31 +20,34 @@ struct store_failure {
     char detail[256];
 };
 
+struct store_queue_list {
+    struct store_queue_item *first; /* oldest */
+    size_t count;
+};
+
 struct store_queue {
     struct process_lock lock;
-    pthread_cond_t has_work;                          /* signaled for the storage's thread */
-    pthread_cond_t is_done;                           /* signaled for callers that flush */
-    struct store_queue_list lists[STORE_QUEUE_LISTS]; /* one per store_queue_when; `lock` guards this and the rest */
-    struct store_queue_list active;                   /* items that a thread is storing */
-    size_t active_count;                              /* number of items that are being stored or freed */
-    uint64_t urgent_until_ns;                         /* the thread works on all lists until this time */
-    struct store_costs costs;                         /* of the blobs that drivers provided so far */
-    ingot_persist_flush_progress_t total;             /* since the storage was created */
-    struct store_failure failure;                     /* the first one that no flush has returned yet */
-    bool has_thread;
+    pthread_cond_t is_done;               /* signaled for callers that flush */
+    struct store_queue_list waiting;      /* `lock` guards this and the rest */
+    struct store_queue_list active;       /* items that a thread is storing or freeing */
+    struct store_queue_list unfreed;      /* stored, but not freed because the process is ending */
+    uint64_t until_ns;                    /* the thread works until this time */
+    ingot_persist_flush_progress_t total; /* since the storage was created */
+    struct store_failure failure;         /* the first one that no flush has returned yet */
+    bool has_thread;                      /* true: `thread` was started and not joined yet */
+    bool is_running;                      /* false: the thread, if any, ends without a further look at the queue */
     bool is_ending;
     /* true if the storage's own thread released the last reference; that thread then finishes the storage */
     bool is_orphan;
-    pthread_t thread;                                     /* valid if has_thread is set */
-    struct store_queue_list inherited[STORE_QUEUE_LISTS]; /* in a forked child: the parent's lists, never used */
-    ingot_storage_t next;                                 /* link of the list in last_work.c */
+    pthread_t thread;
+    struct store_queue_list inherited; /* in a forked child: the parent's items, never used */
+    ingot_storage_t next;              /* link of the list in last_work.c */
 };
 
-/* The state of savings.c, guarded by the lock in that file. */
+/* What savings.c has counted and not saved yet. */
 struct storage_savings {
-    struct savings_counts waiting;
-    unsigned long process; /* ID of the process that counted; 0: nothing counted yet */
-    ingot_storage_t next;
+    _Atomic uint64_t hits, builds, saved_ns; /* relaxed, counts */
+    _Atomic unsigned long process;           /* ID of the process that counted; 0: nothing counted yet */
 };
 
 struct storage_around {
