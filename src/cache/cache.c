@@ -28,17 +28,16 @@
 
 static const ingot_allocator_t c_allocator = {c_allocator_allocate, c_allocator_deallocate, NULL};
 
-/* Reports a storage that cannot be used, to the callback and to INGOT_TRACE. The detail stays as it is. */
-static void report(const struct ingot_cache *cache, ingot_status_t status, const char *name)
+void cache_tell(const struct ingot_cache *cache, ingot_event_kind_t kind, ingot_status_t status, const char *name,
+                const char *reason)
 {
-    const ingot_event_t event = {.struct_size = sizeof(event),
-                                 .kind = INGOT_EVENT_STORAGE_DEGRADED,
-                                 .status = status,
-                                 .group = "",
-                                 .name = name != NULL ? name : "",
-                                 .reason = ingot_last_error_detail(),
-                                 .session = ""};
-    trace_emit(&cache->trace, &event);
+    ingot_event_t event = INGOT_EVENT_INIT;
+    event.kind = kind;
+    event.status = status;
+    event.name = name != NULL ? name : "";
+    event.reason = reason;
+    if (trace_wanted(&cache->trace))
+        trace_emit(&cache->trace, &event);
 }
 
 /* Decides whether a failure to open a storage is one of ingot_cache_open, and reports it otherwise. */
@@ -47,7 +46,7 @@ static ingot_status_t judge(const struct ingot_cache *cache, const ingot_cache_i
 {
     if (status == INGOT_OUT_OF_MEMORY || (info->flags & (uint32_t)INGOT_CACHE_OPEN_STRICT) != 0)
         return status;
-    report(cache, status, name);
+    cache_tell(cache, INGOT_EVENT_STORAGE_DEGRADED, status, name, ingot_last_error_detail()); /* keeps the detail */
     return INGOT_SUCCESS;
 }
 
@@ -93,7 +92,8 @@ static void make_memo(void *opaque, void *opaque_info)
         (void)headers_remember(cache->storage, cache->memo);
 }
 
-static ingot_status_t fill(struct ingot_cache *cache, const ingot_cache_info_t *info)
+/* Reads what does not depend on the storage. */
+static void read_settings(struct ingot_cache *cache, const ingot_cache_info_t *info)
 {
     trace_init(&cache->trace, info->on_event, info->on_event_user, settings_variable(info, "INGOT_TRACE"));
     cache->adds_options = settings_variable(info, "INGOT_COMPILE_OPTIONS") != NULL ||
@@ -101,6 +101,11 @@ static ingot_status_t fill(struct ingot_cache *cache, const ingot_cache_info_t *
     cache->on_miss = settings_on_miss(info);
     if ((info->flags & (uint32_t)INGOT_CACHE_OPEN_IGNORE_ENVIRONMENT) == 0)
         environment_tell_unknown(&cache->trace);
+}
+
+static ingot_status_t fill(struct ingot_cache *cache, const ingot_cache_info_t *info)
+{
+    read_settings(cache, info);
     if (settings_turn_off(info)) {
         (void)ingot_set_error_detail(INGOT_NOT_FOUND, "INGOT_PERSIST is off");
         return INGOT_SUCCESS;
@@ -133,14 +138,11 @@ ingot_status_t ingot_cache_open(ingot_cache_t *out, const ingot_cache_info_t *in
 
 ingot_status_t cache_open_over(struct ingot_cache **out, ingot_storage_t storage, ingot_event_callback_t on_event)
 {
-    static const ingot_cache_info_t from_environment = INGOT_CACHE_INFO_INIT;
+    const ingot_cache_info_t info = {.struct_size = sizeof(info), .on_event = on_event};
     struct ingot_cache *cache = calloc(1, sizeof(*cache));
     if (cache == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a cache");
-    trace_init(&cache->trace, on_event, NULL, settings_variable(&from_environment, "INGOT_TRACE"));
-    cache->adds_options = settings_variable(&from_environment, "INGOT_COMPILE_OPTIONS") != NULL ||
-                          settings_variable(&from_environment, "INGOT_LINK_OPTIONS") != NULL;
-    cache->on_miss = settings_on_miss(&from_environment);
+    read_settings(cache, &info);
     if (storage != NULL)
         ingot_storage_retain(storage);
     cache->storage = storage;

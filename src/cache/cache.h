@@ -27,6 +27,10 @@ struct ingot_cache {
  * INGOT_TRACE. */
 ingot_status_t cache_open_over(struct ingot_cache **cache, ingot_storage_t storage, ingot_event_callback_t on_event);
 
+/* Reports an event to the application's callback and to INGOT_TRACE. `name` may be NULL. */
+void cache_tell(const struct ingot_cache *cache, ingot_event_kind_t kind, ingot_status_t status, const char *name,
+                const char *reason);
+
 /* Returns the storage; NULL if the cache is NULL or compiles everything. */
 static inline ingot_storage_t cache_storage(const struct ingot_cache *cache)
 {

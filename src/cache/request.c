@@ -120,14 +120,7 @@ ingot_status_t request_judge_miss(const struct ingot_cache *cache, ingot_status_
         (void)snprintf(reason, sizeof(reason), "miss: the cache has no storage");
     else
         (void)snprintf(reason, sizeof(reason), "miss: %s", ingot_last_error_detail());
-    const ingot_event_t event = {.struct_size = sizeof(event),
-                                 .kind = INGOT_EVENT_STORAGE_MISS,
-                                 .status = INGOT_NOT_FOUND,
-                                 .group = "",
-                                 .name = "",
-                                 .reason = reason,
-                                 .session = ""};
-    trace_emit(&cache->trace, &event);
+    cache_tell(cache, INGOT_EVENT_STORAGE_MISS, INGOT_NOT_FOUND, NULL, reason);
     if (cache->on_miss == INGOT_PERSIST_ON_MISS_FAIL)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "%s", reason);
     miss_print(reason);
@@ -136,13 +129,5 @@ ingot_status_t request_judge_miss(const struct ingot_cache *cache, ingot_status_
 
 void request_tell_passed_through(const struct ingot_cache *cache, ingot_status_t status)
 {
-    const ingot_event_t event = {.struct_size = sizeof(event),
-                                 .kind = INGOT_EVENT_PASSED_THROUGH,
-                                 .status = status,
-                                 .group = "",
-                                 .name = "",
-                                 .reason = ingot_last_error_detail(),
-                                 .session = ""};
-    if (trace_wanted(&cache->trace))
-        trace_emit(&cache->trace, &event);
+    cache_tell(cache, INGOT_EVENT_PASSED_THROUGH, status, NULL, ingot_last_error_detail());
 }

@@ -28,8 +28,6 @@
 static _Atomic(ingot_storage_t) store;
 static ingot_storage_t local_store; /* written once, before `store`, like the next variable */
 static bool rest_is_stored_later;
-static ingot_status_t failure; /* written once by settings_open_store, like the next variable */
-static char failure_reason[MAX_REASON];
 
 /* Reads the variable that turns the layer off. Returns false if its value is not a switch. */
 static bool read_disable(const char **text, uint64_t *is_off)
@@ -91,12 +89,12 @@ static ingot_status_t record_waiting(ingot_storage_t opened, const char *name_sp
     return status;
 }
 
-static void report_unrecorded(ingot_event_callback_t on_event, ingot_status_t status)
+/* Reports what cannot be used, and why: the thread's error. */
+static void report(ingot_event_callback_t on_event, ingot_status_t status, const char *what)
 {
     char reason[MAX_REASON];
     ingot_event_t event = INGOT_EVENT_INIT;
-    (void)snprintf(reason, sizeof(reason), "what exit() does not store is not stored after it: " WAITING ": %s",
-                   ingot_last_error_detail());
+    (void)snprintf(reason, sizeof(reason), "%s: %s", what, ingot_last_error_detail());
     event.kind = INGOT_EVENT_STORAGE_DEGRADED;
     event.status = status;
     event.reason = reason;
@@ -133,20 +131,22 @@ static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t
     }
     const ingot_status_t recorded = status == INGOT_SUCCESS ? record_waiting(*opened, name) : status;
     if (status == INGOT_SUCCESS && recorded != INGOT_SUCCESS)
-        report_unrecorded(on_event, recorded);
+        report(on_event, recorded, "what exit() does not store is not stored after it: " WAITING);
     return status;
 }
 
 void settings_open_store(ingot_event_callback_t on_event)
 {
     ingot_storage_t opened = NULL;
-    failure = open_local(&opened, on_event);
-    if (failure != INGOT_SUCCESS) {
-        (void)snprintf(failure_reason, sizeof(failure_reason), "the OpenCL layer caches nothing: %s",
-                       ingot_last_error_detail());
+    ingot_storage_t with_server = NULL;
+    ingot_status_t status = open_local(&opened, on_event);
+    if (status != INGOT_SUCCESS) {
+        report(on_event, status, "the layer caches nothing");
         return;
     }
-    ingot_storage_t with_server = remote_open_behind(opened, on_event);
+    status = remote_open_behind(&with_server, opened, on_event);
+    if (status != INGOT_SUCCESS)
+        report(on_event, status, "the server of INGOT_PERSIST_REMOTE is not used");
     local_store = opened;
     atomic_store_explicit(&store, with_server != NULL ? with_server : opened, memory_order_release);
 }
@@ -157,12 +157,6 @@ bool settings_must_not_compile(void)
     size_t chosen = 0;
     const char *text = secure_getenv("INGOT_ON_MISS");
     return text != NULL && environment_choose(text, 1, words, &chosen);
-}
-
-const char *settings_failure(ingot_status_t *status)
-{
-    *status = failure;
-    return failure != INGOT_SUCCESS ? failure_reason : NULL;
 }
 
 ingot_storage_t settings_local_store(void)

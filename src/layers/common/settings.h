@@ -17,7 +17,8 @@
 bool settings_are_off(void);
 
 /* Opens the user's store, if there is one. Must be called only once; the store stays open. If
- * INGOT_PERSIST_REMOTE names a server, puts that server behind the store, and passes its events to `on_event`. */
+ * INGOT_PERSIST_REMOTE names a server, puts that server behind the store. `on_event` gets the server's events, and
+ * learns of everything that cannot be used. */
 void settings_open_store(ingot_event_callback_t on_event);
 /* Returns the store, or NULL if it is not open; the layer then caches nothing. */
 ingot_storage_t settings_store(void);
@@ -28,7 +29,5 @@ ingot_storage_t settings_local_store(void);
 bool settings_rest_is_stored_later(void);
 /* True if nothing may be compiled (INGOT_ON_MISS=fail), also if there is no store. */
 bool settings_must_not_compile(void);
-/* Returns why settings_open_store opened no store, and sets *status. Returns NULL if it did. */
-const char *settings_failure(ingot_status_t *status);
 
 #endif

@@ -13,7 +13,6 @@
 
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
-#include "layers/opencl/lock.h"
 
 #define LAYER_NAME "Ingot"
 #define ENTRY_COUNT (sizeof(cl_icd_dispatch) / sizeof(void *))
@@ -113,7 +112,6 @@ static cl_int init_layer(cl_uint target_count, const cl_icd_dispatch *target, cl
     memcpy(&layer_target, target, known_count * sizeof(void *));
     functions_of_layer = layer_target;
     keep_target_loaded();
-    lock_init();
     statistics_init();
     replace_functions();
     *count = (cl_uint)known_count;

@@ -21,7 +21,6 @@
 #include "layers/common/remote/host.h"
 
 #define PATH_CAPACITY 4096u
-#define REASON_CAPACITY 512u
 
 /* Writes the path of the module, which is beside the layer's own file. */
 static bool find_module(char path[PATH_CAPACITY])
@@ -75,26 +74,9 @@ static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t loca
     return status;
 }
 
-static void report_failure(ingot_event_callback_t on_event, ingot_status_t status)
+ingot_status_t remote_open_behind(ingot_storage_t *storage, ingot_storage_t local, ingot_event_callback_t on_event)
 {
-    char reason[REASON_CAPACITY];
-    ingot_event_t event = INGOT_EVENT_INIT;
-    (void)snprintf(reason, sizeof(reason), "the server of INGOT_PERSIST_REMOTE is not used: %s",
-                   ingot_last_error_detail());
-    event.kind = INGOT_EVENT_STORAGE_DEGRADED;
-    event.status = status;
-    event.reason = reason;
-    on_event(&event, NULL);
-}
-
-ingot_storage_t remote_open_behind(ingot_storage_t local, ingot_event_callback_t on_event)
-{
-    ingot_storage_t storage = NULL;
     const char *url = secure_getenv("INGOT_PERSIST_REMOTE");
-    if (url == NULL || *url == '\0')
-        return NULL;
-    const ingot_status_t status = open_remote(&storage, local, on_event);
-    if (status != INGOT_SUCCESS)
-        report_failure(on_event, status);
-    return status == INGOT_SUCCESS ? storage : NULL;
+    *storage = NULL;
+    return url != NULL && *url != '\0' ? open_remote(storage, local, on_event) : INGOT_SUCCESS;
 }

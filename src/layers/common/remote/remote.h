@@ -7,8 +7,8 @@
 
 #include <ingot/persist.h>
 
-/* If INGOT_PERSIST_REMOTE names a server, puts it behind a store. Returns the storage to use instead, which has its own
- * reference to the store. Returns NULL if the variable is not set, or on failure. An event reports the failure. */
-ingot_storage_t remote_open_behind(ingot_storage_t local, ingot_event_callback_t on_event);
+/* If INGOT_PERSIST_REMOTE names a server, puts it behind a store. *storage is then the storage to use instead, which
+ * has its own reference to the store. It is NULL if the variable is not set, and on failure. */
+ingot_status_t remote_open_behind(ingot_storage_t *storage, ingot_storage_t local, ingot_event_callback_t on_event);
 
 #endif

@@ -12,8 +12,8 @@
 #include "layers/common/statistics.h"
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/describe.h"
-#include "layers/opencl/program/trace.h"
 #include "layers/opencl/program/work_groups.h"
+#include "layers/opencl/trace.h"
 
 /* Gets a result with a native program that no other shadow has, or has had. Threads that build the same program at once
  * may get the same native program; all but the thread that made it then ask Ingot again. */
@@ -103,7 +103,7 @@ static bool build_cached(struct shadow *shadow, const struct native_call *call, 
             shadow->is_native_built = false;
             shadow_set_miss(shadow, NULL);
         } else
-            trace_passed(shadow->native, status, ingot_last_error_detail());
+            layer_trace_passed(status, ingot_last_error_detail());
         if (status == INGOT_SUCCESS || before == NULL || !shadow_set_result(shadow, before))
             result_release(before);
     }
@@ -214,9 +214,9 @@ cl_int CL_API_CALL layer_build(cl_program program, cl_uint device_count, const c
     if (settings_must_not_compile() && arguments != ARGUMENTS_WRONG)
         return native_call_refuse(&call, shadow, reason != NULL ? reason : ingot_last_error_detail());
     if (reason != NULL)
-        trace_passed(shadow->native, INGOT_UNIMPLEMENTED, reason);
+        layer_trace_passed(INGOT_UNIMPLEMENTED, reason);
     if (arguments != ARGUMENTS_WRONG && !repeat_build(shadow) && arguments == ARGUMENTS_SOME_DEVICES) {
-        trace_passed(shadow->native, INGOT_NOT_CACHEABLE, "a build for some of the devices after a file changed");
+        layer_trace_passed(INGOT_NOT_CACHEABLE, "a build for some of the devices after a file changed");
         return CL_OUT_OF_RESOURCES;
     }
     return native_call_take_over(&call, shadow);

@@ -8,7 +8,7 @@
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/calls/native_call.h"
-#include "layers/opencl/program/trace.h"
+#include "layers/opencl/trace.h"
 
 cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                  const char *options, cl_uint header_count, const cl_program *headers,
@@ -31,7 +31,7 @@ cl_int CL_API_CALL layer_compile(cl_program program, cl_uint device_count, const
         return error;
     if (settings_must_not_compile())
         return native_call_refuse(&call, shadow, "clCompileProgram is not cached");
-    trace_passed(shadow->native, INGOT_UNIMPLEMENTED, "clCompileProgram");
+    layer_trace_passed(INGOT_UNIMPLEMENTED, "clCompileProgram");
     (void)shadow_build_native(shadow); /* the program keeps its build if the driver refuses to compile */
     return native_call_take_over(&call, shadow);
 }
@@ -58,7 +58,7 @@ cl_program CL_API_CALL layer_link(cl_context context, cl_uint device_count, cons
         linked = layer_target.clLinkProgram(context, device_count, devices, options, input_count,
                                             has_inputs ? mapped : inputs, notify, user, &code);
     free(mapped);
-    trace_passed(linked, INGOT_UNIMPLEMENTED, "clLinkProgram");
+    layer_trace_passed(INGOT_UNIMPLEMENTED, "clLinkProgram");
     statistics_add(STATISTIC_PASSED, 1);
     statistics_add(STATISTIC_FAILED, code != CL_SUCCESS);
     if (error != NULL)

@@ -6,47 +6,33 @@
  * (program/platforms.h), the application gets the driver's program itself.
  */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/extension_lookup.h"
-#include "layers/opencl/program/contexts.h"
 #include "layers/opencl/program/platforms.h"
 #include "layers/opencl/program/reclaim.h"
-#include "layers/opencl/program/trace.h"
+#include "layers/opencl/trace.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_store(void)
 {
-    settings_open_store(contexts_report);
+    settings_open_store(layer_trace);
+    reclaim_init();
 }
 
-/* Reports once, with the first program, why there is no store. */
-static void report_failure(cl_program native)
-{
-    static atomic_bool is_reported;
-    ingot_status_t status = INGOT_SUCCESS;
-    const char *reason = settings_failure(&status);
-    if (reason != NULL && !atomic_exchange_explicit(&is_reported, true, memory_order_relaxed))
-        trace_degraded(native, status, reason);
-}
-
-static bool has_store(cl_program native)
+static bool has_store(void)
 {
     (void)pthread_once(&once, open_store);
-    if (settings_store() == NULL)
-        report_failure(native);
     return settings_store() != NULL || settings_must_not_compile();
 }
 
 static cl_program make_shadow(cl_program native, ingot_source_kind_t kind)
 {
-    if (native == NULL || !has_store(native) || !platforms_have(native))
+    if (native == NULL || !has_store() || !platforms_have(native))
         return native;
-    reclaim_init();
     reclaim_try(NULL);
     struct shadow *shadow = shadow_create(native, kind);
     if (shadow == NULL)

@@ -7,14 +7,14 @@
  */
 #include <string.h>
 
-#include "layers/opencl/lock.h"
+#include "cache/lock.h"
 #include "layers/opencl/program/shadow.h"
 
 static cl_int get_reference_count(struct shadow *shadow, size_t capacity, void *value, size_t *size_ret)
 {
     lock_take();
     cl_uint count = shadow->references;
-    lock_release();
+    lock_give();
     count += shadow_count_uses(shadow) + shadow->first_references - 1;
     return layer_answer(sizeof(count), &count, capacity, value, size_ret);
 }
@@ -70,7 +70,7 @@ static bool is_building(struct shadow *shadow)
 {
     lock_take();
     const bool is_so = shadow->is_building;
-    lock_release();
+    lock_give();
     return is_so;
 }
 

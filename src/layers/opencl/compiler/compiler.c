@@ -4,7 +4,6 @@
 #include "layers/opencl/compiler/compiler.h"
 
 #include <ingot/backend.h>
-#include <ingot/private/event.h>
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,6 +13,7 @@
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/compiler/side_entry.h"
+#include "layers/opencl/trace.h"
 #include "util/little_endian.h"
 
 #define KIND "opencl-refusal"
@@ -205,7 +205,7 @@ void compiler_end(void)
 
 /* ---- the layer's own builds ---- */
 
-cl_int compiler_build(ingot_context_t context, cl_program native, const char *options, const char *purpose)
+cl_int compiler_build(cl_program native, const char *options, const char *purpose)
 {
     ingot_event_t event = INGOT_EVENT_INIT;
     const uint64_t started_ns = statistics_clock_ns();
@@ -216,6 +216,6 @@ cl_int compiler_build(ingot_context_t context, cl_program native, const char *op
     event.reason = purpose;
     statistics_add(STATISTIC_BUILDS, 1);
     statistics_add(STATISTIC_BUILD_NS, event.duration_ns);
-    ingot_context_emit_event(context, &event);
+    layer_trace(&event, NULL);
     return error;
 }

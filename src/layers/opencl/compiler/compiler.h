@@ -32,7 +32,7 @@ bool compiler_complete_refusal(struct refusal *refusal, const_ingot_program_desc
 void compiler_refusal_fini(struct refusal *refusal);
 
 /* Builds a program of the driver for all of its devices, for a purpose of the layer, which the trace states. */
-cl_int compiler_build(ingot_context_t context, cl_program native, const char *options, const char *purpose);
+cl_int compiler_build(cl_program native, const char *options, const char *purpose);
 
 /* Returns the build log of a driver's program, or NULL if memory runs out. The caller frees it. */
 char *compiler_read_log(cl_program native, cl_device_id device);

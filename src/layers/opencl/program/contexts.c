@@ -4,22 +4,16 @@
 #include "layers/opencl/program/contexts.h"
 
 #include <ingot/persist.h>
-#include <ingot/private/event.h>
 #include <ingot/private/opencl.h>
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cache/lock.h"
 #include "layers/common/settings.h"
 #include "layers/opencl/compiler/compiler.h"
-#include "layers/opencl/lock.h"
 
-#define REASON_CAPACITY 512u
-
-static struct layer_context *contexts; /* guarded by the lock, like the next two variables */
-static ingot_status_t waiting_status;
-static char waiting_reason[REASON_CAPACITY]; /* the reason of an event that waits for a context; "" if no event waits */
+static struct layer_context *contexts; /* guarded by the lock */
 
 static struct layer_context *find(const struct layer_context *wanted)
 {
@@ -57,46 +51,12 @@ static bool read_program(struct layer_context *context, cl_program native)
 
 static bool create_ingot(struct layer_context *context)
 {
-    context->log_rule = log_rule_of(context->devices[0]);
+    context->log_rule = platforms_log_rule(context->devices[0]);
     if (ingot_opencl_context_create_with(&context->ingot, compiler_table(), context->native, context->device_count,
                                          context->devices, NULL) != INGOT_SUCCESS)
         return false;
     (void)ingot_persist_remember_headers(settings_store(), context->ingot);
     return true;
-}
-
-/* Reports the event that waited for a context. */
-static void report_waiting(const struct layer_context *context)
-{
-    char reason[REASON_CAPACITY];
-    ingot_event_t event = INGOT_EVENT_INIT;
-    lock_take();
-    memcpy(reason, waiting_reason, sizeof(reason));
-    event.status = waiting_status;
-    waiting_reason[0] = '\0';
-    lock_release();
-    if (reason[0] == '\0')
-        return;
-    event.kind = INGOT_EVENT_STORAGE_DEGRADED;
-    event.reason = reason;
-    ingot_context_emit_event(context->ingot, &event);
-}
-
-void contexts_report(const ingot_event_t *event, void *unused)
-{
-    (void)unused;
-    lock_take();
-    struct layer_context *context = contexts;
-    if (context != NULL) {
-        ++context->user_count;
-    } else {
-        (void)snprintf(waiting_reason, sizeof(waiting_reason), "%s", event->reason);
-        waiting_status = event->status;
-    }
-    lock_release();
-    if (context != NULL)
-        ingot_context_emit_event(context->ingot, event);
-    contexts_release(context);
 }
 
 struct layer_context *contexts_acquire(cl_program program)
@@ -107,7 +67,7 @@ struct layer_context *contexts_acquire(cl_program program)
         goto end;
     lock_take();
     found = find(made);
-    lock_release();
+    lock_give();
     if (found != NULL || !create_ingot(made))
         goto end;
     lock_take();
@@ -119,8 +79,7 @@ struct layer_context *contexts_acquire(cl_program program)
         found = made;
         made = NULL;
     }
-    lock_release();
-    report_waiting(found);
+    lock_give();
 end:
     destroy(made);
     return found;
@@ -149,7 +108,7 @@ void contexts_release(struct layer_context *context)
             place = &(*place)->next;
         *place = context->next;
     }
-    lock_release();
+    lock_give();
     if (is_last)
         destroy(context);
 }

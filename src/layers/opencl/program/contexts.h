@@ -7,7 +7,7 @@
 #ifndef INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
 #define INGOT_LAYERS_OPENCL_PROGRAM_CONTEXTS_H
 
-#include "layers/opencl/program/log_rule.h"
+#include "layers/opencl/program/platforms.h"
 
 struct layer_context {
     ingot_context_t ingot;
@@ -22,9 +22,6 @@ struct layer_context {
 
 /* Returns the context of a driver's program, or NULL if Ingot cannot make one. The caller releases it. */
 struct layer_context *contexts_acquire(cl_program native);
-/* Reports an event that does not belong to a program. Uses any context or, if there is none, the next one that is
- * created. */
-void contexts_report(const ingot_event_t *event, void *unused);
 /* True if the context's driver generates code when a kernel is launched, as PoCL does. */
 bool contexts_generate_code_at_launch(const struct layer_context *context);
 /* True if the driver adds the messages of a build to those of earlier builds of the program. */

@@ -1,5 +1,5 @@
 /*
- * platforms.c - decides whether the layer caches a platform's programs; see platforms.h.
+ * platforms.c - knows the platforms on which the layer was compared with the bare driver; see platforms.h.
  */
 #include "layers/opencl/program/platforms.h"
 
@@ -9,25 +9,42 @@
 #include <string.h>
 
 #include "layers/common/statistics.h"
-#include "layers/opencl/program/log_rule.h"
-#include "layers/opencl/program/trace.h"
+#include "layers/opencl/trace.h"
 
 #define MAX_DEVICES 64u
 #define MAX_NAME 256u
 
-/* The platform that was last found to be a compared one, so that its name is not read for each program. */
-static _Atomic(cl_platform_id) compared;
+static const struct {
+    const char *platform;
+    enum log_rule rule;
+} compared[] = {
+    {"Portable Computing Language", LOG_RULE_LAST},
+    {"Intel(R) OpenCL HD Graphics", LOG_RULE_ALL},
+    {"Intel(R) OpenCL Graphics", LOG_RULE_ALL},
+    {"Intel(R) OpenCL", LOG_RULE_LAST},
+};
 
-static cl_platform_id platform_of(cl_program native)
+static enum log_rule find_rule(const char *platform)
 {
-    cl_device_id devices[MAX_DEVICES];
+    for (size_t i = 0; i < sizeof(compared) / sizeof(compared[0]); ++i)
+        if (strcmp(compared[i].platform, platform) == 0)
+            return compared[i].rule;
+    return LOG_RULE_UNKNOWN;
+}
+
+/* Reads the name of the device's platform. Returns false if the driver does not tell it. */
+static bool read_name(cl_device_id device, char name[MAX_NAME])
+{
     cl_platform_id platform = NULL;
-    size_t size = 0;
-    if (layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, sizeof(devices), devices, &size) != CL_SUCCESS ||
-        size < sizeof(devices[0]))
-        return NULL;
-    (void)layer_target.clGetDeviceInfo(devices[0], CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL);
-    return platform;
+    *name = '\0';
+    return layer_target.clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof(platform), &platform, NULL) == CL_SUCCESS &&
+           layer_target.clGetPlatformInfo(platform, CL_PLATFORM_NAME, MAX_NAME, name, NULL) == CL_SUCCESS;
+}
+
+enum log_rule platforms_log_rule(cl_device_id device)
+{
+    char name[MAX_NAME];
+    return read_name(device, name) ? find_rule(name) : LOG_RULE_UNKNOWN;
 }
 
 /* True if a comma-separated list contains this word, or "*". */
@@ -43,7 +60,7 @@ static bool has_word(const char *list, const char *word)
     return false;
 }
 
-static void report_once(cl_program native, const char *name)
+static void report_once(const char *name)
 {
     static atomic_bool is_reported;
     char reason[MAX_NAME + 128];
@@ -53,27 +70,21 @@ static void report_once(cl_program native, const char *name)
                    "the platform %s passes through: the layer was not compared with its driver, and "
                    "INGOT_LAYER_PLATFORMS does not name it",
                    name);
-    trace_passed(native, INGOT_NOT_CACHEABLE, reason);
+    layer_trace_passed(INGOT_NOT_CACHEABLE, reason);
 }
 
 bool platforms_have(cl_program native)
 {
-    char name[MAX_NAME] = "";
-    const cl_platform_id platform = platform_of(native);
+    char name[MAX_NAME];
+    cl_device_id devices[MAX_DEVICES];
+    size_t size = 0;
     const char *wanted = secure_getenv("INGOT_LAYER_PLATFORMS");
-    const bool is_default = wanted == NULL || *wanted == '\0';
-    if (platform == NULL)
+    if (layer_target.clGetProgramInfo(native, CL_PROGRAM_DEVICES, sizeof(devices), devices, &size) != CL_SUCCESS ||
+        size < sizeof(devices[0]) || !read_name(devices[0], name))
         return false;
-    if (is_default && platform == atomic_load_explicit(&compared, memory_order_relaxed))
+    if (wanted != NULL && *wanted != '\0' ? has_word(wanted, name) : find_rule(name) != LOG_RULE_UNKNOWN)
         return true;
-    if (layer_target.clGetPlatformInfo(platform, CL_PLATFORM_NAME, MAX_NAME, name, NULL) != CL_SUCCESS)
-        return false;
-    if (is_default ? log_rule_find(name) != LOG_RULE_UNKNOWN : has_word(wanted, name)) {
-        if (is_default)
-            atomic_store_explicit(&compared, platform, memory_order_relaxed);
-        return true;
-    }
     statistics_add(STATISTIC_PASSED, 1);
-    report_once(native, name);
+    report_once(name);
     return false;
 }

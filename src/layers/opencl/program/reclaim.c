@@ -10,14 +10,13 @@
 
 #include <ingot/persist.h>
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "cache/lock.h"
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
-#include "layers/opencl/lock.h"
 #include "layers/opencl/program/exit_time.h"
 #include "util/cancellation.h"
 
@@ -66,16 +65,10 @@ static void note_end(void)
     atomic_store_explicit(&is_ending, true, memory_order_relaxed);
 }
 
-static void watch_end(void)
+void reclaim_init(void)
 {
     exit_time_begin();
     (void)atexit(note_end);
-}
-
-void reclaim_init(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, watch_end);
 }
 
 /* Flushes within the exit time that is left. If two threads flush at the same time, both times are taken off. */
@@ -98,7 +91,7 @@ void reclaim_retain(struct shadow *shadow)
     lock_take();
     if (shadow->references++ == 0)
         end_waiting(shadow);
-    lock_release();
+    lock_give();
 }
 
 bool reclaim_release(struct shadow *shadow)
@@ -109,7 +102,7 @@ bool reclaim_release(struct shadow *shadow)
         --shadow->references;
     if (before == 1)
         begin_waiting(shadow);
-    lock_release();
+    lock_give();
     return before > 0;
 }
 
@@ -146,7 +139,7 @@ static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
     shadow->is_busy = *is_to_retry;
     shadow->is_to_retry = false;
     lock_wake();
-    lock_release();
+    lock_give();
     return is_over;
 }
 
@@ -171,7 +164,7 @@ static bool reclaim_program(cl_program program)
 {
     lock_take();
     struct shadow *shadow = begin(handles_find(program));
-    lock_release();
+    lock_give();
     return reclaim(shadow);
 }
 
@@ -183,7 +176,7 @@ static bool reclaim_some(size_t most)
     for (size_t i = 0; i < count && i < most; ++i) {
         lock_take();
         struct shadow *shadow = begin(first_waiting);
-        lock_release();
+        lock_give();
         has_reclaimed |= reclaim(shadow);
     }
     return has_reclaimed;

@@ -11,7 +11,7 @@
 
 #include "layers/opencl/program/shadow.h"
 
-/* Must be called before the first shadow is created. */
+/* Must be called before the first shadow is created, once. */
 void reclaim_init(void);
 
 /* True if a shadow without references is waiting for its kernels to end. */

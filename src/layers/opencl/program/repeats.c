@@ -8,8 +8,8 @@
 
 #include <ingot/persist.h>
 
+#include "cache/lock.h"
 #include "layers/common/settings.h"
-#include "layers/opencl/lock.h"
 #include "layers/opencl/program/exit_time.h"
 
 #define MAX_KNOWN 4096u
@@ -29,7 +29,7 @@ static bool is_known(uint64_t hash)
 {
     lock_take();
     const bool is_so = known[hash % MAX_KNOWN] == hash;
-    lock_release();
+    lock_give();
     return is_so;
 }
 
@@ -37,7 +37,7 @@ static void note(uint64_t hash, bool is_to_be_known)
 {
     lock_take();
     known[hash % MAX_KNOWN] = is_to_be_known ? hash : 0;
-    lock_release();
+    lock_give();
 }
 
 static bool is_stored(size_t id_size, const uint8_t *id)

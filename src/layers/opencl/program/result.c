@@ -158,7 +158,7 @@ static cl_program build_twin(const struct result *result)
     const char *reason = result->is_loaded ? "built for a query that a loaded program cannot answer"
                                            : "built for a query for binaries, so that the stored ones have all code";
     cl_program twin = kept_request_create(&result->request, result->desc, result->context->native);
-    if (twin == NULL || compiler_build(result->context->ingot, twin, options_of(result), reason) == CL_SUCCESS)
+    if (twin == NULL || compiler_build(twin, options_of(result), reason) == CL_SUCCESS)
         return twin;
     (void)layer_target.clReleaseProgram(twin);
     return NULL;
@@ -197,7 +197,7 @@ cl_program result_get_options_twin(struct result *result)
         return twin;
     twin = kept_request_create_empty(result->context->native);
     if (twin != NULL) /* also after a failed build, the driver knows the options */
-        (void)compiler_build(result->context->ingot, twin, result->has_options ? result->options : NULL,
+        (void)compiler_build(twin, result->has_options ? result->options : NULL,
                              "an empty program, built for a query about build options");
     return kept_request_publish(&result->options_twin, twin);
 }
@@ -238,7 +238,7 @@ void result_build_refused(struct result *result)
 {
     if (!atomic_load_explicit(&result->is_unbuilt, memory_order_acquire))
         return;
-    (void)compiler_build(result->context->ingot, result->native, options_of(result),
+    (void)compiler_build(result->native, options_of(result),
                          "built for a query about a program that the compiler had refused");
     atomic_store_explicit(&result->is_unbuilt, false, memory_order_release);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers/opencl/lock.h"
+#include "cache/lock.h"
 #include "util/cancellation.h"
 
 /* The number of shadows that have a result. Threads hold the lock to write it, but not to read it. */
@@ -29,7 +29,7 @@ struct shadow *shadow_create(cl_program native, ingot_source_kind_t kind)
     lock_take();
     handles_add(&shadow->by_shadow, shadow, shadow);
     handles_add(&shadow->by_native, native, shadow);
-    lock_release();
+    lock_give();
     return shadow;
 }
 
@@ -70,7 +70,7 @@ void shadow_set_miss(struct shadow *shadow, const char *reason)
     lock_take();
     char *before = shadow->miss;
     shadow->miss = copy;
-    lock_release();
+    lock_give();
     free(before);
 }
 
@@ -78,7 +78,7 @@ char *shadow_copy_miss(struct shadow *shadow)
 {
     lock_take();
     char *copy = shadow->miss != NULL ? strdup(shadow->miss) : NULL;
-    lock_release();
+    lock_give();
     return copy;
 }
 
@@ -86,7 +86,7 @@ struct shadow *shadow_find_of_native(cl_program native)
 {
     lock_take();
     struct shadow *shadow = handles_find(native);
-    lock_release();
+    lock_give();
     return shadow;
 }
 
@@ -106,7 +106,7 @@ bool shadow_has_result(struct shadow *shadow)
 {
     lock_take();
     const bool has = shadow->result != NULL;
-    lock_release();
+    lock_give();
     return has;
 }
 
@@ -119,7 +119,7 @@ void shadow_begin_work(struct shadow *shadow, bool is_building)
     shadow->is_busy = true;
     shadow->is_building = is_building;
     shadow->cancellation = cancellation;
-    lock_release();
+    lock_give();
 }
 
 void shadow_end_work(struct shadow *shadow)
@@ -129,7 +129,7 @@ void shadow_end_work(struct shadow *shadow)
     shadow->is_busy = false;
     shadow->is_building = false;
     lock_wake();
-    lock_release();
+    lock_give();
     cancellation_allow(cancellation);
 }
 
@@ -140,7 +140,7 @@ struct result *shadow_take_result(struct shadow *shadow)
     if (result != NULL)
         remove_result(shadow);
     shadow->result = NULL;
-    lock_release();
+    lock_give();
     return result;
 }
 
@@ -153,7 +153,7 @@ bool shadow_set_result(struct shadow *shadow, struct result *result)
         shadow->result = result;
         (void)atomic_fetch_add_explicit(&result_count, 1, memory_order_relaxed);
     }
-    lock_release();
+    lock_give();
     return is_new;
 }
 
@@ -169,7 +169,7 @@ struct shadow_use shadow_begin_use(cl_program program)
         if (use.result != NULL)
             result_retain(use.result);
     }
-    lock_release();
+    lock_give();
     return use;
 }
 
@@ -182,14 +182,14 @@ void shadow_pin(struct shadow *shadow)
 {
     lock_take();
     ++shadow->pin_count;
-    lock_release();
+    lock_give();
 }
 
 void shadow_unpin(struct shadow *shadow)
 {
     lock_take();
     --shadow->pin_count;
-    lock_release();
+    lock_give();
 }
 
 static cl_uint count_uses_of_result(struct shadow *shadow)
@@ -215,7 +215,7 @@ bool shadow_has_kernels_of_result(struct shadow *shadow)
 static bool build_native(struct shadow *shadow, const struct result *result)
 {
     return result != NULL && result_is_unchanged(result) &&
-           compiler_build(shadow->context->ingot, shadow->native, result->has_options ? result->options : NULL,
+           compiler_build(shadow->native, result->has_options ? result->options : NULL,
                           "built again, because the driver continues from there") == result->error;
 }
 
