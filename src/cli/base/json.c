@@ -23,12 +23,19 @@ void json_add_u64(cJSON *object, const char *name, uint64_t value)
     (void)cJSON_AddRawToObject(object, name, text);
 }
 
+uint64_t json_u64_of(const cJSON *value)
+{
+    const double number = cJSON_GetNumberValue(value); /* NaN if it is not a number */
+    if (cJSON_IsRaw(value))
+        return strtoull(value->valuestring, NULL, 10);
+    if (!(number > 0))
+        return 0;
+    return number < (double)UINT64_MAX ? (uint64_t)number : UINT64_MAX;
+}
+
 uint64_t json_get_u64(const cJSON *object, const char *name)
 {
-    const double value = cJSON_GetNumberValue(cJSON_GetObjectItem(object, name)); /* NaN if there is none */
-    if (!(value > 0))
-        return 0;
-    return value < (double)UINT64_MAX ? (uint64_t)value : UINT64_MAX;
+    return json_u64_of(cJSON_GetObjectItem(object, name));
 }
 
 void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns)

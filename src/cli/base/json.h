@@ -12,6 +12,8 @@
 void json_init(void);
 void json_add_u64(cJSON *object, const char *name, uint64_t value); /* exact, not rounded to a double */
 void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns);
+/* Returns a non-negative number, or 0 for any other value. */
+uint64_t json_u64_of(const cJSON *value);
 /* Returns the value of a member that is a non-negative number, or 0 if there is none. */
 uint64_t json_get_u64(const cJSON *object, const char *name);
 /* Adds a string. If `text` is NULL, adds null. */

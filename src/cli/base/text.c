@@ -3,7 +3,6 @@
  */
 #include "cli/base/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,14 +27,14 @@ static size_t commands_terminal(const unsigned char *c)
     return is_mark || is_embedding || is_isolate ? 3 : 0;
 }
 
-void text_print(const char *text, unsigned indent)
+void text_put(FILE *stream, const char *text, unsigned indent)
 {
     while (*text != '\0') {
         const size_t size = commands_terminal((const unsigned char *)text);
         if (*text == '\n')
-            (void)printf("\n%*s", (int)indent, "");
+            (void)fprintf(stream, "\n%*s", (int)indent, "");
         else
-            (void)putchar(size == 0 || *text == '\t' ? *text : '?');
+            (void)fputc(size == 0 || *text == '\t' ? *text : '?', stream);
         text += size > 1 ? size : 1;
     }
 }

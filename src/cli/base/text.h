@@ -6,11 +6,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
-/* Prints to standard output. Characters that control the terminal or change the direction of text become '?'; after a
+/* Prints to a stream. Characters that control the terminal or change the direction of text become '?'; after a
  * line end, the next line begins with `indent` spaces. */
-void text_print(const char *text, unsigned indent);
-/* Returns a copy, which the caller frees. Escapes line ends and what text_print replaces: \n, \x1b, \u202e. */
+void text_put(FILE *stream, const char *text, unsigned indent);
+/* Returns a copy, which the caller frees. Escapes line ends and what text_put replaces: \n, \x1b, \u202e. */
 char *text_in_one_line(const char *text);
 /* True if `part` occurs in `text`, ignoring case. */
 bool text_contains(const char *text, const char *part);

@@ -1,6 +1,10 @@
 /*
  * units.c - formats sizes, ages and times; see units.h.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "cli/base/units.h"
 
 #include <inttypes.h>
@@ -8,6 +12,8 @@
 #include <time.h>
 
 #include "util/nanoseconds.h"
+
+#define TIME_FORMAT "%Y-%m-%dT%H:%M:%SZ"
 
 const char *units_bytes(uint64_t bytes, char text[UNITS_TEXT_SIZE])
 {
@@ -66,9 +72,17 @@ const char *units_time(uint64_t since_epoch_ns, char text[UNITS_TEXT_SIZE])
     const time_t seconds = (time_t)(since_epoch_ns / NS_PER_SECOND);
     struct tm parts;
 
-    if (gmtime_r(&seconds, &parts) == NULL || strftime(text, UNITS_TEXT_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+    if (gmtime_r(&seconds, &parts) == NULL || strftime(text, UNITS_TEXT_SIZE, TIME_FORMAT, &parts) == 0)
         (void)snprintf(text, UNITS_TEXT_SIZE, "%" PRIu64, since_epoch_ns);
     return text;
+}
+
+uint64_t units_read_time(const char *text)
+{
+    struct tm parts = {.tm_year = 0};
+    const char *end = strptime(text, TIME_FORMAT, &parts);
+    const time_t seconds = end != NULL ? timegm(&parts) : 0;
+    return seconds > 0 ? (uint64_t)seconds * NS_PER_SECOND : 0;
 }
 
 uint64_t units_now_ns(void)

@@ -16,6 +16,8 @@ const char *units_age(uint64_t since_ns, uint64_t now_ns, char text[UNITS_TEXT_S
 const char *units_duration(uint64_t duration_ns, char text[UNITS_TEXT_SIZE]);
 /* Formats a time: "2026-03-01T12:30:05Z". */
 const char *units_time(uint64_t since_epoch_ns, char text[UNITS_TEXT_SIZE]);
+/* Reads what units_time formats, in whole seconds; 0 if it is something else. */
+uint64_t units_read_time(const char *text);
 uint64_t units_now_ns(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "cli/base/json.h"
-#include "cli/base/text.h"
+#include "cli/base/output.h"
 #include "cli/base/units.h"
 
 static const struct {
@@ -40,48 +40,27 @@ void report_name_space(struct report *report, const char *name_space, uint64_t u
     report->unknown_count += unknown_count;
 }
 
-static void add_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
-                        const char *outcome, const char *message)
+/* device: NULL if there is none. `words` is the outcome for people. */
+static void tell_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
+                         const char *outcome, const char *words, const char *message)
 {
     char key[PLAN_KEY_TEXT_SIZE];
     cJSON *problem = cJSON_CreateObject();
     json_add_text(problem, "key", plan_key_text(facts->key, key));
     json_add_text(problem, "name", facts->name);
     json_add_text(problem, "device", device);
-    json_add_text(problem, "outcome", outcome);
+    json_add_text(problem, "outcome", report->is_json ? outcome : words);
     json_add_text(problem, "message", message);
     if (report->name_space != NULL)
         json_add_text(problem, "namespace", report->name_space);
-    (void)cJSON_AddItemToArray(report->problems, problem);
-}
-
-/* device: NULL if there is none. */
-static void print_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
-                          const char *outcome, const char *message)
-{
-    char key[PLAN_KEY_TEXT_SIZE];
-    progress_fini(&report->progress);
-    if (report->name_space != NULL && report->name_space[0] != '\0')
-        (void)printf("%s: ", report->name_space);
-    (void)printf("%.*s ", PLAN_SHORT_KEY, plan_key_text(facts->key, key));
-    text_print(facts->name, 0);
-    if (device != NULL) {
-        (void)printf("%sfor ", facts->name[0] != '\0' ? " " : "");
-        text_print(device, 0);
+    if (report->is_json) {
+        (void)cJSON_AddItemToArray(report->problems, problem);
+        return;
     }
-    (void)printf(": %s: ", outcome);
-    text_print(message, 2);
-    (void)putchar('\n');
+    progress_fini(&report->progress);
+    output_print(problem, false,
+                 "[namespace?{namespace}: ]{key:short} {name}[device?[name? ]for {device}]: {outcome}: {message}\n");
     (void)fflush(stdout);
-}
-
-static void tell_problem(struct report *report, const ingot_recipe_program_t *facts, const char *device,
-                         const char *name, const char *words, const char *message)
-{
-    if (report->is_json)
-        add_problem(report, facts, device, name, message);
-    else
-        print_problem(report, facts, device, words, message);
 }
 
 void report_leave_out(struct report *report, const ingot_recipe_program_t *facts, bool is_buildable)
@@ -168,10 +147,11 @@ bool report_is_good(const struct report *report)
            (report->without_device_count == 0 || report->is_stale);
 }
 
-static void print_json(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
+static void print(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
 {
     cJSON *json = cJSON_CreateObject();
-    (void)cJSON_AddItemToObject(json, "devices", report->devices);
+    if (report->is_json)
+        (void)cJSON_AddItemToObject(json, "devices", report->devices);
     json_add_u64(json, "jobs", report->job_count);
     for (size_t i = 0; i < OUTCOME_COUNT; ++i)
         json_add_u64(json, outcomes[i].name, report->counts[i]);
@@ -184,29 +164,26 @@ static void print_json(struct report *report, bool is_interrupted, const uint64_
     (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
     if (bundled_count != NULL)
         json_add_u64(json, "bundled", *bundled_count);
-    (void)cJSON_AddItemToObject(json, "problems", report->problems);
-    json_print(json);
-}
-
-static void print_text(const struct report *report, bool is_interrupted, const uint64_t *bundled_count)
-{
-    char elapsed[UNITS_TEXT_SIZE];
-    (void)printf("%s%" PRIu64 " %s, %" PRIu64 " %s", is_interrupted ? "interrupted: " : "",
-                 report->counts[OUTCOME_BUILT], report->is_stale ? "rebuilt" : "built", report->counts[OUTCOME_PRESENT],
-                 report->is_stale ? "up to date" : "present");
+    if (report->is_json) {
+        (void)cJSON_AddItemToObject(json, "problems", report->problems);
+        json_print(json);
+        return;
+    }
+    output_put(report->is_stale ? "[interrupted?interrupted: ]{built} rebuilt, {present} up to date"
+                                : "[interrupted?interrupted: ]{built} built, {present} present",
+               json);
     for (size_t i = OUTCOME_FAILED; i < OUTCOME_COUNT; ++i) {
         if (report->counts[i] != 0)
             (void)printf(", %" PRIu64 " %s", report->counts[i], outcomes[i].words);
     }
-    if (report->unrecorded_count != 0)
-        (void)printf(", %" PRIu64 " not recordable", report->unrecorded_count);
-    if (report->without_device_count != 0)
-        (void)printf(", %" PRIu64 " without a device", report->without_device_count);
-    if (report->unknown_count != 0)
-        (void)printf(", %" PRIu64 " entries without a recipe", report->unknown_count);
-    if (bundled_count != NULL)
-        (void)printf(", %" PRIu64 " in the bundle", *bundled_count);
-    (void)printf(" (%s)\n", units_duration(units_now_ns() - report->begun_ns, elapsed));
+    output_put("[not_recordable?, {not_recordable} not recordable]"
+               "[without_device?, {without_device} without a device]"
+               "[without_recipe?, {without_recipe} entries without a recipe]",
+               json);
+    output_put(bundled_count != NULL ? ", {bundled} in the bundle ({elapsed_ns:duration})\n"
+                                     : " ({elapsed_ns:duration})\n",
+               json);
+    cJSON_Delete(json);
 }
 
 void report_drop(struct report *report)
@@ -219,8 +196,5 @@ void report_drop(struct report *report)
 void report_finish(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
 {
     progress_fini(&report->progress);
-    if (report->is_json)
-        print_json(report, is_interrupted, bundled_count);
-    else
-        print_text(report, is_interrupted, bundled_count);
+    print(report, is_interrupted, bundled_count);
 }

@@ -4,10 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
+#include "cli/base/json.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/base/progress.h"
 #include "cli/commands/all.h"
 #include "cli/commands/ls.h"
@@ -33,10 +34,11 @@ struct extraction {
     ingot_status_t status;
 };
 
-static int tell(const struct bundling *bundling, const char *what, uint64_t entry_count)
+static int tell(const struct bundling *bundling, const char *pattern, uint64_t entry_count)
 {
-    const struct count count = {entry_count, "entries", what};
-    counts_print(bundling->common.is_json, 1, &count);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", entry_count);
+    output_print(json, bundling->common.is_json, pattern);
     return EXIT_DONE;
 }
 
@@ -69,7 +71,7 @@ static int create(void *values)
     progress_init(&choosing.progress, "bundling");
     const ingot_status_t status = ingot_persist_write_bundle(storage, bundling->path, choose, &choosing, &entry_count);
     progress_fini(&choosing.progress);
-    const int result = status == INGOT_SUCCESS ? tell(bundling, "entries bundled", entry_count)
+    const int result = status == INGOT_SUCCESS ? tell(bundling, "{entries} entries bundled\n", entry_count)
                                                : store_failed("making the bundle", status);
     ingot_storage_release(storage);
     return result;
@@ -129,7 +131,7 @@ static int extract(void *values)
     if (code == EXIT_DONE) {
         interrupt_catch();
         code = entry_visit_all(extraction.bundle, extract_entry, &extraction);
-        (void)tell(bundling, "entries extracted", extraction.entry_count);
+        (void)tell(bundling, "{entries} entries extracted\n", extraction.entry_count);
         if (code == EXIT_DONE && extraction.status != INGOT_SUCCESS)
             code = EXIT_FAILED;
     }

@@ -1,8 +1,6 @@
 /*
  * evict.c - `ingot evict` and `ingot clear`: remove entries, oldest first or all.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +9,7 @@
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/base/progress.h"
 #include "cli/base/units.h"
 #include "cli/commands/all.h"
@@ -52,18 +51,13 @@ static const struct command_option options[] = {
 
 static void print(const struct evicting *evicting, ingot_status_t status, uint64_t entry_count, uint64_t bytes)
 {
-    char size[UNITS_TEXT_SIZE];
-    if (evicting->common.is_json) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_text(json, "status", ingot_status_name(status));
-        json_add_u64(json, "removed_entries", entry_count);
-        json_add_u64(json, "removed_bytes", bytes);
-        (void)cJSON_AddBoolToObject(json, "interrupted", interrupt_seen());
-        json_print(json);
-    } else {
-        (void)printf("%s%" PRIu64 " entries removed, %s\n", interrupt_seen() ? "interrupted: " : "", entry_count,
-                     units_bytes(bytes, size));
-    }
+    cJSON *json = cJSON_CreateObject();
+    json_add_text(json, "status", ingot_status_name(status));
+    json_add_u64(json, "removed_entries", entry_count);
+    json_add_u64(json, "removed_bytes", bytes);
+    (void)cJSON_AddBoolToObject(json, "interrupted", interrupt_seen());
+    output_print(json, evicting->common.is_json,
+                 "[interrupted?interrupted: ]{removed_entries} entries removed, {removed_bytes:size}\n");
 }
 
 /* Returns the order of eviction, or NULL for the one that the environment sets. */

@@ -15,8 +15,7 @@
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
-#include "cli/base/text.h"
-#include "cli/base/units.h"
+#include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/commands/difference.h"
 #include "cli/commands/id_file.h"
@@ -25,10 +24,8 @@
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
-#include "util/key_bin.h"
-#include "util/little_endian.h"
 
-enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000, VALUE_INDENT = 11 };
+enum { SOURCE_WEIGHT = 1000, DEFAULT_LAST = 5, MOST_LAST = 1000 };
 
 static const double order_weight = 0.01; /* the least weight of a field that differs */
 
@@ -223,48 +220,8 @@ static const char *name_of_nearest(const struct explaining *explaining, const st
 
 /* ---- output ---- */
 
-/* Prints one side of a difference: the wanted or the stored value. */
-static void print_value(const char *name, const cJSON *value)
-{
-    (void)printf("  %s ", name);
-    text_print(cJSON_IsString(value) ? value->valuestring : "(none)", VALUE_INDENT);
-    (void)putchar('\n');
-}
-
-static void print_differences(const struct comparison *comparison)
-{
-    const cJSON *difference;
-    cJSON_ArrayForEach(difference, comparison->differences)
-    {
-        const char *file = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "file"));
-        text_print(cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field")), 0);
-        if (file != NULL) {
-            (void)fputs(" of ", stdout);
-            text_print(file, 2);
-        }
-        (void)putchar('\n');
-        print_value("wanted: ", cJSON_GetObjectItem(difference, "expected"));
-        print_value("stored: ", cJSON_GetObjectItem(difference, "found"));
-    }
-}
-
-static void print_text(const struct explaining *explaining, const struct comparison *comparison, const char *verdict,
-                       const char *detail)
-{
-    (void)printf("%s", verdict);
-    if (comparison->differences != NULL) {
-        (void)printf(": %s ", comparison->distance > 0 ? "nearest is" : "stored as");
-        text_print(name_of_nearest(explaining, comparison), 0);
-    } else {
-        (void)fputs(": no entry to compare with", stdout);
-    }
-    if (detail[0] != '\0') {
-        (void)fputs(", refused: ", stdout);
-        text_print(detail, 2);
-    }
-    (void)putchar('\n');
-    print_differences(comparison);
-}
+#define DIFFERENCES                                                                                                    \
+    "<differences*{field}[file? of {file}]\n  wanted:  {expected:11|(none)}\n  stored:  {found:11|(none)}\n>"
 
 static cJSON *to_json(const struct explaining *explaining, struct comparison *comparison, const char *verdict,
                       const char *detail)
@@ -298,10 +255,9 @@ static int judge(struct explaining *explaining)
         is_hit = false;
         detail = ingot_last_error_detail();
     }
-    if (explaining->common.is_json)
-        json_print(to_json(explaining, comparison, is_hit ? "hit" : "miss", detail));
-    else
-        print_text(explaining, comparison, is_hit ? "hit" : "miss", detail);
+    output_print(to_json(explaining, comparison, is_hit ? "hit" : "miss", detail), explaining->common.is_json,
+                 "{verdict}: [nearest?[differences?nearest is][differences!stored as] {nearest}]"
+                 "[nearest!no entry to compare with][refusal?, refused: {refusal}]\n" DIFFERENCES);
     store_release_blob(&blob);
     return is_hit ? EXIT_DONE : EXIT_FINDING;
 }
@@ -312,41 +268,25 @@ static bool is_related(const struct comparison *comparison)
     return comparison->differences != NULL && comparison->distance < SOURCE_WEIGHT;
 }
 
-static void print_last(const struct comparison *comparison)
-{
-    char age[UNITS_TEXT_SIZE];
-    const struct entry *wanted = &comparison->wanted;
-    (void)printf("%s ", wanted->name);
-    text_print(entry_title(comparison->blob), 2);
-    (void)printf("%s%s ago: ", entry_title(comparison->blob)[0] != '\0' ? ", stored " : "stored ",
-                 units_age(wanted->facts.created_ns, units_now_ns(), age));
-    if (!is_related(comparison)) {
-        (void)puts("new, no earlier entry has its sources");
-        return;
-    }
-    (void)printf("nearest is %s\n", comparison->nearest.name);
-    print_differences(comparison);
-}
-
 /* Prints why each of the last misses was one. */
 static int tell_last(struct explaining *explaining)
 {
-    cJSON *list = explaining->common.is_json ? cJSON_CreateArray() : NULL;
+    cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < explaining->count; ++i) {
         struct comparison *comparison = &explaining->comparisons[i];
-        if (list == NULL) {
-            (void)fputs(i != 0 ? "\n" : "", stdout);
-            print_last(comparison);
-            continue;
-        }
-        cJSON *json = to_json(explaining, comparison, is_related(comparison) ? "miss" : "new", "");
+        const bool is_new = !is_related(comparison);
+        cJSON *json = to_json(explaining, comparison, is_new ? "new" : "miss", "");
         json_add_text(json, "entry", comparison->wanted.name);
         json_add_text(json, "name", entry_title(comparison->blob));
         json_add_time(json, "created", comparison->wanted.facts.created_ns);
         (void)cJSON_AddItemToArray(list, json);
+        if (explaining->common.is_json)
+            continue;
+        output_put(i != 0 ? "\n" : "", json);
+        output_put("{entry} [name?{name}, ]stored {created:age} ago: ", json);
+        output_put(is_new ? "new, no earlier entry has its sources\n" : "nearest is {nearest}\n" DIFFERENCES, json);
     }
-    if (list != NULL)
-        json_print(list);
+    output_print(list, explaining->common.is_json, "");
     return EXIT_DONE;
 }
 

@@ -16,12 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/folder.h"
 #include "cli/base/interrupt.h"
-#include "cli/base/memory.h"
+#include "cli/base/json.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
@@ -176,9 +176,10 @@ static void extract_named(struct extracting *extracting, const char *name)
 
 static void tell(const struct extracting *extracting)
 {
-    const struct count counts[] = {{extracting->artifact_count, "artifacts", "artifacts extracted"},
-                                   {extracting->file_count, "files", "files"}};
-    counts_print(extracting->common.is_json, sizeof(counts) / sizeof(counts[0]), counts);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "artifacts", extracting->artifact_count);
+    json_add_u64(json, "files", extracting->file_count);
+    output_print(json, extracting->common.is_json, "{artifacts} artifacts extracted, {files} files\n");
 }
 
 static int run(void *values)

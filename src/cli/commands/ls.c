@@ -14,11 +14,10 @@
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
+#include "cli/base/table.h"
 #include "cli/base/text.h"
-#include "cli/base/units.h"
 #include "cli/commands/all.h"
 #include "cli/commands/difference.h"
-#include "cli/commands/table.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
@@ -234,65 +233,58 @@ static void sort_rows(struct listing *listing)
     }
 }
 
+static cJSON *row_to_json(const struct row *row)
+{
+    char *options = difference_from(row->options, NULL);
+    cJSON *json = entry_to_json(&row->entry.facts);
+    id_add_to_json(json, &row->id);
+    json_add_text(json, "name", row->title);
+    json_add_text(json, "source_name", row->source_name);
+    json_add_text(json, "options", options);
+    json_add_u64(json, "build_time_ns", row->build_ns);
+    free(options);
+    return json;
+}
+
 static void print_json(const struct listing *listing)
 {
     (void)putchar('[');
     for (size_t i = 0; i < listing->row_count; ++i) {
-        const struct row *row = &listing->rows[i];
-        char *options = difference_from(row->options, NULL);
-        cJSON *json = entry_to_json(&row->entry.facts);
-        id_add_to_json(json, &row->id);
-        json_add_text(json, "name", row->title);
-        json_add_text(json, "source_name", row->source_name);
-        json_add_text(json, "options", options);
-        json_add_u64(json, "build_time_ns", row->build_ns);
         (void)fputs(i == 0 ? "\n" : ",\n", stdout);
-        json_print_item(json);
-        free(options);
+        json_print_item(row_to_json(&listing->rows[i]));
     }
     (void)fputs(listing->row_count != 0 ? "\n]\n" : "]\n", stdout);
 }
 
-static void add_row(struct table *table, struct row *row, uint64_t now_ns)
-{
-    char text[UNITS_TEXT_SIZE];
-    const ingot_persist_entry_t *facts = &row->entry.facts;
-    const bool has_times = facts->created_ns != 0;
-    table_add(table, row->entry.name);
-    table_add(table, units_bytes(facts->bytes, text));
-    table_add(table, has_times ? units_age(facts->created_ns, now_ns, text) : NULL);
-    table_add(table, has_times ? units_age(facts->last_use_ns, now_ns, text) : NULL);
-    if (facts->status != INGOT_SUCCESS) {
-        table_add(table, ingot_status_name(facts->status));
-        for (int i = 0; i < 6; ++i)
-            table_add(table, NULL);
-        return;
-    }
-    table_add(table, row->build_ns != 0 ? units_duration(row->build_ns, text) : NULL);
-    table_add(table, id_maker(&row->id));
-    table_add(table, row->id.drivers);
-    table_add(table, row->id.sources);
-    table_add(table, row->title);
-    if (row->difference != NULL && strlen(row->difference) > MOST_SHOWN)
-        (void)strcpy(row->difference + MOST_SHOWN - 3, "...");
-    table_add(table, row->difference);
-    table_add(table, row->id.devices);
-}
-
+/* In the row of a bad entry, the status follows the times. */
 static void print_table(const struct listing *listing)
 {
     static const struct table_column columns[] = {
-        {"ENTRY", false},  {"SIZE", true},    {"AGE", true},   {"USED", true},     {"BUILD", true},  {"BACKEND", false},
-        {"DRIVER", false}, {"SOURCE", false}, {"NAME", false}, {"OPTIONS", false}, {"DEVICE", false}};
+        {"ENTRY", "{entry}", false},
+        {"SIZE", "{bytes:size}", true},
+        {"AGE", "{created:age}", true},
+        {"USED", "[created?{last_use:age}]", true},
+        {"BUILD", "[reason?{status}][reason![build_time_ns?{build_time_ns:duration}]]", true},
+        {"BACKEND", "[reason![backend?{backend}][backend!{kind}]]", false},
+        {"DRIVER", "[reason!{driver}]", false},
+        {"SOURCE", "[reason!{source}]", false},
+        {"NAME", "[reason!{name}]", false},
+        {"OPTIONS", "[reason!{difference}]", false},
+        {"DEVICE", "[reason!{device}]", false}};
     struct table table;
-    const uint64_t now_ns = units_now_ns();
     if (listing->row_count == 0)
         return;
     table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
-    for (size_t i = 0; i < listing->row_count; ++i)
-        add_row(&table, &listing->rows[i], now_ns);
+    for (size_t i = 0; i < listing->row_count; ++i) {
+        const struct row *row = &listing->rows[i];
+        cJSON *json = row_to_json(row);
+        if (row->difference != NULL && strlen(row->difference) > MOST_SHOWN)
+            (void)strcpy(row->difference + MOST_SHOWN - 3, "...");
+        json_add_text(json, "difference", row->difference);
+        table_add(&table, json);
+        cJSON_Delete(json);
+    }
     table_print(&table);
-    table_fini(&table);
 }
 
 static void print(const struct listing *listing)

@@ -12,9 +12,8 @@
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
-#include "cli/base/units.h"
+#include "cli/base/table.h"
 #include "cli/commands/all.h"
-#include "cli/commands/table.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
@@ -94,8 +93,12 @@ static void find_titles(struct listing *listing)
 
 /* ---- output ---- */
 
-static void print_json(const struct listing *listing)
+static void print(const struct listing *listing)
 {
+    static const struct table_column columns[] = {
+        {"AGE", "{age}", true},        {"BACKEND", "[backend?{backend}][backend!{kind}]", false},
+        {"DRIVER", "{driver}", false}, {"SOURCE", "{source}", false},
+        {"NAME", "{name}", false},     {"DEVICE", "{device}", false}};
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < listing->item_count; ++i) {
         const struct item *item = &listing->items[i];
@@ -109,31 +112,7 @@ static void print_json(const struct listing *listing)
         (void)cJSON_AddItemToArray(list, json);
         id_fini(&id);
     }
-    json_print(list);
-}
-
-static void print_table(const struct listing *listing)
-{
-    static const struct table_column columns[] = {{"AGE", true},     {"BACKEND", false}, {"DRIVER", false},
-                                                  {"SOURCE", false}, {"NAME", false},    {"DEVICE", false}};
-    struct table table;
-    char text[UNITS_TEXT_SIZE];
-    table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
-    for (size_t i = 0; i < listing->item_count; ++i) {
-        const struct item *item = &listing->items[i];
-        struct id_view id;
-        id_read(&id, item->size, item->id);
-        (void)snprintf(text, sizeof(text), "%u", (unsigned)item->age);
-        table_add(&table, text);
-        table_add(&table, id_maker(&id));
-        table_add(&table, id.drivers);
-        table_add(&table, id.sources);
-        table_add(&table, item->title);
-        table_add(&table, id.devices);
-        id_fini(&id);
-    }
-    table_print(&table);
-    table_fini(&table);
+    table_report(list, listing->common.is_json, sizeof(columns) / sizeof(columns[0]), columns);
 }
 
 static int run(void *values)
@@ -146,7 +125,7 @@ static int run(void *values)
     } else {
         interrupt_catch();
         find_titles(listing);
-        (listing->common.is_json ? print_json : print_table)(listing);
+        print(listing);
     }
     for (size_t i = 0; i < listing->item_count; ++i) {
         free(listing->items[i].id);

@@ -1,15 +1,12 @@
 /*
  * recount.c - `ingot recount`: counts a store and corrects its recorded total.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/base/progress.h"
-#include "cli/base/units.h"
 #include "cli/commands/all.h"
 #include "cli/store/store.h"
 
@@ -29,24 +26,7 @@ static bool is_right(const ingot_persist_count_t *count)
     return count->is_recorded != 0 && count->recorded_bytes == count->counted_bytes;
 }
 
-static void print_text(const ingot_persist_count_t *count)
-{
-    char size[UNITS_TEXT_SIZE];
-    if (interrupt_seen()) {
-        (void)puts("interrupted");
-        return;
-    }
-    (void)printf("%" PRIu64 " entries, %s (%" PRIu64 " bytes); ", count->entry_count,
-                 units_bytes(count->counted_bytes, size), count->counted_bytes);
-    if (count->is_recorded == 0)
-        (void)puts("nothing was recorded");
-    else if (is_right(count))
-        (void)puts("recorded without difference");
-    else
-        (void)printf("%" PRIu64 " bytes were recorded\n", count->recorded_bytes);
-}
-
-static void print_json(const ingot_persist_count_t *count, bool is_written)
+static void print(const struct recounting *recounting, const ingot_persist_count_t *count)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", count->entry_count);
@@ -56,9 +36,14 @@ static void print_json(const ingot_persist_count_t *count, bool is_written)
     else
         (void)cJSON_AddNullToObject(json, "recorded_bytes");
     (void)cJSON_AddBoolToObject(json, "was_right", is_right(count));
-    (void)cJSON_AddBoolToObject(json, "written", is_written);
+    (void)cJSON_AddBoolToObject(json, "written", !recounting->is_dry && !interrupt_seen());
     (void)cJSON_AddBoolToObject(json, "interrupted", interrupt_seen());
-    json_print(json);
+    output_print(json, recounting->common.is_json,
+                 interrupt_seen()          ? "interrupted\n"
+                 : count->is_recorded == 0 ? "{entries} entries, {bytes:size} ({bytes} bytes); nothing was recorded\n"
+                                           : "{entries} entries, {bytes:size} ({bytes} bytes); "
+                                             "[was_right?recorded without difference]"
+                                             "[was_right!{recorded_bytes} bytes were recorded]\n");
 }
 
 static int run(void *values)
@@ -80,10 +65,7 @@ static int run(void *values)
     if (status != INGOT_SUCCESS && !interrupt_seen()) {
         code = store_failed("counting", status);
     } else {
-        if (recounting->common.is_json)
-            print_json(&count, !recounting->is_dry && !interrupt_seen());
-        else
-            print_text(&count);
+        print(recounting, &count);
         code = interrupt_seen() ? EXIT_INTERRUPTED : recounting->is_dry && !is_right(&count) ? EXIT_FINDING : EXIT_DONE;
     }
     ingot_storage_release(storage);

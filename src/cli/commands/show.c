@@ -2,24 +2,18 @@
  * show.c - `ingot show`: shows everything about entries: times, id, kernels, binaries and build log; or an artifact's
  * parts.
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
-#include "cli/base/memory.h"
 #include "cli/base/options.h"
-#include "cli/base/text.h"
-#include "cli/base/units.h"
+#include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/commands/id_file.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
-#include "util/nanoseconds.h"
 
 struct showing {
     struct common_options common;
@@ -34,143 +28,49 @@ static const struct command_option options[] = {
     {.help = NULL},
 };
 
-static void print_line(const char *name, const char *value)
-{
-    (void)printf("  %-12s ", name);
-    text_print(value, 15);
-    (void)putchar('\n');
-}
+static const char entry_pattern[] = "{entry}\n"
+                                    "  status       {status}\n"
+                                    "[reason?  reason       {reason:15}\n]"
+                                    "  size         {bytes:size} ({bytes} bytes; blob {blob_bytes}, id {id_bytes})\n"
+                                    "[created?  created      {created}\n  last use     {last_use}\n]"
+                                    "[id?id\n<id*  {@}: {:4}\n>]"
+                                    "blob\n[blob!  not shown    {blob_refusal:15}\n]";
 
-static void print_facts(const struct entry *entry, const char *name)
-{
-    char text[UNITS_TEXT_SIZE];
-    char size[UNITS_TEXT_SIZE + 64];
-    const ingot_persist_entry_t *facts = &entry->facts;
+static const char program_pattern[] =
+    "[source_name?  source       {source_name:15}\n]"
+    "<kernels*  kernel       {:15}\n>"
+    "<binaries*  binary       {bytes:size} for device identity {device_blake2b:short}\n>"
+    "[build_time_ns?  build time   {build_time_ns:duration}\n]"
+    "[build_log?build log\n  {build_log}\n][build_log!build log is empty\n]";
 
-    text_print(name, 0);
-    (void)putchar('\n');
-    print_line("status", ingot_status_name(facts->status));
-    if (facts->status != INGOT_SUCCESS)
-        print_line("reason", facts->reason);
-    (void)snprintf(size, sizeof(size), "%s (%" PRIu64 " bytes; blob %zu, id %zu)", units_bytes(facts->bytes, text),
-                   facts->bytes, facts->blob_size, facts->id_size);
-    print_line("size", size);
-    if (facts->created_ns != 0) {
-        print_line("created", units_time(facts->created_ns, text));
-        print_line("last use", units_time(facts->last_use_ns, text));
-    }
-}
-
-static void print_id(const cJSON *fields)
-{
-    const cJSON *field;
-    if (fields == NULL)
-        return;
-    (void)puts("id");
-    cJSON_ArrayForEach(field, fields)
-    {
-        (void)fputs("  ", stdout);
-        text_print(field->string, 2);
-        (void)fputs(": ", stdout);
-        text_print(cJSON_IsString(field) ? field->valuestring : "", 4);
-        (void)putchar('\n');
-    }
-}
-
-static void print_part(const cJSON *part)
-{
-    char size[UNITS_TEXT_SIZE];
-    const char *name = cJSON_GetStringValue(cJSON_GetObjectItem(part, "name"));
-    (void)printf("  %-12s ", "part");
-    text_print(name[0] != '\0' ? name : "(unnamed)", 15);
-    (void)printf(", %s\n", units_bytes(json_get_u64(part, "bytes"), size));
-}
-
-static void print_artifact(const cJSON *blob)
-{
-    char text[UNITS_TEXT_SIZE];
-    const cJSON *part;
-    const uint64_t make_ns = entry_make_time_ns(blob);
-    const uint64_t made_at_ms = json_get_u64(blob, "made_at_unix_ms");
-    const char *label = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "label"));
-    if (label[0] != '\0')
-        print_line("label", label);
-    if (make_ns != 0)
-        print_line("make time", units_duration(make_ns, text));
-    if (made_at_ms < UINT64_MAX / NS_PER_MS)
-        print_line("made", units_time(made_at_ms * NS_PER_MS, text));
-    cJSON_ArrayForEach(part, cJSON_GetObjectItem(blob, "parts"))
-    {
-        print_part(part);
-    }
-}
-
-static void print_blob(const cJSON *blob, const char *why_not)
-{
-    char text[UNITS_TEXT_SIZE];
-    const cJSON *item;
-
-    (void)puts("blob");
-    if (blob == NULL) {
-        print_line("not shown", why_not);
-        return;
-    }
-    if (cJSON_HasObjectItem(blob, "parts")) {
-        print_artifact(blob);
-        return;
-    }
-    const char *source_name = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "source_name"));
-    if (source_name[0] != '\0')
-        print_line("source", source_name);
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(blob, "kernels"))
-    {
-        print_line("kernel", cJSON_GetStringValue(item));
-    }
-    cJSON_ArrayForEach(item, cJSON_GetObjectItem(blob, "binaries"))
-    {
-        char line[UNITS_TEXT_SIZE + 80];
-        (void)snprintf(line, sizeof(line), "%s for device identity %.12s",
-                       units_bytes(json_get_u64(item, "bytes"), text),
-                       cJSON_GetStringValue(cJSON_GetObjectItem(item, "device_blake2b")));
-        print_line("binary", line);
-    }
-    const uint64_t build_ns = json_get_u64(blob, "build_time_ns");
-    if (build_ns != 0)
-        print_line("build time", units_duration(build_ns, text));
-    const char *log = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "build_log"));
-    (void)puts(log[0] != '\0' ? "build log" : "build log is empty");
-    if (log[0] != '\0') {
-        (void)fputs("  ", stdout);
-        text_print(log, 2);
-        (void)putchar('\n');
-    }
-}
+static const char artifact_pattern[] = "[label?  label        {label:15}\n]"
+                                       "[make_time_ms?  make time    {make_time_ms:duration_ms}\n]"
+                                       "[made_at_unix_ms?  made         {made_at_unix_ms:time_ms}\n]"
+                                       "<parts*  part         [name?{name:15}][name!(unnamed)], {bytes:size}\n>";
 
 /* Shows an entry, and frees `blob`, the description of its blob. If `blob` is NULL, the library's last error detail
  * says why. */
 static void show(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
-    char *refusal = blob == NULL ? memory_copy_text(ingot_last_error_detail()) : NULL;
+    cJSON *json = entry_to_json(&entry->facts);
     struct id_view id;
+    json_add_text(json, "blob_refusal", blob == NULL ? ingot_last_error_detail() : NULL);
     id_read(&id, entry->facts.id_size, entry->facts.id);
+    (void)cJSON_ReplaceItemInObject(json, "entry", cJSON_CreateString(name));
+    (void)cJSON_AddItemToObject(json, "id", id.fields != NULL ? id.fields : cJSON_CreateNull());
+    (void)cJSON_AddItemToObject(json, "blob", blob != NULL ? blob : cJSON_CreateNull());
+    id.fields = NULL; /* `json` owns the fields and the blob now */
+    id_fini(&id);
     if (showing->common.is_json) {
-        cJSON *json = entry_to_json(&entry->facts);
-        (void)cJSON_ReplaceItemInObject(json, "entry", cJSON_CreateString(name));
-        json_add_text(json, "blob_refusal", refusal);
-        (void)cJSON_AddItemToObject(json, "id", id.fields != NULL ? id.fields : cJSON_CreateNull());
-        (void)cJSON_AddItemToObject(json, "blob", blob != NULL ? blob : cJSON_CreateNull());
         (void)fputs(showing->is_first ? "[\n" : ",\n", stdout);
         json_print_item(json);
-        id.fields = NULL; /* deleted together with json */
-    } else {
-        (void)fputs(showing->is_first ? "" : "\n", stdout);
-        print_facts(entry, name);
-        print_id(id.fields);
-        print_blob(blob, refusal);
-        cJSON_Delete(blob);
+        return;
     }
-    id_fini(&id);
-    free(refusal);
+    (void)fputs(showing->is_first ? "" : "\n", stdout);
+    output_put(entry_pattern, json);
+    if (blob != NULL)
+        output_put(cJSON_HasObjectItem(blob, "parts") ? artifact_pattern : program_pattern, blob);
+    cJSON_Delete(json);
 }
 
 /* A file without the header of an entry must be an id. Of a damaged entry, what is readable is shown. */

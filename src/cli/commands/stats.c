@@ -1,7 +1,6 @@
 /*
  * stats.c - `ingot stats`: summarizes a store, in total and by kind, backend, device, driver and namespace.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +10,9 @@
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
-#include "cli/base/units.h"
+#include "cli/base/output.h"
+#include "cli/base/table.h"
 #include "cli/commands/all.h"
-#include "cli/commands/table.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
@@ -103,61 +102,7 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : strcmp(x->name, y->name);
 }
 
-static void print_time(const char *name, uint64_t time_ns, uint64_t now_ns)
-{
-    char time[UNITS_TEXT_SIZE];
-    char age[UNITS_TEXT_SIZE];
-    if (time_ns != 0)
-        (void)printf("%-10s %s (%s ago)\n", name, units_time(time_ns, time), units_age(time_ns, now_ns, age));
-}
-
-static void print_size(const char *name, uint64_t bytes)
-{
-    char text[UNITS_TEXT_SIZE];
-    (void)printf("%-10s %s (%" PRIu64 " bytes)\n", name, units_bytes(bytes, text), bytes);
-}
-
-static void print_saved(const ingot_persist_count_t *count)
-{
-    char text[UNITS_TEXT_SIZE];
-    (void)printf("%-10s %" PRIu64 " programs loaded, %" PRIu64 " compiled\n", "use", count->hits, count->builds);
-    (void)printf("%-10s %s\n", "time saved", units_duration(count->saved_ns, text));
-}
-
-static void print_text(const struct summary *summary, const ingot_persist_count_t *count)
-{
-    const uint64_t now_ns = units_now_ns();
-    char text[UNITS_TEXT_SIZE];
-
-    (void)printf("%-10s %" PRIu64 "\n", "entries", summary->entry_count);
-    print_size("size", summary->bytes);
-    print_size("blobs", summary->blob_bytes);
-    print_size("recorded", count->recorded_bytes);
-    print_size("largest", summary->largest);
-    print_time("oldest", summary->oldest_ns, now_ns);
-    print_time("newest", summary->newest_ns, now_ns);
-    print_time("last use", summary->last_use_ns, now_ns);
-    print_saved(count);
-    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
-        const struct shares *shares = &summary->by[i];
-        if (shares->count == 0)
-            continue;
-        const struct table_column columns[] = {{"ENTRIES", true}, {"SIZE", true}, {groupings[i].title, false}};
-        struct table table;
-        table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
-        for (size_t j = 0; j < shares->count; ++j) {
-            (void)snprintf(text, sizeof(text), "%" PRIu64, shares->shares[j].entry_count);
-            table_add(&table, text);
-            table_add(&table, units_bytes(shares->shares[j].bytes, text));
-            table_add(&table, shares->shares[j].name);
-        }
-        (void)putchar('\n');
-        table_print(&table);
-        table_fini(&table);
-    }
-}
-
-static void print_json(const struct summary *summary, const ingot_persist_count_t *count)
+static cJSON *to_json(const struct summary *summary, const ingot_persist_count_t *count)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", summary->entry_count);
@@ -182,7 +127,31 @@ static void print_json(const struct summary *summary, const ingot_persist_count_
             (void)cJSON_AddItemToArray(list, item);
         }
     }
-    json_print(json);
+    return json;
+}
+
+static const char pattern[] = "entries    {entries}\n"
+                              "size       {bytes:size} ({bytes} bytes)\n"
+                              "blobs      {blob_bytes:size} ({blob_bytes} bytes)\n"
+                              "recorded   {recorded_bytes:size} ({recorded_bytes} bytes)\n"
+                              "largest    {largest_bytes:size} ({largest_bytes} bytes)\n"
+                              "[oldest?oldest     {oldest} ({oldest:age} ago)\n]"
+                              "[newest?newest     {newest} ({newest:age} ago)\n]"
+                              "[last_use?last use   {last_use} ({last_use:age} ago)\n]"
+                              "use        {hits} programs loaded, {builds} compiled\n"
+                              "time saved {saved_ns:duration}\n";
+
+static void print_groups(const cJSON *json)
+{
+    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
+        const struct table_column columns[] = {
+            {"ENTRIES", "{entries}", true}, {"SIZE", "{bytes:size}", true}, {groupings[i].title, "{name}", false}};
+        const cJSON *list = cJSON_GetObjectItem(json, groupings[i].name);
+        if (list->child == NULL)
+            continue;
+        (void)putchar('\n');
+        table_print_list(list, sizeof(columns) / sizeof(columns[0]), columns);
+    }
 }
 
 static int print(struct summary *summary, ingot_storage_t storage)
@@ -195,10 +164,14 @@ static int print(struct summary *summary, ingot_storage_t storage)
         if (summary->by[i].count > 1)
             qsort(summary->by[i].shares, summary->by[i].count, sizeof(struct share), by_bytes);
     }
-    if (summary->common.is_json)
-        print_json(summary, &count);
-    else
-        print_text(summary, &count);
+    cJSON *json = to_json(summary, &count);
+    if (!summary->common.is_json) {
+        output_put(pattern, json);
+        print_groups(json);
+        cJSON_Delete(json);
+    } else {
+        json_print(json);
+    }
     return EXIT_DONE;
 }
 

@@ -1,16 +1,12 @@
 /*
  * verify.c - `ingot verify`: checks every checksum and seal of a store, and with --repair removes bad entries.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/base/progress.h"
-#include "cli/base/text.h"
-#include "cli/base/units.h"
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
@@ -38,16 +34,13 @@ static const struct command_option options[] = {
 
 static void tell_problem(struct verifying *verifying, const ingot_persist_entry_t *entry)
 {
-    char name[ENTRY_NAME_SIZE];
+    cJSON *problem = entry_to_json(entry);
     if (verifying->problems != NULL) {
-        (void)cJSON_AddItemToArray(verifying->problems, entry_to_json(entry));
+        (void)cJSON_AddItemToArray(verifying->problems, problem);
         return;
     }
     progress_fini(&verifying->progress);
-    entry_name(entry, name);
-    (void)printf("%s: %s: ", name, ingot_status_name(entry->status));
-    text_print(entry->reason, 2);
-    (void)putchar('\n');
+    output_print(problem, false, "{entry}: {status}: {reason}\n");
 }
 
 static ingot_status_t follow(const ingot_persist_verification_t *so_far, const ingot_persist_entry_t *entry, void *user)
@@ -60,21 +53,7 @@ static ingot_status_t follow(const ingot_persist_verification_t *so_far, const i
     return interrupt_seen() ? INGOT_BUSY : INGOT_SUCCESS;
 }
 
-static void print_text(const ingot_persist_verification_t *found, bool is_interrupted)
-{
-    char size[UNITS_TEXT_SIZE];
-    (void)printf("%s%" PRIu64 " of %" PRIu64 " entries verified, %s: %" PRIu64 " bad, %" PRIu64 " removed, %" PRIu64
-                 " left alone, %" PRIu64 " unreadable",
-                 is_interrupted ? "interrupted: " : "", found->done_count, found->entry_count,
-                 units_bytes(found->done_bytes, size), found->bad_count, found->removed_count, found->foreign_count,
-                 found->unread_count);
-    if (found->leftover_count != 0)
-        (void)printf("; %" PRIu64 " leftovers of killed processes, %s", found->leftover_count,
-                     units_bytes(found->leftover_bytes, size));
-    (void)putchar('\n');
-}
-
-static void print_json(struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
+static void print(struct verifying *verifying, const ingot_persist_verification_t *found, bool is_interrupted)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_u64(json, "entries", found->entry_count);
@@ -87,9 +66,13 @@ static void print_json(struct verifying *verifying, const ingot_persist_verifica
     json_add_u64(json, "leftovers", found->leftover_count);
     json_add_u64(json, "leftover_bytes", found->leftover_bytes);
     (void)cJSON_AddBoolToObject(json, "interrupted", is_interrupted);
-    (void)cJSON_AddItemToObject(json, "problems", verifying->problems);
+    if (verifying->problems != NULL)
+        (void)cJSON_AddItemToObject(json, "problems", verifying->problems);
     verifying->problems = NULL; /* `json` owns the problems now */
-    json_print(json);
+    output_print(json, verifying->common.is_json,
+                 "[interrupted?interrupted: ]{verified} of {entries} entries verified, {bytes:size}: {bad} bad, "
+                 "{removed} removed, {left_alone} left alone, {unreadable} unreadable"
+                 "[leftovers?; {leftovers} leftovers of killed processes, {leftover_bytes:size}]\n");
 }
 
 /* Returns the exit_code. An entry that other users could have written is a finding, and so is an entry whose seal is
@@ -122,10 +105,7 @@ static int run(void *values)
     } else {
         const bool is_interrupted = found.done_count < found.entry_count;
         code = judge(verifying, &found, is_interrupted);
-        if (verifying->common.is_json)
-            print_json(verifying, &found, is_interrupted);
-        else
-            print_text(&found, is_interrupted);
+        print(verifying, &found, is_interrupted);
     }
     ingot_storage_release(storage);
     return code;

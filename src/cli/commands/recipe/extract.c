@@ -12,11 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/folder.h"
+#include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "cli/build/plan.h"
 #include "cli/commands/all.h"
@@ -273,9 +274,11 @@ static int run(void *values)
     if (extraction.directory >= 0)
         (void)close(extraction.directory);
     ingot_recipe_release(extraction.recipe);
-    const struct count count = {extraction.done_count, "extracted", "programs extracted"};
-    if (code == EXIT_DONE || code == EXIT_FINDING)
-        counts_print(request->common.is_json, 1, &count);
+    if (code != EXIT_DONE && code != EXIT_FINDING)
+        return code;
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "extracted", extraction.done_count);
+    output_print(json, request->common.is_json, "{extracted} programs extracted\n");
     return code;
 }
 

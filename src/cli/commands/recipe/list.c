@@ -1,17 +1,15 @@
 /*
  * list.c - `ingot recipe list` lists the programs of recipes; `ingot recipe show` shows all about some of them.
  */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/options.h"
+#include "cli/base/table.h"
 #include "cli/base/text.h"
-#include "cli/base/units.h"
 #include "cli/build/plan.h"
 #include "cli/commands/all.h"
-#include "cli/commands/table.h"
 
 /* ---- list -------------------------------------------------------------------------------------------------------- */
 
@@ -47,22 +45,6 @@ static cJSON *program_to_json(const ingot_recipe_program_t *program)
     return json;
 }
 
-static void add_row(struct table *table, const ingot_recipe_program_t *program)
-{
-    char key[PLAN_KEY_TEXT_SIZE];
-    char text[UNITS_TEXT_SIZE];
-    plan_key_text(program->key, key);
-    key[PLAN_SHORT_KEY] = '\0';
-    table_add(table, key);
-    table_add(table, plan_kind_name(program->kind));
-    table_add(table, program->build_time_ns != 0 ? units_duration(program->build_time_ns, text) : NULL);
-    table_add(table, units_bytes(text_bytes_of(program), text));
-    table_add(table, program->backend);
-    table_add(table, program->name);
-    table_add(table, program->built_for);
-    table_add(table, program->status == INGOT_SUCCESS ? NULL : program->reason);
-}
-
 /* The values of `list` and of `show`. */
 struct listing {
     struct common_options common;
@@ -79,28 +61,23 @@ static const struct command_option list_options[] = {
 static int list(void *values)
 {
     const struct listing *listing = values;
-    static const struct table_column columns[] = {{"KEY", false},       {"KIND", false},    {"BUILD", true},
-                                                  {"SIZE", true},       {"BACKEND", false}, {"NAME", false},
-                                                  {"BUILT FOR", false}, {"PROBLEM", false}};
+    static const struct table_column columns[] = {{"KEY", "{key:short}", false},
+                                                  {"KIND", "{kind}", false},
+                                                  {"BUILD", "[build_time_ns?{build_time_ns:duration}]", true},
+                                                  {"SIZE", "{text_bytes:size}", true},
+                                                  {"BACKEND", "{backend}", false},
+                                                  {"NAME", "{name}", false},
+                                                  {"BUILT FOR", "{built_for}", false},
+                                                  {"PROBLEM", "{reason}", false}};
     struct plan plan;
-    struct table table;
-    cJSON *json = listing->common.is_json ? cJSON_CreateArray() : NULL;
     const int code = plan_open(&plan, listing->rest.count, listing->rest.items, NULL);
-    table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
-    for (size_t i = 0; i < plan.program_count && code == EXIT_DONE; ++i) {
-        if (json != NULL)
-            (void)cJSON_AddItemToArray(json, program_to_json(&plan.programs[i].facts));
-        else
-            add_row(&table, &plan.programs[i].facts);
-    }
-    if (code == EXIT_DONE && json != NULL) {
-        json_print(json);
-    } else {
+    cJSON *json = cJSON_CreateArray();
+    for (size_t i = 0; i < plan.program_count && code == EXIT_DONE; ++i)
+        (void)cJSON_AddItemToArray(json, program_to_json(&plan.programs[i].facts));
+    if (code == EXIT_DONE)
+        table_report(json, listing->common.is_json, sizeof(columns) / sizeof(columns[0]), columns);
+    else
         cJSON_Delete(json);
-        if (code == EXIT_DONE)
-            table_print(&table);
-    }
-    table_fini(&table);
     plan_close(&plan);
     return code;
 }
@@ -199,7 +176,7 @@ static void print_members(const cJSON *json, unsigned indent)
         } else {
             char *value = cJSON_IsString(each) ? NULL : cJSON_PrintUnformatted(each);
             (void)fputs(each->string != NULL ? ": " : " ", stdout);
-            text_print(value != NULL ? value : each->valuestring, indent + 2);
+            text_put(stdout, value != NULL ? value : each->valuestring, indent + 2);
             (void)putchar('\n');
             cJSON_free(value);
         }

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
+#include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/base/text.h"
 #include "cli/build/plan.h"
 #include "cli/commands/all.h"
@@ -108,10 +109,12 @@ static int copy(struct copying *copying, const struct plan_program *program)
 
 static int tell(const struct merging *merging, const struct copying *copying)
 {
-    const struct count counts[] = {{copying->copied_count, "copied", "programs copied"},
-                                   {copying->dropped_count, "removed", "removed"},
-                                   {copying->failed_count, "failed", "could not be copied"}};
-    counts_print(merging->common.is_json, sizeof(counts) / sizeof(counts[0]), counts);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "copied", copying->copied_count);
+    json_add_u64(json, "removed", copying->dropped_count);
+    json_add_u64(json, "failed", copying->failed_count);
+    output_print(json, merging->common.is_json,
+                 "{copied} programs copied, {removed} removed, {failed} could not be copied\n");
     return copying->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 

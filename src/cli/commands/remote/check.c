@@ -2,13 +2,11 @@
  * check.c - `ingot remote check`: finds out what is wrong with a server that machines share, and how fast it is.
  */
 #include <ingot/private/remote.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/options.h"
-#include "cli/base/units.h"
+#include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/commands/remote/server.h"
 
@@ -38,26 +36,13 @@ static const char *name_of(ingot_remote_step_t step)
     return "done";
 }
 
-static void print_time(const char *what, uint64_t time_ns)
-{
-    char text[UNITS_TEXT_SIZE];
-    if (time_ns != 0)
-        (void)printf("%-28s %s\n", what, units_duration(time_ns, text));
-}
+#define TIMES                                                                                                          \
+    "[connect_ns?connecting, first answer     {connect_ns:duration}\n]"                                                \
+    "[round_trip_ns?round trip                   {round_trip_ns:duration}\n]"                                          \
+    "[write_ns?storing 64 KiB               {write_ns:duration}\n]"                                                    \
+    "[read_ns?[write_ns?loading 64 KiB      ][write_ns!asking for a program]         {read_ns:duration}\n]"
 
-static void print_text(ingot_status_t status, const ingot_remote_report_t *report)
-{
-    print_time("connecting, first answer", report->connect_ns);
-    print_time("round trip", report->round_trip_ns);
-    print_time("storing 64 KiB", report->write_ns);
-    print_time(report->write_ns != 0 ? "loading 64 KiB" : "asking for a program", report->read_ns);
-    if (status == INGOT_SUCCESS)
-        (void)puts("the server works");
-    else
-        (void)printf("%s failed: %s\n", name_of(report->step), report->reason);
-}
-
-static void print_json(ingot_status_t status, const ingot_remote_report_t *report)
+static void print(const struct checking *checking, ingot_status_t status, const ingot_remote_report_t *report)
 {
     cJSON *json = cJSON_CreateObject();
     json_add_text(json, "status", ingot_status_name(status));
@@ -67,7 +52,8 @@ static void print_json(ingot_status_t status, const ingot_remote_report_t *repor
     json_add_u64(json, "round_trip_ns", report->round_trip_ns);
     json_add_u64(json, "write_ns", report->write_ns);
     json_add_u64(json, "read_ns", report->read_ns);
-    json_print(json);
+    output_print(json, checking->common.is_json,
+                 status == INGOT_SUCCESS ? TIMES "the server works\n" : TIMES "{step} failed: {reason}\n");
 }
 
 static int run(void *values)
@@ -82,10 +68,7 @@ static int run(void *values)
     if (checking->is_read_only)
         info.flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
     const ingot_status_t status = ingot_remote_check(&info, &report);
-    if (checking->common.is_json)
-        print_json(status, &report);
-    else
-        print_text(status, &report);
+    print(checking, status, &report);
     if (status == INGOT_SUCCESS)
         return EXIT_DONE;
     return report.step == INGOT_REMOTE_STEP_OPEN ? EXIT_USAGE : EXIT_FINDING;

@@ -11,7 +11,7 @@
 
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
-#include "cli/base/units.h"
+#include "cli/base/output.h"
 #include "cli/commands/remote/server.h"
 #include "cli/store/store.h"
 
@@ -21,23 +21,19 @@ bool image_is_named(const char *url)
     return named != NULL && strncmp(named, "oci://", 6) == 0;
 }
 
-static int tell(const struct common_options *options, const char *did, const ingot_remote_image_stats_t *stats)
+static int tell(const struct common_options *options, bool is_push, const ingot_remote_image_stats_t *stats)
 {
-    char size[UNITS_TEXT_SIZE];
-    if (options->is_json) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "entries", stats->entry_count);
-        json_add_u64(json, did, stats->moved_count);
-        json_add_u64(json, "present", stats->present_count);
-        json_add_u64(json, "failed", stats->failed_count);
-        json_add_u64(json, "bytes", stats->moved_bytes);
-        json_print(json);
-    } else {
-        (void)printf("%s %llu of %llu entries (%s); %llu were there already; %llu failed\n", did,
-                     (unsigned long long)stats->moved_count, (unsigned long long)stats->entry_count,
-                     units_bytes(stats->moved_bytes, size), (unsigned long long)stats->present_count,
-                     (unsigned long long)stats->failed_count);
-    }
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "entries", stats->entry_count);
+    json_add_u64(json, is_push ? "pushed" : "pulled", stats->moved_count);
+    json_add_u64(json, "present", stats->present_count);
+    json_add_u64(json, "failed", stats->failed_count);
+    json_add_u64(json, "bytes", stats->moved_bytes);
+    output_print(json, options->is_json,
+                 is_push ? "pushed {pushed} of {entries} entries ({bytes:size}); {present} were there already; "
+                           "{failed} failed\n"
+                         : "pulled {pulled} of {entries} entries ({bytes:size}); {present} were there already; "
+                           "{failed} failed\n");
     if (stats->failed_count != 0)
         (void)fprintf(stderr, "ingot: the last entry that failed: %s\n", ingot_last_error_detail());
     return stats->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
@@ -73,7 +69,7 @@ int image_move(struct common_options *options, const char *url, bool is_plain, b
     const ingot_status_t status =
         is_push ? ingot_remote_push_image(store, &info, &stats) : ingot_remote_pull_image(store, &info, &stats);
     if (status == INGOT_SUCCESS)
-        code = tell(options, is_push ? "pushed" : "pulled", &stats);
+        code = tell(options, is_push, &stats);
     else
         code = store_failed(is_push ? "pushing an image" : "pulling an image", status);
     ingot_storage_release(store);

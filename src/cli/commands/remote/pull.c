@@ -15,12 +15,12 @@
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/output.h"
 #include "cli/base/progress.h"
-#include "cli/base/units.h"
+#include "cli/base/table.h"
 #include "cli/commands/all.h"
 #include "cli/commands/remote/image.h"
 #include "cli/commands/remote/server.h"
-#include "cli/commands/table.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
@@ -232,67 +232,47 @@ static cJSON *list_lacking(const struct pulling *pulling)
     return list;
 }
 
-static void print_lacking(const struct pulling *pulling)
+static void print_lacking(const cJSON *json)
 {
-    static const struct table_column columns[] = {
-        {"MISSING", false}, {"DRIVER", false}, {"SOURCE", false}, {"DEVICE", false}};
-    struct table table;
-    table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
-    for (size_t i = 0; i < pulling->wanted_count; ++i) {
-        struct id_view id;
-        if (pulling->wanted[i].is_there)
-            continue;
-        id_read(&id, pulling->wanted[i].size, pulling->wanted[i].id);
-        table_add(&table, id_maker(&id));
-        table_add(&table, id.drivers);
-        table_add(&table, id.sources);
-        table_add(&table, id.devices);
-        id_fini(&id);
-    }
-    table_print(&table);
-    table_fini(&table);
+    static const struct table_column columns[] = {{"MISSING", "[backend?{backend}][backend!{kind}]", false},
+                                                  {"DRIVER", "{driver}", false},
+                                                  {"SOURCE", "{source}", false},
+                                                  {"DEVICE", "{device}", false}};
+    const cJSON *list = cJSON_GetObjectItem(json, "lacking");
+    if (list != NULL && list->child != NULL)
+        table_print_list(list, sizeof(columns) / sizeof(columns[0]), columns);
 }
 
-static void print_counts(const struct pulling *pulling, const ingot_remote_stats_t *stats)
+static void print(const struct pulling *pulling, const ingot_remote_stats_t *stats)
 {
-    char size[UNITS_TEXT_SIZE];
-    const unsigned long long pulled = pulling->pulled_count;
-    const unsigned long long present = pulling->present_count;
-    const unsigned long long missing = pulling->missing_count;
-    const unsigned long long failed = pulling->failed_count;
-    const unsigned long long count = pulling->wanted_count;
-    (void)units_bytes(stats->loaded_bytes, size);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "programs", pulling->wanted_count);
+    json_add_u64(json, "pulled", pulling->pulled_count);
+    json_add_u64(json, "loaded_bytes", stats->loaded_bytes);
+    json_add_u64(json, "present", pulling->present_count);
+    json_add_u64(json, "missing", pulling->missing_count);
+    json_add_u64(json, "failed", pulling->failed_count);
     if (pulling->is_warm)
-        (void)printf(
-            "%llu of %llu programs are in the store (%llu of them from the server, %s loaded); %llu are missing; "
-            "%llu failed\n",
-            pulled + present, count, pulled, size, missing, failed);
-    else
-        (void)printf("pulled %llu of %llu programs (%s loaded); the store already had %llu; the server lacks %llu; "
-                     "%llu failed\n",
-                     pulled, count, size, present, missing, failed);
+        (void)cJSON_AddItemToObject(json, "lacking", list_lacking(pulling));
+    if (pulling->common.is_json) {
+        json_print(json);
+        return;
+    }
+    json_add_u64(json, "in_store", pulling->pulled_count + pulling->present_count);
+    output_put(pulling->is_warm ? "{in_store} of {programs} programs are in the store ({pulled} of them from the "
+                                  "server, {loaded_bytes:size} loaded); {missing} are missing; {failed} failed\n"
+                                : "pulled {pulled} of {programs} programs ({loaded_bytes:size} loaded); the store "
+                                  "already had {present}; the server lacks {missing}; {failed} failed\n",
+               json);
+    print_lacking(json);
+    cJSON_Delete(json);
 }
 
 static int tell(const struct pulling *pulling)
 {
     ingot_remote_stats_t stats;
     const bool has_failed = !is_asking(pulling, &stats) || pulling->failed_count != 0;
-    if (pulling->common.is_json) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "programs", pulling->wanted_count);
-        json_add_u64(json, "pulled", pulling->pulled_count);
-        json_add_u64(json, "loaded_bytes", stats.loaded_bytes);
-        json_add_u64(json, "present", pulling->present_count);
-        json_add_u64(json, "missing", pulling->missing_count);
-        json_add_u64(json, "failed", pulling->failed_count);
-        if (pulling->is_warm)
-            (void)cJSON_AddItemToObject(json, "lacking", list_lacking(pulling));
-        json_print(json);
-    } else {
-        print_counts(pulling, &stats);
-        if (pulling->is_warm && pulling->missing_count + pulling->failed_count != 0)
-            print_lacking(pulling);
-    }
+    print(pulling, &stats);
     if (interrupt_seen())
         return EXIT_INTERRUPTED;
     return has_failed ? EXIT_FAILED : pulling->missing_count != 0 ? EXIT_FINDING : EXIT_DONE;

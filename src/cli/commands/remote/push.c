@@ -11,7 +11,7 @@
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
 #include "cli/base/json.h"
-#include "cli/base/units.h"
+#include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/commands/remote/image.h"
 #include "cli/commands/remote/server.h"
@@ -116,22 +116,15 @@ static int push_entry(const ingot_persist_entry_t *entry, void *user)
 
 static void tell(const struct pushing *pushing, const ingot_remote_stats_t *stats)
 {
-    char size[UNITS_TEXT_SIZE];
-    const uint64_t failed_count = stats->failed_uploads + stats->dropped_uploads + stats->waiting;
-    if (pushing->common.is_json) {
-        cJSON *json = cJSON_CreateObject();
-        json_add_u64(json, "pushed", stats->uploads);
-        json_add_u64(json, "sent_bytes", stats->sent_bytes);
-        json_add_u64(json, "present", pushing->present_count);
-        json_add_u64(json, "left_out", pushing->bad_count);
-        json_add_u64(json, "failed", failed_count);
-        json_print(json);
-        return;
-    }
-    (void)printf("pushed %llu entries (%s sent); the server already had %llu; %llu left out, %llu failed\n",
-                 (unsigned long long)stats->uploads, units_bytes(stats->sent_bytes, size),
-                 (unsigned long long)pushing->present_count, (unsigned long long)pushing->bad_count,
-                 (unsigned long long)failed_count);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "pushed", stats->uploads);
+    json_add_u64(json, "sent_bytes", stats->sent_bytes);
+    json_add_u64(json, "present", pushing->present_count);
+    json_add_u64(json, "left_out", pushing->bad_count);
+    json_add_u64(json, "failed", stats->failed_uploads + stats->dropped_uploads + stats->waiting);
+    output_print(json, pushing->common.is_json,
+                 "pushed {pushed} entries ({sent_bytes:size} sent); the server already had {present}; "
+                 "{left_out} left out, {failed} failed\n");
 }
 
 static int push(struct pushing *pushing)

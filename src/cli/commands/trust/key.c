@@ -3,11 +3,11 @@
  */
 #include <ingot/private/trust.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/json.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/usage/parse.h"
 #include "util/hex.h"
@@ -45,19 +45,14 @@ static const char *name_of(ingot_persist_key_kind_t kind)
     return "unknown";
 }
 
-static void tell_key(const char *path, const ingot_persist_key_info_t *key, cJSON *list)
+static void add_key(const char *path, const ingot_persist_key_info_t *key, cJSON *list)
 {
     char id[KEY_TEXT_SIZE] = "";
     char public_key[KEY_TEXT_SIZE] = "";
+    cJSON *item = cJSON_CreateObject();
     hex_put(id, sizeof(key->id), key->id);
     if (key->kind != INGOT_PERSIST_KEY_BLAKE2B)
         hex_put(public_key, sizeof(key->public_key), key->public_key);
-    if (list == NULL) {
-        (void)printf("%s: %s, id %s", path, name_of(key->kind), id);
-        (void)printf(public_key[0] != '\0' ? ", public key %s\n" : "%s\n", public_key);
-        return;
-    }
-    cJSON *item = cJSON_CreateObject();
     json_add_text(item, "path", path);
     json_add_text(item, "kind", name_of(key->kind));
     json_add_text(item, "id", id);
@@ -71,13 +66,13 @@ static int failed(const char *path, ingot_status_t status)
     return status == INGOT_NOT_FOUND ? EXIT_NO_STORE : EXIT_FAILED;
 }
 
-/* Prints the list of --json, or drops it after a failure. */
-static int finish(cJSON *list, int code)
+/* Prints the keys. With --json, prints nothing after a failure. */
+static int finish(const struct keys *keys, cJSON *list, int code)
 {
-    if (list != NULL && code == EXIT_DONE)
-        json_print(list);
-    else
+    if (keys->common.is_json && code != EXIT_DONE)
         cJSON_Delete(list);
+    else
+        output_print(list, keys->common.is_json, "{path}: {kind}, id {id}[public_key?, public key {public_key}]\n");
     return code;
 }
 
@@ -92,26 +87,26 @@ static int create(void *values)
         path, keys->secret != NULL ? INGOT_PERSIST_KEY_BLAKE2B : INGOT_PERSIST_KEY_ED25519_SECRET, &info);
     if (status != INGOT_SUCCESS)
         return failed(path, status);
-    cJSON *list = keys->common.is_json ? cJSON_CreateArray() : NULL;
-    tell_key(path, &info, list);
-    return finish(list, EXIT_DONE);
+    cJSON *list = cJSON_CreateArray();
+    add_key(path, &info, list);
+    return finish(keys, list, EXIT_DONE);
 }
 
 static int show(void *values)
 {
     const struct keys *keys = values;
-    cJSON *list = keys->common.is_json ? cJSON_CreateArray() : NULL;
+    cJSON *list = cJSON_CreateArray();
     int code = EXIT_DONE;
     for (size_t i = 0; i < keys->paths.count; ++i) {
         const char *path = keys->paths.items[i];
         ingot_persist_key_info_t info = INGOT_PERSIST_KEY_INFO_INIT;
         const ingot_status_t status = ingot_persist_key_describe(path, &info);
         if (status == INGOT_SUCCESS)
-            tell_key(path, &info, list);
+            add_key(path, &info, list);
         else
             code = failed(path, status);
     }
-    return finish(list, code);
+    return finish(keys, list, code);
 }
 
 const struct command command_key_create = {

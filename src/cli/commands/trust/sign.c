@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/counts.h"
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
+#include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/base/options.h"
+#include "cli/base/output.h"
 #include "cli/commands/all.h"
 #include "cli/store/entry.h"
 #include "cli/store/store.h"
@@ -150,11 +151,14 @@ static int choose_keys(struct signing *signing)
 
 static void tell(const struct signing *signing)
 {
-    const struct count counts[] = {{signing->sealed_count, "sealed", "entries sealed"},
-                                   {signing->unchanged_count, "unchanged", "already sealed"},
-                                   {signing->refused_count, "refused", "with a refused seal left alone"},
-                                   {signing->bad_count, "bad", "bad"}};
-    counts_print(signing->common.is_json, sizeof(counts) / sizeof(counts[0]), counts);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "sealed", signing->sealed_count);
+    json_add_u64(json, "unchanged", signing->unchanged_count);
+    json_add_u64(json, "refused", signing->refused_count);
+    json_add_u64(json, "bad", signing->bad_count);
+    output_print(json, signing->common.is_json,
+                 "{sealed} entries sealed, {unchanged} already sealed, {refused} with a refused seal left alone, "
+                 "{bad} bad\n");
 }
 
 static int seal_store(struct signing *signing)
@@ -205,10 +209,11 @@ static int sign_recipes(const struct common_options *options, size_t count, char
             (void)fprintf(stderr, "ingot: sealing %s: %s: %s\n", paths[i], ingot_status_name(status),
                           ingot_last_error_detail());
     }
-    const struct count counts[] = {{sealed_count, "sealed", "recipes sealed"},
-                                   {count - sealed_count - failed_count, "unchanged", "already sealed"},
-                                   {failed_count, "failed", "not sealed"}};
-    counts_print(options->is_json, sizeof(counts) / sizeof(counts[0]), counts);
+    cJSON *json = cJSON_CreateObject();
+    json_add_u64(json, "sealed", sealed_count);
+    json_add_u64(json, "unchanged", count - sealed_count - failed_count);
+    json_add_u64(json, "failed", failed_count);
+    output_print(json, options->is_json, "{sealed} recipes sealed, {unchanged} already sealed, {failed} not sealed\n");
     return failed_count != 0 ? EXIT_FAILED : EXIT_DONE;
 }
 

@@ -1,13 +1,19 @@
 /*
  * table.c - prints aligned columns; see table.h.
  */
-#include "cli/commands/table.h"
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "cli/base/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/json.h"
 #include "cli/base/memory.h"
+#include "cli/base/output.h"
 #include "cli/base/text.h"
 
 void table_init(struct table *table, size_t column_count, const struct table_column *columns)
@@ -15,10 +21,13 @@ void table_init(struct table *table, size_t column_count, const struct table_col
     *table = (struct table){columns, column_count, NULL, 0};
 }
 
-void table_add(struct table *table, const char *cell)
+void table_add(struct table *table, const cJSON *row)
 {
-    table->cells = memory_grow(table->cells, table->cell_count, sizeof(*table->cells));
-    table->cells[table->cell_count++] = text_in_one_line(cell != NULL && cell[0] != '\0' ? cell : "-");
+    for (size_t column = 0; column < table->column_count; ++column) {
+        char *cell = output_text(table->columns[column].pattern, row);
+        table->cells = memory_grow(table->cells, table->cell_count, sizeof(*table->cells));
+        table->cells[table->cell_count++] = cell;
+    }
 }
 
 static size_t width_of(const struct table *table, size_t column)
@@ -33,32 +42,51 @@ static size_t width_of(const struct table *table, size_t column)
 
 static void print_cell(const struct table *table, size_t column, size_t width, const char *cell)
 {
-    const int padding = (int)(width - text_width(cell));
+    const char *shown = cell[0] != '\0' ? cell : "-";
+    const int padding = (int)(width - text_width(shown));
     const bool is_last = column + 1 == table->column_count;
     if (table->columns[column].is_number)
         (void)printf("%*s", padding, "");
-    text_print(cell, 0);
+    (void)fputs(shown, stdout);
     if (!is_last)
         (void)printf("%*s", table->columns[column].is_number ? 2 : padding + 2, "");
     else
         (void)putchar('\n');
 }
 
-void table_print(const struct table *table)
+void table_print(struct table *table)
 {
     size_t *widths = memory_get(table->column_count * sizeof(*widths));
     for (size_t column = 0; column < table->column_count; ++column)
         widths[column] = width_of(table, column);
     for (size_t column = 0; column < table->column_count; ++column)
         print_cell(table, column, widths[column], table->columns[column].title);
-    for (size_t i = 0; i < table->cell_count; ++i)
+    for (size_t i = 0; i < table->cell_count; ++i) {
         print_cell(table, i % table->column_count, widths[i % table->column_count], table->cells[i]);
+        free(table->cells[i]);
+    }
+    free(table->cells);
     free(widths);
 }
 
-void table_fini(struct table *table)
+void table_print_list(const cJSON *list, size_t column_count, const struct table_column *columns)
 {
-    for (size_t i = 0; i < table->cell_count; ++i)
-        free(table->cells[i]);
-    free(table->cells);
+    struct table table;
+    const cJSON *row;
+    table_init(&table, column_count, columns);
+    cJSON_ArrayForEach(row, list)
+    {
+        table_add(&table, row);
+    }
+    table_print(&table);
+}
+
+void table_report(cJSON *list, bool is_json, size_t column_count, const struct table_column *columns)
+{
+    if (is_json) {
+        json_print(list);
+        return;
+    }
+    table_print_list(list, column_count, columns);
+    cJSON_Delete(list);
 }

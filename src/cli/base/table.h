@@ -1,0 +1,33 @@
+/*
+ * table.h - prints JSON objects as the rows of a table, in aligned columns on standard output.
+ */
+#ifndef INGOT_CLI_BASE_TABLE_H
+#define INGOT_CLI_BASE_TABLE_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct table_column {
+    const char *title;
+    const char *pattern; /* of a cell (output.h); an empty cell shows "-" */
+    bool is_number;      /* aligned to the right */
+};
+
+struct table {
+    const struct table_column *columns;
+    size_t column_count;
+    char **cells; /* row by row */
+    size_t cell_count;
+};
+
+void table_init(struct table *table, size_t column_count, const struct table_column *columns);
+void table_add(struct table *table, const cJSON *row);
+/* Prints the table and frees it. */
+void table_print(struct table *table);
+/* Prints all objects of a list as a table. */
+void table_print_list(const cJSON *list, size_t column_count, const struct table_column *columns);
+/* Prints a command's list of objects as JSON or as a table, and deletes it. */
+void table_report(cJSON *list, bool is_json, size_t column_count, const struct table_column *columns);
+
+#endif
