@@ -22,7 +22,7 @@
 #include "cli/base/memory.h"
 #include "cli/base/text.h"
 
-enum { TEXT_CAPACITY = 65536, LINE_CAPACITY = 256 };
+enum { LINE_CAPACITY = 256 };
 
 /* Prints four lines: the versions; the PCI devices that are displays or accelerators; the driver; a digest of the first
  * processor's description without its clock rate, if the fourth argument asks for it. Ends with 3 if the first package
@@ -66,25 +66,6 @@ static const char script[] =
     "print(' '.join(sorted(devices())) or 'none')\n"
     "print(read('/sys/module/nvidia/version') or read('/sys/module/amdgpu/version') or 'none')\n"
     "print(processor() if sys.argv[3] else '')\n";
-
-/* Reads at most TEXT_CAPACITY - 1 bytes, and adds a NUL. Closes `fd`. Returns NULL if there are none. */
-static char *read_text(int fd)
-{
-    char *text = memory_get(TEXT_CAPACITY);
-    size_t size = 0;
-    ssize_t count = 1;
-    while (fd >= 0 && count > 0 && size < TEXT_CAPACITY - 1) {
-        count = read(fd, text + size, TEXT_CAPACITY - 1 - size);
-        size += count > 0 ? (size_t)count : 0;
-    }
-    if (fd >= 0)
-        (void)close(fd);
-    text[size] = '\0';
-    if (size != 0)
-        return text;
-    free(text);
-    return NULL;
-}
 
 static bool is_python(const char *path)
 {
@@ -147,8 +128,13 @@ static char *ask_python(const char *python, const struct adopt_kind *kind)
     const int error = posix_spawnp(&child, python, &actions, NULL, (char *const *)(uintptr_t)arguments, environ);
     (void)posix_spawn_file_actions_destroy(&actions);
     (void)close(ends[1]);
-    char *text = read_text(ends[0]);
-    if (error == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+    char *text = NULL;
+    size_t capacity = 0;
+    FILE *stream = fdopen(ends[0], "r");
+    const bool is_read = stream != NULL && getdelim(&text, &capacity, '\0', stream) > 0;
+    if (stream != NULL)
+        (void)fclose(stream);
+    if (error == 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0 && is_read)
         return text;
     free(text);
     return NULL;

@@ -3,12 +3,13 @@
  */
 #include "cli/adopt/shelf.h"
 
-#include <ingot/persist.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/exit_code.h"
 #include "cli/base/memory.h"
+#include "cli/base/options.h"
 #include "cli/store/server_behind.h"
 #include "cli/store/store.h"
 
@@ -41,30 +42,14 @@ static void flush_server(const struct adopt_shelf *shelf)
                       ingot_last_error_detail());
 }
 
-struct noted {
-    bool is_read_only;
-    ingot_persist_trust_policy_t policy;
-};
-
-static ingot_status_t note(ingot_persist_info_t *info, void *user)
-{
-    *(struct noted *)user = (struct noted){(info->flags & (uint32_t)INGOT_PERSIST_READ_ONLY) != 0, info->trust->policy};
-    return INGOT_SUCCESS;
-}
-
 bool adopt_shelf_open(struct adopt_shelf *shelf)
 {
-    struct noted noted = {.policy = INGOT_PERSIST_TRUST_NONE};
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    info.max_bytes = INGOT_UNLIMITED; /* the application's limit is unknown, so the tool must not evict its entries */
-    info.on_event = store_tell_event;
-    info.adjust = note;
-    info.adjust_user = &noted;
-    const ingot_status_t status = ingot_persist_open_from_environment(&shelf->storage, &info);
-    shelf->is_read_only = noted.is_read_only;
-    if (status != INGOT_SUCCESS)
-        (void)store_failed("opening the store", status);
-    if (status == INGOT_SUCCESS && add_server(shelf, noted.policy))
+    struct common_options options = {.directory = NULL};
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+    options_take_namespace(&options);
+    shelf->is_read_only = store_is_on("INGOT_PERSIST_READ_ONLY");
+    if (store_open(&shelf->storage, &options, STORE_MAKE, NULL) == EXIT_DONE &&
+        store_read_trust(&trust, &options) == EXIT_DONE && add_server(shelf, trust.policy))
         return true;
     adopt_shelf_close(shelf);
     return false;

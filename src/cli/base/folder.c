@@ -108,6 +108,17 @@ bool folder_write(int fd, size_t size, const void *bytes)
     return true;
 }
 
+bool folder_create_file(int at, const char *name, size_t size, const void *bytes)
+{
+    const int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    const bool is_written = fd >= 0 && folder_write(fd, size, bytes);
+    const int error = errno;
+    const bool is_closed = fd >= 0 && close(fd) == 0;
+    if (!is_written)
+        errno = error;
+    return is_written && is_closed;
+}
+
 static bool is_own(int fd)
 {
     struct stat about;

@@ -28,6 +28,9 @@ int folder_open_below(int directory, const char *path, bool makes, const char **
 /* Writes all bytes to a file. Returns false and sets errno on failure. */
 bool folder_write(int fd, size_t size, const void *bytes);
 
+/* Creates a file and writes all bytes to it. Returns false and sets errno on failure, also if it exists. */
+bool folder_create_file(int at, const char *name, size_t size, const void *bytes);
+
 /* Removes a folder of this user and everything in it, without following links. Returns false and sets errno if
  * something is left. */
 bool folder_remove(const char *path);

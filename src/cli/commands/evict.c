@@ -2,7 +2,6 @@
  * evict.c - `ingot evict` and `ingot clear`: remove entries, oldest first or all.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/base/exit_code.h"
 #include "cli/base/interrupt.h"
@@ -17,8 +16,13 @@
 #include "cli/store/id.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
-#include "util/limit.h"
 #include "util/nanoseconds.h"
+
+/* An entry that may be removed. */
+struct victim {
+    struct entry entry;
+    uint64_t time_ns; /* of its creation or last use; the earliest is removed first */
+};
 
 struct evicting {
     struct common_options common;
@@ -26,12 +30,12 @@ struct evicting {
     uint64_t max_size; /* the limits: 0 if not given */
     uint64_t max_entries;
     uint64_t max_age_ns;
-    unsigned order;   /* 0 if not given; 1 for fifo, 2 for lru */
+    unsigned order;   /* an enum store_order; 0 if not given */
     const char *kind; /* evict only artifacts of this kind, or "program"; NULL: all */
     bool is_to_clear;
     ingot_storage_t storage;
-    struct entry *entries; /* of the kind */
-    size_t entry_count;
+    struct victim *victims; /* the entries of the kind */
+    size_t victim_count;
 };
 
 static const struct command_option options[] = {
@@ -60,13 +64,6 @@ static void print(const struct evicting *evicting, ingot_status_t status, uint64
                  "[interrupted?interrupted: ]{removed_entries} entries removed, {removed_bytes:size}\n");
 }
 
-/* Returns the order of eviction, or NULL for the one that the environment sets. */
-static const ingot_persist_eviction_t *order_of(const struct evicting *evicting)
-{
-    static const ingot_persist_eviction_t orders[] = {INGOT_PERSIST_EVICT_FIFO, INGOT_PERSIST_EVICT_LRU};
-    return evicting->order != 0 ? &orders[evicting->order - 1] : NULL;
-}
-
 /* ---- entries of one kind ---- */
 
 static int note_of_kind(const ingot_persist_entry_t *facts, void *user)
@@ -74,63 +71,42 @@ static int note_of_kind(const ingot_persist_entry_t *facts, void *user)
     struct evicting *evicting = user;
     if (facts->status != INGOT_SUCCESS || !id_is_of_kind(facts->id_size, facts->id, evicting->kind))
         return 1;
-    evicting->entries = memory_grow(evicting->entries, evicting->entry_count, sizeof(*evicting->entries));
-    entry_copy(&evicting->entries[evicting->entry_count++], facts);
+    evicting->victims = memory_grow(evicting->victims, evicting->victim_count, sizeof(*evicting->victims));
+    struct victim *victim = &evicting->victims[evicting->victim_count++];
+    victim->time_ns = evicting->order == STORE_LRU ? facts->last_use_ns : facts->created_ns;
+    entry_copy(&victim->entry, facts);
     return 1;
 }
 
-/* For qsort: the order in which evict_kind removes entries, FIFO and LRU. */
-static int by_creation(const void *a, const void *b)
+/* For qsort. */
+static int by_time(const void *a, const void *b)
 {
-    const uint64_t x = ((const struct entry *)a)->facts.created_ns;
-    const uint64_t y = ((const struct entry *)b)->facts.created_ns;
+    const uint64_t x = ((const struct victim *)a)->time_ns;
+    const uint64_t y = ((const struct victim *)b)->time_ns;
     return x < y ? -1 : x > y;
 }
 
-static int by_use(const void *a, const void *b)
+static uint64_t limit_of(uint64_t given)
 {
-    const uint64_t x = ((const struct entry *)a)->facts.last_use_ns;
-    const uint64_t y = ((const struct entry *)b)->facts.last_use_ns;
-    return x < y ? -1 : x > y;
-}
-
-/* Reads the environment's order of eviction, and opens nothing. */
-static ingot_status_t read_environments_order(ingot_persist_info_t *info, void *user)
-{
-    *(ingot_persist_eviction_t *)user = info->eviction;
-    return INGOT_NOT_FOUND;
-}
-
-/* True if the order of eviction is by the last use. */
-static bool is_lru(const struct evicting *evicting)
-{
-    ingot_persist_eviction_t order = evicting->order != 0 ? *order_of(evicting) : INGOT_PERSIST_EVICT_LRU;
-    ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
-    ingot_storage_t storage = NULL;
-    info.adjust = read_environments_order;
-    info.adjust_user = &order;
-    if (evicting->order == 0 && evicting->common.directory == NULL)
-        (void)ingot_persist_open_from_environment(&storage, &info);
-    return order == INGOT_PERSIST_EVICT_LRU;
+    return given == QUANTITY_NONE ? 0 : given == 0 ? UINT64_MAX : given;
 }
 
 /* Removes the first entries in the order until the rest is within the limits. */
-static ingot_status_t remove_first(const struct evicting *evicting, bool is_by_use, uint64_t *count, uint64_t *bytes)
+static ingot_status_t evict_kind(const struct evicting *evicting, uint64_t *count, uint64_t *bytes)
 {
-    const uint64_t max_bytes = limit_of(evicting->limits.max_bytes, UINT64_MAX);
-    const uint64_t max_entries = limit_of(evicting->limits.max_entries, UINT64_MAX);
-    const uint64_t max_age_ms = limit_of(evicting->limits.max_age_ms, UINT64_MAX);
-    const uint64_t max_age_ns = max_age_ms < UINT64_MAX / NS_PER_MS ? max_age_ms * NS_PER_MS : UINT64_MAX;
     const uint64_t now_ns = units_now_ns();
     uint64_t left_bytes = 0;
     ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; i < evicting->entry_count; ++i)
-        left_bytes += evicting->entries[i].facts.bytes;
-    for (size_t i = 0; i < evicting->entry_count && status == INGOT_SUCCESS && !interrupt_seen(); ++i) {
-        const ingot_persist_entry_t *facts = &evicting->entries[i].facts;
-        const uint64_t time_ns = is_by_use ? facts->last_use_ns : facts->created_ns;
-        const bool is_old = now_ns > time_ns && now_ns - time_ns > max_age_ns;
-        if (!is_old && left_bytes <= max_bytes && evicting->entry_count - i <= max_entries)
+    for (size_t i = 0; i < evicting->victim_count; ++i)
+        left_bytes += evicting->victims[i].entry.facts.bytes;
+    if (evicting->victim_count > 1)
+        qsort(evicting->victims, evicting->victim_count, sizeof(*evicting->victims), by_time);
+    for (size_t i = 0; i < evicting->victim_count && status == INGOT_SUCCESS && !interrupt_seen(); ++i) {
+        const struct victim *victim = &evicting->victims[i];
+        const ingot_persist_entry_t *facts = &victim->entry.facts;
+        const bool is_old = now_ns > victim->time_ns && now_ns - victim->time_ns > limit_of(evicting->max_age_ns);
+        if (!is_old && left_bytes <= limit_of(evicting->max_size) &&
+            evicting->victim_count - i <= limit_of(evicting->max_entries))
             break;
         status = ingot_persist_remove_entry(evicting->storage, facts);
         *count += status == INGOT_SUCCESS;
@@ -140,14 +116,6 @@ static ingot_status_t remove_first(const struct evicting *evicting, bool is_by_u
             status = INGOT_SUCCESS; /* evicted in the meantime */
     }
     return status;
-}
-
-static ingot_status_t evict_kind(struct evicting *evicting, uint64_t *count, uint64_t *bytes)
-{
-    const bool is_by_use = is_lru(evicting);
-    if (evicting->entry_count > 1)
-        qsort(evicting->entries, evicting->entry_count, sizeof(*evicting->entries), is_by_use ? by_use : by_creation);
-    return remove_first(evicting, is_by_use, count, bytes);
 }
 
 /* ---- all entries ---- */
@@ -171,7 +139,7 @@ static int evict(struct evicting *evicting)
 {
     uint64_t count = 0;
     uint64_t bytes = 0;
-    int code = store_open(&evicting->storage, &evicting->common, STORE_WRITE, order_of(evicting));
+    int code = store_open(&evicting->storage, &evicting->common, STORE_WRITE, &evicting->order);
     if (code != EXIT_DONE)
         return code;
     interrupt_catch();
@@ -185,9 +153,9 @@ static int evict(struct evicting *evicting)
             code = store_failed("evicting", status);
         print(evicting, status, count, bytes);
     }
-    for (size_t i = 0; i < evicting->entry_count; ++i)
-        entry_fini(&evicting->entries[i]);
-    free(evicting->entries);
+    for (size_t i = 0; i < evicting->victim_count; ++i)
+        entry_fini(&evicting->victims[i].entry);
+    free(evicting->victims);
     ingot_storage_release(evicting->storage);
     return code;
 }

@@ -9,7 +9,6 @@
 #endif
 
 #include <errno.h>
-#include <fcntl.h>
 #include <ingot/artifact.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,31 +61,20 @@ static int fail(const char *doing, const char *name)
     return EXIT_FAILED;
 }
 
-/* Creates the folders above a part and the file itself. Returns its descriptor, or -1. */
-static int create_file(int folder, const char *name)
-{
-    const char *file = NULL;
-    const int at = folder_open_below(folder, name, true, &file);
-    const int fd = at >= 0 ? openat(at, file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666) : -1;
-    const int error = errno;
-    if (at >= 0)
-        (void)close(at);
-    errno = error;
-    return fd;
-}
-
+/* Creates the folders above a part and its file. */
 static int write_part(int folder, const char *name, size_t size, const uint8_t *bytes)
 {
+    const char *file = NULL;
     if (!folder_is_path_below(name)) {
         errno = EINVAL;
         (void)fail("left out the part", name);
         return EXIT_FINDING;
     }
-    const int fd = create_file(folder, name);
-    if (fd < 0)
-        return fail("creating", name);
-    const bool is_written = folder_write(fd, size, bytes);
-    return close(fd) == 0 && is_written ? EXIT_DONE : fail("writing", name);
+    const int at = folder_open_below(folder, name, true, &file);
+    const int code = at >= 0 && folder_create_file(at, file, size, bytes) ? EXIT_DONE : fail("creating", name);
+    if (at >= 0)
+        (void)close(at);
+    return code;
 }
 
 /* ---- artifacts ---- */

@@ -21,7 +21,7 @@ enum { LOCK_TIMEOUT_MS = 10000 };
 struct opening {
     const struct common_options *options;
     enum store_access store_access;
-    const ingot_persist_eviction_t *order;
+    unsigned *order;
     ingot_persist_trust_t trust;
     bool is_environment_valid;
     bool is_there;
@@ -64,6 +64,14 @@ static const char *variable(const char *name)
 {
     const char *value = secure_getenv(name);
     return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+bool store_is_on(const char *name)
+{
+    uint64_t is_on = 0;
+    if (variable(name) != NULL)
+        (void)environment_parse(ENVIRONMENT_SWITCH, variable(name), &is_on);
+    return is_on != 0;
 }
 
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options)
@@ -123,8 +131,10 @@ static ingot_status_t adjust(ingot_persist_info_t *info, void *user)
     info->lock_timeout_ms = LOCK_TIMEOUT_MS;
     info->max_age_ms = 0;                          /* include old entries */
     info->on_miss = INGOT_PERSIST_ON_MISS_COMPILE; /* `ingot build` compiles */
-    if (opening->order != NULL)
-        info->eviction = *opening->order;
+    if (opening->order != NULL && *opening->order != 0)
+        info->eviction = *opening->order == STORE_LRU ? INGOT_PERSIST_EVICT_LRU : INGOT_PERSIST_EVICT_FIFO;
+    else if (opening->order != NULL)
+        *opening->order = info->eviction == INGOT_PERSIST_EVICT_LRU ? STORE_LRU : STORE_FIFO;
     if (store_access <= STORE_READ)
         info->flags |= (uint32_t)INGOT_PERSIST_READ_ONLY;
     opening->is_environment_valid = true;
@@ -145,7 +155,7 @@ static int open_failed(const struct opening *opening, ingot_status_t status)
 }
 
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
-               const ingot_persist_eviction_t *order)
+               unsigned *order)
 {
     struct opening opening = {.options = options, .store_access = store_access, .order = order};
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;

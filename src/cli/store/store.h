@@ -13,14 +13,20 @@
  * store that does not exist, and prints what the store could not do. */
 enum store_access { STORE_TRY, STORE_READ, STORE_WRITE, STORE_MAKE };
 
-/* Opens a store. order: the order of eviction; NULL: the one that the environment sets. Returns EXIT_DONE; on failure,
- * prints a message and returns another exit_code. */
+/* The order of eviction. */
+enum store_order { STORE_FIFO = 1, STORE_LRU };
+
+/* Opens a store. order: an enum store_order; if it is 0, it is set to the one of the environment, or the default with
+ * --dir; may be NULL. Returns EXIT_DONE; on failure, prints a message and returns another exit_code. */
 int store_open(ingot_storage_t *storage, const struct common_options *options, enum store_access store_access,
-               const ingot_persist_eviction_t *order);
+               unsigned *order);
 
 /* Reads the policy and the key files of a store from the options and the environment. Returns EXIT_DONE; on failure,
  * prints a message and returns EXIT_USAGE. */
 int store_read_trust(ingot_persist_trust_t *trust, const struct common_options *options);
+
+/* True if this environment variable is set to a word that turns something on. Opening a store reports a bad value. */
+bool store_is_on(const char *name);
 
 /* Releases a blob, which may be empty. */
 void store_release_blob(ingot_buffer_t *blob);

@@ -22,7 +22,6 @@
 #include "cli/commands/recipe/stale.h"
 #include "cli/store/store.h"
 #include "cli/usage/parse.h"
-#include "util/environment.h"
 
 enum { MOST_JOBS = SCHEDULE_MOST_JOBS };
 
@@ -277,16 +276,6 @@ static int build_stale(struct building *building)
     return code;
 }
 
-/* True if the store should keep recipes of what is built. */
-static bool keeps_recipes(const struct building *building)
-{
-    const char *value = secure_getenv("INGOT_PERSIST_RECIPES");
-    uint64_t is_on = 0;
-    if (value != NULL && value[0] != '\0')
-        (void)environment_parse(ENVIRONMENT_SWITCH, value, &is_on); /* opening the store reports a bad value */
-    return building->is_stale || (is_on != 0 && building->bundle == NULL);
-}
-
 static uint64_t limit_or(uint64_t given, uint64_t otherwise)
 {
     return given != 0 ? given : otherwise;
@@ -304,7 +293,8 @@ static int run(void *values)
     building->limits.memory_bytes = limit_or(building->memory_bytes, SCHEDULE_MEMORY_BYTES);
     if (building->bundle != NULL)
         building->common.directory = waiting = text_append(memory_copy_text(building->bundle), "", ".build");
-    building->common.keeps_recipes = keeps_recipes(building);
+    building->common.keeps_recipes =
+        building->is_stale || (building->bundle == NULL && store_is_on("INGOT_PERSIST_RECIPES"));
     code = building->is_stale ? build_stale(building) : build_recipes(building);
     free(waiting);
     return code;
