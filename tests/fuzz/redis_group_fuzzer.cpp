@@ -45,7 +45,7 @@ outcome next(redisReader *reader, request *request, Bytes *left, redisReply **re
     outcome end = redis_reply_take(reader, request, kLimit, reply);
     while (end == OUTCOME_DONE && *reply == nullptr && left->size != 0) {
         const size_t size = left->first != 0 && left->first < left->size ? left->first : left->size;
-        end = redis_reply_feed(reader, request, size, reinterpret_cast<const char *>(left->data), SIZE_MAX);
+        end = redis_reply_feed(reader, request, size, reinterpret_cast<const char *>(left->data));
         *left = {left->data + size, left->size - size, 0};
         if (end == OUTCOME_DONE)
             end = redis_reply_take(reader, request, kLimit, reply);

@@ -42,7 +42,8 @@ static long head_start_ms(long limit_ms)
     return part_ms < LONGEST_HEAD_START_MS ? part_ms : LONGEST_HEAD_START_MS;
 }
 
-CURLcode library_apply(CURL *easy, const struct request *request, char error[CURL_ERROR_SIZE])
+CURLcode library_apply(CURL *easy, const struct request *request, const struct access *access, struct sockets *sockets,
+                       char error[CURL_ERROR_SIZE])
 {
     const long limit_ms = span_ms(request->connect_limit_ns);
     const struct {
@@ -62,7 +63,9 @@ CURLcode library_apply(CURL *easy, const struct request *request, char error[CUR
         code = curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]) && code == CURLE_OK; ++i)
         code = curl_easy_setopt(easy, numbers[i].option, numbers[i].value);
-    return code;
+    if (code == CURLE_OK)
+        code = sockets_apply(sockets, easy);
+    return code == CURLE_OK ? access_apply_certificates(access, easy) : code;
 }
 
 static bool has_any(const char *text, size_t count, const char *const *words)

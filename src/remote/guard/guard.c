@@ -49,12 +49,6 @@ uint64_t guard_upload_time_ns(struct guard *guard, uint64_t now_ns)
     return allowance_ns;
 }
 
-static void count_trip(struct guard *guard, bool is_open)
-{
-    if (is_open)
-        atomic_fetch_add_explicit(&guard->trips, 1, memory_order_relaxed);
-}
-
 uint64_t guard_fair_hit_ns(const struct guard *guard, uint64_t byte_count)
 {
     return guard->slow_ns + byte_count * CLOCK_NS_PER_S / BYTES_PER_SECOND;
@@ -72,25 +66,22 @@ void guard_lose(struct guard *guard, uint64_t began_ns, uint64_t now_ns)
     (void)pthread_mutex_unlock(&guard->lock);
 }
 
-bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t fair_ns, uint64_t began_ns,
-                  uint64_t now_ns)
-{
-    (void)pthread_mutex_lock(&guard->lock);
-    if (now_ns - began_ns > fair_ns)
-        budget_lose(&guard->budget, began_ns, now_ns);
-    const bool is_open = breaker_note(&guard->breakers[GUARD_LOADS], finding, now_ns);
-    count_trip(guard, is_open);
-    (void)pthread_mutex_unlock(&guard->lock);
-    return is_open;
-}
-
 bool guard_note(struct guard *guard, enum guard_side side, enum breaker_finding finding, uint64_t now_ns)
 {
     (void)pthread_mutex_lock(&guard->lock);
     const bool is_open = breaker_note(&guard->breakers[side], finding, now_ns);
-    count_trip(guard, is_open && side == GUARD_LOADS);
+    if (is_open && side == GUARD_LOADS)
+        atomic_fetch_add_explicit(&guard->trips, 1, memory_order_relaxed);
     (void)pthread_mutex_unlock(&guard->lock);
     return is_open;
+}
+
+bool guard_settle(struct guard *guard, enum breaker_finding finding, uint64_t fair_ns, uint64_t began_ns,
+                  uint64_t now_ns)
+{
+    if (now_ns - began_ns > fair_ns)
+        guard_lose(guard, began_ns, now_ns);
+    return guard_note(guard, GUARD_LOADS, finding, now_ns);
 }
 
 bool guard_begin_probe(struct guard *guard, enum guard_side side, uint64_t now_ns)

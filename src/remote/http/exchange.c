@@ -178,9 +178,7 @@ static CURLcode set_options(struct http_handle *handle, struct transfer *transfe
     SET(CURLOPT_READDATA, transfer);
     SET(CURLOPT_SEEKFUNCTION, on_rewind);
     SET(CURLOPT_SEEKDATA, transfer);
-    CURLcode code = library_apply(easy, request, transfer->error);
-    if (code == CURLE_OK)
-        code = sockets_apply(&handle->sockets, easy);
+    CURLcode code = library_apply(easy, request, transfer->exchange->access, &handle->sockets, transfer->error);
     if (code == CURLE_OK)
         code = access_apply(transfer->exchange->access, easy);
     return code == CURLE_OK ? set_method(transfer, easy) : code;

@@ -6,8 +6,8 @@
 
 #include <curl/curl.h>
 
+#include "remote/curl/access.h"
 #include "remote/curl/sockets.h"
-#include "remote/http/access.h"
 #include "remote/http/answer.h"
 
 #define HTTP_MOST_PARALLEL 8u

@@ -8,6 +8,7 @@
 
 #include <ingot/backend.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "remote/curl/library.h"
 #include "remote/http/exchange.h"
@@ -95,14 +96,25 @@ static void destroy(void *self)
 
 /* ---- opening ---- */
 
+/* Credentials without a user, except for a token, have the user in front. */
+static ingot_status_t check_pair(const struct access *access)
+{
+    if (access->auth == URL_AUTH_NONE || access->auth == URL_AUTH_BEARER || access->user[0] != '\0' ||
+        strchr(access->secret, ':') != NULL)
+        return INGOT_SUCCESS;
+    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the first line of the file with the credentials is not %s",
+                                  access->auth == URL_AUTH_S3 ? "ACCESS_KEY:SECRET_KEY" : "USER:PASSWORD");
+}
+
 static ingot_status_t make(struct http *http, const struct url *url, const char *name_space)
 {
     ingot_status_t status = target_init(&http->target, url, name_space);
     if (status == INGOT_SUCCESS)
         status = access_init(&http->access, url);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = http_pool_init(&http->pool);
+    if (status == INGOT_SUCCESS)
+        status = check_pair(&http->access);
+    if (status == INGOT_SUCCESS)
+        status = http_pool_init(&http->pool);
     if (status != INGOT_SUCCESS)
         access_fini(&http->access);
     return status;

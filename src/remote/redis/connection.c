@@ -71,39 +71,24 @@ enum outcome redis_reply_take(redisReader *reader, struct request *request, size
     return OUTCOME_DONE;
 }
 
-enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
-                              size_t max_size)
+enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes)
 {
     if (size == 0)
         return OUTCOME_DONE;
     const enum outcome outcome = check_kind(reader, request, bytes[0]);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    if (reader->len > max_size || size > max_size - reader->len)
-        return request_fail(request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", max_size);
     if (redisReaderFeed(reader, bytes, size) != REDIS_OK)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an answer");
     return OUTCOME_DONE;
 }
 
-enum outcome redis_reply_take_only(redisReader *reader, struct request *request, size_t max_size, redisReply **reply)
-{
-    const enum outcome outcome = redis_reply_take(reader, request, max_size, reply);
-    if (outcome != OUTCOME_DONE || *reply == NULL || reader->len == reader->pos)
-        return outcome;
-    freeReplyObject(*reply);
-    *reply = NULL;
-    return request_fail(request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
-}
-
-/* Receives bytes for the reader, which then holds at most `max_size` bytes. */
-static enum outcome receive_chunk(struct redis_connection *connection, struct request *request, size_t max_size)
+static enum outcome receive_chunk(struct redis_connection *connection, struct request *request)
 {
     size_t size = 0;
     const enum outcome outcome =
         stream_receive(connection->stream, request, sizeof(connection->chunk), connection->chunk, &size);
-    return outcome == OUTCOME_DONE ? redis_reply_feed(connection->reader, request, size, connection->chunk, max_size)
-                                   : outcome;
+    return outcome == OUTCOME_DONE ? redis_reply_feed(connection->reader, request, size, connection->chunk) : outcome;
 }
 
 enum outcome redis_connection_next(struct redis_connection *connection, struct request *request, size_t max_size,
@@ -113,29 +98,22 @@ enum outcome redis_connection_next(struct redis_connection *connection, struct r
     *reply = NULL;
     enum outcome outcome = redis_reply_take(connection->reader, request, limit, reply);
     while (outcome == OUTCOME_DONE && *reply == NULL) {
-        outcome = receive_chunk(connection, request, SIZE_MAX); /* other replies may follow in the same bytes */
+        outcome = receive_chunk(connection, request);
         if (outcome == OUTCOME_DONE)
             outcome = redis_reply_take(connection->reader, request, limit, reply);
     }
     return outcome;
 }
 
-bool redis_connection_has_more(const struct redis_connection *connection)
+enum outcome redis_connection_last(struct redis_connection *connection, struct request *request, size_t max_size,
+                                   redisReply **reply)
 {
-    return connection->reader->len != connection->reader->pos;
-}
-
-static enum outcome receive(struct redis_connection *connection, struct request *request, size_t max_size,
-                            redisReply **reply)
-{
-    enum outcome outcome = OUTCOME_DONE;
+    const enum outcome outcome = redis_connection_next(connection, request, max_size, reply);
+    if (outcome != OUTCOME_DONE || connection->reader->len == connection->reader->pos)
+        return outcome;
+    freeReplyObject(*reply);
     *reply = NULL;
-    while (outcome == OUTCOME_DONE && *reply == NULL) {
-        outcome = receive_chunk(connection, request, max_size);
-        if (outcome == OUTCOME_DONE)
-            outcome = redis_reply_take_only(connection->reader, request, max_size, reply);
-    }
-    return outcome;
+    return request_fail(request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
 }
 
 enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
@@ -147,7 +125,8 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a command");
     enum outcome outcome = stream_send(connection->stream, request, (size_t)size, text);
     free(text);
+    *reply = NULL;
     if (outcome == OUTCOME_DONE)
-        outcome = receive(connection, request, LINE_SIZE, reply);
+        outcome = redis_connection_last(connection, request, 0, reply);
     return outcome;
 }

@@ -41,14 +41,12 @@ void redis_connection_close(struct redis_connection *connection);
 enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
                                   const struct redis_command *command, redisReply **reply);
 
-/* Feeds bytes to a reader. Refuses replies of kinds that redis_connection_ask does not list, and more than max_size
- * bytes in the reader, before any memory is allocated for them. */
-enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes,
-                              size_t max_size);
-/* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does. */
+/* Feeds bytes to a reader. Refuses replies of kinds that redis_connection_ask does not list, before any memory is
+ * allocated for them. */
+enum outcome redis_reply_feed(redisReader *reader, struct request *request, size_t size, const char *bytes);
+/* Sets *reply if the reader has a complete reply. Refuses replies as redis_reply_feed does, and incomplete ones of more
+ * than max_size bytes. */
 enum outcome redis_reply_take(redisReader *reader, struct request *request, size_t max_size, redisReply **reply);
-/* Does the same, and refuses bytes that follow the reply. */
-enum outcome redis_reply_take_only(redisReader *reader, struct request *request, size_t max_size, redisReply **reply);
 
 /*
  * Returns the next of several replies, and receives more bytes if the reader does not have all of it yet. The caller
@@ -57,7 +55,8 @@ enum outcome redis_reply_take_only(redisReader *reader, struct request *request,
  */
 enum outcome redis_connection_next(struct redis_connection *connection, struct request *request, size_t max_size,
                                    redisReply **reply);
-/* True if bytes of another reply have arrived. */
-bool redis_connection_has_more(const struct redis_connection *connection);
+/* Does the same for the last reply. Refuses bytes that follow it. */
+enum outcome redis_connection_last(struct redis_connection *connection, struct request *request, size_t max_size,
+                                   redisReply **reply);
 
 #endif

@@ -89,13 +89,9 @@ static size_t receive(struct redis_connection *connection, size_t count, struct 
         struct fetch *fetch = &fetches[i];
         struct fetch *next = i + 1 < count ? &fetches[i + 1] : NULL;
         redisReply *reply = NULL;
-        enum outcome outcome = redis_connection_next(connection, &fetch->request, fetch->max_size, &reply);
+        const enum outcome outcome = (next != NULL ? redis_connection_next : redis_connection_last)(
+            connection, &fetch->request, fetch->max_size, &reply);
         *is_usable = outcome == OUTCOME_DONE;
-        if (*is_usable && next == NULL && redis_connection_has_more(connection)) {
-            freeReplyObject(reply);
-            *is_usable = false;
-            outcome = request_fail(&fetch->request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
-        }
         end(fetch, *is_usable ? take_object(fetch, reply) : outcome, next);
         *is_usable = *is_usable && (next == NULL || fetch->ended_ns < limit_ns);
         if (!*is_usable)

@@ -19,21 +19,17 @@
 #include "remote/redis/groups.h"
 #include "remote/redis/leases.h"
 #include "remote/redis/stream.h"
-#include "remote/settings/secret_file.h"
 
 #define MOST_IDLE 16u
 #define DEFAULT_PORT "6379"
-#define USER_CAPACITY 256u
 #define DATABASE_CAPACITY 8u
 #define NUMBER_CAPACITY 24u
 
 struct redis {
     struct stream_server server;
     char name_space[72];
-    char user[USER_CAPACITY];         /* "": the default user */
     char database[DATABASE_CAPACITY]; /* "": database 0 */
     char time_to_live[NUMBER_CAPACITY];
-    char password[SECRET_CAPACITY]; /* "": none */
     pthread_mutex_t lock;
     struct redis_connection *idle; /* `lock` guards idle and idle_count */
     unsigned idle_count;
@@ -81,13 +77,14 @@ static enum outcome tell(struct redis_connection *connection, struct request *re
 
 static enum outcome introduce(const struct redis *redis, struct redis_connection *connection, struct request *request)
 {
-    const char *with_user[] = {"AUTH", redis->user, redis->password};
-    const char *without_user[] = {"AUTH", redis->password};
+    const struct access *access = &redis->server.access;
+    const char *with_user[] = {"AUTH", access->user, access->secret};
+    const char *without_user[] = {"AUTH", access->secret};
     const char *select[] = {"SELECT", redis->database};
     enum outcome outcome = OUTCOME_DONE;
-    if (redis->password[0] != '\0' && redis->user[0] != '\0')
+    if (access->secret[0] != '\0' && access->user[0] != '\0')
         outcome = tell(connection, request, 3, with_user);
-    else if (redis->password[0] != '\0')
+    else if (access->secret[0] != '\0')
         outcome = tell(connection, request, 2, without_user);
     if (outcome == OUTCOME_BAD_ANSWER)
         outcome = OUTCOME_REFUSED; /* Redis 5 answers ERR to a wrong password */
@@ -233,7 +230,7 @@ static enum outcome probe(void *self, struct request *request)
 
 static void wipe(struct redis *redis)
 {
-    secret_wipe(redis->password);
+    access_fini(&redis->server.access);
     free(redis);
 }
 
@@ -263,26 +260,19 @@ static ingot_status_t take_server(struct stream_server *server, const struct url
     }
     (void)snprintf(server->url, sizeof(server->url), "%s://%s:%s", url->scheme == URL_REDIS_TLS ? "https" : "http",
                    url->host, url->port[0] != '\0' ? url->port : DEFAULT_PORT);
-    return certificates_init(&server->certificates, url);
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t take_settings(struct redis *redis, const struct url *url, const char *name_space,
                                     uint64_t time_to_live_s)
 {
-    if (strlen(url->user) >= sizeof(redis->user))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's user has more than %zu bytes",
-                                      sizeof(redis->user) - 1);
-    memcpy(redis->user, url->user, strlen(url->user) + 1);
     if (url->scheme != URL_REDIS_UNIX && strcmp(url->path, "0") != 0)
         memcpy(redis->database, url->path, strlen(url->path) + 1);
     (void)snprintf(redis->name_space, sizeof(redis->name_space), "%s", name_space);
     if (time_to_live_s != 0)
         (void)snprintf(redis->time_to_live, sizeof(redis->time_to_live), "%llu", (unsigned long long)time_to_live_s);
     const ingot_status_t status = take_server(&redis->server, url);
-    if (status != INGOT_SUCCESS)
-        return status;
-    return url->credentials[0] != '\0' ? secret_file_read("the password of Redis", url->credentials, redis->password)
-                                       : INGOT_SUCCESS;
+    return status == INGOT_SUCCESS ? access_init(&redis->server.access, url) : status;
 }
 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,

@@ -25,11 +25,7 @@
 static CURLcode set_options(struct stream *stream, const struct stream_server *server, const struct request *request)
 {
     CURL *easy = stream->easy;
-    CURLcode code = library_apply(easy, request, stream->error);
-    if (code == CURLE_OK)
-        code = sockets_apply(&stream->sockets, easy);
-    if (code == CURLE_OK)
-        code = certificates_apply(&server->certificates, easy);
+    CURLcode code = library_apply(easy, request, &server->access, &stream->sockets, stream->error);
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_URL, server->url);
     if (code == CURLE_OK && server->socket_path[0] != '\0')

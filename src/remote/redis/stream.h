@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "remote/base/request.h"
-#include "remote/curl/certificates.h"
+#include "remote/curl/access.h"
 #include "remote/curl/sockets.h"
 
 #define STREAM_URL_CAPACITY 320u /* "https://", a host of at most 255 bytes, ":" and a port */
@@ -22,7 +22,7 @@
 struct stream_server {
     char url[STREAM_URL_CAPACITY];          /* of the scheme https if connections are encrypted, otherwise http */
     char socket_path[STREAM_PATH_CAPACITY]; /* of a Unix socket; "": none */
-    struct certificates certificates;
+    struct access access;
 };
 
 /* Only one thread at a time may use a stream. */

@@ -24,41 +24,20 @@ static ingot_status_t find_tier(ingot_storage_t storage, struct tier **tier)
                                                   "the storage is not a remote tier that this process opened");
 }
 
-static uint64_t count_of(const struct tier *tier, enum tier_count which)
-{
-    return atomic_load_explicit(&tier->counts[which], memory_order_relaxed);
-}
-
 static void fill_stats(struct tier *tier, ingot_remote_stats_t *stats)
 {
     const struct guard_state state = guard_get_state(&tier->guard);
-    *stats = (ingot_remote_stats_t){
-        .struct_size = sizeof(*stats),
-        .hits = count_of(tier, TIER_HITS),
-        .misses = count_of(tier, TIER_MISSES),
-        .skipped = count_of(tier, TIER_SKIPPED),
-        .failures = count_of(tier, TIER_FAILURES),
-        .unreachable = count_of(tier, TIER_UNREACHABLE),
-        .timed_out = count_of(tier, TIER_TIMED_OUT),
-        .refused = count_of(tier, TIER_REFUSED),
-        .bad_answers = count_of(tier, TIER_BAD_ANSWERS),
-        .bad_objects = count_of(tier, TIER_BAD_OBJECTS),
-        .uploads = count_of(tier, TIER_UPLOADS),
-        .removals = count_of(tier, TIER_REMOVALS),
-        .failed_uploads = count_of(tier, TIER_FAILED_UPLOADS),
-        .dropped_uploads = count_of(tier, TIER_DROPPED_UPLOADS),
-        .waiting = upload_queue_count(&tier->queue),
-        .loaded_bytes = count_of(tier, TIER_LOADED_BYTES),
-        .sent_bytes = count_of(tier, TIER_SENT_BYTES),
-        .pauses = state.trips,
-        .lost_ns = state.lost_ns,
-        .is_asking = state.is_closed[GUARD_LOADS],
-        .leases = count_of(tier, TIER_LEASES),
-        .busy_leases = count_of(tier, TIER_BUSY_LEASES),
-        .lost_leases = count_of(tier, TIER_LOST_LEASES),
-        /* an upload that failed is not yet back in the queue when it opens the breaker */
-        .is_uploading = state.is_closed[GUARD_UPLOADS] || upload_queue_is_active(&tier->queue),
-    };
+    (void)pthread_mutex_lock(&tier->queue.lock);
+    const bool is_active = tier->queue.active != NULL;
+    *stats = tier->counts;
+    stats->struct_size = sizeof(*stats);
+    stats->waiting = tier->queue.count + is_active;
+    (void)pthread_mutex_unlock(&tier->queue.lock);
+    stats->pauses = state.trips;
+    stats->lost_ns = state.lost_ns;
+    stats->is_asking = state.is_closed[GUARD_LOADS];
+    /* an upload that failed is not yet back in the queue when it opens the breaker */
+    stats->is_uploading = state.is_closed[GUARD_UPLOADS] || is_active;
 }
 
 ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stats_t *stats)

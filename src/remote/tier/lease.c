@@ -1,5 +1,5 @@
 /*
- * lease.c - takes leases from the server and ends them; see lease.h.
+ * lease.c - takes leases from the server; see leases.h.
  *
  * A request for a lease is made like a load: in the application's thread, with the guard's deadline, and only while the
  * breaker is closed. If anything fails, the caller compiles without a lease.
@@ -7,8 +7,6 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-
-#include "remote/tier/lease.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,6 +23,7 @@
 #include "remote/tier/tier.h"
 #include "remote/tier/worker.h"
 #include "util/cancellation.h"
+#include "util/hex.h"
 
 #define OFF_NS (60 * CLOCK_NS_PER_S)
 #define REASON_CAPACITY 512u
@@ -36,8 +35,8 @@ static bool draw_token(char token[LEASE_TOKEN_CAPACITY])
     uint8_t bytes[TOKEN_BYTES];
     if (getrandom(bytes, sizeof(bytes), GRND_NONBLOCK) != (ssize_t)sizeof(bytes))
         return false;
-    for (size_t i = 0; i < sizeof(bytes); ++i)
-        (void)snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    hex_put(token, sizeof(bytes), bytes);
+    token[LEASE_TOKEN_CAPACITY - 1] = '\0';
     return true;
 }
 
@@ -65,7 +64,7 @@ static void lose_wait(struct tier *tier, uint64_t until_ns)
 
 static ingot_lease_answer_t note_busy(struct tier *tier, const char *key, uint64_t left_ms, uint64_t now_ns)
 {
-    tier_count(tier, TIER_BUSY_LEASES, 1);
+    TIER_COUNT(tier, busy_leases, 1);
     if (lease_watch_is_other(&watch, key, now_ns))
         lose_wait(tier, watch.seen_ns);
     switch (lease_watch_note(&watch, key, left_ms, tier->lease_time_ms, now_ns)) {
@@ -86,7 +85,7 @@ static ingot_lease_answer_t answer_of(struct tier *tier, const char *key, enum l
         lose_wait(tier, watch.seen_ns);
     watch.is_waiting = false;
     switch (answer) {
-    case LEASE_IS_TAKEN: tier_count(tier, TIER_LEASES, 1); return INGOT_LEASE_TAKEN;
+    case LEASE_IS_TAKEN: TIER_COUNT(tier, leases, 1); return INGOT_LEASE_TAKEN;
     case LEASE_IS_STORED: return INGOT_LEASE_STORED;
     case LEASE_IS_BUSY:
     case LEASE_IS_POINTLESS: break;
@@ -165,12 +164,4 @@ ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *
     const ingot_lease_answer_t answer = take(tier, id_size, id, is_blob_useless != 0, lease);
     cancellation_allow(cancellation);
     return answer;
-}
-
-/* Ends a lease. Does nothing in a forked child, because the lease belongs to its parent. */
-void tier_end_lease(void *self, void *lease, int may_others_take)
-{
-    struct tier *tier = self;
-    if (getpid() == tier->process)
-        leases_end(tier, lease, may_others_take != 0);
 }

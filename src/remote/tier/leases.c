@@ -11,6 +11,7 @@
 #include <ingot/ingot.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "remote/base/clock.h"
 #include "remote/tier/tier.h"
@@ -87,11 +88,16 @@ static void drop(struct tier *tier, struct lease *lease)
     free(lease);
 }
 
-void leases_end(struct tier *tier, struct lease *lease, bool may_others_take)
+/* Makes the tier's thread end a lease. Does nothing in a forked child, because the lease belongs to its parent. */
+void tier_end_lease(void *self, void *lease, int may_others_take)
 {
+    struct tier *tier = self;
+    struct lease *ended = lease;
+    if (getpid() != tier->process)
+        return;
     lock(tier);
-    lease->is_ended = true;
-    lease->may_others_take = may_others_take;
+    ended->is_ended = true;
+    ended->may_others_take = may_others_take != 0;
     unlock_changed(tier);
 }
 
@@ -179,7 +185,7 @@ static void renew(struct tier *tier, struct lease *lease)
     unlock(tier);
     tier_tell(tier, INGOT_BUSY, 0,
               "the lease of a program that is being compiled was lost: another machine may compile it as well");
-    tier_count(tier, TIER_LOST_LEASES, 1); /* after the event, which a reader of the counts may look for */
+    TIER_COUNT(tier, lost_leases, 1); /* after the event, which a reader of the counts may look for */
     lock(tier);
 }
 
@@ -239,15 +245,8 @@ bool leases_work(struct tier *tier)
 
 /* ---- the end ---- */
 
-/* What a request to end a lease needs, copied from the lease, which other threads may still use. */
-struct last_request {
-    char key[OBJECT_KEY_CAPACITY];
-    char token[LEASE_TOKEN_CAPACITY];
-    uint64_t pointless_ms;
-};
-
-/* Copies the first lease that is not lost, and marks it as lost. Returns false if there is none. */
-static bool take_last_request(struct tier *tier, struct last_request *last)
+/* Returns the first lease that is not lost, and marks it as lost. NULL: there is none. */
+static const struct lease *take_last(struct tier *tier, uint64_t *time_ms)
 {
     lock(tier);
     struct lease *lease = tier->leases.first;
@@ -255,12 +254,10 @@ static bool take_last_request(struct tier *tier, struct last_request *last)
         lease = lease->next;
     if (lease != NULL) {
         lease->is_lost = true;
-        memcpy(last->key, lease->key, sizeof(last->key));
-        memcpy(last->token, lease->token, sizeof(last->token));
-        last->pointless_ms = pointless_ms(lease);
+        *time_ms = pointless_ms(lease);
     }
     unlock(tier);
-    return lease != NULL;
+    return lease;
 }
 
 /* Other machines then need not wait until the leases run out. The guard counts all these requests as one. */
@@ -268,17 +265,19 @@ void leases_end_all(struct tier *tier)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
     struct request request = tier_make_request(tier);
-    struct last_request last;
+    uint64_t time_ms = 0;
     const uint64_t began_ns = clock_now_ns();
-    if (!take_last_request(tier, &last) || guard_admit(&tier->guard, &request, began_ns) != GUARD_PASS)
+    const struct lease *last = take_last(tier, &time_ms);
+    if (last == NULL || guard_admit(&tier->guard, &request, began_ns) != GUARD_PASS)
         return;
     request.is_ended = NULL; /* otherwise, the requests would end immediately, because the tier is being closed */
     if (request.deadline_ns > began_ns + FINAL_NS)
         request.deadline_ns = began_ns + FINAL_NS;
     enum outcome outcome = OUTCOME_DONE;
     do {
-        outcome = ops->end(tier->transport.self, &request, last.key, last.token, last.pointless_ms);
-    } while ((outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING) && take_last_request(tier, &last));
+        outcome = ops->end(tier->transport.self, &request, last->key, last->token, time_ms);
+        last = take_last(tier, &time_ms);
+    } while ((outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING) && last != NULL);
     (void)guard_settle(&tier->guard, tier_finding_of(outcome), guard_fair_miss_ns(&tier->guard), began_ns,
                        clock_now_ns());
 }

@@ -1,5 +1,6 @@
 /*
- * leases.h - keeps the leases of a tier. The tier's thread renews them, and ends them after their uploads.
+ * leases.h - takes, keeps and ends the leases of a tier. Of all machines that share a server, only the one that holds a
+ * program's lease compiles the program. The tier's thread renews leases, and ends them after their uploads.
  *
  * No lock is held during a request.
  */
@@ -8,14 +9,16 @@
 
 #include "remote/tier/tier.h"
 
+/* Operations of ingot_storage_ops_t; self is a tier whose protocol has leases. */
+ingot_lease_answer_t tier_take_lease(void *self, size_t id_size, const uint8_t *id, int is_blob_useless, void **lease);
+void tier_end_lease(void *self, void *lease, int may_others_take);
+
 void leases_init(struct leases *leases);
 /* The tier's thread must have ended. */
 void leases_fini(struct leases *leases);
 
 /* Adds a lease that the server has given, which leases_work frees. began_ns: when the request began. */
 void leases_add(struct tier *tier, struct lease *lease, uint64_t began_ns);
-/* Makes the tier's thread end a lease. */
-void leases_end(struct tier *tier, struct lease *lease, bool may_others_take);
 /* Records that a key's object waits for its upload, if there is a lease for the key. Wakes the thread in any case,
  * because the queue may have dropped other uploads to make room. */
 void leases_note_queued(struct tier *tier, const char *key, uint64_t upload_number);

@@ -49,7 +49,7 @@ static void hand_over(ingot_buffer_t *object, const struct envelope_blob *found,
 
 ingot_status_t tier_skip(struct tier *tier, enum guard_verdict verdict)
 {
-    tier_count(tier, TIER_SKIPPED, 1);
+    TIER_COUNT(tier, skipped, 1);
     if (verdict == GUARD_EXIT)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier is off because the process is ending");
     if (verdict == GUARD_IS_OPEN) {
@@ -66,15 +66,15 @@ ingot_status_t tier_skip(struct tier *tier, enum guard_verdict verdict)
 
 static void count_failure(struct tier *tier, enum outcome outcome)
 {
-    tier_count(tier, TIER_FAILURES, 1);
+    TIER_COUNT(tier, failures, 1);
     switch (outcome) {
-    case OUTCOME_UNREACHABLE: tier_count(tier, TIER_UNREACHABLE, 1); break;
+    case OUTCOME_UNREACHABLE: TIER_COUNT(tier, unreachable, 1); break;
     case OUTCOME_ENDED:
-    case OUTCOME_TIMED_OUT: tier_count(tier, TIER_TIMED_OUT, 1); break;
-    case OUTCOME_REFUSED: tier_count(tier, TIER_REFUSED, 1); break;
+    case OUTCOME_TIMED_OUT: TIER_COUNT(tier, timed_out, 1); break;
+    case OUTCOME_REFUSED: TIER_COUNT(tier, refused, 1); break;
     case OUTCOME_TOO_LARGE:
-    case OUTCOME_BAD_ANSWER: tier_count(tier, TIER_BAD_ANSWERS, 1); break;
-    case OUTCOME_DONE: tier_count(tier, TIER_BAD_OBJECTS, 1); break; /* the answer was valid, but its content was not */
+    case OUTCOME_BAD_ANSWER: TIER_COUNT(tier, bad_answers, 1); break;
+    case OUTCOME_DONE: TIER_COUNT(tier, bad_objects, 1); break; /* the answer was valid, but its content was not */
     case OUTCOME_MISSING:
     case OUTCOME_NO_MEMORY: break;
     }
@@ -122,8 +122,8 @@ static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, const 
     }
     hand_over(object, &found, blob);
     tier_settle(tier, BREAKER_WORKS, guard_fair_hit_ns(&tier->guard, byte_count), fetch->began_ns, fetch->ended_ns, "");
-    tier_count(tier, TIER_HITS, 1);
-    tier_count(tier, TIER_LOADED_BYTES, byte_count);
+    TIER_COUNT(tier, hits, 1);
+    TIER_COUNT(tier, loaded_bytes, byte_count);
     return INGOT_SUCCESS;
 }
 
@@ -134,7 +134,7 @@ ingot_status_t tier_conclude(struct tier *tier, enum outcome outcome, const stru
     if (outcome == OUTCOME_DONE)
         return INGOT_SUCCESS;
     if (outcome == OUTCOME_MISSING) {
-        tier_count(tier, TIER_MISSES, 1);
+        TIER_COUNT(tier, misses, 1);
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have the blob");
     }
     count_failure(tier, outcome);
@@ -156,14 +156,17 @@ static bool load_upload(struct tier *tier, const ingot_storage_id_t *id, ingot_b
     uint8_t *bytes = NULL;
     if (!upload_queue_find(&tier->queue, id->size, id->bytes, &size, &bytes))
         return false;
-    tier_count(tier, size == 0 ? TIER_MISSES : bytes != NULL ? TIER_HITS : TIER_FAILURES, 1);
-    *status = INGOT_SUCCESS;
-    if (size == 0)
-        *status = ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
-    else if (bytes == NULL)
-        *status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", size);
-    else
+    if (bytes != NULL) {
+        TIER_COUNT(tier, hits, 1);
         *blob = (ingot_buffer_t){.size = size, .bytes = bytes, .release = release_bytes, .owner = bytes};
+        *status = INGOT_SUCCESS;
+    } else if (size != 0) {
+        TIER_COUNT(tier, failures, 1);
+        *status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a blob of %zu bytes", size);
+    } else {
+        TIER_COUNT(tier, misses, 1);
+        *status = ingot_set_error_detail(INGOT_NOT_FOUND, "the blob is about to be removed from the remote tier");
+    }
     return true;
 }
 

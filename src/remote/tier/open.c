@@ -15,7 +15,6 @@
 #include "remote/redis/redis.h"
 #include "remote/settings/secret_file.h"
 #include "remote/settings/url.h"
-#include "remote/tier/lease.h"
 #include "remote/tier/leases.h"
 #include "remote/tier/load.h"
 #include "remote/tier/registry.h"
@@ -86,8 +85,6 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
     atomic_init(&tier->is_in_exit, false);
     atomic_init(&tier->asking_count, 0);
     atomic_init(&tier->has_told_no_time, false);
-    for (size_t i = 0; i < TIER_COUNTS; ++i)
-        atomic_init(&tier->counts[i], 0);
 }
 
 static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_t *info)

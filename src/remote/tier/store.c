@@ -21,7 +21,7 @@ static void tell_dropped(struct tier *tier, size_t count)
     char reason[REASON_CAPACITY];
     if (count == 0)
         return;
-    tier_count(tier, TIER_DROPPED_UPLOADS, count);
+    TIER_COUNT(tier, dropped_uploads, count);
     (void)snprintf(reason, sizeof(reason),
                    "%zu uploads to the remote tier were dropped: more wait than the limits allow", count);
     tier_tell(tier, INGOT_NO_SPACE, 0, reason);

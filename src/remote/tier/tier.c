@@ -9,6 +9,13 @@
 
 #define REASON_CAPACITY 512u
 
+void tier_count(struct tier *tier, uint64_t *count, uint64_t by)
+{
+    (void)pthread_mutex_lock(&tier->queue.lock);
+    *count += by;
+    (void)pthread_mutex_unlock(&tier->queue.lock);
+}
+
 static bool ends_with_tier(const struct request *request)
 {
     const struct tier *tier = request->owner;

@@ -19,28 +19,6 @@
 
 #define TIER_NAME_SPACE_CAPACITY 65u
 
-enum tier_count {
-    TIER_HITS,
-    TIER_MISSES,
-    TIER_SKIPPED,
-    TIER_FAILURES,
-    TIER_UNREACHABLE,
-    TIER_TIMED_OUT,
-    TIER_REFUSED,
-    TIER_BAD_ANSWERS,
-    TIER_BAD_OBJECTS,
-    TIER_UPLOADS,
-    TIER_REMOVALS,
-    TIER_FAILED_UPLOADS,
-    TIER_DROPPED_UPLOADS,
-    TIER_LOADED_BYTES,
-    TIER_SENT_BYTES,
-    TIER_LEASES,
-    TIER_BUSY_LEASES,
-    TIER_LOST_LEASES,
-    TIER_COUNTS
-};
-
 struct tier {
     pid_t process;  /* the one that opened the tier; all fields up to `transport` are constant */
     uint32_t flags; /* ingot_remote_flags_t */
@@ -61,9 +39,9 @@ struct tier {
     atomic_bool is_ending;    /* the tier is being closed, so requests end early; relaxed */
     atomic_bool is_in_exit;   /* exit() has begun, so callers may make no more requests */
     atomic_uint asking_count; /* callers' requests under way; sequentially consistent with is_in_exit, see tier_admit */
-    atomic_bool has_told_no_time;      /* an event has reported that no time for failures is left; relaxed */
-    atomic_ullong counts[TIER_COUNTS]; /* relaxed */
-    bool has_thread;                   /* the queue's lock guards has_thread and is_finished */
+    atomic_bool has_told_no_time; /* an event has reported that no time for failures is left; relaxed */
+    ingot_remote_stats_t counts;  /* the queue's lock guards counts, has_thread and is_finished */
+    bool has_thread;
     bool is_finished;
     pthread_t thread;        /* valid if has_thread */
     ingot_storage_t storage; /* not a reference; the registry's lock guards it and the two fields below */
@@ -71,10 +49,9 @@ struct tier {
     struct tier *next;
 };
 
-static inline void tier_count(struct tier *tier, enum tier_count which, uint64_t by)
-{
-    atomic_fetch_add_explicit(&tier->counts[which], by, memory_order_relaxed);
-}
+/* Adds to a field of the tier's counts. The caller does not hold the queue's lock. */
+#define TIER_COUNT(tier, field, by) tier_count((tier), &(tier)->counts.field, (by))
+void tier_count(struct tier *tier, uint64_t *count, uint64_t by);
 
 /* Makes a request without a deadline, which ends early if the tier is being closed. */
 struct request tier_make_request(struct tier *tier);

@@ -43,8 +43,8 @@ static enum outcome send_blob(struct tier *tier, const struct upload *upload, co
     const enum outcome outcome = tier->transport.ops->put(tier->transport.self, request, key, size, object);
     free(object);
     if (outcome == OUTCOME_DONE) {
-        tier_count(tier, TIER_UPLOADS, 1);
-        tier_count(tier, TIER_SENT_BYTES, size);
+        TIER_COUNT(tier, uploads, 1);
+        TIER_COUNT(tier, sent_bytes, size);
     }
     return outcome;
 }
@@ -55,7 +55,7 @@ static enum outcome perform(struct tier *tier, const struct upload *upload, cons
         return send_blob(tier, upload, key, request);
     const enum outcome outcome = tier->transport.ops->remove(tier->transport.self, request, key);
     if (outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING)
-        tier_count(tier, TIER_REMOVALS, 1);
+        TIER_COUNT(tier, removals, 1);
     return outcome;
 }
 
@@ -65,7 +65,7 @@ static void tell_failed(struct tier *tier, const struct upload *upload, enum out
     (void)snprintf(text, sizeof(text), "%s the remote tier failed: %s",
                    upload->blob_size != 0 ? "uploading to" : "removing from", reason);
     tier_tell(tier, tier_status_of(outcome), upload->blob_size, text);
-    tier_count(tier, TIER_FAILED_UPLOADS, 1); /* after the event, which a reader of the counts may look for */
+    TIER_COUNT(tier, failed_uploads, 1); /* after the event, which a reader of the counts may look for */
 }
 
 /* Tells the guard how an upload ended. is_trial: it was made to find out whether the server takes uploads again. */
@@ -227,7 +227,7 @@ void worker_finish(struct tier *tier)
         (void)pthread_join(tier->thread, NULL);
     const size_t count = upload_queue_close(&tier->queue);
     if (count != 0) {
-        tier_count(tier, TIER_DROPPED_UPLOADS, count);
+        TIER_COUNT(tier, dropped_uploads, count);
         (void)snprintf(reason, sizeof(reason),
                        "%zu uploads to the remote tier were dropped: there was no time for them", count);
         tier_tell(tier, INGOT_BUSY, 0, reason);

@@ -192,11 +192,3 @@ size_t upload_queue_count(struct upload_queue *queue)
     (void)pthread_mutex_unlock(&queue->lock);
     return count;
 }
-
-bool upload_queue_is_active(struct upload_queue *queue)
-{
-    (void)pthread_mutex_lock(&queue->lock);
-    const bool is_active = queue->active != NULL;
-    (void)pthread_mutex_unlock(&queue->lock);
-    return is_active;
-}

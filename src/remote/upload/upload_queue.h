@@ -74,7 +74,5 @@ void upload_queue_wake(struct upload_queue *queue);
 size_t upload_queue_close(struct upload_queue *queue);
 /* Returns how many items are pending, including the active one. */
 size_t upload_queue_count(struct upload_queue *queue);
-/* Returns whether the thread is working on an item. */
-bool upload_queue_is_active(struct upload_queue *queue);
 
 #endif

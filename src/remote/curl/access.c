@@ -1,0 +1,144 @@
+/*
+ * access.c - reads a tier's credentials, checks its certificates, and passes them to libcurl; see access.h.
+ */
+#include "remote/curl/access.h"
+
+#include <errno.h>
+#include <ingot/backend.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_CAPACITY 256
+
+static ingot_status_t copy_path(const char *what, const char *from, char to[ACCESS_PATH_CAPACITY])
+{
+    if (strlen(from) >= ACCESS_PATH_CAPACITY)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the path of %s has more than %u bytes", what,
+                                      ACCESS_PATH_CAPACITY - 1);
+    memcpy(to, from, strlen(from) + 1);
+    return INGOT_SUCCESS;
+}
+
+/* Finds out whether a file has a PEM line of a kind, such as "CERTIFICATE", and no line that shows a password. */
+static bool has_kind(FILE *file, const char *kind)
+{
+    char line[LINE_CAPACITY];
+    bool is_found = false;
+    while (fgets(line, sizeof(line), file) != NULL) {
+        if (strstr(line, "ENCRYPTED") != NULL)
+            return false;
+        is_found = is_found || (strncmp(line, "-----BEGIN ", 11) == 0 && strstr(line, kind) != NULL);
+    }
+    return is_found;
+}
+
+/* Checks that a file can be read and has what it should have. No message repeats any of it. */
+static ingot_status_t check_file(const char *what, const char *path, const char *kind)
+{
+    if (path[0] == '\0')
+        return INGOT_SUCCESS;
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return ingot_set_error(errno == ENOENT ? INGOT_NOT_FOUND : INGOT_IO_ERROR, errno, "%s: opening %s: %s", what,
+                               path, strerror(errno));
+    const bool is_right = has_kind(file, kind);
+    (void)fclose(file);
+    return is_right ? INGOT_SUCCESS
+                    : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                             "%s: %s cannot be used; name a file in PEM format, without a password",
+                                             what, path);
+}
+
+static ingot_status_t take_certificates(struct access *access, const struct url *url)
+{
+    static const char authorities[] = "the certificates of authorities";
+    static const char certificate[] = "the certificate";
+    static const char key[] = "the private key";
+    ingot_status_t status = copy_path(authorities, url->ca, access->ca);
+    if (status == INGOT_SUCCESS)
+        status = copy_path(certificate, url->certificate, access->certificate);
+    if (status == INGOT_SUCCESS)
+        status = copy_path(key, url->key, access->key);
+    if (status == INGOT_SUCCESS)
+        status = check_file(authorities, url->ca, "CERTIFICATE");
+    if (status == INGOT_SUCCESS)
+        status = check_file(certificate, url->certificate, "CERTIFICATE");
+    if (status == INGOT_SUCCESS && url->key[0] != '\0')
+        status = secret_file_check(key, url->key);
+    return status == INGOT_SUCCESS ? check_file(key, url->key, "PRIVATE KEY") : status;
+}
+
+static ingot_status_t take_names(struct access *access, const struct url *url)
+{
+    access->auth = url->auth;
+    if (strlen(url->user) >= sizeof(access->user))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's user has more than %zu bytes",
+                                      sizeof(access->user) - 1);
+    memcpy(access->user, url->user, strlen(url->user) + 1);
+    if (strlen(url->region) > 64 || strpbrk(url->region, ":/") != NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the URL's option region is not the name of a region");
+    (void)snprintf(access->provider, sizeof(access->provider), "aws:amz:%s:s3", url->region);
+    return INGOT_SUCCESS;
+}
+
+ingot_status_t access_init(struct access *access, const struct url *url)
+{
+    memset(access, 0, sizeof(*access));
+    ingot_status_t status = take_names(access, url);
+    if (status == INGOT_SUCCESS)
+        status = take_certificates(access, url);
+    if (status == INGOT_SUCCESS && url->credentials[0] != '\0')
+        status = secret_file_read("the credentials", url->credentials, access->secret);
+    return status;
+}
+
+void access_fini(struct access *access)
+{
+    secret_wipe(access->secret);
+}
+
+/* Trusts the authorities of the file alone. libcurl would trust those in the system's folder as well. */
+static CURLcode apply_authorities(const struct access *access, CURL *easy)
+{
+    const CURLcode code = curl_easy_setopt(easy, CURLOPT_CAPATH, NULL);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CAINFO, access->ca) : code;
+}
+
+CURLcode access_apply_certificates(const struct access *access, CURL *easy)
+{
+    CURLcode code = access->ca[0] != '\0' ? apply_authorities(access, easy) : CURLE_OK;
+    if (code != CURLE_OK || access->key[0] == '\0')
+        return code;
+    code = curl_easy_setopt(easy, CURLOPT_SSLCERT, access->certificate);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_SSLKEY, access->key);
+    /* Without a password, OpenSSL would ask for the one of an encrypted key at the terminal. */
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_KEYPASSWD, "") : code;
+}
+
+static CURLcode apply_secret(const struct access *access, CURL *easy)
+{
+    if (access->user[0] == '\0')
+        return curl_easy_setopt(easy, CURLOPT_USERPWD, access->secret);
+    const CURLcode code = curl_easy_setopt(easy, CURLOPT_USERNAME, access->user);
+    return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_PASSWORD, access->secret) : code;
+}
+
+CURLcode access_apply(const struct access *access, CURL *easy)
+{
+    CURLcode code = CURLE_OK;
+    switch (access->auth) {
+    case URL_AUTH_NONE: break;
+    case URL_AUTH_PASSWORD:
+        code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+        return code == CURLE_OK ? apply_secret(access, easy) : code;
+    case URL_AUTH_BEARER:
+        code = curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+        return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, access->secret) : code;
+    case URL_AUTH_S3:
+        code = curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, access->provider);
+        return code == CURLE_OK ? apply_secret(access, easy) : code;
+    }
+    return code;
+}
