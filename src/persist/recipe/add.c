@@ -10,7 +10,6 @@
 #include <ingot/private/descriptor.h>
 #include <string.h>
 
-#include "persist/base/memory.h"
 #include "persist/recipe/draft.h"
 #include "persist/recipe/reader.h"
 #include "persist/recipe/writer.h"
@@ -55,42 +54,44 @@ static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_progr
     return status;
 }
 
-/* Sets *is_there to true if the file has the program, and copies its key, unless program_key is NULL. Does not read the
- * program's include files, because they may have changed since the program was recorded. If the file does not have the
- * program, and adding it would probably fail, returns the status that the addition would return. */
-static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks, uint8_t *program_key,
-                              bool *is_there)
+/* Sets *is_there to true if the file has the program, and copies its key. Does not read the program's include files,
+ * because they may have changed since the program was recorded. If the file does not have the program, and adding it
+ * would probably fail, returns the status that the addition would return. */
+static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks,
+                              uint8_t program_key[INGOT_RECIPE_KEY_SIZE], bool *is_there)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE] = {0}; /* no id has this digest, so a search does not find it */
     if (remarks->id_size != 0)
         recipe_digest(remarks->id_size, remarks->id, key);
-    ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, key, is_there);
-    if (!*is_there || program_key == NULL)
-        return status;
-    status = writer_find_program(writer, key, program_key);
-    *is_there = status == INGOT_SUCCESS;
-    return status == INGOT_NOT_FOUND ? INGOT_SUCCESS : status;
+    const ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, key, is_there);
+    *is_there = *is_there && writer_find_program(writer, key, program_key);
+    return status;
+}
+
+/* Composes the program's records and appends them. */
+static ingot_status_t add(ingot_recipe_writer_t writer, struct recipe_draft *draft, const_ingot_program_desc_t desc,
+                          const_ingot_program_t program, const struct recipe_remarks *remarks)
+{
+    const char *refusal = NULL;
+    ingot_status_t status = find_refusal(draft, desc, program, &refusal);
+    if (status == INGOT_SUCCESS)
+        status = refusal == NULL ? recipe_draft_program(draft, desc, remarks)
+                                 : recipe_draft_unrecorded(draft, desc, refusal, remarks);
+    return status == INGOT_SUCCESS ? writer_append(writer, draft->item_count, draft->items) : status;
 }
 
 ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
                                        const_ingot_program_t program, uint8_t *key)
 {
     struct recipe_draft draft;
-    const char *refusal = NULL;
     bool is_there = false;
     if (writer == NULL || desc == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or desc is NULL");
-    struct recipe_remarks remarks = remarks_of(desc, program);
-    ingot_status_t status = look_up(writer, &remarks, key, &is_there);
-    if (status != INGOT_SUCCESS || is_there)
-        return status;
+    const struct recipe_remarks remarks = remarks_of(desc, program);
     recipe_draft_init(&draft, writer_allocator(writer));
-    status = find_refusal(&draft, desc, program, &refusal);
-    if (status == INGOT_SUCCESS)
-        status = refusal == NULL ? recipe_draft_program(&draft, desc, &remarks)
-                                 : recipe_draft_unrecorded(&draft, desc, refusal, &remarks);
-    if (status == INGOT_SUCCESS)
-        status = writer_append(writer, draft.item_count, draft.items);
+    ingot_status_t status = look_up(writer, &remarks, draft.key, &is_there);
+    if (status == INGOT_SUCCESS && !is_there)
+        status = add(writer, &draft, desc, program, &remarks);
     if (status == INGOT_SUCCESS && key != NULL)
         memcpy(key, draft.key, sizeof(draft.key));
     recipe_draft_fini(&draft);
@@ -100,59 +101,41 @@ ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot
 /* ---- a kernel ---- */
 
 /* The content of a kernel's record: the program's key, and the kernel's name. */
-struct content {
-    size_t size;
+struct kernel_content {
     uint8_t bytes[INGOT_RECIPE_KEY_SIZE + RECIPE_MAX_KERNEL_NAME];
 };
 
-/* Makes the content, and computes its digest. The name must have at most RECIPE_MAX_KERNEL_NAME bytes. */
-static void make_content(struct content *content, const uint8_t *key, const char *name,
-                         uint8_t digest[INGOT_RECIPE_KEY_SIZE])
+/* Makes the record of a kernel in `content`. The name must have at most RECIPE_MAX_KERNEL_NAME bytes. */
+static struct recipe_item kernel_item(struct kernel_content *content, const uint8_t *program_key, const char *name)
 {
     const size_t length = strlen(name);
-    content->size = INGOT_RECIPE_KEY_SIZE + length;
-    memcpy(content->bytes, key, INGOT_RECIPE_KEY_SIZE);
+    struct recipe_item item = {.kind = RECIPE_RECORD_KERNEL, .size = INGOT_RECIPE_KEY_SIZE + length};
+    memcpy(content->bytes, program_key, INGOT_RECIPE_KEY_SIZE);
     memcpy(content->bytes + INGOT_RECIPE_KEY_SIZE, name, length);
-    recipe_digest(content->size, content->bytes, digest);
+    recipe_digest(item.size, content->bytes, item.key);
+    item.content = content->bytes;
+    return item;
 }
 
 ingot_status_t writer_add_kernel(ingot_recipe_writer_t writer, const uint8_t *program_key, const char *name)
 {
-    struct content content;
-    struct recipe_item item = {.kind = RECIPE_RECORD_KERNEL};
+    struct kernel_content content;
     bool is_there = false;
-    make_content(&content, program_key, name, item.key);
-    item.size = content.size;
-    item.content = content.bytes;
-    const ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_KERNEL, item.key, &is_there);
-    return status == INGOT_SUCCESS && !is_there ? writer_append(writer, 1, &item) : status;
-}
-
-/* Adds a kernel of the program that has this id. */
-static ingot_status_t add_kernel(ingot_recipe_writer_t writer, const uint8_t *id_key, const char *name)
-{
-    struct content content;
-    uint8_t known[INGOT_RECIPE_KEY_SIZE];
-    uint8_t program_key[INGOT_RECIPE_KEY_SIZE];
-    make_content(&content, id_key, name, known);
-    if (writer_knows(writer, RECIPE_RECORD_KERNEL, known))
+    struct recipe_item item = kernel_item(&content, program_key, name);
+    if (writer_knows(writer, item.kind, item.key))
         return INGOT_SUCCESS;
-    ingot_status_t status = writer_find_program(writer, id_key, program_key);
-    if (status == INGOT_NOT_FOUND)
-        return ingot_set_error_detail(status, "the recipe does not have the program of kernel %s", name);
-    if (status == INGOT_SUCCESS)
-        status = writer_add_kernel(writer, program_key, name);
-    if (status == INGOT_SUCCESS)
-        writer_remember(writer, RECIPE_RECORD_KERNEL, known);
-    return status;
+    const ingot_status_t status = writer_look_up(writer, item.kind, item.key, &is_there);
+    return status == INGOT_SUCCESS && !is_there ? writer_append(writer, 1, &item) : status;
 }
 
 ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
                                               const char *name)
 {
     uint8_t id_key[INGOT_RECIPE_KEY_SIZE];
+    uint8_t program_key[INGOT_RECIPE_KEY_SIZE];
     const uint8_t *id = NULL;
     size_t id_size = 0;
+    bool is_there = false;
     const size_t length = name != NULL ? strnlen(name, RECIPE_MAX_KERNEL_NAME + 1) : 0;
     if (writer == NULL || desc == NULL || length == 0 || length > RECIPE_MAX_KERNEL_NAME)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
@@ -161,53 +144,50 @@ ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t writer, cons
     if (ingot_program_desc_get_cache_blob_id(desc, &id_size, &id) != INGOT_SUCCESS)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the program of kernel %s has no id", name);
     recipe_digest(id_size, id, id_key);
-    return add_kernel(writer, id_key, name);
+    if (writer_find_program(writer, id_key, program_key))
+        return writer_add_kernel(writer, program_key, name);
+    const ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, id_key, &is_there);
+    if (writer_find_program(writer, id_key, program_key))
+        return writer_add_kernel(writer, program_key, name);
+    return status != INGOT_SUCCESS
+               ? status
+               : ingot_set_error_detail(INGOT_NOT_FOUND, "the recipe does not have the program of kernel %s", name);
 }
 
 /* ---- a program of another file ---- */
 
-/* A program's records that are being copied. */
+/* A program's records that are being copied, and the program. */
 struct copying {
+    struct recipe_draft draft;
     ingot_recipe_t recipe;
-    const ingot_allocator_t *allocator;
-    struct recipe_item *items;
-    size_t count;
+    size_t index;
+    ingot_recipe_program_t program;
 };
 
-static ingot_status_t copy_text(struct copying *copying, const ingot_recipe_text_t *text)
+static ingot_status_t no_memory(void)
 {
-    struct recipe_item *item = &copying->items[copying->count];
-    uint8_t *bytes = NULL;
-    if (text->text == SIZE_MAX)
-        return INGOT_SUCCESS; /* the recipe does not have the texts of an unrecorded program */
-    const ingot_status_t status =
-        recipe_read_text(copying->recipe, text->text, copying->allocator, &item->size, &bytes);
-    if (status != INGOT_SUCCESS)
-        return status;
-    item->kind = RECIPE_RECORD_TEXT;
-    item->content = bytes;
-    memcpy(item->key, recipe_text_key(copying->recipe, text->text), INGOT_RECIPE_KEY_SIZE);
-    ++copying->count;
-    return INGOT_SUCCESS;
+    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records");
 }
 
+/* Leaves out the texts of an unrecorded program, which the recipe does not have. */
 static ingot_status_t copy_texts(struct copying *copying, size_t count, const ingot_recipe_text_t *texts)
 {
     ingot_status_t status = INGOT_SUCCESS;
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
-        status = copy_text(copying, &texts[i]);
+        const ingot_recipe_text_t *text = &texts[i];
+        size_t size = (size_t)text->size;
+        if (text->text != SIZE_MAX) {
+            uint8_t *bytes = arena_take(&copying->draft.arena, size);
+            if (bytes == NULL)
+                return no_memory();
+            status = ingot_recipe_get_text(copying->recipe, text->text, &size, bytes);
+            recipe_draft_add(&copying->draft, RECIPE_RECORD_TEXT, recipe_text_key(copying->recipe, text->text), size,
+                             bytes);
+        }
         if (status == INGOT_SUCCESS)
-            status = copy_texts(copying, texts[i].header_count, texts[i].headers);
+            status = copy_texts(copying, text->header_count, text->headers);
     }
     return status;
-}
-
-static size_t count_texts(const ingot_recipe_program_t *program)
-{
-    size_t count = program->source_count + program->header_count + program->file_count;
-    for (size_t i = 0; i < program->source_count; ++i)
-        count += program->sources[i].header_count;
-    return count;
 }
 
 /* True if a recorded program cannot be built, because parts of it are missing in the recipe or are too large. */
@@ -216,86 +196,43 @@ static bool is_damaged(const ingot_recipe_program_t *program)
     return program->status == INGOT_NOT_FOUND || program->status == INGOT_NO_SPACE;
 }
 
-/* Copies one program, without its ids and kernels. */
-static ingot_status_t copy_program(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
-                                   const ingot_recipe_program_t *program)
+/* Copies the program's texts and its record. */
+static ingot_status_t copy_program(struct copying *copying)
 {
-    struct copying copying = {recipe, writer_allocator(writer), NULL, 0};
-    const size_t size = (count_texts(program) + 1) * sizeof(*copying.items);
-    bool is_there;
-    ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_PROGRAM, program->key, &is_there);
-    if (status != INGOT_SUCCESS || is_there)
-        return status;
+    const ingot_recipe_program_t *program = &copying->program;
     if (is_damaged(program))
         return ingot_set_error_detail(program->status, "%s", program->reason);
-    copying.items = memory_allocate(copying.allocator, size);
-    if (copying.items == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records");
-    memset(copying.items, 0, size);
-    status = copy_texts(&copying, program->source_count, program->sources);
+    ingot_status_t status = copy_texts(copying, program->source_count, program->sources);
     if (status == INGOT_SUCCESS)
-        status = copy_texts(&copying, program->header_count, program->headers);
+        status = copy_texts(copying, program->header_count, program->headers);
     if (status == INGOT_SUCCESS)
-        status = copy_texts(&copying, program->file_count, program->files);
-    if (status == INGOT_SUCCESS) {
-        struct recipe_item *last = &copying.items[copying.count];
-        last->kind = RECIPE_RECORD_PROGRAM;
-        last->content = recipe_content(recipe, index, &last->size);
-        memcpy(last->key, program->key, INGOT_RECIPE_KEY_SIZE);
-        status = writer_append(writer, copying.count + 1, copying.items);
-    }
-    for (size_t i = 0; i < copying.count; ++i)
-        memory_free(copying.allocator, (void *)(uintptr_t)copying.items[i].content, copying.items[i].size);
-    memory_free(copying.allocator, copying.items, size);
+        status = copy_texts(copying, program->file_count, program->files);
+    size_t size;
+    const uint8_t *content = recipe_content(copying->recipe, copying->index, &size);
+    recipe_draft_add(&copying->draft, RECIPE_RECORD_PROGRAM, program->key, size, content);
     return status;
 }
 
-/* The records of a program's ids. */
-struct id_items {
-    struct recipe_item *items; /* NULL: the ids are only counted */
-    size_t count;
-    const uint8_t *program;
-};
-
-static void put_id(void *user, const uint8_t *digest)
+static void copy_id(void *user, const uint8_t *digest)
 {
-    struct id_items *ids = user;
-    if (ids->items != NULL) {
-        struct recipe_item *item = &ids->items[ids->count];
-        *item = (struct recipe_item){.kind = RECIPE_RECORD_ID, .size = INGOT_RECIPE_KEY_SIZE, .content = ids->program};
-        memcpy(item->key, digest, sizeof(item->key));
-    }
-    ++ids->count;
+    struct copying *copying = user;
+    recipe_draft_add(&copying->draft, RECIPE_RECORD_ID, digest, INGOT_RECIPE_KEY_SIZE, copying->program.key);
 }
 
-/* Appends the records of a program's ids, unless the file already has them. */
-static ingot_status_t copy_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
-                               const ingot_recipe_program_t *program)
-{
-    const ingot_allocator_t *allocator = writer_allocator(writer);
-    struct id_items ids = {NULL, 0, program->key};
-    recipe_visit_ids(recipe, index, put_id, &ids);
-    const size_t size = ids.count * sizeof(*ids.items);
-    if (size == 0)
-        return INGOT_SUCCESS;
-    ids.items = memory_allocate(allocator, size);
-    if (ids.items == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's ids");
-    ids.count = 0;
-    recipe_visit_ids(recipe, index, put_id, &ids);
-    const ingot_status_t status = writer_append(writer, ids.count, ids.items);
-    memory_free(allocator, ids.items, size);
-    return status;
-}
-
-/* Copies a program, and then its ids and its kernels. If `recipe` has only a damaged copy of the program, but the
+/* Copies a program and its ids, and then its kernels. If `recipe` has only a damaged copy of the program, but the
  * writer's file already has the program, copies only the ids and kernels. */
-static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index,
-                                    const ingot_recipe_program_t *program)
+static ingot_status_t copy(ingot_recipe_writer_t writer, struct copying *copying)
 {
-    ingot_status_t status = copy_program(writer, recipe, index, program);
+    const ingot_recipe_program_t *program = &copying->program;
+    bool is_there = false;
+    ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_PROGRAM, program->key, &is_there);
+    if (status == INGOT_SUCCESS && !is_there)
+        status = copy_program(copying);
+    recipe_visit_ids(copying->recipe, copying->index, copy_id, copying);
+    if (status == INGOT_SUCCESS && copying->draft.arena.failed)
+        status = no_memory();
     if (status == INGOT_SUCCESS)
-        status = copy_ids(writer, recipe, index, program);
+        status = writer_append(writer, copying->draft.item_count, copying->draft.items);
     for (size_t i = 0; i < program->kernel_count && status == INGOT_SUCCESS; ++i)
         status = writer_add_kernel(writer, program->key, program->kernels[i]);
     return status;
@@ -303,9 +240,14 @@ static ingot_status_t copy_with_ids(ingot_recipe_writer_t writer, ingot_recipe_t
 
 ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index)
 {
-    ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+    struct copying copying = {.recipe = recipe, .index = index, .program = INGOT_RECIPE_PROGRAM_INIT};
     if (writer == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer is NULL");
-    const ingot_status_t status = ingot_recipe_get_program(recipe, index, &program);
-    return status == INGOT_SUCCESS ? copy_with_ids(writer, recipe, index, &program) : status;
+    ingot_status_t status = ingot_recipe_get_program(recipe, index, &copying.program);
+    if (status != INGOT_SUCCESS)
+        return status;
+    recipe_draft_init(&copying.draft, writer_allocator(writer));
+    status = copy(writer, &copying);
+    recipe_draft_fini(&copying.draft);
+    return status;
 }

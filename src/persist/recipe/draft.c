@@ -162,17 +162,18 @@ const char *recipe_draft_refusal(const_ingot_program_desc_t desc, const ingot_in
 
 /* ---- items ---- */
 
-static void add_item(struct recipe_draft *draft, enum recipe_record_kind kind, const uint8_t *key, size_t size,
-                     const void *content)
+void recipe_draft_add(struct recipe_draft *draft, enum recipe_record_kind kind, const uint8_t *key, size_t size,
+                      const void *content)
 {
     if (draft->item_count == draft->item_room) {
-        draft->item_room = draft->item_room != 0 ? draft->item_room * 2 : 8;
-        struct recipe_item *items = arena_take(&draft->arena, draft->item_room * sizeof(*items));
+        const size_t room = draft->item_room != 0 ? draft->item_room * 2 : 8;
+        struct recipe_item *items = arena_take(&draft->arena, room * sizeof(*items));
         if (items == NULL)
             return;
         if (draft->item_count != 0)
             memcpy(items, draft->items, draft->item_count * sizeof(*items));
         draft->items = items;
+        draft->item_room = room;
     }
     struct recipe_item *item = &draft->items[draft->item_count++];
     *item = (struct recipe_item){.kind = kind, .size = size, .content = content};
@@ -187,7 +188,7 @@ static void put_text(struct recipe_draft *draft, const ingot_source_info_t *text
     bytes_put(&draft->content, sizeof(digest), digest);
     bytes_put_u64(&draft->content, text->size);
     if (is_to_add)
-        add_item(draft, RECIPE_RECORD_TEXT, digest, text->size, text->bytes);
+        recipe_draft_add(draft, RECIPE_RECORD_TEXT, digest, text->size, text->bytes);
 }
 
 /* Computes the key from the fields so far, appends the remarks, and adds the program's record. If has_id is set, also
@@ -209,10 +210,10 @@ static ingot_status_t finish(struct recipe_draft *draft, const struct recipe_rem
         recipe_put_field(content, FIELD_BUILD_TIME, sizeof(build_time), build_time);
     if (content->failed)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's record");
-    add_item(draft, RECIPE_RECORD_PROGRAM, draft->key, content->size, content->bytes);
+    recipe_draft_add(draft, RECIPE_RECORD_PROGRAM, draft->key, content->size, content->bytes);
     if (has_id && remarks->id_size != 0) {
         recipe_digest(remarks->id_size, remarks->id, id_key);
-        add_item(draft, RECIPE_RECORD_ID, id_key, sizeof(draft->key), draft->key);
+        recipe_draft_add(draft, RECIPE_RECORD_ID, id_key, sizeof(draft->key), draft->key);
     }
     return draft->arena.failed ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records")
                                : INGOT_SUCCESS;

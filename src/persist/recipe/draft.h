@@ -42,6 +42,10 @@ ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_prog
 ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason,
                                        const struct recipe_remarks *remarks);
 
+/* Adds a record. The content must live as long as the draft. On failure, the arena's `failed` is set. */
+void recipe_draft_add(struct recipe_draft *draft, enum recipe_record_kind kind, const uint8_t *key, size_t size,
+                      const void *content);
+
 /* Returns the reason why a program cannot be built from a recipe although it has an id, or NULL if it can. */
 const char *recipe_draft_refusal(const_ingot_program_desc_t desc, const ingot_includes_info_t *includes);
 

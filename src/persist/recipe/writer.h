@@ -15,9 +15,7 @@ struct recipe_item {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
     size_t size;
     const void *content;
-    struct bytes_writer encoded; /* writer_append sets this field and the next two */
-    bool is_repeated;            /* an earlier item has the same kind and key */
-    bool is_needed;
+    struct bytes_writer encoded; /* set by writer_append */
 };
 
 /* Does what ingot_recipe_writer_open does, but also succeeds if other processes keep the file locked. In that case, the
@@ -28,35 +26,25 @@ ingot_status_t writer_open_later(ingot_recipe_writer_t *writer, const ingot_reci
 ingot_status_t writer_open_kept(ingot_recipe_writer_t *writer, const ingot_recipe_record_info_t *info);
 /* Adds a reference. Does nothing for NULL. */
 void writer_reference(ingot_recipe_writer_t writer);
-/* Prepares the items of an addition: finds repeated ones. recipe_items_fini must follow, even on failure. */
-ingot_status_t recipe_items_init(size_t count, struct recipe_item *items, const ingot_allocator_t *allocator);
-void recipe_items_fini(size_t count, struct recipe_item *items);
-/* Compresses the items that are needed. */
-ingot_status_t recipe_items_encode(size_t count, struct recipe_item *items, const char *path);
-/* True if all items that are needed are compressed. */
-bool recipe_items_are_encoded(size_t count, const struct recipe_item *items);
 
 /* From now on, additions fail with INGOT_BUSY if the file at the path is not the file that has these facts. */
 void writer_expect(ingot_recipe_writer_t writer, const struct file_facts *facts);
-/* Appends those records that the file does not have, in their order. */
+/* Appends those records that the file does not have, in their order. Appends either all of them or none. */
 ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct recipe_item *items);
-/* Sets *is_there to true if the file is known to have a record of this kind with this key. The writer of a kept file
- * first reads the file, unless it has done so before. If the record is missing, and an addition would probably fail,
- * returns the status that the addition would return. */
+/* Sets *is_there to true if the file has a record of this kind with this key. First reads what is new in the file,
+ * without a lock. If the record is missing, and an addition would probably fail, returns the status that the addition
+ * would return. */
 ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key,
                               bool *is_there);
 /* Does what ingot_recipe_writer_add_kernel does, for the program in the file that has this key. The caller has checked
  * the length of the name. */
 ingot_status_t writer_add_kernel(ingot_recipe_writer_t writer, const uint8_t *program_key, const char *name);
-/* Makes writer_look_up and writer_knows find this key, too, until the writer forgets the file. */
-void writer_remember(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
-/* True if the file was found to have a record of this kind with this key, or if the key was remembered. Does not touch
- * the file system, so the file may have been replaced by now. */
+/* True if the file was found to have a record of this kind with this key. Does not touch the file system, so the file
+ * may have been replaced by now. */
 bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key);
-/* Returns the key of the program that was recorded with this id. Reads the file if it is not known yet.
- * Returns INGOT_NOT_FOUND, possibly without a detail, if the file does not have the program. Returns INGOT_BUSY,
- * INGOT_UNTRUSTED or another status if the file cannot be read. */
-ingot_status_t writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);
+/* Copies the key of the program that was recorded with this id. Returns false if the file does not have the program.
+ * Like writer_knows, does not touch the file system. */
+bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key);
 const ingot_allocator_t *writer_allocator(ingot_recipe_writer_t writer);
 /* Reports to the callback that something could not be recorded. Reports each status only once, and returns false if it
  * was reported before. */

@@ -9,11 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/failing_allocator.h"
 #include "support/persist_session.h"
 #include "support/recipe_fixture.h"
 
 extern "C" {
 #include "persist/base/files.h"
+#include "persist/recipe/draft.h"
 #include "persist/recipe/writer.h"
 }
 
@@ -434,8 +436,6 @@ TEST_F(PersistRecipe, AKernelBelongsToAProgramOfTheFile)
     EXPECT_EQ("twice " + longest + " ", kernels_of(open_recipe(path()), 0));
 }
 
-/* If the file is busy, a writer cannot look for the kernel's program. It must not report that the program is
- * missing. */
 TEST_F(PersistRecipe, AKernelOfABusyFileIsReported)
 {
     ReferenceDevice device;
@@ -454,7 +454,7 @@ TEST_F(PersistRecipe, AKernelOfABusyFileIsReported)
     EXPECT_EQ(INGOT_BUSY, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), "twice"));
     close(fd);
     EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_writer_add_kernel(writer.get(), desc.get(), "twice"))
-        << "the file is read if it is not known yet";
+        << "its program was found";
     EXPECT_EQ("twice ", kernels_of(open_recipe(path()), 0));
 }
 
@@ -480,4 +480,24 @@ TEST_F(PersistRecipe, AnEventSaysThatAKernelIsNotRecorded)
     EXPECT_EQ(INGOT_SUCCESS, ingot_recipe_record_kernel(store.get(), desc.get(), distinct.c_str()));
     ASSERT_EQ(1u, reasons.size());
     EXPECT_EQ(0u, reasons[0].find("a kernel is not recorded: ")) << reasons[0];
+}
+
+/* The records that could not be added are missing, and none of those before was overwritten. */
+TEST(PersistRecipeDraft, OutlivesALackOfMemory)
+{
+    FailingAllocator allocator(1, true);
+    recipe_draft draft;
+    recipe_draft_init(&draft, allocator.table());
+    Key key{};
+    size_t count = 0;
+    while (!draft.arena.failed && count < 100000) {
+        count = draft.item_count;
+        recipe_draft_add(&draft, RECIPE_RECORD_KERNEL, key.data(), 0, nullptr);
+    }
+    ASSERT_TRUE(draft.arena.failed);
+    for (int i = 0; i < 1000; ++i)
+        recipe_draft_add(&draft, RECIPE_RECORD_KERNEL, key.data(), 0, nullptr);
+    EXPECT_EQ(count, draft.item_count);
+    recipe_draft_fini(&draft);
+    EXPECT_EQ(0u, allocator.live_count());
 }

@@ -133,6 +133,13 @@ uint64_t recipe_kernel_bytes(uint32_t kind, uint64_t size)
     return kind == RECIPE_RECORD_KERNEL && size > INGOT_RECIPE_KEY_SIZE ? size - INGOT_RECIPE_KEY_SIZE : 0;
 }
 
+void recipe_scan_count(struct recipe_scan *scan, uint32_t kind, uint64_t size)
+{
+    ++scan->count;
+    scan->program_bytes += kind == RECIPE_RECORD_PROGRAM ? size : 0;
+    scan->kernel_bytes += recipe_kernel_bytes(kind, size);
+}
+
 ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *record, enum recipe_found *found)
 {
     uint8_t header[RECIPE_RECORD_SIZE];
@@ -156,9 +163,7 @@ ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *
         return INGOT_SUCCESS;
     record->content = scan->offset + RECIPE_RECORD_SIZE;
     scan->offset = record->content + record->stored_size;
-    ++scan->count;
-    scan->program_bytes += record->kind == RECIPE_RECORD_PROGRAM ? record->size : 0;
-    scan->kernel_bytes += recipe_kernel_bytes(record->kind, record->size);
+    recipe_scan_count(scan, record->kind, record->size);
     *found = RECIPE_FOUND_RECORD;
     return INGOT_SUCCESS;
 }
@@ -202,29 +207,6 @@ ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_
         status = unpack(record, name, allocator, stored, bytes);
     memory_free(allocator, stored, stored_size);
     return status;
-}
-
-ingot_status_t recipe_read_id(const struct recipe_scan *scan, uint64_t offset, const uint8_t *id_key,
-                              const ingot_allocator_t *allocator, uint8_t *program_key)
-{
-    struct recipe_scan from = *scan;
-    struct recipe_record record;
-    enum recipe_found found = RECIPE_FOUND_END;
-    uint8_t *content = NULL;
-    from.offset = offset;
-    from.count = 0;
-    ingot_status_t status = recipe_scan_next(&from, &record, &found);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (found != RECIPE_FOUND_RECORD || record.kind != RECIPE_RECORD_ID || record.size != INGOT_RECIPE_KEY_SIZE ||
-        memcmp(record.key, id_key, INGOT_RECIPE_KEY_SIZE) != 0)
-        return INGOT_NOT_FOUND;
-    status = recipe_record_read(from.fd, from.name, &record, allocator, &content);
-    if (status != INGOT_SUCCESS)
-        return status == INGOT_BLOB_CORRUPT ? INGOT_NOT_FOUND : status;
-    memcpy(program_key, content, INGOT_RECIPE_KEY_SIZE);
-    memory_free(allocator, content, (size_t)record.size);
-    return INGOT_SUCCESS;
 }
 
 /* Appends the content, compressed if that makes it shorter. Returns its size in the file. */

@@ -69,6 +69,9 @@ ingot_status_t recipe_scan_begin(struct recipe_scan *scan, int fd, uint64_t file
  * change. */
 ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *record, enum recipe_found *found);
 
+/* Counts a record of this kind, whose content has this size. */
+void recipe_scan_count(struct recipe_scan *scan, uint32_t kind, uint64_t size);
+
 /* Returns the length of the name in a kernel's record whose content has this size, or 0 for other records. */
 uint64_t recipe_kernel_bytes(uint32_t kind, uint64_t size);
 
@@ -76,10 +79,6 @@ uint64_t recipe_kernel_bytes(uint32_t kind, uint64_t size);
  * *bytes, which has record->size bytes. Returns INGOT_BLOB_CORRUPT if the content is damaged. */
 ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_record *record,
                                   const ingot_allocator_t *allocator, uint8_t **bytes);
-/* Reads the record of an id at this offset of the scan's file, and returns the key of the program. Returns
- * INGOT_NOT_FOUND, without a detail, if the record is missing or damaged. */
-ingot_status_t recipe_read_id(const struct recipe_scan *scan, uint64_t offset, const uint8_t *id_key,
-                              const ingot_allocator_t *allocator, uint8_t *program_key);
 /* Appends a record to the buffer. On failure, the buffer's `failed` is set. */
 void recipe_record_put(struct bytes_writer *buffer, enum recipe_record_kind kind, const uint8_t *key, size_t size,
                        const void *content);
