@@ -45,16 +45,12 @@ struct ingot_recipe {
     char *path;
     size_t path_size;
     struct arena arena;
-    struct bytes_writer texts;   /* array of struct recipe_record */
-    struct bytes_writer nodes;   /* array of struct program_node */
-    struct bytes_writer ids;     /* array of struct id_node */
-    struct bytes_writer kernels; /* array of struct kernel_node */
-    struct key_map text_numbers;
-    struct key_map program_numbers;
-    struct key_map kernel_numbers;
-    struct key_map id_programs; /* maps the digests of ids to the indices of programs */
-    uint64_t program_bytes;
-    uint64_t kernel_bytes; /* total size of the names of kernels */
+    struct bytes_writer texts;                 /* array of struct recipe_record */
+    struct bytes_writer nodes;                 /* array of struct program_node */
+    struct bytes_writer ids;                   /* array of struct id_node */
+    struct bytes_writer kernels;               /* array of struct kernel_node */
+    struct key_map numbers[RECIPE_KIND_COUNT]; /* per kind of record: the numbers of the records; of an id, that of its
+                                                * program */
     ingot_recipe_summary_t summary;
     struct recipe_check *check; /* set only while the file is being opened with a policy */
 };
@@ -84,10 +80,8 @@ static void destroy(struct ingot_recipe *recipe)
     const ingot_allocator_t allocator = recipe->allocator;
     for (size_t i = 0; i < recipe->summary.program_count; ++i)
         memory_free(&allocator, node_at(recipe, i)->content, node_at(recipe, i)->size);
-    key_map_fini(&recipe->id_programs);
-    key_map_fini(&recipe->kernel_numbers);
-    key_map_fini(&recipe->program_numbers);
-    key_map_fini(&recipe->text_numbers);
+    for (size_t kind = 0; kind < RECIPE_KIND_COUNT; ++kind)
+        key_map_fini(&recipe->numbers[kind]);
     bytes_writer_fini(&recipe->kernels);
     bytes_writer_fini(&recipe->ids);
     bytes_writer_fini(&recipe->nodes);
@@ -105,215 +99,120 @@ static ingot_status_t no_memory(const struct ingot_recipe *recipe)
 
 /* ---- records ---- */
 
-/* Reads a record's content, which the caller frees. Passes the same bytes to the check, if there is one. */
-static ingot_status_t read_content(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
+static bool find(const struct ingot_recipe *recipe, enum recipe_record_kind kind, const uint8_t *key, size_t *number)
 {
-    ingot_status_t status = INGOT_SUCCESS;
-    if (recipe->check != NULL)
-        status = recipe_check_room(recipe->check, record->size, recipe->path);
-    if (status == INGOT_SUCCESS)
-        status = recipe_record_read(recipe->file.fd, recipe->path, record, &recipe->allocator, content);
-    if (recipe->check != NULL && status == INGOT_SUCCESS)
-        recipe_check_record(recipe->check, record->kind, record->key, record->size, *content);
-    if (recipe->check != NULL && status == INGOT_BLOB_CORRUPT)
-        recipe_check_damaged(recipe->check);
-    return status;
+    return key_map_find(&recipe->numbers[kind], key, number);
 }
 
-/* Ignores a record. If there is a check, still reads the record, because seals cover it, too. */
-static ingot_status_t skip(struct ingot_recipe *recipe, const struct recipe_record *record)
+/* Appends `what` to an array, and notes its key. */
+static ingot_status_t keep(struct ingot_recipe *recipe, struct bytes_writer *array, size_t size, const void *what,
+                           enum recipe_record_kind kind, const uint8_t *key, size_t number)
 {
-    uint8_t *content = NULL;
-    if (recipe->check == NULL)
-        return INGOT_SUCCESS;
-    const ingot_status_t status = read_content(recipe, record, &content);
-    memory_free(&recipe->allocator, content, (size_t)record->size);
-    return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
-}
-
-/* Counts a record that is damaged or malformed, and has therefore been left out. */
-static ingot_status_t leave_out(struct ingot_recipe *recipe)
-{
-    ++recipe->summary.damaged_count;
-    return INGOT_SUCCESS;
-}
-
-/* Does the same for a record whose content was not read. If there is a check, reads the content for it. */
-static ingot_status_t leave_out_unread(struct ingot_recipe *recipe, const struct recipe_record *record)
-{
-    (void)leave_out(recipe);
-    return skip(recipe, record);
+    bytes_put(array, size, what);
+    return !array->failed && key_map_add(&recipe->numbers[kind], key, number) ? INGOT_SUCCESS : no_memory(recipe);
 }
 
 static ingot_status_t add_text(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
-    const size_t number = (size_t)recipe->summary.text_count;
     if (recipe->check != NULL) /* the key is enough, because each read of the text verifies it */
         recipe_check_record(recipe->check, record->kind, record->key, record->size, NULL);
-    if (key_map_find(&recipe->text_numbers, record->key, NULL))
+    if (find(recipe, RECIPE_RECORD_TEXT, record->key, NULL))
         return INGOT_SUCCESS;
-    bytes_put(&recipe->texts, sizeof(*record), record);
-    if (recipe->texts.failed || !key_map_add(&recipe->text_numbers, record->key, number))
-        return no_memory(recipe);
+    const ingot_status_t status = keep(recipe, &recipe->texts, sizeof(*record), record, RECIPE_RECORD_TEXT, record->key,
+                                       (size_t)recipe->summary.text_count);
+    if (status != INGOT_SUCCESS)
+        return status;
     ++recipe->summary.text_count;
     recipe->summary.text_bytes += record->size;
     return INGOT_SUCCESS;
 }
 
-static void set_status(ingot_recipe_program_t *program, ingot_status_t status, const char *reason)
+/* Finds a text of a program, whose record precedes the program's record. */
+static size_t find_text(const void *user, const uint8_t *digest, uint64_t size)
 {
-    if (program->status != INGOT_SUCCESS)
-        return;
-    program->status = status;
-    program->reason = reason;
+    const struct ingot_recipe *recipe = user;
+    size_t number = 0;
+    return find(recipe, RECIPE_RECORD_TEXT, digest, &number) && text_at(recipe, number)->size == size ? number
+                                                                                                      : SIZE_MAX;
 }
 
-/* Finds the program's texts, whose records precede the program's record. Limits the total size of the texts, because a
- * small file can name a large text many times. */
-static void find_texts(const struct ingot_recipe *recipe, struct recipe_fields *fields)
+/* Says whether a program can be built. Limits the total size of the texts, because a small file can name a large text
+ * many times. */
+static void set_status(struct recipe_fields *fields)
 {
-    uint64_t bytes = 0; /* at most 2^26 for each of fewer than 2^20 references, so no overflow */
-    for (size_t i = 0; i < fields->reference_count; ++i) {
-        const struct recipe_reference *reference = &fields->references[i];
-        size_t number = 0;
-        if (key_map_find(&recipe->text_numbers, reference->digest, &number) &&
-            text_at(recipe, number)->size == reference->text->size)
-            reference->text->text = number;
-        else
-            set_status(&fields->program, INGOT_NOT_FOUND, "the recipe lacks a text of the program");
-        bytes += reference->text->text == number ? reference->text->size : 0;
-    }
-    if (bytes > MAX_TEXT_BYTES) { /* also if the program is unrecorded, because its texts are copied as well */
-        fields->program.status = INGOT_NO_SPACE;
-        fields->program.reason = "the texts of the program have more than 256 MiB";
+    ingot_recipe_program_t *program = &fields->program;
+    if (fields->text_bytes > MAX_TEXT_BYTES) { /* also if the program is unrecorded, as its texts are copied as well */
+        program->status = INGOT_NO_SPACE;
+        program->reason = "the texts of the program have more than 256 MiB";
+    } else if (program->kind == INGOT_RECIPE_UNRECORDED) {
+        program->status = INGOT_NOT_CACHEABLE; /* the record has the reason */
+    } else {
+        program->status = fields->lacks_text ? INGOT_NOT_FOUND : INGOT_SUCCESS;
+        program->reason = fields->lacks_text ? "the recipe lacks a text of the program" : "";
     }
 }
 
-/* Decodes a program's record. Returns INGOT_BLOB_CORRUPT if the record must be ignored. */
-static ingot_status_t decode(struct ingot_recipe *recipe, const struct recipe_record *record, struct program_node *node)
+/* Adds a program, which then owns *content, and sets *content to NULL. Like the next two functions, returns
+ * INGOT_BLOB_CORRUPT if the record must be left out. */
+static ingot_status_t add_program(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
-    node->size = (size_t)record->size;
-    if (!recipe_fields_decode(&node->fields, &recipe->arena, node->size, node->content))
+    struct program_node node = {.content = *content, .size = (size_t)record->size};
+    if (!recipe_fields_decode(&node.fields, &recipe->arena, node.size, node.content, find_text, recipe))
         return recipe->arena.failed ? no_memory(recipe) : INGOT_BLOB_CORRUPT;
-    recipe_digest(node->fields.key_size, node->content, key);
+    recipe_digest(node.fields.key_size, node.content, key);
     if (memcmp(key, record->key, sizeof(key)) != 0)
         return INGOT_BLOB_CORRUPT;
-    memcpy(node->key, key, sizeof(key));
-    ingot_recipe_program_t *program = &node->fields.program;
-    program->status = program->kind == INGOT_RECIPE_UNRECORDED ? INGOT_NOT_CACHEABLE : INGOT_SUCCESS;
-    if (program->status == INGOT_SUCCESS)
-        program->reason = "";
-    find_texts(recipe, &node->fields);
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t keep(struct ingot_recipe *recipe, const struct program_node *node)
-{
-    const size_t number = (size_t)recipe->summary.program_count;
-    bytes_put(&recipe->nodes, sizeof(*node), node);
-    if (recipe->nodes.failed || !key_map_add(&recipe->program_numbers, node->key, number))
-        return no_memory(recipe);
-    ++recipe->summary.program_count;
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t add_program(struct ingot_recipe *recipe, const struct recipe_record *record)
-{
-    struct program_node node = {.content = NULL};
-    if (key_map_find(&recipe->program_numbers, record->key, NULL))
-        return skip(recipe, record);
-    recipe->program_bytes += record->size;
-    if (recipe->program_bytes > RECIPE_MAX_PROGRAMS)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s have more than 256 MiB without their texts",
-                                      recipe->path);
-    ingot_status_t status = read_content(recipe, record, &node.content);
-    if (status == INGOT_SUCCESS)
-        status = decode(recipe, record, &node);
-    if (status == INGOT_SUCCESS)
-        status = keep(recipe, &node);
-    if (status == INGOT_SUCCESS)
+    memcpy(node.key, key, sizeof(key));
+    set_status(&node.fields);
+    const ingot_status_t status = keep(recipe, &recipe->nodes, sizeof(node), &node, RECIPE_RECORD_PROGRAM, key,
+                                       (size_t)recipe->summary.program_count);
+    if (status != INGOT_SUCCESS)
         return status;
-    memory_free(&recipe->allocator, node.content, (size_t)record->size);
-    return status == INGOT_BLOB_CORRUPT ? leave_out(recipe) : status;
+    ++recipe->summary.program_count;
+    *content = NULL;
+    return INGOT_SUCCESS;
 }
 
 /* Notes which program has an id. Ignores the id if the recipe does not have the program. */
-static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_record *record)
+static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_record *record, const uint8_t *program)
 {
     struct id_node node = {.before = 0};
-    uint8_t *key = NULL;
     size_t number = 0;
-    if (record->size != INGOT_RECIPE_KEY_SIZE)
-        return leave_out_unread(recipe, record);
-    if (key_map_find(&recipe->id_programs, record->key, NULL))
-        return skip(recipe, record);
-    const ingot_status_t status = read_content(recipe, record, &key);
-    if (status != INGOT_SUCCESS)
-        return status == INGOT_BLOB_CORRUPT ? leave_out(recipe) : status;
-    const bool is_there = key_map_find(&recipe->program_numbers, key, &number);
-    memory_free(&recipe->allocator, key, INGOT_RECIPE_KEY_SIZE);
-    if (!is_there)
+    if (!find(recipe, RECIPE_RECORD_PROGRAM, program, &number))
         return INGOT_SUCCESS;
     memcpy(node.digest, record->key, sizeof(node.digest));
     node.before = node_at(recipe, number)->last_id;
-    bytes_put(&recipe->ids, sizeof(node), &node);
-    if (recipe->ids.failed || !key_map_add(&recipe->id_programs, record->key, number))
-        return no_memory(recipe);
+    const ingot_status_t status =
+        keep(recipe, &recipe->ids, sizeof(node), &node, RECIPE_RECORD_ID, record->key, number);
     node_at(recipe, number)->last_id = recipe->ids.size / sizeof(node);
-    return INGOT_SUCCESS;
-}
-
-/* True if the key of a kernel's record is the digest of its content, and the kernel's name is valid. */
-static bool is_kernel(const struct recipe_record *record, const uint8_t *content)
-{
-    uint8_t key[INGOT_RECIPE_KEY_SIZE];
-    recipe_digest((size_t)record->size, content, key);
-    return memcmp(key, record->key, sizeof(key)) == 0 &&
-           memchr(content + INGOT_RECIPE_KEY_SIZE, 0, (size_t)record->size - INGOT_RECIPE_KEY_SIZE) == NULL;
-}
-
-/* Keeps a kernel. Does nothing if a record with the same key was kept before. */
-static ingot_status_t keep_kernel(struct ingot_recipe *recipe, size_t program, const struct recipe_record *record,
-                                  const uint8_t *content)
-{
-    const size_t length = (size_t)record->size - INGOT_RECIPE_KEY_SIZE;
-    if (key_map_find(&recipe->kernel_numbers, record->key, NULL))
-        return INGOT_SUCCESS;
-    const size_t number = recipe->kernel_numbers.count;
-    const struct kernel_node node = {program, arena_copy(&recipe->arena, length, content + INGOT_RECIPE_KEY_SIZE)};
-    bytes_put(&recipe->kernels, sizeof(node), &node);
-    return node.name != NULL && !recipe->kernels.failed && key_map_add(&recipe->kernel_numbers, record->key, number)
-               ? INGOT_SUCCESS
-               : no_memory(recipe);
+    return status;
 }
 
 /* Adds a kernel. Ignores it if the recipe does not have its program. */
-static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recipe_record *record)
+static ingot_status_t add_kernel(struct ingot_recipe *recipe, const struct recipe_record *record,
+                                 const uint8_t *content)
 {
-    uint8_t *content = NULL;
-    size_t program = 0;
-    if (record->size <= INGOT_RECIPE_KEY_SIZE || record->size > INGOT_RECIPE_KEY_SIZE + RECIPE_MAX_KERNEL_NAME)
-        return leave_out_unread(recipe, record);
-    recipe->kernel_bytes += recipe_kernel_bytes(record->kind, record->size);
-    if (recipe->kernel_bytes > RECIPE_MAX_KERNELS)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the names of the kernels of %s have more than 16 MiB",
-                                      recipe->path);
-    ingot_status_t status = read_content(recipe, record, &content);
-    if (status != INGOT_SUCCESS)
-        return status == INGOT_BLOB_CORRUPT ? leave_out(recipe) : status;
-    if (!is_kernel(record, content))
-        status = leave_out(recipe);
-    else if (key_map_find(&recipe->program_numbers, content, &program))
-        status = keep_kernel(recipe, program, record, content);
-    memory_free(&recipe->allocator, content, (size_t)record->size);
-    return status;
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    const size_t length = (size_t)record->size - INGOT_RECIPE_KEY_SIZE;
+    const uint8_t *name = content + INGOT_RECIPE_KEY_SIZE;
+    struct kernel_node node = {0};
+    recipe_digest((size_t)record->size, content, key);
+    if (memcmp(key, record->key, sizeof(key)) != 0 || memchr(name, 0, length) != NULL)
+        return INGOT_BLOB_CORRUPT;
+    if (!find(recipe, RECIPE_RECORD_PROGRAM, content, &node.program))
+        return INGOT_SUCCESS;
+    node.name = arena_copy(&recipe->arena, length, name);
+    if (node.name == NULL)
+        return no_memory(recipe);
+    return keep(recipe, &recipe->kernels, sizeof(node), &node, RECIPE_RECORD_KERNEL, key,
+                recipe->numbers[RECIPE_RECORD_KERNEL].count);
 }
 
 /* Gives each program the array of its kernels. Called once all kernels are known. */
 static ingot_status_t list_kernels(struct ingot_recipe *recipe)
 {
-    const size_t count = recipe->kernel_numbers.count;
+    const size_t count = recipe->numbers[RECIPE_RECORD_KERNEL].count;
     for (size_t i = 0; i < count; ++i)
         ++node_at(recipe, kernel_at(recipe, i)->program)->fields.program.kernel_count;
     for (size_t i = 0; i < count; ++i) {
@@ -346,18 +245,78 @@ static ingot_status_t add_seal(struct ingot_recipe *recipe, const struct recipe_
     return status == INGOT_BLOB_CORRUPT ? INGOT_SUCCESS : status;
 }
 
+/* Reads a record's content, which the caller frees. Passes the same bytes to the check, if there is one. */
+static ingot_status_t read_content(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    if (recipe->check != NULL)
+        status = recipe_check_room(recipe->check, record->size, recipe->path);
+    if (status == INGOT_SUCCESS)
+        status = recipe_record_read(recipe->file.fd, recipe->path, record, &recipe->allocator, content);
+    if (recipe->check != NULL && status == INGOT_SUCCESS)
+        recipe_check_record(recipe->check, record->kind, record->key, record->size, *content);
+    if (recipe->check != NULL && status == INGOT_BLOB_CORRUPT)
+        recipe_check_damaged(recipe->check);
+    return status;
+}
+
+static bool has_valid_size(const struct recipe_record *record)
+{
+    switch (record->kind) {
+    case RECIPE_RECORD_PROGRAM: return true;
+    case RECIPE_RECORD_ID: return record->size == INGOT_RECIPE_KEY_SIZE;
+    case RECIPE_RECORD_KERNEL:
+        return record->size > INGOT_RECIPE_KEY_SIZE && record->size <= INGOT_RECIPE_KEY_SIZE + RECIPE_MAX_KERNEL_NAME;
+    default: return false; /* a kind of a later version */
+    }
+}
+
+static ingot_status_t add_content(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
+{
+    switch (record->kind) {
+    case RECIPE_RECORD_PROGRAM: return add_program(recipe, record, content);
+    case RECIPE_RECORD_ID: return add_id(recipe, record, *content);
+    default: return add_kernel(recipe, record, *content);
+    }
+}
+
+/* Adds a record other than a text or a seal. Leaves out a repeated one, and counts a damaged or malformed one. If there
+ * is a check, also reads what is left out, because seals cover it, too. */
+static ingot_status_t add_other(struct ingot_recipe *recipe, const struct recipe_record *record)
+{
+    uint8_t *content = NULL;
+    const bool is_valid = has_valid_size(record);
+    const bool is_wanted = is_valid && !key_map_find(&recipe->numbers[record->kind], record->key, NULL);
+    recipe->summary.damaged_count += !is_valid;
+    if (!is_wanted && recipe->check == NULL)
+        return INGOT_SUCCESS;
+    ingot_status_t status = read_content(recipe, record, &content);
+    if (status == INGOT_SUCCESS && is_wanted)
+        status = add_content(recipe, record, &content);
+    memory_free(&recipe->allocator, content, (size_t)record->size);
+    if (status != INGOT_BLOB_CORRUPT)
+        return status;
+    recipe->summary.damaged_count += is_wanted;
+    return INGOT_SUCCESS;
+}
+
 static ingot_status_t add_record(struct ingot_recipe *recipe, const struct recipe_record *record)
 {
-    if (record->kind != RECIPE_RECORD_SEAL)
-        recipe->summary.seal_count = 0; /* seals before this record do not cover it */
-    switch (record->kind) {
-    case RECIPE_RECORD_TEXT: return add_text(recipe, record);
-    case RECIPE_RECORD_PROGRAM: return add_program(recipe, record);
-    case RECIPE_RECORD_ID: return add_id(recipe, record);
-    case RECIPE_RECORD_KERNEL: return add_kernel(recipe, record);
-    case RECIPE_RECORD_SEAL: return add_seal(recipe, record);
-    default: return leave_out_unread(recipe, record);
-    }
+    if (record->kind == RECIPE_RECORD_SEAL)
+        return add_seal(recipe, record);
+    recipe->summary.seal_count = 0; /* seals before this record do not cover it */
+    return record->kind == RECIPE_RECORD_TEXT ? add_text(recipe, record) : add_other(recipe, record);
+}
+
+static ingot_status_t check_limits(const struct ingot_recipe *recipe, const struct recipe_scan *scan)
+{
+    if (scan->program_bytes > RECIPE_MAX_PROGRAMS)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s have more than 256 MiB without their texts",
+                                      recipe->path);
+    if (scan->kernel_bytes > RECIPE_MAX_KERNELS)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the names of the kernels of %s have more than 16 MiB",
+                                      recipe->path);
+    return INGOT_SUCCESS;
 }
 
 static ingot_status_t read_records(struct ingot_recipe *recipe, uint64_t file_size)
@@ -368,6 +327,8 @@ static ingot_status_t read_records(struct ingot_recipe *recipe, uint64_t file_si
     ingot_status_t status = recipe_scan_begin(&scan, recipe->file.fd, file_size, recipe->path);
     while (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD) {
         status = recipe_scan_next(&scan, &record, &found);
+        if (status == INGOT_SUCCESS)
+            status = check_limits(recipe, &scan);
         if (status == INGOT_SUCCESS && found == RECIPE_FOUND_RECORD)
             status = add_record(recipe, &record);
     }
@@ -407,10 +368,8 @@ static struct ingot_recipe *make(const char *path)
     bytes_writer_init(&recipe->nodes, &recipe->allocator);
     bytes_writer_init(&recipe->ids, &recipe->allocator);
     bytes_writer_init(&recipe->kernels, &recipe->allocator);
-    key_map_init(&recipe->kernel_numbers, &recipe->allocator);
-    key_map_init(&recipe->text_numbers, &recipe->allocator);
-    key_map_init(&recipe->program_numbers, &recipe->allocator);
-    key_map_init(&recipe->id_programs, &recipe->allocator);
+    for (size_t kind = 0; kind < RECIPE_KIND_COUNT; ++kind)
+        key_map_init(&recipe->numbers[kind], &recipe->allocator);
     recipe->summary.struct_size = sizeof(recipe->summary);
     recipe->path = memory_allocate(&allocator, recipe->path_size);
     if (recipe->path == NULL) {
@@ -492,7 +451,7 @@ ingot_status_t ingot_recipe_find_id(ingot_recipe_t recipe, size_t id_size, const
     if (recipe == NULL || id == NULL || id_size == 0 || index == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe, id, its size or index is missing");
     recipe_digest(id_size, id, digest);
-    return key_map_find(&recipe->id_programs, digest, index)
+    return find(recipe, RECIPE_RECORD_ID, digest, index)
                ? INGOT_SUCCESS
                : ingot_set_error_detail(INGOT_NOT_FOUND, "%s has no program with this id", recipe->path);
 }

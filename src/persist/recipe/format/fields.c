@@ -86,20 +86,6 @@ static const char *take_text(struct recipe_value *value, struct arena *arena)
     return bytes != NULL ? copy_text(arena, size, bytes) : NULL;
 }
 
-static bool take_reference(struct recipe_value *value, struct recipe_reference *reference, ingot_recipe_text_t *text)
-{
-    reference->digest = take(value, INGOT_RECIPE_KEY_SIZE);
-    reference->text = text;
-    const uint8_t *size = take(value, sizeof(uint64_t));
-    if (reference->digest == NULL || size == NULL)
-        return false;
-    text->size = le_get_u64(size);
-    text->kind = INGOT_SOURCE_HEADER;
-    text->text = SIZE_MAX;
-    text->compile_options = "";
-    return true;
-}
-
 /* ---- the list of fields ---- */
 
 /* Reads the next field. At the end of the content, sets the tag to 0. Returns false if the content is malformed. */
@@ -154,6 +140,8 @@ static bool count_fields(size_t size, const uint8_t *bytes, size_t *key_size, si
 struct decoding {
     struct recipe_fields *fields;
     struct arena *arena;
+    recipe_find_text_t find_text;
+    const void *user;
     size_t filled[FIELD_LAST + 1];
     ingot_recipe_text_t *sources;
     ingot_recipe_text_t *source_headers;
@@ -169,9 +157,6 @@ static bool allocate(struct decoding *to)
     struct arena *arena = to->arena;
     const size_t *counts = to->counts;
     struct recipe_fields *fields = to->fields;
-    fields->reference_count =
-        counts[FIELD_SOURCE] + counts[FIELD_SOURCE_HEADER] + counts[FIELD_HEADER] + counts[FIELD_FILE];
-    fields->references = arena_take(arena, fields->reference_count * sizeof(*fields->references));
     to->sources = arena_take(arena, counts[FIELD_SOURCE] * sizeof(*to->sources));
     to->source_headers = arena_take(arena, counts[FIELD_SOURCE_HEADER] * sizeof(*to->source_headers));
     to->headers = arena_take(arena, counts[FIELD_HEADER] * sizeof(*to->headers));
@@ -191,21 +176,28 @@ static bool allocate(struct decoding *to)
     return !arena->failed;
 }
 
-/* Returns the index of the first reference that belongs to fields with this tag. */
-static size_t first_reference(const struct decoding *to, uint32_t tag)
+/* Takes the digest and the size of a text, and finds the text. */
+static bool take_reference(struct decoding *to, struct recipe_value *value, ingot_recipe_text_t *text)
 {
-    size_t first = 0;
-    first += tag > FIELD_SOURCE ? to->counts[FIELD_SOURCE] : 0;
-    first += tag > FIELD_SOURCE_HEADER ? to->counts[FIELD_SOURCE_HEADER] : 0;
-    first += tag > FIELD_HEADER ? to->counts[FIELD_HEADER] : 0;
-    return first;
+    struct recipe_fields *fields = to->fields;
+    const uint8_t *digest = take(value, INGOT_RECIPE_KEY_SIZE);
+    const uint8_t *size = take(value, sizeof(uint64_t));
+    if (digest == NULL || size == NULL)
+        return false;
+    text->size = le_get_u64(size);
+    text->kind = INGOT_SOURCE_HEADER;
+    text->text = to->find_text(to->user, digest, text->size);
+    text->compile_options = "";
+    fields->lacks_text = fields->lacks_text || text->text == SIZE_MAX;
+    fields->text_bytes += text->text != SIZE_MAX ? text->size : 0; /* 2^26 for each of 2^17 texts, so no overflow */
+    return true;
 }
 
 static bool read_source(struct decoding *to, struct recipe_value *value, size_t number)
 {
     uint32_t kind = 0;
     ingot_recipe_text_t *source = &to->sources[number];
-    if (!take_u32(value, &kind) || !take_reference(value, &to->fields->references[number], source))
+    if (!take_u32(value, &kind) || !take_reference(to, value, source))
         return false;
     source->kind = (ingot_source_kind_t)kind;
     source->name = take_text(value, to->arena);
@@ -219,9 +211,8 @@ static bool read_source_header(struct decoding *to, struct recipe_value *value, 
 {
     uint32_t source_number = 0;
     ingot_recipe_text_t *header = &to->source_headers[number];
-    const size_t reference = first_reference(to, FIELD_SOURCE_HEADER) + number;
     if (!take_u32(value, &source_number) || source_number >= to->counts[FIELD_SOURCE] ||
-        !take_reference(value, &to->fields->references[reference], header))
+        !take_reference(to, value, header))
         return false;
     ingot_recipe_text_t *source = &to->sources[source_number];
     if (source->header_count == 0)
@@ -233,9 +224,9 @@ static bool read_source_header(struct decoding *to, struct recipe_value *value, 
     return header->name != NULL && value->size == 0;
 }
 
-static bool read_text(struct decoding *to, struct recipe_value *value, ingot_recipe_text_t *text, size_t reference)
+static bool read_text(struct decoding *to, struct recipe_value *value, ingot_recipe_text_t *text)
 {
-    if (!take_reference(value, &to->fields->references[reference], text))
+    if (!take_reference(to, value, text))
         return false;
     text->name = take_text(value, to->arena);
     return text->name != NULL && value->size == 0;
@@ -297,18 +288,17 @@ static bool read_field(struct decoding *to, struct recipe_value *value)
 {
     ingot_recipe_program_t *program = &to->fields->program;
     const size_t number = value->tag <= FIELD_LAST ? to->filled[value->tag]++ : 0;
-    const size_t reference = first_reference(to, value->tag) + number;
     switch (value->tag) {
     case FIELD_KIND: return read_kind(to, value);
     case FIELD_BACKEND: return read_string(to, value, &program->backend);
     case FIELD_SOURCE: return read_source(to, value, number);
     case FIELD_SOURCE_HEADER: return read_source_header(to, value, number);
-    case FIELD_HEADER: return read_text(to, value, &to->headers[number], reference);
+    case FIELD_HEADER: return read_text(to, value, &to->headers[number]);
     case FIELD_COMPILE_OPTIONS: return read_string(to, value, &program->compile_options);
     case FIELD_LINK_OPTIONS: return read_string(to, value, &program->link_options);
     case FIELD_SPEC_CONSTANT: return read_constant(to, value, number);
     case FIELD_NAME_EXPRESSION: return read_string(to, value, &to->expressions[number]);
-    case FIELD_FILE: return read_text(to, value, &to->files[number], reference);
+    case FIELD_FILE: return read_text(to, value, &to->files[number]);
     case FIELD_INCLUDES: return read_includes(to, value);
     case FIELD_OBJECT:
     case FIELD_HAS_OPTIONS: return true; /* not needed anymore */
@@ -334,9 +324,10 @@ static bool is_complete(const struct recipe_fields *fields)
     return false;
 }
 
-bool recipe_fields_decode(struct recipe_fields *fields, struct arena *arena, size_t size, const uint8_t *content)
+bool recipe_fields_decode(struct recipe_fields *fields, struct arena *arena, size_t size, const uint8_t *content,
+                          recipe_find_text_t find_text, const void *user)
 {
-    struct decoding to = {.fields = fields, .arena = arena};
+    struct decoding to = {.fields = fields, .arena = arena, .find_text = find_text, .user = user};
     struct recipe_value left = {0, (uint32_t)size, content};
     struct recipe_value field;
     const ingot_recipe_program_t empty = INGOT_RECIPE_PROGRAM_INIT;

@@ -39,26 +39,24 @@ struct recipe_value {
     const uint8_t *bytes;
 };
 
-/* A field's reference to a text. */
-struct recipe_reference {
-    const uint8_t *digest;
-    ingot_recipe_text_t *text; /* one of the program's texts; its `text` is not set yet */
-};
+/* Returns the number of the recipe's text with this digest and this size, or SIZE_MAX if the recipe lacks it. */
+typedef size_t (*recipe_find_text_t)(const void *user, const uint8_t *digest, uint64_t size);
 
 /* A program's fields, in the memory of the arena with which they were decoded. */
 struct recipe_fields {
-    ingot_recipe_program_t program;      /* without key and status */
-    struct recipe_reference *references; /* for the sources, their headers, other headers and files, in this order */
-    size_t reference_count;
-    uint32_t *numbers; /* as in ingot_includes_info_t */
+    ingot_recipe_program_t program; /* without key and status */
+    bool lacks_text;                /* true: the recipe lacks a text of the program */
+    uint64_t text_bytes;            /* size of the texts, each counted as often as the program names it */
+    uint32_t *numbers;              /* as in ingot_includes_info_t */
     size_t number_count;
     const char **kernels; /* set by the reader once it knows all kernels; before that, NULL */
     size_t key_size;      /* the key is the digest of this many bytes of the content */
 };
 
-/* Decodes a record's content, which must live as long as the fields. Returns false if it is malformed or if the
+/* Decodes a record's content, and finds the texts that it names. Returns false if the content is malformed or if the
  * arena failed. */
-bool recipe_fields_decode(struct recipe_fields *fields, struct arena *arena, size_t size, const uint8_t *content);
+bool recipe_fields_decode(struct recipe_fields *fields, struct arena *arena, size_t size, const uint8_t *content,
+                          recipe_find_text_t find_text, const void *user);
 
 /* Append a field, even if its value is empty. The tag must not be less than the tag of the previous field. */
 void recipe_put_field(struct bytes_writer *content, enum recipe_field tag, size_t size, const void *value);

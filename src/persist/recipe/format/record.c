@@ -128,7 +128,8 @@ static ingot_status_t find_torn(const struct recipe_scan *scan, size_t left, enu
     return status;
 }
 
-uint64_t recipe_kernel_bytes(uint32_t kind, uint64_t size)
+/* Returns the length of the name in a kernel's record whose content has this size, or 0 for other records. */
+static uint64_t kernel_bytes(uint32_t kind, uint64_t size)
 {
     return kind == RECIPE_RECORD_KERNEL && size > INGOT_RECIPE_KEY_SIZE ? size - INGOT_RECIPE_KEY_SIZE : 0;
 }
@@ -137,7 +138,7 @@ void recipe_scan_count(struct recipe_scan *scan, uint32_t kind, uint64_t size)
 {
     ++scan->count;
     scan->program_bytes += kind == RECIPE_RECORD_PROGRAM ? size : 0;
-    scan->kernel_bytes += recipe_kernel_bytes(kind, size);
+    scan->kernel_bytes += kernel_bytes(kind, size);
 }
 
 ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *record, enum recipe_found *found)

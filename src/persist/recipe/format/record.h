@@ -72,9 +72,6 @@ ingot_status_t recipe_scan_next(struct recipe_scan *scan, struct recipe_record *
 /* Counts a record of this kind, whose content has this size. */
 void recipe_scan_count(struct recipe_scan *scan, uint32_t kind, uint64_t size);
 
-/* Returns the length of the name in a kernel's record whose content has this size, or 0 for other records. */
-uint64_t recipe_kernel_bytes(uint32_t kind, uint64_t size);
-
 /* Reads a record's content, verifies its checksum, and decompresses it. Does not verify the key. The caller must free
  * *bytes, which has record->size bytes. Returns INGOT_BLOB_CORRUPT if the content is damaged. */
 ingot_status_t recipe_record_read(int fd, const char *name, const struct recipe_record *record,
