@@ -34,14 +34,13 @@ struct kept_memo {
 };
 
 struct headers {
-    ingot_allocator_t allocator;
+    struct storage_part_base base;
     ingot_storage_t storage; /* the storage that these memos belong to */
     ingot_storage_t custom;  /* the custom storage that keeps them; NULL: the file does */
-    struct process_lock lock;
-    struct kept_memo *first; /* guarded by `lock` */
+    struct kept_memo *first; /* guarded by the lock */
     bool is_read_only;
     size_t path_size;
-    char path[];
+    char *path;
 };
 
 static void forget(void *user)
@@ -51,7 +50,7 @@ static void forget(void *user)
 
 static void lock(struct headers *headers)
 {
-    process_lock_take(&headers->lock, forget, headers);
+    process_lock_take(&headers->base.lock, forget, headers);
 }
 
 /* ---- the file ---- */
@@ -62,10 +61,10 @@ static ingot_status_t add_file(const struct headers *headers, ingot_header_memo_
     uint8_t *bytes = NULL;
     size_t size = 0;
     ingot_status_t status =
-        replacement_read(headers->path, &headers->allocator, MAX_MEMO_SIZE, headers->is_read_only, &size, &bytes);
+        replacement_read(headers->path, &headers->base.allocator, MAX_MEMO_SIZE, headers->is_read_only, &size, &bytes);
     if (status == INGOT_SUCCESS)
         status = ingot_header_memo_add_bytes(memo, size, bytes);
-    memory_free(&headers->allocator, bytes, size);
+    memory_free(&headers->base.allocator, bytes, size);
     return status;
 }
 
@@ -102,13 +101,13 @@ static ingot_status_t get_bytes(const struct headers *headers, ingot_header_memo
     ingot_status_t status = ingot_header_memo_get_bytes(memo, size, NULL);
     while (status == INGOT_SUCCESS) {
         const size_t room = *size;
-        *bytes = memory_allocate(&headers->allocator, room);
+        *bytes = memory_allocate(&headers->base.allocator, room);
         if (*bytes == NULL)
             return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a memo of %zu bytes", room);
         status = ingot_header_memo_get_bytes(memo, size, *bytes);
         if (status == INGOT_SUCCESS && *size == room)
             return INGOT_SUCCESS;
-        memory_free(&headers->allocator, *bytes, room);
+        memory_free(&headers->base.allocator, *bytes, room);
         *bytes = NULL;
         if (status == INGOT_SUCCESS || status == INGOT_BUFFER_TOO_SMALL)
             status = ingot_header_memo_get_bytes(memo, size, NULL);
@@ -130,7 +129,7 @@ static ingot_status_t write_memo(const struct headers *headers, ingot_header_mem
         status = replacement != NULL ? replacement_write(replacement, 0, size, bytes)
                                      : store_in_custom(headers->custom, size, bytes);
     if (bytes != NULL)
-        memory_free(&headers->allocator, bytes, size);
+        memory_free(&headers->base.allocator, bytes, size);
     return status;
 }
 
@@ -164,7 +163,7 @@ static void release(const struct headers *headers, struct kept_memo *kept)
     if (kept == NULL)
         return;
     ingot_header_memo_release(kept->memo);
-    memory_free(&headers->allocator, kept, sizeof(*kept));
+    memory_free(&headers->base.allocator, kept, sizeof(*kept));
 }
 
 /* Returns a reference to a memo that should be saved, and marks the memo as saved. Returns NULL if there is no such
@@ -184,7 +183,7 @@ static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent,
         kept->saved = kept->tried = learned;
         ingot_header_memo_retain(memo);
     }
-    process_lock_give(&headers->lock);
+    process_lock_give(&headers->base.lock);
     return memo;
 }
 
@@ -197,7 +196,7 @@ static void take_for_unsaved(struct headers *headers, ingot_header_memo_t memo, 
         kept = kept->next;
     if (kept != NULL)
         kept->saved = saved;
-    process_lock_give(&headers->lock);
+    process_lock_give(&headers->base.lock);
 }
 
 static bool is_on(const struct headers *headers)
@@ -235,72 +234,45 @@ ingot_status_t headers_save(ingot_storage_t storage)
 
 /* ---- beginning and ending ---- */
 
-static void destroy(void *part)
+static void end_headers(void *part)
 {
     struct headers *headers = part;
     (void)save(headers, true);
     lock(headers);
     struct kept_memo *kept = headers->first;
-    process_lock_give(&headers->lock);
+    process_lock_give(&headers->base.lock);
     while (kept != NULL) {
         struct kept_memo *next = kept->next;
         release(headers, kept);
         kept = next;
     }
-    process_lock_fini(&headers->lock);
-    const ingot_allocator_t allocator = headers->allocator;
-    memory_free(&allocator, headers, sizeof(*headers) + headers->path_size);
+    memory_free(&headers->base.allocator, headers->path, headers->path_size);
 }
 
-static ingot_status_t make(struct headers **headers, ingot_storage_t storage)
+static ingot_status_t begin_headers(void *part, ingot_storage_t storage)
 {
-    bool is_read_only = false;
+    struct headers *headers = part;
     ingot_storage_t keeper = storage_stored_to(storage);
-    ingot_storage_t custom = storage_ops(keeper)->load_memo != NULL ? keeper : NULL;
-    const char *root = custom == NULL ? directory_path_of(keeper, &is_read_only) : "";
+    headers->storage = storage;
+    headers->custom = storage_ops(keeper)->load_memo != NULL ? keeper : NULL;
+    headers->is_read_only = headers->custom != NULL && storage_ops(keeper)->store_memo == NULL;
+    const char *root = headers->custom == NULL ? directory_path_of(keeper, &headers->is_read_only) : "";
     if (root == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED,
                                       "the storage is neither a directory store, nor a custom storage with load_memo, "
                                       "nor a chain that stores to one");
-    const ingot_allocator_t *allocator = storage_allocator(storage);
-    const size_t path_size = strlen(root) + sizeof(MEMO_NAME);
-    struct headers *made = memory_allocate(allocator, sizeof(*made) + path_size);
-    if (made == NULL)
+    headers->path_size = strlen(root) + sizeof(MEMO_NAME);
+    headers->path = memory_allocate(&headers->base.allocator, headers->path_size);
+    if (headers->path == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for memos of headers");
-    *made = (struct headers){.allocator = *allocator,
-                             .storage = storage,
-                             .custom = custom,
-                             .is_read_only = custom != NULL ? storage_ops(custom)->store_memo == NULL : is_read_only,
-                             .path_size = path_size};
-    memcpy(made->path, root, strlen(root));
-    memcpy(made->path + strlen(root), MEMO_NAME, sizeof(MEMO_NAME));
-    const ingot_status_t status = process_lock_init(&made->lock);
-    if (status != INGOT_SUCCESS) {
-        memory_free(allocator, made, sizeof(*made) + path_size);
-        return status;
-    }
-    *headers = made;
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t get_headers(ingot_storage_t storage, struct headers **headers)
-{
-    struct headers *made = NULL;
-    *headers = storage_get_part(storage, STORAGE_HEADERS);
-    if (*headers != NULL)
-        return INGOT_SUCCESS;
-    const ingot_status_t status = make(&made, storage);
-    if (status != INGOT_SUCCESS)
-        return status;
-    *headers = storage_add_part(storage, STORAGE_HEADERS, made, destroy);
-    if (*headers != made)
-        destroy(made);
+    memcpy(headers->path, root, strlen(root));
+    memcpy(headers->path + strlen(root), MEMO_NAME, sizeof(MEMO_NAME));
     return INGOT_SUCCESS;
 }
 
 static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
 {
-    struct kept_memo *made = memory_allocate(&headers->allocator, sizeof(*made));
+    struct kept_memo *made = memory_allocate(&headers->base.allocator, sizeof(*made));
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a memo of headers");
     lock(headers);
@@ -314,18 +286,22 @@ static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
         headers->first = made;
         made = NULL;
     }
-    process_lock_give(&headers->lock);
+    process_lock_give(&headers->base.lock);
     release(headers, unused);
     if (made != NULL)
-        memory_free(&headers->allocator, made, sizeof(*made));
+        memory_free(&headers->base.allocator, made, sizeof(*made));
     return INGOT_SUCCESS;
 }
 
 ingot_status_t headers_remember(ingot_storage_t storage, ingot_header_memo_t memo)
 {
-    struct headers *headers;
-    ingot_status_t status = get_headers(storage, &headers);
-    if (status == INGOT_SUCCESS && is_on(headers))
+    static const struct storage_part_kind kind = {sizeof(struct headers), begin_headers, end_headers};
+    void *part;
+    ingot_status_t status = storage_make_part(storage, STORAGE_HEADERS, &kind, &part);
+    if (status != INGOT_SUCCESS)
+        return status;
+    struct headers *headers = part;
+    if (is_on(headers))
         status = add_saved(headers, memo);
     return status == INGOT_SUCCESS && !headers->is_read_only ? keep(headers, memo) : status;
 }

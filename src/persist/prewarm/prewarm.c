@@ -65,11 +65,9 @@ struct ingot_prewarm {
 
 /* The prewarms of a storage. */
 struct ahead {
-    struct storage_ahead base; /* first: the storage calls its functions */
-    ingot_allocator_t allocator;
-    struct process_lock lock;
+    struct storage_ahead calls;  /* first: the storage calls its functions */
     pthread_cond_t changed;      /* signaled when an item changes, or a thread ends */
-    struct ingot_prewarm *first; /* guarded by `lock` */
+    struct ingot_prewarm *first; /* guarded by the lock */
     /* number of prewarms; if it is 0, no need to lock; relaxed: an outdated 0 only makes a load miss a new prewarm */
     atomic_size_t count;
 };
@@ -86,12 +84,12 @@ static void forget_all(void *user)
 
 static void lock(struct ahead *ahead)
 {
-    process_lock_take(&ahead->lock, forget_all, ahead);
+    process_lock_take(&ahead->calls.base.lock, forget_all, ahead);
 }
 
 static void unlock(struct ahead *ahead)
 {
-    process_lock_give(&ahead->lock);
+    process_lock_give(&ahead->calls.base.lock);
 }
 
 /* Adds or removes a prewarm. Requires the lock. */
@@ -140,7 +138,7 @@ static bool take(struct storage_ahead *base, size_t id_size, const uint8_t *id, 
     lock(ahead);
     while (!is_taken && (item = find(ahead, id_size, id, &prewarm)) != NULL) {
         if (item->state == AHEAD_ASKED && may_wait(prewarm, until_ns)) {
-            process_lock_wait_until(&ahead->lock, &ahead->changed, until_ns);
+            process_lock_wait_until(&ahead->calls.base.lock, &ahead->changed, until_ns);
             continue; /* the prewarm may be gone */
         }
         is_taken = item->state == AHEAD_READY;
@@ -175,48 +173,21 @@ static void drop(struct storage_ahead *base, size_t id_size, const uint8_t *id)
     unlock(ahead);
 }
 
-/* Destroys the list. It is empty, because each prewarm holds a reference to the storage. */
-static void destroy_ahead(void *part)
+static ingot_status_t begin_ahead(void *part, ingot_storage_t storage)
 {
     struct ahead *ahead = part;
-    const ingot_allocator_t allocator = ahead->allocator;
-    process_lock_fini(&ahead->lock);
-    pthread_cond_destroy(&ahead->changed);
-    memory_free(&allocator, ahead, sizeof(*ahead));
+    (void)storage;
+    ahead->calls.take = take;
+    ahead->calls.drop = drop;
+    return process_lock_condition_init(&ahead->changed)
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "a storage's locks could not be created");
 }
 
-static ingot_status_t create_ahead(const ingot_allocator_t *allocator, struct ahead **ahead)
+/* The list is empty, because each prewarm holds a reference to the storage. */
+static void end_ahead(void *part)
 {
-    struct ahead *made = memory_allocate(allocator, sizeof(*made));
-    if (made == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a prewarm");
-    *made = (struct ahead){.base = {take, drop}, .allocator = *allocator};
-    ingot_status_t status = process_lock_init(&made->lock);
-    if (status == INGOT_SUCCESS && !process_lock_condition_init(&made->changed)) {
-        process_lock_fini(&made->lock);
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "a storage's locks could not be created");
-    }
-    if (status == INGOT_SUCCESS)
-        *ahead = made;
-    else
-        memory_free(allocator, made, sizeof(*made));
-    return status;
-}
-
-/* Returns the storage's prewarms in *ahead. Creates the list if there is none. */
-static ingot_status_t make_ahead(ingot_storage_t storage, struct ahead **ahead)
-{
-    struct ahead *made = NULL;
-    *ahead = storage_get_part(storage, STORAGE_AHEAD);
-    if (*ahead != NULL)
-        return INGOT_SUCCESS;
-    const ingot_status_t status = create_ahead(storage_allocator(storage), &made);
-    if (status != INGOT_SUCCESS)
-        return status;
-    *ahead = storage_add_part(storage, STORAGE_AHEAD, made, destroy_ahead);
-    if (*ahead != made)
-        destroy_ahead(made);
-    return INGOT_SUCCESS;
+    pthread_cond_destroy(&((struct ahead *)part)->changed);
 }
 
 /* ---- reading ---- */
@@ -400,24 +371,29 @@ static ingot_status_t start(struct ingot_prewarm *prewarm)
 
 ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_storage_t storage, const ingot_prewarm_info_t *info)
 {
+    static const struct storage_part_kind kind = {sizeof(struct ahead), begin_ahead, end_ahead};
     ingot_prewarm_info_t known;
+    void *ahead;
     if (prewarm == NULL || storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm or storage is NULL");
     ingot_status_t status = read_info(&known, info);
+    if (status == INGOT_SUCCESS)
+        status = storage_make_part(storage, STORAGE_AHEAD, &kind, &ahead);
     if (status != INGOT_SUCCESS)
         return status;
     const ingot_allocator_t *allocator = storage_allocator(storage);
     struct ingot_prewarm *made = memory_allocate(allocator, sizeof(*made));
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a prewarm");
-    *made = (struct ingot_prewarm){.allocator = *allocator, .storage = storage, .process = files_process()};
-    made->start_ns = files_steady_clock_ns();
-    made->max_bytes = known.max_bytes != 0 ? known.max_bytes : DEFAULT_BYTES;
-    made->progress = (ingot_prewarm_progress_t)INGOT_PREWARM_PROGRESS_INIT;
+    *made = (struct ingot_prewarm){.allocator = *allocator,
+                                   .storage = storage,
+                                   .ahead = ahead,
+                                   .process = files_process(),
+                                   .start_ns = files_steady_clock_ns(),
+                                   .max_bytes = known.max_bytes != 0 ? known.max_bytes : DEFAULT_BYTES,
+                                   .progress = INGOT_PREWARM_PROGRESS_INIT};
     manifest_init(&made->manifest, allocator);
-    status = make_ahead(storage, &made->ahead);
-    if (status == INGOT_SUCCESS)
-        status = read_manifest(made, known.manifest);
+    status = read_manifest(made, known.manifest);
     if (status == INGOT_SUCCESS)
         status = start(made);
     if (status != INGOT_SUCCESS) {
@@ -448,7 +424,7 @@ ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progres
     if (locks)
         lock(prewarm->ahead);
     while (locks && prewarm->is_running)
-        process_lock_wait_until(&prewarm->ahead->lock, &prewarm->ahead->changed, PROCESS_NO_TIME);
+        process_lock_wait_until(&prewarm->ahead->calls.base.lock, &prewarm->ahead->changed, PROCESS_NO_TIME);
     (void)STRUCT_WRITE(progress, prewarm->progress);
     if (locks)
         unlock(prewarm->ahead);

@@ -37,9 +37,8 @@ struct record {
 };
 
 struct recorder {
-    ingot_allocator_t allocator;
-    struct process_lock lock;
-    struct record *record;    /* guarded by `lock`; NULL: not recording */
+    struct storage_part_base base;
+    struct record *record;    /* guarded by the lock; NULL: not recording */
     atomic_bool is_recording; /* if false, no need to lock; relaxed, because `record` is checked again under the lock */
 };
 
@@ -80,7 +79,7 @@ static void forget(void *user)
 
 static void lock(struct recorder *recorder)
 {
-    process_lock_take(&recorder->lock, forget, recorder);
+    process_lock_take(&recorder->base.lock, forget, recorder);
 }
 
 static void tell(const ingot_manifest_record_info_t *info, ingot_event_kind_t kind, ingot_status_t status, size_t bytes,
@@ -120,7 +119,7 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
     lock(recorder);
     if (recorder->record != NULL)
         note(recorder->record, id_size, id);
-    process_lock_give(&recorder->lock);
+    process_lock_give(&recorder->base.lock);
 }
 
 /* ---- saving ---- */
@@ -213,14 +212,14 @@ ingot_status_t recorder_save(ingot_storage_t storage)
     struct record *record = recorder->record;
     ingot_status_t status = record != NULL && record->is_dirty ? copy_record(record, &copy) : INGOT_SUCCESS;
     if (copy == NULL || status != INGOT_SUCCESS) {
-        process_lock_give(&recorder->lock);
+        process_lock_give(&recorder->base.lock);
         return status;
     }
     const bool ages = !record->has_aged;
     record->is_dirty = false;
     record->has_aged = true;
     record->has_told_full = record->is_full;
-    process_lock_give(&recorder->lock);
+    process_lock_give(&recorder->base.lock);
     status = save(copy);
     if (status == INGOT_SUCCESS)
         return status;
@@ -229,7 +228,7 @@ ingot_status_t recorder_save(ingot_storage_t storage)
         record->is_dirty = true;
         record->has_aged = record->has_aged && !ages;
     }
-    process_lock_give(&recorder->lock);
+    process_lock_give(&recorder->base.lock);
     return status;
 }
 
@@ -255,50 +254,27 @@ static ingot_status_t replace_record(struct recorder *recorder, struct record *r
     struct record *before = recorder->record;
     recorder->record = record;
     atomic_store_explicit(&recorder->is_recording, record != NULL, memory_order_relaxed);
-    process_lock_give(&recorder->lock);
+    process_lock_give(&recorder->base.lock);
     return before != NULL ? save(before) : INGOT_SUCCESS;
 }
 
-/* Saves the record after the last reference to the storage was released, and frees the recorder. */
+/* Saves the record after the last reference to the storage was released. */
 static void end_recorder(void *part)
 {
-    struct recorder *recorder = part;
-    const ingot_allocator_t allocator = recorder->allocator;
-    (void)replace_record(recorder, NULL);
-    process_lock_fini(&recorder->lock);
-    memory_free(&allocator, recorder, sizeof(*recorder));
-}
-
-static ingot_status_t get_recorder(ingot_storage_t storage, struct recorder **recorder)
-{
-    *recorder = recorder_of(storage);
-    if (*recorder != NULL)
-        return INGOT_SUCCESS;
-    struct recorder *made = memory_allocate(storage_allocator(storage), sizeof(*made));
-    if (made == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a record");
-    *made = (struct recorder){.allocator = *storage_allocator(storage)};
-    const ingot_status_t status = process_lock_init(&made->lock);
-    if (status != INGOT_SUCCESS) {
-        memory_free(storage_allocator(storage), made, sizeof(*made));
-        return status;
-    }
-    *recorder = storage_add_part(storage, STORAGE_RECORDER, made, end_recorder);
-    if (*recorder != made)
-        end_recorder(made);
-    return INGOT_SUCCESS;
+    (void)replace_record(part, NULL);
 }
 
 ingot_status_t ingot_manifest_record(ingot_storage_t storage, const ingot_manifest_record_info_t *info)
 {
+    static const struct storage_part_kind kind = {.size = sizeof(struct recorder), .end = end_recorder};
     ingot_manifest_record_info_t known;
-    struct recorder *recorder;
+    void *recorder;
     struct record *made = NULL;
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     ingot_status_t status = info != NULL ? read_info(&known, info) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS)
-        status = get_recorder(storage, &recorder);
+        status = storage_make_part(storage, STORAGE_RECORDER, &kind, &recorder);
     if (status == INGOT_SUCCESS && info != NULL)
         status = make(&made, storage_allocator(storage), &known);
     if (status != INGOT_SUCCESS)

@@ -26,9 +26,8 @@
 enum which { WHICH_WRITER, WHICH_KEPT, WHICH_WAITING, WHICH_COUNT };
 
 struct recording {
-    ingot_allocator_t allocator;
-    struct process_lock lock;
-    ingot_recipe_writer_t writers[WHICH_COUNT]; /* NULL: none; guarded by `lock` */
+    struct storage_part_base base;
+    ingot_recipe_writer_t writers[WHICH_COUNT]; /* NULL: none; guarded by the lock */
     atomic_bool is_recording; /* if false, no need to lock; relaxed: the writers are checked under the lock */
 };
 
@@ -40,10 +39,10 @@ static void keep(void *user)
 
 static ingot_recipe_writer_t take_writer(struct recording *recording, enum which which)
 {
-    process_lock_take(&recording->lock, keep, NULL);
+    process_lock_take(&recording->base.lock, keep, NULL);
     ingot_recipe_writer_t writer = recording->writers[which];
     writer_reference(writer);
-    process_lock_give(&recording->lock);
+    process_lock_give(&recording->base.lock);
     return writer;
 }
 
@@ -115,7 +114,7 @@ static void record(ingot_storage_t storage, const struct item *item)
 /* Adds a program and then its kernels to the recipe of programs that wait to be stored. */
 static void record_waiting(struct recording *recording, const_ingot_program_desc_t desc, const_ingot_program_t program)
 {
-    const ingot_allocator_t *allocator = &recording->allocator;
+    const ingot_allocator_t *allocator = &recording->base.allocator;
     const struct item item = {.desc = desc, .program = program};
     size_t size = 0;
     record_in(recording, WHICH_WAITING, &item);
@@ -182,49 +181,28 @@ ingot_status_t ingot_recipe_record_kernel(ingot_storage_t storage, const_ingot_p
 static void end_recording(void *part)
 {
     struct recording *recording = part;
-    const ingot_allocator_t allocator = recording->allocator;
     for (int which = 0; which < WHICH_COUNT; ++which)
         ingot_recipe_writer_release(recording->writers[which]);
-    process_lock_fini(&recording->lock);
-    memory_free(&allocator, recording, sizeof(*recording));
-}
-
-static ingot_status_t get_recording(ingot_storage_t storage, struct recording **recording)
-{
-    *recording = storage_get_part(storage, STORAGE_RECIPE);
-    if (*recording != NULL)
-        return INGOT_SUCCESS;
-    struct recording *made = memory_allocate(storage_allocator(storage), sizeof(*made));
-    if (made == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a recording");
-    *made = (struct recording){.allocator = *storage_allocator(storage)};
-    const ingot_status_t status = process_lock_init(&made->lock);
-    if (status != INGOT_SUCCESS) {
-        memory_free(storage_allocator(storage), made, sizeof(*made));
-        return status;
-    }
-    *recording = storage_add_part(storage, STORAGE_RECIPE, made, end_recording);
-    if (*recording != made)
-        end_recording(made);
-    return INGOT_SUCCESS;
 }
 
 /* Sets the writer and adds a reference to it. NULL ends recording. */
 static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingot_recipe_writer_t writer)
 {
-    struct recording *recording = NULL;
-    const ingot_status_t status = get_recording(storage, &recording);
+    static const struct storage_part_kind kind = {.size = sizeof(struct recording), .end = end_recording};
+    void *part;
+    const ingot_status_t status = storage_make_part(storage, STORAGE_RECIPE, &kind, &part);
     if (status != INGOT_SUCCESS)
         return status;
+    struct recording *recording = part;
     writer_reference(writer);
-    process_lock_take(&recording->lock, keep, NULL);
+    process_lock_take(&recording->base.lock, keep, NULL);
     ingot_recipe_writer_t before = recording->writers[which];
     bool is_recording = false;
     recording->writers[which] = writer;
     for (int each = 0; each < WHICH_COUNT; ++each)
         is_recording = is_recording || recording->writers[each] != NULL;
     atomic_store_explicit(&recording->is_recording, is_recording, memory_order_relaxed);
-    process_lock_give(&recording->lock);
+    process_lock_give(&recording->base.lock);
     ingot_recipe_writer_release(before);
     return INGOT_SUCCESS;
 }

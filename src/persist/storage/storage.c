@@ -4,6 +4,7 @@
 #include "persist/storage/storage.h"
 
 #include <ingot/backend.h>
+#include <string.h>
 
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
@@ -111,12 +112,25 @@ void ingot_storage_retain(ingot_storage_t storage)
         atomic_fetch_add_explicit(&storage->references, 1, memory_order_relaxed);
 }
 
+static void free_part(struct storage_part_base *part)
+{
+    const ingot_allocator_t allocator = part->allocator;
+    process_lock_fini(&part->lock);
+    memory_free(&allocator, part, part->kind->size);
+}
+
+static void destroy_part(struct storage_part_base *part)
+{
+    part->kind->end(part);
+    free_part(part);
+}
+
 static void destroy_parts(struct ingot_storage *storage)
 {
     for (size_t i = 0; i < STORAGE_PART_COUNT; ++i) {
-        void *part = atomic_load_explicit(&storage->parts[i], memory_order_acquire);
-        if (part != NULL && storage->destroy_parts[i] != NULL) /* NULL in a child that was forked during the addition */
-            storage->destroy_parts[i](part);
+        struct storage_part_base *part = atomic_load_explicit(&storage->parts[i], memory_order_acquire);
+        if (part != NULL)
+            destroy_part(part);
     }
 }
 
@@ -399,12 +413,42 @@ void *storage_get_part(ingot_storage_t storage, enum storage_part which)
     return atomic_load_explicit(&storage->parts[which], memory_order_acquire);
 }
 
-void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *part, storage_destroy_part_t destroy)
+static ingot_status_t create_part(ingot_storage_t storage, const struct storage_part_kind *kind,
+                                  struct storage_part_base **part)
 {
-    void *before = NULL;
-    if (!atomic_compare_exchange_strong_explicit(&storage->parts[which], &before, part, memory_order_acq_rel,
-                                                 memory_order_acquire))
-        return before;
-    storage->destroy_parts[which] = destroy;
-    return part;
+    struct storage_part_base *made = memory_allocate(&storage->allocator, kind->size);
+    if (made == NULL)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a part of a storage");
+    memset(made, 0, kind->size);
+    *made = (struct storage_part_base){.kind = kind, .allocator = storage->allocator};
+    ingot_status_t status = process_lock_init(&made->lock);
+    if (status != INGOT_SUCCESS) {
+        memory_free(&storage->allocator, made, kind->size);
+        return status;
+    }
+    if (kind->begin != NULL)
+        status = kind->begin(made, storage);
+    if (status == INGOT_SUCCESS)
+        *part = made;
+    else
+        free_part(made);
+    return status;
+}
+
+ingot_status_t storage_make_part(ingot_storage_t storage, enum storage_part which, const struct storage_part_kind *kind,
+                                 void **part)
+{
+    struct storage_part_base *made = NULL;
+    *part = storage_get_part(storage, which);
+    if (*part != NULL)
+        return INGOT_SUCCESS;
+    const ingot_status_t status = create_part(storage, kind, &made);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (atomic_compare_exchange_strong_explicit(&storage->parts[which], part, made, memory_order_acq_rel,
+                                                memory_order_acquire))
+        *part = made;
+    else
+        destroy_part(made); /* another thread was faster */
+    return INGOT_SUCCESS;
 }

@@ -70,11 +70,11 @@ void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status
 /* Fills in all counters: those of loads and stores, and unless `of_store` is NULL, a directory store's own. */
 void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store, ingot_persist_stats_t *stats);
 
-/* Returns a part, or NULL if it has not been added yet. */
+/* Returns a part, or NULL if it has not been made yet. */
 void *storage_get_part(ingot_storage_t storage, enum storage_part which);
-/* Adds a part. The last release of the storage calls `destroy` for the part, before it destroys the storage itself.
- * Returns the part that the storage now has. If another thread added one first, this is that thread's part, and the
- * caller must destroy its own. */
-void *storage_add_part(ingot_storage_t storage, enum storage_part which, void *part, storage_destroy_part_t destroy);
+/* Returns a part in *part, and makes it if the storage does not have it yet. May return INGOT_OUT_OF_MEMORY, or the
+ * status of the kind's `begin`. */
+ingot_status_t storage_make_part(ingot_storage_t storage, enum storage_part which, const struct storage_part_kind *kind,
+                                 void **part);
 
 #endif

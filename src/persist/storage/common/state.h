@@ -91,7 +91,6 @@ struct ingot_storage {
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */
     /* set by the thread that added the part; only the last release reads it, after all that holders of references
      * did */
-    storage_destroy_part_t destroy_parts[STORAGE_PART_COUNT];
 };
 
 #endif
