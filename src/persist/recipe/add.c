@@ -1,10 +1,8 @@
 /*
  * add.c - adds programs and kernels to a recipe file; see ingot/recipe.h.
  *
- * A descriptor has the program's id, but not the program's key in the file, which must be read from the record of the
- * id. The writer therefore also remembers an added kernel by the id, so that a repeated request does not access the
- * file. If the file is replaced, the writer notices that at the next request for a program. A later request for the
- * kernel then adds it to the new file.
+ * A repeated request for a kernel does not access the file. If the file is replaced, the writer notices that at the
+ * next request for a program. A later request for the kernel then adds it to the new file.
  */
 #include <ingot/backend.h>
 #include <ingot/private/descriptor.h>
@@ -16,68 +14,18 @@
 
 /* ---- a descriptor ---- */
 
-static struct recipe_remarks remarks_of(const_ingot_program_desc_t desc, const_ingot_program_t program)
-{
-    struct recipe_remarks remarks = {.name = NULL};
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    ingot_source_info_t source = INGOT_SOURCE_INFO_INIT;
-    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
-    if (ingot_program_desc_get_info(desc, &info) == INGOT_SUCCESS &&
-        ingot_source_get_info(info.sources[0], &source) == INGOT_SUCCESS)
-        remarks.name = source.name != NULL ? recipe_base_name(source.name) : NULL;
-    remarks.group = info.group;
-    if (ingot_program_desc_get_cache_blob_id(desc, &remarks.id_size, &remarks.id) != INGOT_SUCCESS)
-        remarks.id_size = 0;
-    if (program != NULL && ingot_program_get_facts(program, &facts) == INGOT_SUCCESS)
-        remarks.build_time_ns = facts.build_time_ns;
-    return remarks;
-}
-
-/* Sets *refusal to the reason why the program cannot be built from a recipe, or to NULL if it can. The reason is valid
- * as long as the draft and the program. Reads the program's includes into the draft. */
-static ingot_status_t find_refusal(struct recipe_draft *draft, const_ingot_program_desc_t desc,
-                                   const_ingot_program_t program, const char **refusal)
-{
-    *refusal = NULL;
-    if (program != NULL)
-        (void)ingot_program_get_native_reason(program, refusal);
-    if (*refusal != NULL)
-        return INGOT_SUCCESS;
-    const ingot_status_t status = ingot_includes_read(&draft->includes, &draft->included, desc);
-    if (status == INGOT_NOT_CACHEABLE || status == INGOT_BLOB_STALE) {
-        const char *detail = ingot_last_error_detail();
-        *refusal = arena_copy(&draft->arena, strlen(detail), detail);
-        return *refusal != NULL ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a reason");
-    }
-    if (status == INGOT_SUCCESS)
-        *refusal = recipe_draft_refusal(desc, &draft->included);
-    return status;
-}
-
 /* Sets *is_there to true if the file has the program, and copies its key. Does not read the program's include files,
  * because they may have changed since the program was recorded. If the file does not have the program, and adding it
  * would probably fail, returns the status that the addition would return. */
-static ingot_status_t look_up(ingot_recipe_writer_t writer, const struct recipe_remarks *remarks,
+static ingot_status_t look_up(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
                               uint8_t program_key[INGOT_RECIPE_KEY_SIZE], bool *is_there)
 {
-    uint8_t key[INGOT_RECIPE_KEY_SIZE] = {0}; /* no id has this digest, so a search does not find it */
-    if (remarks->id_size != 0)
-        recipe_digest(remarks->id_size, remarks->id, key);
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    if (recipe_id_key(desc, key) != INGOT_SUCCESS)
+        memset(key, 0, sizeof(key)); /* no id has this digest, so a search does not find it */
     const ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, key, is_there);
     *is_there = *is_there && writer_find_program(writer, key, program_key);
     return status;
-}
-
-/* Composes the program's records and appends them. */
-static ingot_status_t add(ingot_recipe_writer_t writer, struct recipe_draft *draft, const_ingot_program_desc_t desc,
-                          const_ingot_program_t program, const struct recipe_remarks *remarks)
-{
-    const char *refusal = NULL;
-    ingot_status_t status = find_refusal(draft, desc, program, &refusal);
-    if (status == INGOT_SUCCESS)
-        status = refusal == NULL ? recipe_draft_program(draft, desc, remarks)
-                                 : recipe_draft_unrecorded(draft, desc, refusal, remarks);
-    return status == INGOT_SUCCESS ? writer_append(writer, draft->item_count, draft->items) : status;
 }
 
 ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot_program_desc_t desc,
@@ -87,11 +35,13 @@ ingot_status_t ingot_recipe_writer_add(ingot_recipe_writer_t writer, const_ingot
     bool is_there = false;
     if (writer == NULL || desc == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or desc is NULL");
-    const struct recipe_remarks remarks = remarks_of(desc, program);
     recipe_draft_init(&draft, writer_allocator(writer));
-    ingot_status_t status = look_up(writer, &remarks, draft.key, &is_there);
-    if (status == INGOT_SUCCESS && !is_there)
-        status = add(writer, &draft, desc, program, &remarks);
+    ingot_status_t status = look_up(writer, desc, draft.key, &is_there);
+    if (status == INGOT_SUCCESS && !is_there) {
+        status = recipe_draft_make(&draft, desc, program);
+        if (status == INGOT_SUCCESS)
+            status = writer_append(writer, draft.item_count, draft.items);
+    }
     if (status == INGOT_SUCCESS && key != NULL)
         memcpy(key, draft.key, sizeof(draft.key));
     recipe_draft_fini(&draft);
@@ -133,17 +83,14 @@ ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t writer, cons
 {
     uint8_t id_key[INGOT_RECIPE_KEY_SIZE];
     uint8_t program_key[INGOT_RECIPE_KEY_SIZE];
-    const uint8_t *id = NULL;
-    size_t id_size = 0;
     bool is_there = false;
     const size_t length = name != NULL ? strnlen(name, RECIPE_MAX_KERNEL_NAME + 1) : 0;
     if (writer == NULL || desc == NULL || length == 0 || length > RECIPE_MAX_KERNEL_NAME)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
                                       "writer or desc is NULL, or the kernel's name does not have 1 to %u bytes",
                                       RECIPE_MAX_KERNEL_NAME);
-    if (ingot_program_desc_get_cache_blob_id(desc, &id_size, &id) != INGOT_SUCCESS)
+    if (recipe_id_key(desc, id_key) != INGOT_SUCCESS)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the program of kernel %s has no id", name);
-    recipe_digest(id_size, id, id_key);
     if (writer_find_program(writer, id_key, program_key))
         return writer_add_kernel(writer, program_key, name);
     const ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_ID, id_key, &is_there);

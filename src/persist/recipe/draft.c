@@ -4,6 +4,8 @@
  * A recipe must not contain paths of the machine on which it was recorded. The directories are therefore removed from
  * the names of sources and of included files. If the program's id contains such a name, the whole name is kept, but
  * must be relative.
+ *
+ * The functions that append fields get the reason why the program cannot be built from a recipe, or NULL if it can.
  */
 #include "persist/recipe/draft.h"
 
@@ -15,17 +17,9 @@
 #include "util/id_fields.h"
 #include "util/little_endian.h"
 
-/* The descriptor's data from which the fields are computed. */
-struct parts {
-    const_ingot_program_desc_t desc;
-    ingot_program_info_t info;
-    const ingot_includes_info_t *includes;
-    bool has_texts; /* false: the record names texts, but the texts' own records are not added */
-};
-
 void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator)
 {
-    *draft = (struct recipe_draft){.included = INGOT_INCLUDES_INFO_INIT};
+    *draft = (struct recipe_draft){.info = INGOT_PROGRAM_INFO_INIT, .included = INGOT_INCLUDES_INFO_INIT};
     arena_init(&draft->arena, allocator);
     bytes_writer_init(&draft->content, allocator);
 }
@@ -37,7 +31,8 @@ void recipe_draft_fini(struct recipe_draft *draft)
     arena_fini(&draft->arena);
 }
 
-const char *recipe_base_name(const char *path)
+/* Returns the part of a path after its last slash. */
+static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
@@ -139,25 +134,64 @@ static bool has_absolute_name(size_t count, const ingot_source_t *sources)
     return false;
 }
 
-const char *recipe_draft_refusal(const_ingot_program_desc_t desc, const ingot_includes_info_t *includes)
+/* Returns the reason why a program cannot be built from a recipe although it has an id, or NULL if it can. The draft
+ * has the program's includes. */
+static const char *refuse(const struct recipe_draft *draft)
 {
-    ingot_program_info_t info = INGOT_PROGRAM_INFO_INIT;
-    if (ingot_program_desc_get_info(desc, &info) != INGOT_SUCCESS)
-        return "the program was described by its id alone, without sources";
+    const ingot_program_info_t *info = &draft->info;
+    const ingot_includes_info_t *included = &draft->included;
     bool has_text = false;
-    bool has_some = has_directory(info.link_options);
-    for (size_t i = 0; i < info.source_count; ++i) {
-        has_text = has_text || is_text(info_of(info.sources[i]).kind);
-        has_some = has_some || has_directory(info_of(info.sources[i]).compile_options);
+    bool has_some = has_directory(info->link_options);
+    for (size_t i = 0; i < info->source_count; ++i) {
+        has_text = has_text || is_text(info_of(info->sources[i]).kind);
+        has_some = has_some || has_directory(info_of(info->sources[i]).compile_options);
     }
-    if (has_some || (!has_text && has_directory(info.compile_options)))
+    if (has_some || (!has_text && has_directory(info->compile_options)))
         return "the options of a source, of a link, or of a program without text may name a directory";
-    if (includes->directory_matters)
+    if (included->directory_matters)
         return "the program depends on the current directory (-g)";
-    if (includes->names_matter && (has_absolute_name(info.source_count, info.sources) ||
-                                   has_absolute_name(includes->file_count, includes->files)))
+    if (included->names_matter && (has_absolute_name(info->source_count, info->sources) ||
+                                   has_absolute_name(included->file_count, included->files)))
         return "the program depends on the directories of its files (__FILE__)";
     return NULL;
+}
+
+/* Copies a sentence without the directories in it. Leaves out everything from the start of the word with the first
+ * slash to the last slash, because directory names may contain blanks. */
+static char *shorten_paths(struct arena *arena, const char *text)
+{
+    const char *first = strchr(text, '/');
+    const char *last = strrchr(text, '/');
+    char *copy = arena_copy(arena, strlen(text), text);
+    if (copy == NULL || first == NULL)
+        return copy;
+    while (first != text && strchr(" \"'<(", first[-1]) == NULL)
+        --first;
+    memcpy(copy + (first - text), last + 1, strlen(last + 1) + 1);
+    return copy;
+}
+
+/* Sets *reason to the reason why the program cannot be built from a recipe, or to NULL if it can. Reads the program's
+ * includes. */
+static ingot_status_t find_reason(struct recipe_draft *draft, const_ingot_program_desc_t desc,
+                                  const_ingot_program_t program, const char **reason)
+{
+    *reason = NULL;
+    if (program != NULL)
+        (void)ingot_program_get_native_reason(program, reason);
+    if (*reason == NULL) {
+        const ingot_status_t status = ingot_includes_read(&draft->includes, &draft->included, desc);
+        if (status == INGOT_NOT_CACHEABLE || status == INGOT_BLOB_STALE)
+            *reason = ingot_last_error_detail();
+        else if (status != INGOT_SUCCESS)
+            return status;
+        else
+            *reason = refuse(draft);
+    }
+    if (*reason == NULL)
+        return INGOT_SUCCESS;
+    *reason = shorten_paths(&draft->arena, (*reason)[0] != '\0' ? *reason : "it is not known why");
+    return *reason != NULL ? INGOT_SUCCESS : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a reason");
 }
 
 /* ---- items ---- */
@@ -180,178 +214,165 @@ void recipe_draft_add(struct recipe_draft *draft, enum recipe_record_kind kind, 
     memcpy(item->key, key, INGOT_RECIPE_KEY_SIZE);
 }
 
-/* Appends the digest and the size of a text to the current field. If is_to_add is set, adds the text's record. */
-static void put_text(struct recipe_draft *draft, const ingot_source_info_t *text, bool is_to_add)
+/* Appends the digest and the size of a text to the current field. Unless the program is unrecorded, adds the text's
+ * record. */
+static void put_text(struct recipe_draft *draft, const ingot_source_info_t *text, const char *reason)
 {
     uint8_t digest[INGOT_RECIPE_KEY_SIZE];
     recipe_digest(text->size, text->bytes, digest);
     bytes_put(&draft->content, sizeof(digest), digest);
     bytes_put_u64(&draft->content, text->size);
-    if (is_to_add)
+    if (reason == NULL)
         recipe_draft_add(draft, RECIPE_RECORD_TEXT, digest, text->size, text->bytes);
 }
 
-/* Computes the key from the fields so far, appends the remarks, and adds the program's record. If has_id is set, also
- * adds the record of the id. */
-static ingot_status_t finish(struct recipe_draft *draft, const struct recipe_remarks *remarks, bool has_id)
+ingot_status_t recipe_id_key(const_ingot_program_desc_t desc, uint8_t key[INGOT_RECIPE_KEY_SIZE])
 {
-    char device[256];
-    uint8_t id_key[INGOT_RECIPE_KEY_SIZE];
+    const uint8_t *id = NULL;
+    size_t id_size = 0;
+    const ingot_status_t status = ingot_program_desc_get_cache_blob_id(desc, &id_size, &id);
+    if (status == INGOT_SUCCESS)
+        recipe_digest(id_size, id, key);
+    return status;
+}
+
+/* Appends the fields that do not belong to the key. */
+static void put_remarks(struct recipe_draft *draft, const_ingot_program_desc_t desc, const_ingot_program_t program)
+{
+    char device[256] = "";
     uint8_t build_time[sizeof(uint64_t)];
-    struct bytes_writer *content = &draft->content;
-    if (!content->failed)
-        recipe_digest(content->size, content->bytes, draft->key);
-    recipe_put_text_field(content, FIELD_NAME, remarks->name);
-    recipe_put_text_field(content, FIELD_GROUP, remarks->group);
-    built_for(remarks->id_size, remarks->id, sizeof(device), device);
-    recipe_put_text_field(content, FIELD_BUILT_FOR, device);
-    le_put_u64(build_time, remarks->build_time_ns);
-    if (remarks->build_time_ns != 0)
-        recipe_put_field(content, FIELD_BUILD_TIME, sizeof(build_time), build_time);
-    if (content->failed)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's record");
-    recipe_draft_add(draft, RECIPE_RECORD_PROGRAM, draft->key, content->size, content->bytes);
-    if (has_id && remarks->id_size != 0) {
-        recipe_digest(remarks->id_size, remarks->id, id_key);
-        recipe_draft_add(draft, RECIPE_RECORD_ID, id_key, sizeof(draft->key), draft->key);
-    }
-    return draft->arena.failed ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records")
-                               : INGOT_SUCCESS;
+    const uint8_t *id = NULL;
+    size_t id_size = 0;
+    ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
+    const char *name = info_of(draft->info.sources[0]).name;
+    recipe_put_text_field(&draft->content, FIELD_NAME, name != NULL ? base_name(name) : NULL);
+    recipe_put_text_field(&draft->content, FIELD_GROUP, draft->info.group);
+    if (ingot_program_desc_get_cache_blob_id(desc, &id_size, &id) == INGOT_SUCCESS)
+        built_for(id_size, id, sizeof(device), device);
+    recipe_put_text_field(&draft->content, FIELD_BUILT_FOR, device);
+    if (program == NULL || ingot_program_get_facts(program, &facts) != INGOT_SUCCESS || facts.build_time_ns == 0)
+        return;
+    le_put_u64(build_time, facts.build_time_ns);
+    recipe_put_field(&draft->content, FIELD_BUILD_TIME, sizeof(build_time), build_time);
 }
 
 /* ---- fields ---- */
 
-static const char *name_of(const struct parts *parts, const char *name)
+static const char *name_of(const struct recipe_draft *draft, const char *reason, const char *name)
 {
     if (name == NULL)
         return "";
-    return parts->includes->names_matter ? name : recipe_base_name(name);
+    return reason == NULL && draft->included.names_matter ? name : base_name(name);
 }
 
-static void put_sources(struct recipe_draft *draft, const struct parts *parts)
+static void put_sources(struct recipe_draft *draft, const char *reason)
 {
-    for (size_t i = 0; i < parts->info.source_count; ++i) {
-        const ingot_source_info_t source = info_of(parts->info.sources[i]);
+    for (size_t i = 0; i < draft->info.source_count; ++i) {
+        const ingot_source_info_t source = info_of(draft->info.sources[i]);
         const size_t begin = recipe_begin_field(&draft->content, FIELD_SOURCE);
         bytes_put_u32(&draft->content, (uint32_t)source.kind);
-        put_text(draft, &source, parts->has_texts);
-        recipe_put_text(&draft->content, name_of(parts, source.name));
-        const bool has_options = parts->has_texts && source.compile_options != NULL;
+        put_text(draft, &source, reason);
+        recipe_put_text(&draft->content, name_of(draft, reason, source.name));
+        const bool has_options = reason == NULL && source.compile_options != NULL;
         recipe_put_text(&draft->content, has_options ? source.compile_options : "");
         recipe_end_field(&draft->content, begin);
     }
 }
 
-static void put_header(struct recipe_draft *draft, const_ingot_source_t header, bool is_to_add)
+static void put_header(struct recipe_draft *draft, const_ingot_source_t header, const char *reason)
 {
     const ingot_source_info_t info = info_of(header);
-    put_text(draft, &info, is_to_add);
+    put_text(draft, &info, reason);
     recipe_put_text(&draft->content, info.name);
 }
 
-static void put_headers(struct recipe_draft *draft, const struct parts *parts)
+static void put_headers(struct recipe_draft *draft, const char *reason)
 {
-    for (size_t i = 0; i < parts->info.source_count; ++i) {
-        const ingot_source_info_t source = info_of(parts->info.sources[i]);
+    for (size_t i = 0; i < draft->info.source_count; ++i) {
+        const ingot_source_info_t source = info_of(draft->info.sources[i]);
         for (size_t j = 0; j < source.header_count; ++j) {
             const size_t begin = recipe_begin_field(&draft->content, FIELD_SOURCE_HEADER);
             bytes_put_u32(&draft->content, (uint32_t)i);
-            put_header(draft, source.headers[j], parts->has_texts);
+            put_header(draft, source.headers[j], reason);
             recipe_end_field(&draft->content, begin);
         }
     }
-    for (size_t i = 0; i < parts->info.header_count; ++i) {
+    for (size_t i = 0; i < draft->info.header_count; ++i) {
         const size_t begin = recipe_begin_field(&draft->content, FIELD_HEADER);
-        put_header(draft, parts->info.headers[i], parts->has_texts);
+        put_header(draft, draft->info.headers[i], reason);
         recipe_end_field(&draft->content, begin);
     }
 }
 
-static void put_constants(struct recipe_draft *draft, const struct parts *parts)
+static void put_constants(struct recipe_draft *draft)
 {
-    for (size_t i = 0; i < parts->info.spec_constant_count; ++i) {
-        const ingot_spec_constant_t *constant = &parts->info.spec_constants[i];
+    for (size_t i = 0; i < draft->info.spec_constant_count; ++i) {
+        const ingot_spec_constant_t *constant = &draft->info.spec_constants[i];
         const size_t begin = recipe_begin_field(&draft->content, FIELD_SPEC_CONSTANT);
         bytes_put_u32(&draft->content, constant->id);
         bytes_put(&draft->content, constant->size, constant->value);
         recipe_end_field(&draft->content, begin);
     }
-    for (size_t i = 0; i < parts->info.name_expression_count; ++i)
-        recipe_put_text_field(&draft->content, FIELD_NAME_EXPRESSION, parts->info.name_expressions[i]);
+    for (size_t i = 0; i < draft->info.name_expression_count; ++i)
+        recipe_put_text_field(&draft->content, FIELD_NAME_EXPRESSION, draft->info.name_expressions[i]);
 }
 
-static void put_includes(struct recipe_draft *draft, const struct parts *parts)
+static void put_includes(struct recipe_draft *draft)
 {
-    for (size_t i = 0; i < parts->includes->file_count; ++i) {
-        const ingot_source_info_t file = info_of(parts->includes->files[i]);
+    for (size_t i = 0; i < draft->included.file_count; ++i) {
+        const ingot_source_info_t file = info_of(draft->included.files[i]);
         const size_t begin = recipe_begin_field(&draft->content, FIELD_FILE);
-        put_text(draft, &file, true);
-        recipe_put_text(&draft->content, name_of(parts, file.name));
+        put_text(draft, &file, NULL);
+        recipe_put_text(&draft->content, name_of(draft, NULL, file.name));
         recipe_end_field(&draft->content, begin);
     }
-    if (parts->includes->number_count == 0)
+    if (draft->included.number_count == 0)
         return;
     const size_t begin = recipe_begin_field(&draft->content, FIELD_INCLUDES);
-    for (size_t i = 0; i < parts->includes->number_count; ++i)
-        bytes_put_u32(&draft->content, parts->includes->numbers[i]);
+    for (size_t i = 0; i < draft->included.number_count; ++i)
+        bytes_put_u32(&draft->content, draft->included.numbers[i]);
     recipe_end_field(&draft->content, begin);
 }
 
-/* Appends all fields from which the key is computed. */
-static void put_fields(struct recipe_draft *draft, const struct parts *parts, ingot_recipe_kind_t kind,
-                       const char *reason)
+/* Appends all fields from which the key is computed. The record of an unrecorded program, which has a reason, names
+ * texts, but has no options, because these may contain paths. */
+static void put_fields(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason)
 {
     struct bytes_writer *content = &draft->content;
-    recipe_put_number(content, FIELD_KIND, (uint32_t)kind);
-    recipe_put_text_field(content, FIELD_BACKEND,
-                          ingot_context_get_backend_name(ingot_program_desc_get_context(parts->desc)));
-    put_sources(draft, parts);
-    put_headers(draft, parts);
-    recipe_put_text_field(content, FIELD_COMPILE_OPTIONS, parts->info.compile_options);
-    recipe_put_text_field(content, FIELD_LINK_OPTIONS, parts->info.link_options);
-    put_constants(draft, parts);
-    put_includes(draft, parts);
+    recipe_put_number(content, FIELD_KIND, (uint32_t)(reason == NULL ? INGOT_RECIPE_PROGRAM : INGOT_RECIPE_UNRECORDED));
+    recipe_put_text_field(content, FIELD_BACKEND, ingot_context_get_backend_name(ingot_program_desc_get_context(desc)));
+    put_sources(draft, reason);
+    put_headers(draft, reason);
+    recipe_put_text_field(content, FIELD_COMPILE_OPTIONS, reason == NULL ? draft->info.compile_options : NULL);
+    recipe_put_text_field(content, FIELD_LINK_OPTIONS, reason == NULL ? draft->info.link_options : NULL);
+    put_constants(draft);
+    if (reason == NULL)
+        put_includes(draft);
     recipe_put_text_field(content, FIELD_REASON, reason);
 }
 
-ingot_status_t recipe_draft_program(struct recipe_draft *draft, const_ingot_program_desc_t desc,
-                                    const struct recipe_remarks *remarks)
+ingot_status_t recipe_draft_make(struct recipe_draft *draft, const_ingot_program_desc_t desc,
+                                 const_ingot_program_t program)
 {
-    struct parts parts = {desc, INGOT_PROGRAM_INFO_INIT, &draft->included, true};
-    const ingot_status_t status = ingot_program_desc_get_info(desc, &parts.info);
+    uint8_t id_key[INGOT_RECIPE_KEY_SIZE];
+    const char *reason = NULL;
+    struct bytes_writer *content = &draft->content;
+    ingot_status_t status = ingot_program_desc_get_info(desc, &draft->info);
+    if (status == INGOT_SUCCESS)
+        status = find_reason(draft, desc, program, &reason);
     if (status != INGOT_SUCCESS)
         return status;
-    put_fields(draft, &parts, INGOT_RECIPE_PROGRAM, NULL);
-    return finish(draft, remarks, true);
-}
-
-/* Copies a sentence without the directories in it. Leaves out everything from the start of the word with the first
- * slash to the last slash, because directory names may contain blanks. */
-static char *shorten_paths(struct arena *arena, const char *text)
-{
-    const char *first = strchr(text, '/');
-    const char *last = strrchr(text, '/');
-    char *copy = arena_copy(arena, strlen(text), text);
-    if (copy == NULL || first == NULL)
-        return copy;
-    while (first != text && strchr(" \"'<(", first[-1]) == NULL)
-        --first;
-    memcpy(copy + (first - text), last + 1, strlen(last + 1) + 1);
-    return copy;
-}
-
-ingot_status_t recipe_draft_unrecorded(struct recipe_draft *draft, const_ingot_program_desc_t desc, const char *reason,
-                                       const struct recipe_remarks *remarks)
-{
-    const ingot_includes_info_t none = INGOT_INCLUDES_INFO_INIT;
-    struct parts parts = {desc, INGOT_PROGRAM_INFO_INIT, &none, false};
-    ingot_status_t status = ingot_program_desc_get_info(desc, &parts.info);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const char *sentence = shorten_paths(&draft->arena, reason[0] != '\0' ? reason : "it is not known why");
-    parts.info.compile_options = NULL; /* options may contain paths, and are not needed */
-    parts.info.link_options = NULL;
-    put_fields(draft, &parts, INGOT_RECIPE_UNRECORDED, sentence);
-    /* leaves out the id, so that a later request may record the program, for example once its files no longer change */
-    return finish(draft, remarks, false);
+    put_fields(draft, desc, reason);
+    if (!content->failed)
+        recipe_digest(content->size, content->bytes, draft->key);
+    put_remarks(draft, desc, program);
+    if (!content->failed)
+        recipe_draft_add(draft, RECIPE_RECORD_PROGRAM, draft->key, content->size, content->bytes);
+    /* leaves out the id of an unrecorded program, so that a later request may record the program, for example once its
+     * files no longer change */
+    if (reason == NULL && recipe_id_key(desc, id_key) == INGOT_SUCCESS)
+        recipe_draft_add(draft, RECIPE_RECORD_ID, id_key, sizeof(draft->key), draft->key);
+    return content->failed || draft->arena.failed
+               ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a program's records")
+               : INGOT_SUCCESS;
 }
