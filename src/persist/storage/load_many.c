@@ -1,15 +1,20 @@
 /*
  * load_many.c - loads several blobs at once if the storage has an operation for that, and otherwise one after another.
  *
- * Loaded blobs are checked and counted as in a load of one blob (storage.c).
+ * Loaded blobs are checked and counted as in a load of one blob (load.c).
  */
 #include <ingot/backend.h>
+#include <stdio.h>
 
 #include "persist/base/memory.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
+#include "util/error_text.h"
+
+#define PART 64u             /* the largest number of ids in one request to a tier */
+#define REASON_CAPACITY 192u /* for each of them, on the stack */
 
 /* The `user` of the receive functions, which process what a storage loaded and pass it to on_loaded. */
 struct receiver {
@@ -25,12 +30,8 @@ bool storage_loads_many(ingot_storage_t storage)
     bool can = storage_is_on(storage) && storage->ops.load_many != NULL;
     if (!storage_is_on(storage) || can)
         return can;
-    for (size_t i = 0; storage->own->get_tier != NULL && !can; ++i) {
-        ingot_storage_t tier = storage->own->get_tier(storage->self, i);
-        if (tier == NULL)
-            break;
-        can = storage_loads_many(tier);
-    }
+    for (size_t i = 0; i < storage->tier_count && !can; ++i)
+        can = storage_loads_many(storage->tiers[i]);
     return can;
 }
 
@@ -62,6 +63,121 @@ static void load_each(ingot_storage_t storage, const struct receiver *receiver, 
     }
 }
 
+/* ---- a chain ---- */
+
+/* A load of up to PART ids. */
+struct many {
+    ingot_storage_t chain;
+    const ingot_storage_id_t *ids;
+    ingot_storage_on_loaded_t on_loaded;
+    void *user;
+    size_t tier;          /* the tier that is asked now */
+    ingot_status_t ended; /* the status with which on_loaded stopped the load; INGOT_SUCCESS if it did not */
+    size_t count;         /* number of ids that this tier is asked for */
+    ingot_storage_id_t asked[PART];
+    struct {
+        size_t number;   /* index in ids */
+        bool is_lacking; /* true: the tier did not provide the blob */
+    } wanted[PART];
+    struct {
+        ingot_status_t status;
+        char detail[REASON_CAPACITY];
+    } reasons[PART]; /* indexed like ids: the first failure that is not a miss */
+};
+
+static void note_reason(struct many *many, size_t number, ingot_status_t status)
+{
+    if (many->reasons[number].status != INGOT_NOT_FOUND || status == INGOT_NOT_FOUND)
+        return;
+    many->reasons[number].status = status;
+    error_text_copy(many->reasons[number].detail, REASON_CAPACITY, ingot_last_error_detail());
+}
+
+static ingot_status_t on_tier_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+{
+    struct many *many = user;
+    const size_t number = many->wanted[index].number;
+    const ingot_storage_id_t *id = &many->ids[number];
+    if (status == INGOT_SUCCESS) {
+        storage_promote(many->chain, many->tier, id->size, id->bytes, kept);
+    } else {
+        note_reason(many, number, status);
+        many->wanted[index].is_lacking = true;
+        if (many->tier + 1 < many->chain->tier_count)
+            return many->ended;
+        status = ingot_set_error_detail(many->reasons[number].status, "%s", many->reasons[number].detail);
+    }
+    status = many->on_loaded(number, status, kept, many->user);
+    if (many->ended == INGOT_SUCCESS)
+        many->ended = status;
+    return many->ended;
+}
+
+/* Keeps only the ids that the tier did not provide, to ask the next tier for them. */
+static void keep_lacking(struct many *many)
+{
+    const size_t count = many->count;
+    many->count = 0;
+    for (size_t i = 0; i < count; ++i) {
+        if (!many->wanted[i].is_lacking)
+            continue;
+        many->wanted[many->count].number = many->wanted[i].number;
+        many->wanted[many->count].is_lacking = false;
+        many->asked[many->count++] = many->asked[i];
+    }
+}
+
+/* Loads up to PART ids. Returns false if on_loaded stopped the load. */
+static bool load_part(ingot_storage_t chain, const struct storage_around *around, struct many *many)
+{
+    struct storage_front front = {.chain = chain, .around = around};
+    for (size_t i = 0; i < many->count; ++i) {
+        many->asked[i] = many->ids[i];
+        many->wanted[i].number = i;
+        many->wanted[i].is_lacking = false;
+        many->reasons[i].status = INGOT_NOT_FOUND;
+        (void)snprintf(many->reasons[i].detail, REASON_CAPACITY, "no tier has the blob");
+    }
+    for (many->tier = 0; many->tier < chain->tier_count && many->count != 0 && many->ended == INGOT_SUCCESS;
+         ++many->tier) {
+        storage_load_many_kept(chain->tiers[many->tier], front.around, many->count, many->asked, on_tier_loaded, many);
+        keep_lacking(many);
+        storage_front_pass(&front, many->tier);
+    }
+    return many->ended == INGOT_SUCCESS;
+}
+
+struct part {
+    size_t first;
+    ingot_storage_on_loaded_t on_loaded;
+    void *user;
+};
+
+static ingot_status_t on_part_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
+{
+    const struct part *part = user;
+    return part->on_loaded(part->first + index, status, kept, part->user);
+}
+
+/* Asks each tier only for what the tiers before it did not provide. Works on up to PART ids at a time, so it needs no
+ * allocation. */
+static void load_many_from_tiers(ingot_storage_t chain, const struct storage_around *around, size_t count,
+                                 const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
+{
+    struct part part = {0, on_loaded, user};
+    struct many many;
+    many.chain = chain;
+    many.on_loaded = on_part_loaded;
+    many.user = &part;
+    many.ended = INGOT_SUCCESS;
+    for (; part.first < count; part.first += PART) {
+        many.ids = &ids[part.first];
+        many.count = count - part.first < PART ? count - part.first : PART;
+        if (!load_part(chain, around, &many))
+            return;
+    }
+}
+
 void storage_load_many_kept(ingot_storage_t storage, const struct storage_around *around, size_t count,
                             const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
 {
@@ -69,8 +185,8 @@ void storage_load_many_kept(ingot_storage_t storage, const struct storage_around
     struct receiver receiver = {storage, around, ids, on_loaded, user};
     if (!storage_loads_many(storage))
         load_each(storage, &receiver, count);
-    else if (storage->own->forward_load_many != NULL)
-        storage->own->forward_load_many(storage->self, &here, count, ids, receive_forwarded, &receiver);
+    else if (storage->tier_count != 0)
+        load_many_from_tiers(storage, &here, count, ids, receive_forwarded, &receiver);
     else
         storage->ops.load_many(storage->self, count, ids, receive_own, &receiver);
 }

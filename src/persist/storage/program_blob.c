@@ -57,7 +57,7 @@ ingot_status_t storage_make_program(ingot_storage_t storage, ingot_program_t *pr
     ingot_buffer_t checked = INGOT_BUFFER_INIT;
     ingot_status_t status = ingot_program_load(program, desc, blob->size, blob->bytes);
     if ((status == INGOT_BLOB_TRUNCATED || status == INGOT_BLOB_CORRUPT) &&
-        (storage->own->load_for_core != NULL || storage->own->forward_load != NULL)) {
+        (storage->own->load_for_core != NULL || storage->tier_count != 0)) {
         /* The storage did not check this blob. Loading it again, now with a check, removes a damaged blob, and makes a
          * chain ask its other tiers. */
         if (load_with(ingot_storage_load, storage, context, id_size, id, &checked) != INGOT_SUCCESS)

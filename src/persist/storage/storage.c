@@ -1,5 +1,5 @@
 /*
- * storage.c - implements storages: their operations, reference counts, queues and parts; see storage.h.
+ * storage.c - creates and releases storages, and implements their statistics and parts; see storage.h.
  */
 #include "persist/storage/storage.h"
 
@@ -16,7 +16,6 @@
 #include "persist/storage/last_work.h"
 #include "persist/storage/store_flush.h"
 #include "persist/storage/store_queue.h"
-#include "persist/storage/storing.h"
 #include "persist/storage/trust.h"
 #include "util/struct_size.h"
 
@@ -149,6 +148,8 @@ static void finish(ingot_storage_t storage)
     keyring_release(storage->keyring);
     if (storage->ops.destroy != NULL)
         storage->ops.destroy(storage->self);
+    for (size_t i = 0; i < storage->tier_count; ++i)
+        ingot_storage_release(storage->tiers[i]);
     const ingot_allocator_t allocator = storage->allocator;
     memory_free(&allocator, storage, sizeof(*storage));
     kept_error_restore(&kept);
@@ -163,185 +164,14 @@ void ingot_storage_release(ingot_storage_t storage)
         finish(storage);
 }
 
-static ingot_status_t check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+/* ---- for other files ---- */
+
+ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     if (storage == NULL || id == NULL || id_size == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or id is missing or empty");
     return INGOT_SUCCESS;
 }
-
-/* ---- loads and stores ---- */
-
-ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status)
-{
-    counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
-    if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
-        counters_add_failure(&storage->counters, status);
-    return status;
-}
-
-ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                    const uint8_t *id, ingot_status_t status, ingot_buffer_t *kept)
-{
-    if (status == INGOT_SUCCESS)
-        status = trust_check_inner(storage, around, id_size, id, kept);
-    (void)storage_count_load(storage, status);
-    return status == INGOT_SUCCESS ? trust_check_outer(around, id_size, id, kept) : status;
-}
-
-/* Loads from a storage that keeps blobs itself. */
-static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const struct storage_around *around,
-                               size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
-{
-    const bool is_for_core = with_core && storage->own->load_for_core != NULL;
-    const ingot_status_t status =
-        (is_for_core ? storage->own->load_for_core : storage->ops.load)(storage->self, id_size, id, kept);
-    return storage_judge_loaded(storage, around, id_size, id, status, kept);
-}
-
-ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
-                                 size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
-{
-    const struct storage_around here = {storage, around, false};
-    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    if (!storage_is_on(storage))
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
-    const ingot_status_t status =
-        storage->own->forward_load == NULL
-            ? load_own(storage, with_core, around, id_size, id, &loaded)
-            : storage_count_load(storage,
-                                 storage->own->forward_load(storage->self, with_core, &here, id_size, id, &loaded));
-    if (status == INGOT_SUCCESS)
-        *kept = loaded;
-    return status;
-}
-
-/* Takes the blob that a prewarm has read. It has been checked and counted, and has no seal anymore. */
-static bool take_ahead(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    struct storage_ahead *ahead = storage_get_part(storage, STORAGE_AHEAD);
-    return ahead != NULL && storage_is_on(storage) && ahead->take(ahead, id_size, id, blob);
-}
-
-static void drop_ahead(ingot_storage_t storage, size_t id_size, const uint8_t *id)
-{
-    struct storage_ahead *ahead = storage_get_part(storage, STORAGE_AHEAD);
-    if (ahead != NULL)
-        ahead->drop(ahead, id_size, id);
-}
-
-static ingot_status_t load_with(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
-                                ingot_buffer_t *blob)
-{
-    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
-    if (take_ahead(storage, id_size, id, blob))
-        return INGOT_SUCCESS;
-    ingot_status_t status = storage_load_kept(storage, with_core, NULL, id_size, id, &loaded);
-    if (status == INGOT_SUCCESS)
-        status = trust_open_kept(storage, &loaded);
-    if (status == INGOT_SUCCESS)
-        *blob = loaded;
-    return status;
-}
-
-ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    const ingot_status_t status = check_id(storage, id_size, id);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (blob == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
-    return load_with(storage, false, id_size, id, blob);
-}
-
-ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
-{
-    return load_with(storage, true, id_size, id, blob);
-}
-
-static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status)
-{
-    if (status == INGOT_SUCCESS)
-        counters_add(&storage->counters, COUNTER_STORES, 1);
-    else
-        counters_add_failure(&storage->counters, status);
-    return status;
-}
-
-static ingot_status_t check_writable(ingot_storage_t storage)
-{
-    if (storage->ops.store == NULL && storage->own->forward_store == NULL)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
-    if (!storage_is_on(storage))
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage is off");
-    return INGOT_SUCCESS;
-}
-
-static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
-                                 const uint8_t *blob)
-{
-    const ingot_status_t status = check_id(storage, id_size, id);
-    if (status == INGOT_SUCCESS && (blob == NULL || blob_size == 0))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL or empty");
-    return status;
-}
-
-/* Stores in a storage that keeps blobs itself. */
-static ingot_status_t store_own(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
-                                size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
-{
-    ingot_buffer_t sealed = INGOT_BUFFER_INIT;
-    ingot_status_t status = is_kept ? trust_check_stored(storage, around, id_size, id, size, blob)
-                                    : trust_seal(storage, around, id_size, id, size, blob, &sealed);
-    if (status == INGOT_SUCCESS && sealed.bytes != NULL)
-        status = storage->ops.store(storage->self, id_size, id, sealed.size, sealed.bytes);
-    else if (status == INGOT_SUCCESS)
-        status = storage->ops.store(storage->self, id_size, id, size, blob);
-    memory_release_buffer(&sealed);
-    return status;
-}
-
-ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
-                                    size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
-{
-    const struct storage_around here = {storage, around, false};
-    ingot_status_t status = check_writable(storage);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = storage->own->forward_store != NULL
-                 ? storage->own->forward_store(storage->self, &here, is_kept, id_size, id, size, blob)
-                 : store_own(storage, around, is_kept, id_size, id, size, blob);
-    drop_ahead(storage, id_size, id);
-    return count_store(storage, status);
-}
-
-ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
-                                   const uint8_t *blob)
-{
-    const ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
-    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, false, id_size, id, blob_size, blob) : status;
-}
-
-ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
-                                          const uint8_t *bytes)
-{
-    const ingot_status_t status = check_blob(storage, id_size, id, size, bytes);
-    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, true, id_size, id, size, bytes) : status;
-}
-
-ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, const uint8_t *id)
-{
-    const ingot_status_t status = check_id(storage, id_size, id);
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (storage->ops.remove == NULL)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no remove operation");
-    const ingot_status_t removed = storage->ops.remove(storage->self, id_size, id);
-    drop_ahead(storage, id_size, id);
-    return removed;
-}
-
-/* ---- for other folders ---- */
 
 void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
                   uint64_t started_ns, const char *reason)

@@ -4,6 +4,7 @@
  */
 #include "persist/storage/storing.h"
 
+#include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/trust.h"
 #include "util/limit.h"
@@ -33,9 +34,14 @@ uint64_t storage_exit_time_ns(ingot_storage_t storage)
 
 bool storage_keeps_blobs(ingot_storage_t storage)
 {
-    if (storage->kind == STORAGE_CHAIN)
+    if (storage->tier_count != 0)
         return storage->model != NULL;
-    return (storage->ops.store != NULL || storage->own->forward_store != NULL) && !storage->is_read_only;
+    return storage->ops.store != NULL && !storage->is_read_only;
+}
+
+bool storage_takes_blobs(ingot_storage_t storage)
+{
+    return storage_keeps_blobs(storage) && storage_is_on(storage);
 }
 
 bool storage_is_writable(ingot_storage_t storage, const struct storage_around *around)

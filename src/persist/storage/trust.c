@@ -67,16 +67,12 @@ static bool visit_own(ingot_storage_t storage, visit_t visit, void *user)
     return goes_on;
 }
 
-/* Visits the policies of a storage and of all storages to which it forwards. */
+/* Visits the policies of a storage and of all its tiers. */
 static bool visit_whole(ingot_storage_t storage, visit_t visit, void *user)
 {
     bool goes_on = visit_own(storage, visit, user);
-    for (size_t i = 0; goes_on && storage->own->get_tier != NULL; ++i) {
-        ingot_storage_t tier = storage->own->get_tier(storage->self, i);
-        if (tier == NULL)
-            break;
-        goes_on = visit_whole(tier, visit, user);
-    }
+    for (size_t i = 0; i < storage->tier_count && goes_on; ++i)
+        goes_on = visit_whole(storage->tiers[i], visit, user);
     return goes_on;
 }
 

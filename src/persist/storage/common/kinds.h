@@ -17,7 +17,7 @@
 #define STORAGE_NEVER UINT64_MAX
 
 /* The kind of a storage. STORAGE_OTHER includes the storages that applications implement. */
-enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE, STORAGE_CHAIN };
+enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
 
 /* The parts that other folders attach to a storage; see storage_make_part. */
 enum storage_part { STORAGE_RECORDER, STORAGE_AHEAD, STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
@@ -50,9 +50,9 @@ struct storage_ahead {
 };
 
 /*
- * A list of the storages whose policies also apply to another one, nearest first. These are the storages that enclose
- * it, as a chain encloses its tiers, and the tiers in front of it in a chain, with all to which they forward. A blob of
- * a tier is copied to the tiers in front of it, so a tier has no blob that one of them would refuse.
+ * A list of the storages whose policies also apply to another one, nearest first. These are the chains that enclose it,
+ * and the tiers in front of it in a chain, with their own tiers. A blob of a tier is copied to the tiers in front of
+ * it, so a tier has no blob that one of them would refuse.
  */
 struct storage_around;
 
@@ -64,22 +64,6 @@ struct storage_own_ops {
     /* Does what `load` does, but need not check a blob's hash, because the core checks the blob before any other use.
      */
     ingot_status_t (*load_for_core)(void *self, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-
-    /* The next functions are those of a chain. A storage with them needs no load and store operation. */
-
-    /* Loads what another storage keeps, by calling storage_load_kept. `around` begins with the forwarding storage
-     * itself. */
-    ingot_status_t (*forward_load)(void *self, bool with_core, const struct storage_around *around, size_t id_size,
-                                   const uint8_t *id, ingot_buffer_t *kept);
-    /* Does the same for several ids, with storage_load_many_kept. */
-    void (*forward_load_many)(void *self, const struct storage_around *around, size_t count,
-                              const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user);
-    /* Stores a blob in other storages. With is_kept, stores what another storage keeps; otherwise, a blob that the
-     * process made, which is sealed where a policy has a key. */
-    ingot_status_t (*forward_store)(void *self, const struct storage_around *around, bool is_kept, size_t id_size,
-                                    const uint8_t *id, size_t blob_size, const uint8_t *blob);
-    /* Returns a tier, or NULL after the last one. */
-    ingot_storage_t (*get_tier)(void *self, size_t index);
 
     /* The next fields are those of a directory store; the last three are set only if it is writable. */
 

@@ -51,12 +51,8 @@ struct nearest {
 ingot_persist_on_miss_t storage_on_miss(ingot_storage_t storage)
 {
     uint64_t policy = atomic_load_explicit(&storage->settings[STORAGE_ON_MISS], memory_order_relaxed);
-    for (size_t i = 0; storage->own->get_tier != NULL && policy == 0; ++i) {
-        ingot_storage_t tier = storage->own->get_tier(storage->self, i);
-        if (tier == NULL)
-            break;
-        policy = (uint64_t)storage_on_miss(tier);
-    }
+    for (size_t i = 0; i < storage->tier_count && policy == 0; ++i)
+        policy = (uint64_t)storage_on_miss(storage->tiers[i]);
     return (ingot_persist_on_miss_t)policy;
 }
 
@@ -152,11 +148,10 @@ static ingot_status_t compare_entry(const ingot_persist_entry_t *entry, void *us
 /* Compares an id with those of a storage, or of a chain's tiers. A server's entries cannot be listed. */
 static void compare_all(struct nearest *nearest, ingot_storage_t storage)
 {
-    ingot_storage_t tier = NULL;
-    if (storage->own->get_tier == NULL)
+    if (storage->tier_count == 0)
         (void)ingot_persist_for_each(storage, compare_entry, nearest);
-    for (size_t i = 0; storage->own->get_tier != NULL && (tier = storage->own->get_tier(storage->self, i)) != NULL; ++i)
-        compare_all(nearest, tier);
+    for (size_t i = 0; i < storage->tier_count; ++i)
+        compare_all(nearest, storage->tiers[i]);
 }
 
 /* Writes what was requested: an artifact's fields, or which source, as `ingot ls` shows it. */

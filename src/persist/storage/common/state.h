@@ -56,9 +56,13 @@ struct storage_around {
     bool is_in_front;                  /* true: a tier in front of it in a chain; false: it encloses it */
 };
 
+#define STORAGE_MAX_TIERS 16u
+
 struct ingot_storage {
     enum storage_kind kind;
     uint64_t number; /* no other storage of this process has it, not even one at the same address later; never 0 */
+    ingot_storage_t tiers[STORAGE_MAX_TIERS]; /* of a chain, which keeps nothing itself; references */
+    size_t tier_count;                        /* 0: not a chain */
     ingot_storage_ops_t ops;
     void *self;
     const struct storage_own_ops *own;
@@ -92,5 +96,20 @@ struct ingot_storage {
     /* set by the thread that added the part; only the last release reads it, after all that holders of references
      * did */
 };
+
+/* Lists a chain's tiers up to the one that a request is at, so that their policies apply to the tiers behind them, too:
+ * a server has the policy of the directory in front of it. */
+struct storage_front {
+    ingot_storage_t chain;
+    const struct storage_around *around; /* the list for the next tier; at first, what is around the tiers */
+    struct storage_around tiers[STORAGE_MAX_TIERS];
+};
+
+/* Calls that follow concern the tiers behind this one. */
+static inline void storage_front_pass(struct storage_front *front, size_t tier)
+{
+    front->tiers[tier] = (struct storage_around){front->chain->tiers[tier], front->around, true};
+    front->around = &front->tiers[tier];
+}
 
 #endif

@@ -89,10 +89,8 @@ static ingot_storage_t take_store(ingot_storage_t storage, bool *is_stored_to)
         ingot_storage_retain(storage);
         return storage;
     }
-    for (size_t i = 0; found == NULL && storage->own->get_tier != NULL; ++i) {
-        ingot_storage_t tier = storage->own->get_tier(storage->self, i);
-        if (tier == NULL)
-            break;
+    for (size_t i = 0; i < storage->tier_count && found == NULL; ++i) {
+        ingot_storage_t tier = storage->tiers[i];
         found = take_store(tier, is_stored_to);
         if (found == NULL && storage_is_writable(tier, NULL) && storage_is_on(tier))
             *is_stored_to = false;
@@ -264,7 +262,8 @@ static bool wait_for_lease(struct build_turn *turn)
         turn->lessor = lessor_find(turn->storage);
     ingot_lease_answer_t answer = INGOT_LEASE_NONE;
     while (turn->lessor != NULL) {
-        answer = lessor_take(turn->lessor, turn->id_size, turn->id, turn->is_lessor_blob_used, &turn->lease);
+        answer = turn->lessor->ops.take_lease(turn->lessor->self, turn->id_size, turn->id, turn->is_lessor_blob_used,
+                                              &turn->lease);
         const bool is_busy = answer == INGOT_LEASE_BUSY || answer == INGOT_LEASE_WORKING;
         if (!is_busy || !thread_may_wait(turn) || !pause_once(turn, LONGEST_LEASE_PAUSE_NS, answer))
             break;
@@ -316,7 +315,8 @@ void build_turn_end(struct build_turn *turn, enum build_turn_end end)
     if (end == BUILD_TURN_LOADED && turn->waiting_ns != 0)
         count(turn, false);
     if (turn->lease != NULL)
-        lessor_end(turn->lessor, turn->lease, end == BUILD_TURN_LOADED || end == BUILD_TURN_NOT_STORED);
+        turn->lessor->ops.end_lease(turn->lessor->self, turn->lease,
+                                    end == BUILD_TURN_LOADED || end == BUILD_TURN_NOT_STORED);
     ingot_storage_release(turn->lessor);
     store->own->build_locks->close(turn->lock, end == BUILD_TURN_POINTLESS);
     if (!turn->is_artifact)

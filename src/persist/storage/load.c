@@ -1,0 +1,139 @@
+/*
+ * load.c - loads blobs from storages. A storage keeps blobs itself, or it is a chain and asks its tiers.
+ *
+ * A failure of a tier counts as a miss of that tier. If no other tier has the blob, the load returns the first failure.
+ *
+ * If a load finds a blob in a lower tier, it also promotes it: it stores a copy in the tiers above before it returns.
+ * That takes little time compared with a load from a lower tier, and needs neither a queue nor a thread.
+ */
+#include <ingot/backend.h>
+#include <stdio.h>
+
+#include "persist/base/files.h"
+#include "persist/storage/common/serving.h"
+#include "persist/storage/common/state.h"
+#include "persist/storage/storage.h"
+#include "persist/storage/storing.h"
+#include "persist/storage/trust.h"
+#include "util/error_text.h"
+
+#define DETAIL_CAPACITY 256u
+
+ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status)
+{
+    counters_add(&storage->counters, status == INGOT_SUCCESS ? COUNTER_HITS : COUNTER_MISSES, 1);
+    if (status != INGOT_SUCCESS && status != INGOT_NOT_FOUND)
+        counters_add_failure(&storage->counters, status);
+    return status;
+}
+
+ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                    const uint8_t *id, ingot_status_t status, ingot_buffer_t *kept)
+{
+    if (status == INGOT_SUCCESS)
+        status = trust_check_inner(storage, around, id_size, id, kept);
+    (void)storage_count_load(storage, status);
+    return status == INGOT_SUCCESS ? trust_check_outer(around, id_size, id, kept) : status;
+}
+
+/* Loads from a storage that keeps blobs itself. */
+static ingot_status_t load_own(ingot_storage_t storage, bool with_core, const struct storage_around *around,
+                               size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
+{
+    const bool is_for_core = with_core && storage->own->load_for_core != NULL;
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    ingot_status_t status =
+        (is_for_core ? storage->own->load_for_core : storage->ops.load)(storage->self, id_size, id, &loaded);
+    status = storage_judge_loaded(storage, around, id_size, id, status, &loaded);
+    if (status == INGOT_SUCCESS)
+        *kept = loaded;
+    return status;
+}
+
+void storage_promote(ingot_storage_t chain, size_t tier_count, size_t id_size, const uint8_t *id,
+                     const ingot_buffer_t *kept)
+{
+    for (size_t i = 0; i < tier_count; ++i) {
+        if (!storage_takes_blobs(chain->tiers[i]))
+            continue;
+        const ingot_status_t status =
+            storage_store_around(chain->tiers[i], NULL, true, id_size, id, kept->size, kept->bytes);
+        if (status == INGOT_SUCCESS || status == INGOT_READ_ONLY)
+            continue;
+        char reason[DETAIL_CAPACITY];
+        (void)snprintf(reason, sizeof(reason), "a blob was not promoted to tier %zu: %s", i, ingot_last_error_detail());
+        storage_tell(chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
+    }
+}
+
+/* Asks one tier after another. Only the first tier may skip the check of a blob (with_core), because the blobs of all
+ * other tiers are promoted. If the policy of this chain, of a storage around it or of a tier in front refuses a tier's
+ * blob, asks the next tier. */
+static ingot_status_t load_from_tiers(ingot_storage_t chain, bool with_core, const struct storage_around *around,
+                                      size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
+{
+    struct storage_front front = {.chain = chain, .around = around};
+    ingot_status_t reason = INGOT_NOT_FOUND;
+    char detail[DETAIL_CAPACITY] = "no tier has the blob";
+    for (size_t i = 0; i < chain->tier_count; ++i) {
+        const ingot_status_t status =
+            storage_load_kept(chain->tiers[i], with_core && i == 0, front.around, id_size, id, kept);
+        if (status == INGOT_SUCCESS) {
+            storage_promote(chain, i, id_size, id, kept);
+            return status;
+        }
+        storage_front_pass(&front, i);
+        if (reason == INGOT_NOT_FOUND && status != INGOT_NOT_FOUND) {
+            reason = status;
+            error_text_copy(detail, sizeof(detail), ingot_last_error_detail());
+        }
+    }
+    return ingot_set_error_detail(reason, "%s", detail);
+}
+
+ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const struct storage_around *around,
+                                 size_t id_size, const uint8_t *id, ingot_buffer_t *kept)
+{
+    const struct storage_around here = {storage, around, false};
+    if (!storage_is_on(storage))
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
+    if (storage->tier_count == 0)
+        return load_own(storage, with_core, around, id_size, id, kept);
+    return storage_count_load(storage, load_from_tiers(storage, with_core, &here, id_size, id, kept));
+}
+
+/* Takes the blob that a prewarm has read. It has been checked and counted, and has no seal anymore. */
+static bool take_ahead(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    struct storage_ahead *ahead = storage_get_part(storage, STORAGE_AHEAD);
+    return ahead != NULL && storage_is_on(storage) && ahead->take(ahead, id_size, id, blob);
+}
+
+static ingot_status_t load_with(ingot_storage_t storage, bool with_core, size_t id_size, const uint8_t *id,
+                                ingot_buffer_t *blob)
+{
+    ingot_buffer_t loaded = INGOT_BUFFER_INIT;
+    if (take_ahead(storage, id_size, id, blob))
+        return INGOT_SUCCESS;
+    ingot_status_t status = storage_load_kept(storage, with_core, NULL, id_size, id, &loaded);
+    if (status == INGOT_SUCCESS)
+        status = trust_open_kept(storage, &loaded);
+    if (status == INGOT_SUCCESS)
+        *blob = loaded;
+    return status;
+}
+
+ingot_status_t ingot_storage_load(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    const ingot_status_t status = storage_check_id(storage, id_size, id);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (blob == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL");
+    return load_with(storage, false, id_size, id, blob);
+}
+
+ingot_status_t storage_load_for_core(ingot_storage_t storage, size_t id_size, const uint8_t *id, ingot_buffer_t *blob)
+{
+    return load_with(storage, true, id_size, id, blob);
+}

@@ -1,0 +1,188 @@
+/*
+ * store.c - stores blobs in storages, and removes them. A storage keeps blobs itself, or it is a chain of others.
+ *
+ * A chain stores in its first writable tier, and in those that store all that their chain stores.
+ */
+#include <ingot/backend.h>
+#include <stdio.h>
+
+#include "persist/base/files.h"
+#include "persist/base/kept_error.h"
+#include "persist/base/memory.h"
+#include "persist/storage/common/serving.h"
+#include "persist/storage/common/state.h"
+#include "persist/storage/storage.h"
+#include "persist/storage/storing.h"
+#include "persist/storage/trust.h"
+
+#define DETAIL_CAPACITY 256u
+
+static void drop_ahead(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    struct storage_ahead *ahead = storage_get_part(storage, STORAGE_AHEAD);
+    if (ahead != NULL)
+        ahead->drop(ahead, id_size, id);
+}
+
+static ingot_status_t count_store(ingot_storage_t storage, ingot_status_t status)
+{
+    if (status == INGOT_SUCCESS)
+        counters_add(&storage->counters, COUNTER_STORES, 1);
+    else
+        counters_add_failure(&storage->counters, status);
+    return status;
+}
+
+static ingot_status_t check_writable(ingot_storage_t storage)
+{
+    if (storage->ops.store == NULL && storage->tier_count == 0)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
+    if (!storage_is_on(storage))
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage is off");
+    return INGOT_SUCCESS;
+}
+
+static ingot_status_t check_blob(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
+                                 const uint8_t *blob)
+{
+    const ingot_status_t status = storage_check_id(storage, id_size, id);
+    if (status == INGOT_SUCCESS && (blob == NULL || blob_size == 0))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "blob is NULL or empty");
+    return status;
+}
+
+/* Stores in a storage that keeps blobs itself. */
+static ingot_status_t store_own(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
+                                size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
+{
+    ingot_buffer_t sealed = INGOT_BUFFER_INIT;
+    ingot_status_t status = is_kept ? trust_check_stored(storage, around, id_size, id, size, blob)
+                                    : trust_seal(storage, around, id_size, id, size, blob, &sealed);
+    if (status == INGOT_SUCCESS && sealed.bytes != NULL)
+        status = storage->ops.store(storage->self, id_size, id, sealed.size, sealed.bytes);
+    else if (status == INGOT_SUCCESS)
+        status = storage->ops.store(storage->self, id_size, id, size, blob);
+    memory_release_buffer(&sealed);
+    return status;
+}
+
+/* A blob that a chain stores in its tiers. */
+struct storing {
+    struct storage_front front;
+    bool is_kept; /* see storage_store_around */
+    size_t id_size;
+    const uint8_t *id;
+    size_t size;
+    const uint8_t *blob;
+};
+
+static ingot_status_t store_in_tier(struct storing *storing, size_t tier)
+{
+    const ingot_status_t status =
+        storage_store_around(storing->front.chain->tiers[tier], storing->front.around, storing->is_kept,
+                             storing->id_size, storing->id, storing->size, storing->blob);
+    storage_front_pass(&storing->front, tier);
+    return status;
+}
+
+/* Stores a blob in a tier that also stores all that its chain stores. Does not change the thread's error detail,
+ * because that belongs to the status of another tier. */
+static void write_through(struct storing *storing, size_t tier)
+{
+    char reason[DETAIL_CAPACITY];
+    struct kept_error kept;
+    kept_error_save(&kept);
+    const ingot_status_t status = store_in_tier(storing, tier);
+    if (status != INGOT_SUCCESS && status != INGOT_READ_ONLY) {
+        (void)snprintf(reason, sizeof(reason), "a blob was not stored in tier %zu: %s", tier,
+                       ingot_last_error_detail());
+        storage_tell(storing->front.chain, INGOT_EVENT_STORAGE_DEGRADED, status, 0, files_steady_clock_ns(), reason);
+    }
+    kept_error_restore(&kept);
+}
+
+static ingot_status_t store_in_tiers(ingot_storage_t chain, const struct storage_around *around, bool is_kept,
+                                     size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)
+{
+    struct storing storing = {{.chain = chain, .around = around}, is_kept, id_size, id, blob_size, blob};
+    size_t next = 0;
+    ingot_status_t status = ingot_set_error_detail(INGOT_READ_ONLY, "no tier can be written");
+    for (; next < chain->tier_count && status == INGOT_READ_ONLY; ++next)
+        status = store_in_tier(&storing, next);
+    for (; next < chain->tier_count; ++next) {
+        if (atomic_load_explicit(&chain->tiers[next]->is_written_through, memory_order_relaxed) &&
+            storage_takes_blobs(chain->tiers[next]))
+            write_through(&storing, next);
+        else
+            storage_front_pass(&storing.front, next);
+    }
+    return status;
+}
+
+ingot_status_t storage_store_around(ingot_storage_t storage, const struct storage_around *around, bool is_kept,
+                                    size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
+{
+    const struct storage_around here = {storage, around, false};
+    ingot_status_t status = check_writable(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = storage->tier_count != 0 ? store_in_tiers(storage, &here, is_kept, id_size, id, size, blob)
+                                      : store_own(storage, around, is_kept, id_size, id, size, blob);
+    drop_ahead(storage, id_size, id);
+    return count_store(storage, status);
+}
+
+ingot_status_t ingot_storage_store(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t blob_size,
+                                   const uint8_t *blob)
+{
+    const ingot_status_t status = check_blob(storage, id_size, id, blob_size, blob);
+    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, false, id_size, id, blob_size, blob) : status;
+}
+
+ingot_status_t ingot_persist_store_sealed(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t size,
+                                          const uint8_t *bytes)
+{
+    const ingot_status_t status = check_blob(storage, id_size, id, size, bytes);
+    return status == INGOT_SUCCESS ? storage_store_around(storage, NULL, true, id_size, id, size, bytes) : status;
+}
+
+static bool has_blob(ingot_storage_t tier, size_t id_size, const uint8_t *id)
+{
+    ingot_buffer_t blob = INGOT_BUFFER_INIT;
+    const ingot_status_t status = storage_load_kept(tier, false, NULL, id_size, id, &blob);
+    memory_release_buffer(&blob);
+    return status == INGOT_SUCCESS;
+}
+
+/* Removes the id from all tiers. A read-only tier keeps its blob, which is hidden once a blob is stored in a tier
+ * before it. */
+static ingot_status_t remove_from_tiers(ingot_storage_t chain, size_t id_size, const uint8_t *id)
+{
+    ingot_status_t failure = INGOT_NOT_FOUND;
+    bool has_removed = false;
+    bool has_writable = false;
+    for (size_t i = 0; i < chain->tier_count; ++i) {
+        const ingot_status_t status = ingot_storage_remove(chain->tiers[i], id_size, id);
+        has_writable = has_writable || status != INGOT_READ_ONLY;
+        if (status == INGOT_SUCCESS)
+            has_removed = true;
+        else if (status == INGOT_READ_ONLY && !has_writable && has_blob(chain->tiers[i], id_size, id))
+            failure = ingot_set_error_detail(status, "tier %zu has the blob, is read-only, and is asked first", i);
+        else if (status != INGOT_NOT_FOUND && status != INGOT_READ_ONLY)
+            failure = status;
+    }
+    return failure == INGOT_NOT_FOUND && has_removed ? INGOT_SUCCESS : failure;
+}
+
+ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, const uint8_t *id)
+{
+    const ingot_status_t status = storage_check_id(storage, id_size, id);
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (storage->ops.remove == NULL && storage->tier_count == 0)
+        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no remove operation");
+    const ingot_status_t removed = storage->tier_count != 0 ? remove_from_tiers(storage, id_size, id)
+                                                            : storage->ops.remove(storage->self, id_size, id);
+    drop_ahead(storage, id_size, id);
+    return removed;
+}
