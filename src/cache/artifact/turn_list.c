@@ -2,7 +2,7 @@
  * turn_list.c - lists the turns of this process; see turn_list.h.
  *
  * A turn in the list belongs to a thread that waits for other processes, or to a maker. Other threads that need the
- * same artifact from the same storage wait for the end of that turn, so only one thread per process takes part in the
+ * same artifact from the same storage wait until none is in the list, so only one thread per process takes part in the
  * competition between processes.
  *
  * If waiting for an artifact is useless, its turns are not in the list, and that is noted for some time. Otherwise, a
@@ -28,38 +28,22 @@
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
 
-#define KNOWN_WAITS 32u
-#define KNOWN_USELESS 32u
+#define NOTE_COUNT 32u
 #define USELESS_NS (60 * NS_PER_SECOND)  /* the reason may be temporary */
 #define WAIT_GAP_NS (10 * NS_PER_SECOND) /* a later wait for the same artifact does not continue an earlier one */
 
-/* A thread that waits for a turn, on the stack of that thread. */
-struct waiter {
-    struct waiter *next;
-    const struct ingot_turn *wanted; /* the waiting thread's own turn, which is not in the list */
-    bool is_over;
-    bool is_useless;
-};
-
-/* A wait for another process, which may consist of several calls. */
-struct known_wait {
+/* What is known about an artifact whose turn has ended, or has not begun. */
+struct note {
     uint64_t storage; /* storage_number(): unique in this process */
     uint64_t id_hash;
-    uint64_t since_ns;
-    uint64_t last_ns; /* 0: unused */
-};
-
-/* An artifact for which waiting is useless. */
-struct known_useless {
-    uint64_t storage; /* storage_number(): unique in this process */
-    uint64_t id_hash;
-    uint64_t until_ns; /* 0: unused */
+    uint64_t made_ns;          /* 0: unused */
+    uint64_t useless_until_ns; /* waiting for the artifact is useless until then; 0: it is not */
+    uint64_t waiting_since_ns; /* a wait for another process, which may consist of several calls, began then */
+    uint64_t waited_until_ns;  /* its last call so far ended then; 0: there was none */
 };
 
 static struct ingot_turn *first_turn;
-static struct waiter *first_waiter;
-static struct known_wait known_waits[KNOWN_WAITS];
-static struct known_useless known_useless[KNOWN_USELESS];
+static struct note notes[NOTE_COUNT];
 static bool has_watcher;
 static unsigned long owner; /* the process of all this */
 
@@ -71,10 +55,8 @@ static void take_lock(void)
         return;
     owner = files_process();
     first_turn = NULL;
-    first_waiter = NULL;
     has_watcher = false;
-    memset(known_waits, 0, sizeof(known_waits));
-    memset(known_useless, 0, sizeof(known_useless));
+    memset(notes, 0, sizeof(notes));
 }
 
 static bool is_same(const struct ingot_turn *a, const struct ingot_turn *b)
@@ -90,52 +72,48 @@ static struct ingot_turn *find_same(const struct ingot_turn *wanted)
     return turn;
 }
 
-/* Returns what is known about the uselessness of waiting for this artifact, or NULL. Requires the lock. */
-static struct known_useless *find_useless(const struct ingot_turn *turn)
+/* Returns the note about a turn's artifact, or NULL. Requires the lock, like the next functions. */
+static struct note *find_note(const struct ingot_turn *turn)
 {
     const uint64_t id_hash = checksum_bucket_of(turn->id_size, turn->id);
-    for (size_t i = 0; i < KNOWN_USELESS; ++i)
-        if (known_useless[i].storage == storage_number(turn->storage) && known_useless[i].id_hash == id_hash)
-            return &known_useless[i];
+    for (size_t i = 0; i < NOTE_COUNT; ++i)
+        if (notes[i].made_ns != 0 && notes[i].storage == storage_number(turn->storage) && notes[i].id_hash == id_hash)
+            return &notes[i];
     return NULL;
+}
+
+/* Returns the note about a turn's artifact. If there is none, makes one in the place of the oldest. */
+static struct note *make_note(const struct ingot_turn *turn)
+{
+    struct note *note = find_note(turn);
+    if (note == NULL) {
+        note = &notes[0];
+        for (size_t i = 1; i < NOTE_COUNT; ++i)
+            if (notes[i].made_ns < note->made_ns)
+                note = &notes[i];
+        *note = (struct note){.storage = storage_number(turn->storage),
+                              .id_hash = checksum_bucket_of(turn->id_size, turn->id)};
+    }
+    note->made_ns = files_steady_clock_ns();
+    return note;
 }
 
 static bool is_useless(const struct ingot_turn *turn)
 {
-    const struct known_useless *known = find_useless(turn);
-    return known != NULL && files_steady_clock_ns() < known->until_ns;
+    const struct note *note = find_note(turn);
+    return note != NULL && files_steady_clock_ns() < note->useless_until_ns;
 }
 
-/* If too many artifacts are known, forgets the one that was noted first. Requires the lock. */
-static void note_useless(const struct ingot_turn *turn)
-{
-    struct known_useless *known = find_useless(turn);
-    if (known == NULL) {
-        known = &known_useless[0];
-        for (size_t i = 1; i < KNOWN_USELESS; ++i)
-            if (known_useless[i].until_ns < known->until_ns)
-                known = &known_useless[i];
-    }
-    *known = (struct known_useless){storage_number(turn->storage), checksum_bucket_of(turn->id_size, turn->id),
-                                    files_steady_clock_ns() + USELESS_NS};
-}
-
-/* Removes a turn from the list and wakes the threads that wait for it. Requires the lock. */
+/* Removes a turn from the list and wakes the threads that wait for it. */
 static void unlist(struct ingot_turn *turn, bool is_pointless)
 {
     struct ingot_turn **at = &first_turn;
     if (is_pointless)
-        note_useless(turn);
+        make_note(turn)->useless_until_ns = files_steady_clock_ns() + USELESS_NS;
     while (*at != turn)
         at = &(*at)->next;
     *at = turn->next;
     turn->is_listed = false;
-    for (struct waiter *waiter = first_waiter; waiter != NULL; waiter = waiter->next) {
-        if (!waiter->is_over && is_same(waiter->wanted, turn)) {
-            waiter->is_over = true;
-            waiter->is_useless = is_pointless;
-        }
-    }
     lock_wake();
 }
 
@@ -226,27 +204,17 @@ static void set_deadline(struct ingot_turn *turn, uint64_t deadline_ns)
 
 /* ---- for turn.c ---- */
 
-static void remove_waiter(struct waiter *waiter)
+/* Waits until no thread has the turn of this artifact. Requires the lock. */
+static enum turn_claim wait_for_threads(const struct ingot_turn *wanted, uint64_t until_ns)
 {
-    struct waiter **at = &first_waiter;
-    while (*at != waiter)
-        at = &(*at)->next;
-    *at = waiter->next;
-}
-
-/* Waits for another thread's turn. Requires the lock. */
-static enum turn_claim wait_for_thread(const struct ingot_turn *wanted, uint64_t until_ns)
-{
-    struct waiter waiter = {.next = first_waiter, .wanted = wanted};
-    first_waiter = &waiter;
     for (;;) {
         const uint64_t deadline_ns = pass_on(wanted, false);
-        if (waiter.is_over || files_steady_clock_ns() >= until_ns)
-            break;
+        if (find_same(wanted) == NULL)
+            return is_useless(wanted) ? TURN_USELESS : TURN_LOOK;
+        if (files_steady_clock_ns() >= until_ns)
+            return TURN_BUSY;
         lock_wait_until(deadline_ns < until_ns ? deadline_ns : until_ns);
     }
-    remove_waiter(&waiter);
-    return !waiter.is_over ? TURN_BUSY : waiter.is_useless ? TURN_USELESS : TURN_LOOK;
 }
 
 enum turn_claim turn_list_claim(struct ingot_turn *turn, uint64_t until_ns)
@@ -256,7 +224,7 @@ enum turn_claim turn_list_claim(struct ingot_turn *turn, uint64_t until_ns)
     if (is_useless(turn)) {
         claim = TURN_USELESS;
     } else if (find_same(turn) != NULL) {
-        claim = wait_for_thread(turn, until_ns);
+        claim = wait_for_threads(turn, until_ns);
     } else {
         turn->next = first_turn;
         turn->is_listed = true;
@@ -311,23 +279,14 @@ void turn_list_end(struct ingot_turn *turn, struct build_turn *build, enum build
     build_turn_end(unlisted, end);
 }
 
-/* Returns what is known about a wait for this artifact, or NULL. Requires the lock. */
-static struct known_wait *find_wait(const struct ingot_turn *turn, uint64_t id_hash)
-{
-    for (size_t i = 0; i < KNOWN_WAITS; ++i)
-        if (known_waits[i].last_ns != 0 && known_waits[i].storage == storage_number(turn->storage) &&
-            known_waits[i].id_hash == id_hash)
-            return &known_waits[i];
-    return NULL;
-}
-
 uint64_t turn_list_wait_since(const struct ingot_turn *turn, uint64_t now_ns)
 {
     take_lock();
-    struct known_wait *wait = find_wait(turn, checksum_bucket_of(turn->id_size, turn->id));
-    const uint64_t since_ns = wait != NULL && now_ns - wait->last_ns <= WAIT_GAP_NS ? wait->since_ns : now_ns;
-    if (wait != NULL)
-        wait->last_ns = 0;
+    struct note *note = find_note(turn);
+    const bool continues = note != NULL && note->waited_until_ns != 0 && now_ns - note->waited_until_ns <= WAIT_GAP_NS;
+    const uint64_t since_ns = continues ? note->waiting_since_ns : now_ns;
+    if (note != NULL)
+        note->waited_until_ns = 0;
     lock_give();
     return since_ns;
 }
@@ -335,11 +294,8 @@ uint64_t turn_list_wait_since(const struct ingot_turn *turn, uint64_t now_ns)
 void turn_list_note_wait(const struct ingot_turn *turn, uint64_t since_ns, uint64_t now_ns)
 {
     take_lock();
-    struct known_wait *oldest = &known_waits[0];
-    for (size_t i = 1; i < KNOWN_WAITS; ++i)
-        if (known_waits[i].last_ns < oldest->last_ns)
-            oldest = &known_waits[i];
-    *oldest = (struct known_wait){storage_number(turn->storage), checksum_bucket_of(turn->id_size, turn->id), since_ns,
-                                  now_ns};
+    struct note *note = make_note(turn);
+    note->waiting_since_ns = since_ns;
+    note->waited_until_ns = now_ns;
     lock_give();
 }

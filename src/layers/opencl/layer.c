@@ -50,32 +50,13 @@ INGOT_API CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, siz
     }
 }
 
-#define REPLACE(function, own)                                                                                         \
-    if (layer_target.function != NULL)                                                                                 \
-    functions_of_layer.function = (own)
+#define REPLACE(name, function)                                                                                        \
+    if (layer_target.name != NULL)                                                                                     \
+        functions_of_layer.name = (function);
 
-/* Replaces each function that involves a program. */
 static void replace_functions(void)
 {
-    REPLACE(clCreateProgramWithSource, layer_create_with_source);
-    REPLACE(clCreateProgramWithIL, layer_create_with_il);
-    REPLACE(clBuildProgram, layer_build);
-    REPLACE(clCompileProgram, layer_compile);
-    REPLACE(clLinkProgram, layer_link);
-    REPLACE(clRetainProgram, layer_retain);
-    REPLACE(clReleaseProgram, layer_release);
-    REPLACE(clReleaseKernel, layer_release_kernel);
-    REPLACE(clReleaseContext, layer_release_context);
-    REPLACE(clSetProgramReleaseCallback, layer_set_release_callback);
-    REPLACE(clSetProgramSpecializationConstant, layer_set_spec_constant);
-    REPLACE(clGetProgramInfo, layer_get_program_info);
-    REPLACE(clGetProgramBuildInfo, layer_get_build_info);
-    REPLACE(clCreateKernel, layer_create_kernel);
-    REPLACE(clCreateKernelsInProgram, layer_create_kernels);
-    REPLACE(clGetKernelInfo, layer_get_kernel_info);
-    REPLACE(clGetKernelArgInfo, layer_get_arg_info);
-    REPLACE(clGetExtensionFunctionAddress, layer_get_extension_function);
-    REPLACE(clGetExtensionFunctionAddressForPlatform, layer_get_extension_function_for_platform);
+    LAYER_EACH_FUNCTION(REPLACE)
 }
 
 /* Keeps the libraries of the target's functions loaded, because programs may be stored after the application has closed

@@ -65,4 +65,26 @@ cl_int CL_API_CALL layer_get_arg_info(cl_kernel kernel, cl_uint index, cl_kernel
 void *CL_API_CALL layer_get_extension_function(const char *name);
 void *CL_API_CALL layer_get_extension_function_for_platform(cl_platform_id platform, const char *name);
 
+/* Calls WITH(name, function) for each function of OpenCL that the layer replaces: those that involve a program. */
+#define LAYER_EACH_FUNCTION(WITH)                                                                                      \
+    WITH(clCreateProgramWithSource, layer_create_with_source)                                                          \
+    WITH(clCreateProgramWithIL, layer_create_with_il)                                                                  \
+    WITH(clBuildProgram, layer_build)                                                                                  \
+    WITH(clCompileProgram, layer_compile)                                                                              \
+    WITH(clLinkProgram, layer_link)                                                                                    \
+    WITH(clRetainProgram, layer_retain)                                                                                \
+    WITH(clReleaseProgram, layer_release)                                                                              \
+    WITH(clReleaseKernel, layer_release_kernel)                                                                        \
+    WITH(clReleaseContext, layer_release_context)                                                                      \
+    WITH(clSetProgramReleaseCallback, layer_set_release_callback)                                                      \
+    WITH(clSetProgramSpecializationConstant, layer_set_spec_constant)                                                  \
+    WITH(clGetProgramInfo, layer_get_program_info)                                                                     \
+    WITH(clGetProgramBuildInfo, layer_get_build_info)                                                                  \
+    WITH(clCreateKernel, layer_create_kernel)                                                                          \
+    WITH(clCreateKernelsInProgram, layer_create_kernels)                                                               \
+    WITH(clGetKernelInfo, layer_get_kernel_info)                                                                       \
+    WITH(clGetKernelArgInfo, layer_get_arg_info)                                                                       \
+    WITH(clGetExtensionFunctionAddress, layer_get_extension_function)                                                  \
+    WITH(clGetExtensionFunctionAddressForPlatform, layer_get_extension_function_for_platform)
+
 #endif

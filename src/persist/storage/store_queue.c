@@ -354,10 +354,22 @@ static void give_way(ingot_storage_t storage)
     store_queue_lock(queue);
 }
 
+static bool is_waiting(struct store_queue *queue, size_t id_size, const uint8_t *id)
+{
+    store_queue_lock(queue);
+    const struct store_queue_item *item = queue->waiting.first;
+    while (item != NULL && (item->id_size != id_size || memcmp(item->id, id, id_size) != 0))
+        item = item->next;
+    store_queue_unlock(queue);
+    return item != NULL;
+}
+
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, uint64_t cost_ns)
 {
     struct store_queue *queue = &storage->queue;
+    if (is_waiting(queue, id_size, id))
+        return; /* the application builds the program again and again, and each one would keep a native program */
     struct store_queue_item *item = make_item(storage, context, program, id_size, id);
     if (item == NULL) {
         events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),

@@ -12,8 +12,8 @@ ingot_status_t store_queue_init(ingot_storage_t storage);
 void store_queue_fini(ingot_storage_t storage);
 
 /* Queues a program that took build_ns to build, and whose blob the driver needs at least cost_ns to provide (0: next to
- * nothing). The caller must have called last_work_add. If too many programs wait, the one that was fastest to build is
- * stored in this call, or dropped if its blob has a cost. */
+ * nothing). The caller must have called last_work_add. Does nothing if a program with this id waits already. If too
+ * many programs wait, the one that was fastest to build is stored in this call, or dropped if its blob has a cost. */
 void store_queue_add(ingot_storage_t storage, const struct ingot_context *context, ingot_program_t program,
                      size_t id_size, const uint8_t *id, uint64_t build_ns, uint64_t cost_ns);
 

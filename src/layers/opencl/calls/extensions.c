@@ -87,6 +87,8 @@ static cl_int CL_API_CALL write_variable(cl_command_queue queue, cl_program prog
 
 typedef void (*function_t)(void);
 
+#define REPLACEMENT(name, function) {#name, (function_t)(function)},
+
 static const struct {
     const char *name;
     function_t function;
@@ -96,25 +98,7 @@ static const struct {
     {"clEnqueueReadGlobalVariableINTEL", (function_t)read_variable},
     {"clEnqueueWriteGlobalVariableINTEL", (function_t)write_variable},
     {"clCreateProgramWithILKHR", (function_t)layer_create_with_il_khr},
-    {"clCreateProgramWithSource", (function_t)layer_create_with_source},
-    {"clCreateProgramWithIL", (function_t)layer_create_with_il},
-    {"clBuildProgram", (function_t)layer_build},
-    {"clCompileProgram", (function_t)layer_compile},
-    {"clLinkProgram", (function_t)layer_link},
-    {"clRetainProgram", (function_t)layer_retain},
-    {"clReleaseProgram", (function_t)layer_release},
-    {"clReleaseKernel", (function_t)layer_release_kernel},
-    {"clReleaseContext", (function_t)layer_release_context},
-    {"clSetProgramReleaseCallback", (function_t)layer_set_release_callback},
-    {"clSetProgramSpecializationConstant", (function_t)layer_set_spec_constant},
-    {"clGetProgramInfo", (function_t)layer_get_program_info},
-    {"clGetProgramBuildInfo", (function_t)layer_get_build_info},
-    {"clCreateKernel", (function_t)layer_create_kernel},
-    {"clCreateKernelsInProgram", (function_t)layer_create_kernels},
-    {"clGetKernelInfo", (function_t)layer_get_kernel_info},
-    {"clGetKernelArgInfo", (function_t)layer_get_arg_info},
-    {"clGetExtensionFunctionAddress", (function_t)layer_get_extension_function},
-    {"clGetExtensionFunctionAddressForPlatform", (function_t)layer_get_extension_function_for_platform},
+    LAYER_EACH_FUNCTION(REPLACEMENT) /* with a comma at its end */
 };
 
 static void *replace(void *function, const char *name)

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "layers/common/settings.h"
-#include "layers/opencl/program/repeats.h"
 #include "layers/opencl/program/shadow.h"
 
 /* True if the driver rejected the binary, which some drivers examine only when they create a kernel. */
@@ -21,10 +20,14 @@ static bool is_rejected(const struct shadow_use *use, cl_int error)
            error != CL_INVALID_VALUE && error != CL_OUT_OF_HOST_MEMORY;
 }
 
-/* Replaces a rejected result with a program that is built now. Returns NULL if that fails, too. */
+/* Removes the blob of a rejected result, and replaces the result with a program that is built now. Returns NULL if that
+ * fails, too. */
 static cl_program replace_rejected(const struct shadow_use *use)
 {
-    repeats_remove(use->result->desc);
+    size_t size = 0;
+    const uint8_t *id = NULL;
+    if (ingot_program_desc_get_cache_blob_id(use->result->desc, &size, &id) == INGOT_SUCCESS)
+        (void)ingot_storage_remove(settings_store(), size, id);
     return shadow_replace_result(use);
 }
 

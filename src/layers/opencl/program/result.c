@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "layers/common/settings.h"
 #include "layers/common/statistics.h"
-#include "layers/opencl/program/repeats.h"
+#include "layers/opencl/program/exit_time.h"
 #include "util/pocl.h"
 
 cl_uint result_count_references(cl_program native)
@@ -76,6 +77,21 @@ static bool set_log(struct result *result, const char *earlier, const char *log)
     return result->log != NULL && result->options != NULL;
 }
 
+/* Loads the program from the store, or compiles it and stores it, now or later. Fails if it has no id. */
+static ingot_status_t create_program(struct result *result)
+{
+    size_t size = 0;
+    const uint8_t *id = NULL;
+    ingot_origin_t origin = INGOT_ORIGIN_BUILD;
+    ingot_status_t status = ingot_program_desc_get_cache_blob_id(result->desc, &size, &id);
+    if (status == INGOT_SUCCESS)
+        status = ingot_persist_program_create(&result->program, result->desc, settings_store(), &origin);
+    result->is_shared = status == INGOT_SUCCESS && origin == INGOT_ORIGIN_MEMORY;
+    if (status == INGOT_SUCCESS && origin == INGOT_ORIGIN_BUILD)
+        (void)exit_time_spend(0);
+    return status;
+}
+
 /* Fills in a result. Fails if there are messages and several devices, because the blob has all messages as one text, so
  * they cannot be assigned to devices. */
 static ingot_status_t fill(struct result *result, const struct result_info *info)
@@ -83,7 +99,7 @@ static ingot_status_t fill(struct result *result, const struct result_info *info
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     const uint64_t started_ns = statistics_clock_ns();
     const cl_uint device_count = info->context->device_count;
-    ingot_status_t status = repeats_create_program(&result->program, result->desc, &result->is_shared);
+    ingot_status_t status = create_program(result);
     if (status == INGOT_SUCCESS)
         status = ingot_opencl_program_get_native(result->program, &result->native);
     if (status == INGOT_SUCCESS && result->has_files)
