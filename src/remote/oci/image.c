@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "remote/object/object_key.h"
-#include "remote/oci/key.h"
 #include "util/little_endian.h"
 
 #define MAGIC "\x89INGOCI\n"
@@ -43,7 +42,7 @@ void image_fini(struct image *image)
 void image_key_of(size_t id_size, const uint8_t *id, uint8_t key[IMAGE_KEY_SIZE])
 {
     char hex[OBJECT_KEY_CAPACITY];
-    object_key_of(OCI_NAME_SPACE, id_size, id, hex);
+    object_key_of(OBJECT_KEY_OCI_NAME_SPACE, id_size, id, hex);
     (void)sodium_hex2bin(key, IMAGE_KEY_SIZE, hex, OBJECT_KEY_HEX_SIZE, NULL, NULL, NULL);
 }
 

@@ -116,11 +116,11 @@ enum outcome redis_connection_last(struct redis_connection *connection, struct r
     return request_fail(request, OUTCOME_BAD_ANSWER, "the server sent more than one answer");
 }
 
-enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
-                                  const struct redis_command *command, redisReply **reply)
+enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request, redisReply **reply,
+                                  const char *format, va_list arguments)
 {
     char *text = NULL;
-    const long long size = redisFormatCommandArgv(&text, command->count, command->words, command->sizes);
+    const int size = redisvFormatCommand(&text, format, arguments);
     if (size < 0)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a command");
     enum outcome outcome = stream_send(connection->stream, request, (size_t)size, text);

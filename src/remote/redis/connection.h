@@ -8,6 +8,7 @@
 #define INGOT_REMOTE_REDIS_CONNECTION_H
 
 #include <hiredis/hiredis.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,23 +24,17 @@ struct redis_connection {
     char chunk[REDIS_CHUNK_SIZE];  /* received bytes on their way to the reader */
 };
 
-struct redis_command {
-    int count;
-    const char **words;
-    const size_t *sizes;
-};
-
 /* Connects, but does not authenticate. */
 enum outcome redis_connection_open(const struct stream_server *server, struct request *request,
                                    struct redis_connection **connection);
 void redis_connection_close(struct redis_connection *connection);
 
 /*
- * Sends a command and receives its reply: a short string, a number, nil, a status or an error. The caller frees the
- * reply. If the outcome is not OUTCOME_DONE, the caller must close the connection.
+ * Sends a command and receives its reply: a short string, a number, nil, a status or an error. The format is that of
+ * redisCommand. The caller frees the reply. If the outcome is not OUTCOME_DONE, the caller must close the connection.
  */
-enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request,
-                                  const struct redis_command *command, redisReply **reply);
+enum outcome redis_connection_ask(struct redis_connection *connection, struct request *request, redisReply **reply,
+                                  const char *format, va_list arguments);
 
 /* Feeds bytes to a reader. Refuses replies of kinds that redis_connection_ask does not list, before any memory is
  * allocated for them. */

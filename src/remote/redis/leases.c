@@ -32,21 +32,16 @@ static const char end_script[] = "if redis.call('GET', KEYS[1]) ~= ARGV[1] then 
                                  "return 1";
 
 /* Runs a script with the names of the lease and the object as its keys. */
-static enum outcome run_script(void *self, struct request *request, const char *script, const char *key, int count,
-                               const char **arguments, redisReply **reply)
+static enum outcome run_script(void *self, struct request *request, const char *script, const char *key,
+                               const char *token, uint64_t time_ms, const char *option, redisReply **reply)
 {
     char object[REDIS_NAME_CAPACITY];
     char lease[REDIS_NAME_CAPACITY + sizeof(SUFFIX)];
-    const char *words[8] = {"EVAL", script, "2", lease, object};
-    size_t sizes[8];
-    (void)redis_write_name(self, key, object);
+    char time[NUMBER_CAPACITY];
+    redis_write_name(self, key, object);
     (void)snprintf(lease, sizeof(lease), "%s" SUFFIX, object);
-    for (int i = 0; i < count; ++i)
-        words[5 + i] = arguments[i];
-    for (int i = 0; i < 5 + count; ++i)
-        sizes[i] = strlen(words[i]);
-    const struct redis_command command = {.count = 5 + count, .words = words, .sizes = sizes};
-    return redis_ask(self, request, &command, reply);
+    (void)snprintf(time, sizeof(time), "%llu", (unsigned long long)time_ms);
+    return redis_ask(self, request, reply, "EVAL %s 2 %s %s %s %s %s", script, lease, object, token, time, option);
 }
 
 /* Returns the number that a script answered, or -1 if it is not one of 0 to `most`. */
@@ -65,11 +60,8 @@ static enum outcome refuse_answer(struct request *request)
 static enum outcome run_with_time(void *self, struct request *request, const char *script, const char *key,
                                   const char *token, uint64_t time_ms)
 {
-    char time[NUMBER_CAPACITY];
-    const char *arguments[] = {token, time};
     redisReply *reply = NULL;
-    (void)snprintf(time, sizeof(time), "%llu", (unsigned long long)time_ms);
-    const enum outcome outcome = run_script(self, request, script, key, 2, arguments, &reply);
+    const enum outcome outcome = run_script(self, request, script, key, token, time_ms, "", &reply);
     if (outcome != OUTCOME_DONE)
         return outcome;
     const int number = number_of(reply, 1);
@@ -95,11 +87,9 @@ static bool read_left(const redisReply *reply, uint64_t *left_ms)
 static enum outcome take(void *self, struct request *request, const char *key, const char *token, uint64_t time_ms,
                          bool is_object_useless, enum lease_answer *answer, uint64_t *left_ms)
 {
-    char time[NUMBER_CAPACITY];
-    const char *arguments[] = {token, time, is_object_useless ? "1" : "0"};
     redisReply *reply = NULL;
-    (void)snprintf(time, sizeof(time), "%llu", (unsigned long long)time_ms);
-    const enum outcome outcome = run_script(self, request, take_script, key, 3, arguments, &reply);
+    const enum outcome outcome =
+        run_script(self, request, take_script, key, token, time_ms, is_object_useless ? "1" : "0", &reply);
     if (outcome != OUTCOME_DONE)
         return outcome;
     const int number = number_of(reply, LEASE_IS_POINTLESS);

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "remote/base/clock.h"
 #include "remote/curl/library.h"
 #include "remote/redis/commands.h"
 #include "remote/redis/connection.h"
-#include "remote/redis/groups.h"
 #include "remote/redis/leases.h"
 #include "remote/redis/stream.h"
 
@@ -24,6 +24,8 @@
 #define DEFAULT_PORT "6379"
 #define DATABASE_CAPACITY 8u
 #define NUMBER_CAPACITY 24u
+#define MOST_OBJECTS 16u /* in one group */
+#define COMMAND_CAPACITY (REDIS_NAME_CAPACITY + 64u)
 
 struct redis {
     struct stream_server server;
@@ -42,7 +44,7 @@ static bool begins_with(const char *text, const char *word)
     return strncmp(text, word, strlen(word)) == 0;
 }
 
-enum outcome redis_explain_error(struct request *request, const redisReply *reply)
+static enum outcome explain_error(struct request *request, const redisReply *reply)
 {
     static const char *const refusals[] = {"NOAUTH", "WRONGPASS", "NOPERM", "READONLY", "MISCONF", "OOM"};
     static const char *const of_clusters[] = {"MOVED ", "ASK ", "CLUSTERDOWN", "CROSSSLOT"};
@@ -60,16 +62,15 @@ enum outcome redis_explain_error(struct request *request, const redisReply *repl
 }
 
 /* Sends a command whose reply only reports success. */
-static enum outcome tell(struct redis_connection *connection, struct request *request, int count, const char **words)
+static enum outcome tell(struct redis_connection *connection, struct request *request, const char *format, ...)
 {
-    size_t sizes[4];
     redisReply *reply = NULL;
-    for (int i = 0; i < count; ++i)
-        sizes[i] = strlen(words[i]);
-    const struct redis_command command = {.count = count, .words = words, .sizes = sizes};
-    enum outcome outcome = redis_connection_ask(connection, request, &command, &reply);
+    va_list arguments;
+    va_start(arguments, format);
+    enum outcome outcome = redis_connection_ask(connection, request, &reply, format, arguments);
+    va_end(arguments);
     if (outcome == OUTCOME_DONE && reply->type == REDIS_REPLY_ERROR)
-        outcome = redis_explain_error(request, reply);
+        outcome = explain_error(request, reply);
     if (reply != NULL)
         freeReplyObject(reply);
     return outcome;
@@ -78,18 +79,15 @@ static enum outcome tell(struct redis_connection *connection, struct request *re
 static enum outcome introduce(const struct redis *redis, struct redis_connection *connection, struct request *request)
 {
     const struct access *access = &redis->server.access;
-    const char *with_user[] = {"AUTH", access->user, access->secret};
-    const char *without_user[] = {"AUTH", access->secret};
-    const char *select[] = {"SELECT", redis->database};
     enum outcome outcome = OUTCOME_DONE;
     if (access->secret[0] != '\0' && access->user[0] != '\0')
-        outcome = tell(connection, request, 3, with_user);
+        outcome = tell(connection, request, "AUTH %s %s", access->user, access->secret);
     else if (access->secret[0] != '\0')
-        outcome = tell(connection, request, 2, without_user);
+        outcome = tell(connection, request, "AUTH %s", access->secret);
     if (outcome == OUTCOME_BAD_ANSWER)
         outcome = OUTCOME_REFUSED; /* Redis 5 answers ERR to a wrong password */
     if (outcome == OUTCOME_DONE && redis->database[0] != '\0')
-        outcome = tell(connection, request, 2, select);
+        outcome = tell(connection, request, "SELECT %s", redis->database);
     return outcome;
 }
 
@@ -105,7 +103,7 @@ static struct redis_connection *take_idle(struct redis *redis)
     return connection;
 }
 
-enum outcome redis_take_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
+static enum outcome take_connection(struct redis *redis, struct request *request, struct redis_connection **connection)
 {
     struct redis_connection *taken;
     while ((taken = take_idle(redis)) != NULL) {
@@ -126,7 +124,7 @@ enum outcome redis_take_connection(struct redis *redis, struct request *request,
     return outcome;
 }
 
-void redis_give_connection(struct redis *redis, struct redis_connection *connection)
+static void give_connection(struct redis *redis, struct redis_connection *connection)
 {
     (void)pthread_mutex_lock(&redis->lock);
     const bool has_room = redis->idle_count < MOST_IDLE;
@@ -140,44 +138,150 @@ void redis_give_connection(struct redis *redis, struct redis_connection *connect
         redis_connection_close(connection);
 }
 
-/* ---- operations ---- */
+/* ---- reading objects ----
+ *
+ * All commands are sent before the first reply is received. Each command is a GET, because the server may allow this
+ * user no other commands, and because each object then has its own reply. Replies come in order, so the time of each
+ * request begins when the previous reply has arrived, as if the object were requested alone. But once the group has
+ * lasted as long as one load may take, it is given up: the connection is closed, and the caller must request the
+ * remaining objects again, as after a broken connection.
+ */
 
-enum outcome redis_ask(struct redis *redis, struct request *request, const struct redis_command *command,
-                       redisReply **reply)
+static enum outcome send_commands(struct redis *redis, struct redis_connection *connection, size_t count,
+                                  struct fetch *fetches)
+{
+    char text[MOST_OBJECTS * COMMAND_CAPACITY];
+    size_t used = 0;
+    for (size_t i = 0; i < count; ++i) {
+        char name[REDIS_NAME_CAPACITY];
+        redis_write_name(redis, fetches[i].key, name);
+        used +=
+            (size_t)snprintf(text + used, sizeof(text) - used, "*2\r\n$3\r\nGET\r\n$%zu\r\n%s\r\n", strlen(name), name);
+    }
+    return stream_send(connection->stream, &fetches[0].request, used, text);
+}
+
+static void release_reply(ingot_buffer_t *object)
+{
+    freeReplyObject(object->owner);
+}
+
+/* Takes the object from a reply, or returns why the reply has none. In both cases, the connection stays usable. */
+static enum outcome take_object(struct fetch *fetch, redisReply *reply)
+{
+    enum outcome outcome = OUTCOME_DONE;
+    if (reply->type == REDIS_REPLY_STRING && reply->len <= fetch->max_size) {
+        fetch->object = (ingot_buffer_t){
+            .size = reply->len, .bytes = (const uint8_t *)reply->str, .release = release_reply, .owner = reply};
+        return outcome;
+    }
+    if (reply->type == REDIS_REPLY_STRING)
+        outcome =
+            request_fail(&fetch->request, OUTCOME_TOO_LARGE, "the answer has more than %zu bytes", fetch->max_size);
+    else if (reply->type == REDIS_REPLY_NIL)
+        outcome = OUTCOME_MISSING;
+    else if (reply->type == REDIS_REPLY_ERROR)
+        outcome = explain_error(&fetch->request, reply);
+    else
+        outcome =
+            request_fail(&fetch->request, OUTCOME_BAD_ANSWER, "the server answers GET with neither a value nor nil");
+    freeReplyObject(reply);
+    return outcome;
+}
+
+/* Records how a fetch has ended. The time of the next fetch begins now, and its deadline moves accordingly. */
+static void end(struct fetch *fetch, enum outcome outcome, struct fetch *next)
+{
+    fetch->outcome = outcome;
+    fetch->ended_ns = clock_now_ns();
+    if (next == NULL)
+        return;
+    const uint64_t shift_ns = fetch->ended_ns - next->began_ns;
+    next->began_ns = fetch->ended_ns;
+    next->request.deadline_ns =
+        shift_ns < CLOCK_NEVER - next->request.deadline_ns ? next->request.deadline_ns + shift_ns : CLOCK_NEVER;
+}
+
+/* Receives replies. Sets *is_usable if the connection is still usable. Returns how many fetches have ended. */
+static size_t receive(struct redis_connection *connection, size_t count, struct fetch *fetches, bool *is_usable)
+{
+    const uint64_t limit_ns = fetches[0].request.deadline_ns;
+    for (size_t i = 0; i < count; ++i) {
+        struct fetch *fetch = &fetches[i];
+        struct fetch *next = i + 1 < count ? &fetches[i + 1] : NULL;
+        redisReply *reply = NULL;
+        const enum outcome outcome = (next != NULL ? redis_connection_next : redis_connection_last)(
+            connection, &fetch->request, fetch->max_size, &reply);
+        *is_usable = outcome == OUTCOME_DONE;
+        end(fetch, *is_usable ? take_object(fetch, reply) : outcome, next);
+        *is_usable = *is_usable && (next == NULL || fetch->ended_ns < limit_ns);
+        if (!*is_usable)
+            return i + 1;
+    }
+    return count;
+}
+
+static size_t get(void *self, size_t count, struct fetch *fetches)
+{
+    struct redis *redis = self;
+    struct redis_connection *connection = NULL;
+    bool is_usable = false;
+    enum outcome outcome = take_connection(redis, &fetches[0].request, &connection);
+    if (outcome == OUTCOME_DONE)
+        outcome = send_commands(redis, connection, count, fetches);
+    if (outcome != OUTCOME_DONE) {
+        end(&fetches[0], outcome, NULL);
+        redis_connection_close(connection);
+        return 1;
+    }
+    const size_t ended_count = receive(connection, count, fetches, &is_usable);
+    if (is_usable)
+        give_connection(redis, connection);
+    else
+        redis_connection_close(connection);
+    return ended_count;
+}
+
+/* ---- other operations ---- */
+
+enum outcome redis_ask(struct redis *redis, struct request *request, redisReply **reply, const char *format, ...)
 {
     struct redis_connection *connection = NULL;
-    enum outcome outcome = redis_take_connection(redis, request, &connection);
+    va_list arguments;
+    enum outcome outcome = take_connection(redis, request, &connection);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    outcome = redis_connection_ask(connection, request, command, reply);
+    va_start(arguments, format);
+    outcome = redis_connection_ask(connection, request, reply, format, arguments);
+    va_end(arguments);
     if (outcome != OUTCOME_DONE) {
         redis_connection_close(connection);
         return outcome;
     }
-    redis_give_connection(redis, connection);
+    give_connection(redis, connection);
     if ((*reply)->type != REDIS_REPLY_ERROR)
         return OUTCOME_DONE;
-    outcome = redis_explain_error(request, *reply);
+    outcome = explain_error(request, *reply);
     freeReplyObject(*reply);
     *reply = NULL;
     return outcome;
 }
 
-size_t redis_write_name(const struct redis *redis, const char *key, char name[REDIS_NAME_CAPACITY])
+void redis_write_name(const struct redis *redis, const char *key, char name[REDIS_NAME_CAPACITY])
 {
-    return (size_t)snprintf(name, REDIS_NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
+    (void)snprintf(name, REDIS_NAME_CAPACITY, "ingot:1:%s:%s", redis->name_space, key);
 }
 
 static enum outcome put(void *self, struct request *request, const char *key, size_t size, const uint8_t *bytes)
 {
-    const struct redis *redis = self;
+    struct redis *redis = self;
     char name[REDIS_NAME_CAPACITY];
-    const char *words[] = {"SET", name, (const char *)bytes, "EX", redis->time_to_live};
-    const size_t sizes[] = {3, redis_write_name(self, key, name), size, 2, strlen(redis->time_to_live)};
-    const bool is_limited = redis->time_to_live[0] != '\0';
-    const struct redis_command command = {.count = is_limited ? 5 : 3, .words = words, .sizes = sizes};
     redisReply *reply = NULL;
-    const enum outcome outcome = redis_ask(self, request, &command, &reply);
+    redis_write_name(redis, key, name);
+    const enum outcome outcome =
+        redis->time_to_live[0] != '\0'
+            ? redis_ask(redis, request, &reply, "SET %s %b EX %s", name, bytes, size, redis->time_to_live)
+            : redis_ask(redis, request, &reply, "SET %s %b", name, bytes, size);
     if (outcome != OUTCOME_DONE)
         return outcome;
     const bool is_stored = reply->type == REDIS_REPLY_STATUS;
@@ -187,14 +291,12 @@ static enum outcome put(void *self, struct request *request, const char *key, si
 }
 
 /* Returns the outcome of a command whose reply is the number of keys that it found. */
-static enum outcome count_key(struct redis *redis, struct request *request, const char *command_name, const char *key)
+static enum outcome count_key(struct redis *redis, struct request *request, const char *command, const char *key)
 {
     char name[REDIS_NAME_CAPACITY];
-    const char *words[] = {command_name, name};
-    const size_t sizes[] = {strlen(command_name), redis_write_name(redis, key, name)};
-    const struct redis_command command = {.count = 2, .words = words, .sizes = sizes};
     redisReply *reply = NULL;
-    const enum outcome outcome = redis_ask(redis, request, &command, &reply);
+    redis_write_name(redis, key, name);
+    const enum outcome outcome = redis_ask(redis, request, &reply, "%s %s", command, name);
     if (outcome != OUTCOME_DONE)
         return outcome;
     const bool is_number = reply->type == REDIS_REPLY_INTEGER;
@@ -202,7 +304,7 @@ static enum outcome count_key(struct redis *redis, struct request *request, cons
     freeReplyObject(reply);
     if (!is_number)
         return request_fail(request, OUTCOME_BAD_ANSWER, "the server answers %s with something other than a number",
-                            command_name);
+                            command);
     return is_found ? OUTCOME_DONE : OUTCOME_MISSING;
 }
 
@@ -218,11 +320,8 @@ static enum outcome has(void *self, struct request *request, const char *key)
 
 static enum outcome probe(void *self, struct request *request)
 {
-    const char *words[] = {"PING"};
-    const size_t sizes[] = {4};
-    const struct redis_command command = {.count = 1, .words = words, .sizes = sizes};
     redisReply *reply = NULL;
-    const enum outcome outcome = redis_ask(self, request, &command, &reply);
+    const enum outcome outcome = redis_ask(self, request, &reply, "PING");
     if (outcome == OUTCOME_DONE)
         freeReplyObject(reply);
     return outcome;
@@ -278,8 +377,7 @@ static ingot_status_t take_settings(struct redis *redis, const struct url *url, 
 ingot_status_t redis_open(struct transport *transport, const struct url *url, const char *name_space,
                           uint64_t time_to_live_s)
 {
-    static const struct transport_ops ops = {REDIS_MOST_OBJECTS, redis_get, put, remove_key, has, probe, destroy,
-                                             &redis_leases};
+    static const struct transport_ops ops = {MOST_OBJECTS, get, put, remove_key, has, probe, destroy, &redis_leases};
     struct redis *redis = calloc(1, sizeof(*redis));
     if (redis == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");

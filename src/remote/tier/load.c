@@ -64,22 +64,6 @@ ingot_status_t tier_skip(struct tier *tier, enum guard_verdict verdict)
                                   "failed and slow loads took all the time that the remote tier may lose");
 }
 
-static void count_failure(struct tier *tier, enum outcome outcome)
-{
-    TIER_COUNT(tier, failures, 1);
-    switch (outcome) {
-    case OUTCOME_UNREACHABLE: TIER_COUNT(tier, unreachable, 1); break;
-    case OUTCOME_ENDED:
-    case OUTCOME_TIMED_OUT: TIER_COUNT(tier, timed_out, 1); break;
-    case OUTCOME_REFUSED: TIER_COUNT(tier, refused, 1); break;
-    case OUTCOME_TOO_LARGE:
-    case OUTCOME_BAD_ANSWER: TIER_COUNT(tier, bad_answers, 1); break;
-    case OUTCOME_DONE: TIER_COUNT(tier, bad_objects, 1); break; /* the answer was valid, but its content was not */
-    case OUTCOME_MISSING:
-    case OUTCOME_NO_MEMORY: break;
-    }
-}
-
 /* Returns what an unusable object shows about the server. An object that is only too new or too large does not count
  * against the server. */
 static enum breaker_finding finding_of_object(ingot_status_t status)
@@ -117,7 +101,8 @@ static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, const 
     if (status != INGOT_SUCCESS) {
         object->release(object);
         tier_settle(tier, finding_of_object(status), 0, fetch->began_ns, fetch->ended_ns, ingot_last_error_detail());
-        count_failure(tier, OUTCOME_DONE);
+        TIER_COUNT(tier, failures, 1);
+        TIER_COUNT(tier, bad_objects, 1);
         return status;
     }
     hand_over(object, &found, blob);
@@ -137,7 +122,7 @@ ingot_status_t tier_conclude(struct tier *tier, enum outcome outcome, const stru
         TIER_COUNT(tier, misses, 1);
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier does not have the blob");
     }
-    count_failure(tier, outcome);
+    tier_count_failure(tier, outcome);
     return ingot_set_error_detail(tier_status_of(outcome), "asking the remote tier: %s", request->failure);
 }
 

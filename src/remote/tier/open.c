@@ -10,7 +10,7 @@
 
 #include "remote/base/clock.h"
 #include "remote/http/http.h"
-#include "remote/oci/key.h"
+#include "remote/object/object_key.h"
 #include "remote/oci/oci.h"
 #include "remote/redis/redis.h"
 #include "remote/settings/secret_file.h"
@@ -98,7 +98,7 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
     tier->has_shared_secret = secret_file_is_shared(url.credentials) || secret_file_is_shared(url.key);
     if (url.scheme == URL_OCI) { /* an image has no namespaces */
         tier->flags |= (uint32_t)INGOT_REMOTE_READ_ONLY;
-        memcpy(tier->name_space, OCI_NAME_SPACE, sizeof(OCI_NAME_SPACE));
+        memcpy(tier->name_space, OBJECT_KEY_OCI_NAME_SPACE, sizeof(OBJECT_KEY_OCI_NAME_SPACE));
         return oci_open(&tier->transport, &url);
     }
     if (url.scheme == URL_HTTP || url.scheme == URL_HTTPS || url.scheme == URL_S3)

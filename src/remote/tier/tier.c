@@ -3,6 +3,7 @@
  */
 #include "remote/tier/tier.h"
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "remote/base/clock.h"
@@ -94,34 +95,36 @@ void tier_tell_pause(const struct tier *tier, enum guard_side side, const char *
     tier_tell(tier, INGOT_IO_ERROR, 0, text);
 }
 
+/* What the outcomes of requests mean: for the server's state, for the caller, and for the counts of failed loads. */
+static const struct {
+    enum breaker_finding finding;
+    ingot_status_t status;
+    size_t count; /* offset in ingot_remote_stats_t; 0: none */
+} meanings[] = {
+    [OUTCOME_DONE] = {BREAKER_WORKS, INGOT_SUCCESS, 0},
+    [OUTCOME_MISSING] = {BREAKER_WORKS, INGOT_NOT_FOUND, 0},
+    [OUTCOME_UNREACHABLE] = {BREAKER_FAILS, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, unreachable)},
+    [OUTCOME_TIMED_OUT] = {BREAKER_FAILS, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, timed_out)},
+    [OUTCOME_ENDED] = {BREAKER_DOUBTFUL, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, timed_out)},
+    [OUTCOME_REFUSED] = {BREAKER_FAILS, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, refused)},
+    [OUTCOME_BAD_ANSWER] = {BREAKER_DOUBTFUL, INGOT_IO_ERROR, offsetof(ingot_remote_stats_t, bad_answers)},
+    [OUTCOME_TOO_LARGE] = {BREAKER_ODD, INGOT_NO_SPACE, offsetof(ingot_remote_stats_t, bad_answers)},
+    [OUTCOME_NO_MEMORY] = {BREAKER_WORKS, INGOT_OUT_OF_MEMORY, 0},
+};
+
 enum breaker_finding tier_finding_of(enum outcome outcome)
 {
-    switch (outcome) {
-    case OUTCOME_DONE:
-    case OUTCOME_MISSING:
-    case OUTCOME_NO_MEMORY: return BREAKER_WORKS;
-    case OUTCOME_TOO_LARGE: return BREAKER_ODD;
-    case OUTCOME_ENDED:
-    case OUTCOME_BAD_ANSWER: return BREAKER_DOUBTFUL;
-    case OUTCOME_UNREACHABLE:
-    case OUTCOME_TIMED_OUT:
-    case OUTCOME_REFUSED: break;
-    }
-    return BREAKER_FAILS;
+    return meanings[outcome].finding;
 }
 
 ingot_status_t tier_status_of(enum outcome outcome)
 {
-    switch (outcome) {
-    case OUTCOME_DONE: return INGOT_SUCCESS;
-    case OUTCOME_MISSING: return INGOT_NOT_FOUND;
-    case OUTCOME_NO_MEMORY: return INGOT_OUT_OF_MEMORY;
-    case OUTCOME_TOO_LARGE: return INGOT_NO_SPACE;
-    case OUTCOME_ENDED:
-    case OUTCOME_BAD_ANSWER:
-    case OUTCOME_UNREACHABLE:
-    case OUTCOME_TIMED_OUT:
-    case OUTCOME_REFUSED: break;
-    }
-    return INGOT_IO_ERROR;
+    return meanings[outcome].status;
+}
+
+void tier_count_failure(struct tier *tier, enum outcome outcome)
+{
+    TIER_COUNT(tier, failures, 1);
+    if (meanings[outcome].count != 0)
+        tier_count(tier, (void *)((char *)&tier->counts + meanings[outcome].count), 1);
 }

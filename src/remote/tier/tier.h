@@ -70,5 +70,7 @@ void tier_tell_pause(const struct tier *tier, enum guard_side side, const char *
 enum breaker_finding tier_finding_of(enum outcome outcome);
 /* Returns the application's status for a failed request. */
 ingot_status_t tier_status_of(enum outcome outcome);
+/* Counts a load that failed. */
+void tier_count_failure(struct tier *tier, enum outcome outcome);
 
 #endif
