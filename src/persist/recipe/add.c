@@ -103,12 +103,11 @@ ingot_status_t ingot_recipe_writer_add_kernel(ingot_recipe_writer_t writer, cons
 
 /* ---- a program of another file ---- */
 
-/* A program's records that are being copied, and the program. */
+/* A program's records that are being copied. */
 struct copying {
     struct recipe_draft draft;
     ingot_recipe_t recipe;
-    size_t index;
-    ingot_recipe_program_t program;
+    const struct recipe_node *node;
 };
 
 static ingot_status_t no_memory(void)
@@ -128,8 +127,8 @@ static ingot_status_t copy_texts(struct copying *copying, size_t count, const in
             if (bytes == NULL)
                 return no_memory();
             status = ingot_recipe_get_text(copying->recipe, text->text, &size, bytes);
-            recipe_draft_add(&copying->draft, RECIPE_RECORD_TEXT, recipe_text_key(copying->recipe, text->text), size,
-                             bytes);
+            recipe_draft_add(&copying->draft, RECIPE_RECORD_TEXT, recipe_text_at(copying->recipe, text->text)->key,
+                             size, bytes);
         }
         if (status == INGOT_SUCCESS)
             status = copy_texts(copying, text->header_count, text->headers);
@@ -146,7 +145,7 @@ static bool is_damaged(const ingot_recipe_program_t *program)
 /* Copies the program's texts and its record. */
 static ingot_status_t copy_program(struct copying *copying)
 {
-    const ingot_recipe_program_t *program = &copying->program;
+    const ingot_recipe_program_t *program = &copying->node->fields.program;
     if (is_damaged(program))
         return ingot_set_error_detail(program->status, "%s", program->reason);
     ingot_status_t status = copy_texts(copying, program->source_count, program->sources);
@@ -154,47 +153,42 @@ static ingot_status_t copy_program(struct copying *copying)
         status = copy_texts(copying, program->header_count, program->headers);
     if (status == INGOT_SUCCESS)
         status = copy_texts(copying, program->file_count, program->files);
-    size_t size;
-    const uint8_t *content = recipe_content(copying->recipe, copying->index, &size);
-    recipe_draft_add(&copying->draft, RECIPE_RECORD_PROGRAM, program->key, size, content);
+    recipe_draft_add(&copying->draft, RECIPE_RECORD_PROGRAM, copying->node->key, copying->node->size,
+                     copying->node->content);
     return status;
-}
-
-static void copy_id(void *user, const uint8_t *digest)
-{
-    struct copying *copying = user;
-    recipe_draft_add(&copying->draft, RECIPE_RECORD_ID, digest, INGOT_RECIPE_KEY_SIZE, copying->program.key);
 }
 
 /* Copies a program and its ids, and then its kernels. If `recipe` has only a damaged copy of the program, but the
  * writer's file already has the program, copies only the ids and kernels. */
 static ingot_status_t copy(ingot_recipe_writer_t writer, struct copying *copying)
 {
-    const ingot_recipe_program_t *program = &copying->program;
+    const ingot_recipe_program_t *program = &copying->node->fields.program;
+    const uint8_t *key = copying->node->key;
     bool is_there = false;
-    ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_PROGRAM, program->key, &is_there);
+    ingot_status_t status = writer_look_up(writer, RECIPE_RECORD_PROGRAM, key, &is_there);
     if (status == INGOT_SUCCESS && !is_there)
         status = copy_program(copying);
-    recipe_visit_ids(copying->recipe, copying->index, copy_id, copying);
+    for (size_t at = copying->node->last_id; at != 0; at = recipe_id_at(copying->recipe, at - 1)->before)
+        recipe_draft_add(&copying->draft, RECIPE_RECORD_ID, recipe_id_at(copying->recipe, at - 1)->digest,
+                         INGOT_RECIPE_KEY_SIZE, key);
     if (status == INGOT_SUCCESS && copying->draft.arena.failed)
         status = no_memory();
     if (status == INGOT_SUCCESS)
         status = writer_append(writer, copying->draft.item_count, copying->draft.items);
     for (size_t i = 0; i < program->kernel_count && status == INGOT_SUCCESS; ++i)
-        status = writer_add_kernel(writer, program->key, program->kernels[i]);
+        status = writer_add_kernel(writer, key, program->kernels[i]);
     return status;
 }
 
 ingot_status_t ingot_recipe_writer_copy(ingot_recipe_writer_t writer, ingot_recipe_t recipe, size_t index)
 {
-    struct copying copying = {.recipe = recipe, .index = index, .program = INGOT_RECIPE_PROGRAM_INIT};
-    if (writer == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer is NULL");
-    ingot_status_t status = ingot_recipe_get_program(recipe, index, &copying.program);
-    if (status != INGOT_SUCCESS)
-        return status;
+    struct copying copying = {.recipe = recipe};
+    if (writer == NULL || recipe == NULL || index >= recipe->summary.program_count)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "writer or recipe is NULL, or there is no program %zu",
+                                      index);
+    copying.node = recipe_node_at(recipe, index);
     recipe_draft_init(&copying.draft, writer_allocator(writer));
-    status = copy(writer, &copying);
+    const ingot_status_t status = copy(writer, &copying);
     recipe_draft_fini(&copying.draft);
     return status;
 }

@@ -22,23 +22,21 @@ static ingot_status_t make_source(struct description *description, const ingot_r
                                   const ingot_source_t *headers, ingot_source_t *source)
 {
     ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-    const ingot_allocator_t *allocator = recipe_allocator(description->recipe);
     uint8_t *bytes = NULL;
-    size_t size = 0;
     if (text->text == SIZE_MAX)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the recipe lacks the text %.80s", text->name);
-    ingot_status_t status = recipe_read_text(description->recipe, text->text, allocator, &size, &bytes);
+    ingot_status_t status = recipe_read_text(description->recipe, text->text, &bytes);
     if (status != INGOT_SUCCESS)
         return status;
     info.kind = text->kind;
     info.bytes = bytes;
-    info.size = size;
+    info.size = (size_t)text->size;
     info.name = text->name;
     info.compile_options = text->compile_options;
     info.headers = headers;
     info.header_count = header_count;
     status = ingot_source_create(source, &info);
-    memory_free(allocator, bytes, size);
+    memory_free(&description->recipe->allocator, bytes, info.size);
     return status;
 }
 
@@ -108,7 +106,7 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
         status = check(&program, context);
     if (status != INGOT_SUCCESS)
         return status;
-    arena_init(&description.arena, recipe_allocator(recipe));
+    arena_init(&description.arena, &recipe->allocator);
     status = gather(&description, &program);
     info.sources = description.sources;
     info.source_count = program.source_count;
@@ -125,7 +123,8 @@ ingot_status_t ingot_recipe_desc_create(ingot_program_desc_t *desc, ingot_recipe
     info.name_expression_count = program.name_expression_count;
     includes.files = info.headers + program.header_count;
     includes.file_count = program.file_count;
-    includes.numbers = recipe_numbers(recipe, index, &includes.number_count);
+    includes.numbers = recipe_node_at(recipe, index)->fields.numbers;
+    includes.number_count = recipe_node_at(recipe, index)->fields.number_count;
     /* also without includes, because a recipe's sources must never include files of this machine */
     if (status == INGOT_SUCCESS)
         status = ingot_program_desc_create_with(desc, context, &info, &includes);

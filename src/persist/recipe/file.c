@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <ingot/backend.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "persist/base/memory.h"
@@ -34,18 +35,11 @@ ingot_status_t recipe_file_absolute(const char *path, const ingot_allocator_t *a
 static int make_directory(const char *path)
 {
     char directory[4096];
-    const char *name;
-    const size_t length = (size_t)(strrchr(path, '/') - path);
-    if (length >= sizeof(directory))
+    const int length = snprintf(directory, sizeof(directory), "%.*s", (int)(strrchr(path, '/') - path), path);
+    if (length < 0 || (size_t)length >= sizeof(directory))
         return -ENAMETOOLONG;
-    memcpy(directory, path, length);
-    directory[length] = '\0';
-    const int parent = files_open_parent(directory, &name);
-    if (parent < 0)
-        return parent;
-    const int result = files_make_directory(parent, name);
-    (void)files_close(parent);
-    return result == -EEXIST ? 0 : result;
+    const int made = files_make_root(directory, false);
+    return made < 0 ? made : files_close(made);
 }
 
 int recipe_file_open(const char *path, bool makes_directory)

@@ -8,67 +8,17 @@
 #include <ingot/backend.h>
 #include <string.h>
 
-#include "persist/base/containers/key_map.h"
-#include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/recipe/file.h"
-#include "persist/recipe/format/fields.h"
-#include "persist/recipe/format/record.h"
 #include "util/struct_size.h"
 
 #define MAX_TEXT_BYTES ((uint64_t)256 << 20) /* limit for a program's texts; a text counts each time it is named */
-
-/* A program, and its record's content. */
-struct program_node {
-    struct recipe_fields fields;
-    uint8_t key[INGOT_RECIPE_KEY_SIZE];
-    uint8_t *content;
-    size_t size;
-    size_t last_id; /* index of the program's last id_node, plus one; 0: none */
-};
-
-/* An id of a program. */
-struct id_node {
-    uint8_t digest[INGOT_RECIPE_KEY_SIZE];
-    size_t before; /* index of the program's previous id_node, plus one; 0: none */
-};
 
 /* A kernel that was requested from a program. */
 struct kernel_node {
     size_t program;   /* index of the program */
     const char *name; /* in the arena */
 };
-
-struct ingot_recipe {
-    ingot_allocator_t allocator;
-    struct kept_file file;
-    char *path;
-    size_t path_size;
-    struct arena arena;
-    struct bytes_writer texts;                 /* array of struct recipe_record */
-    struct bytes_writer nodes;                 /* array of struct program_node */
-    struct bytes_writer ids;                   /* array of struct id_node */
-    struct bytes_writer kernels;               /* array of struct kernel_node */
-    struct key_map numbers[RECIPE_KIND_COUNT]; /* per kind of record: the numbers of the records; of an id, that of its
-                                                * program */
-    ingot_recipe_summary_t summary;
-    struct recipe_check *check; /* set only while the file is being opened with a policy */
-};
-
-static const struct recipe_record *text_at(const struct ingot_recipe *recipe, size_t number)
-{
-    return (const struct recipe_record *)(const void *)recipe->texts.bytes + number;
-}
-
-static struct program_node *node_at(const struct ingot_recipe *recipe, size_t number)
-{
-    return (struct program_node *)(void *)recipe->nodes.bytes + number;
-}
-
-static const struct id_node *id_at(const struct ingot_recipe *recipe, size_t number)
-{
-    return (const struct id_node *)(const void *)recipe->ids.bytes + number;
-}
 
 static const struct kernel_node *kernel_at(const struct ingot_recipe *recipe, size_t number)
 {
@@ -79,7 +29,7 @@ static void destroy(struct ingot_recipe *recipe)
 {
     const ingot_allocator_t allocator = recipe->allocator;
     for (size_t i = 0; i < recipe->summary.program_count; ++i)
-        memory_free(&allocator, node_at(recipe, i)->content, node_at(recipe, i)->size);
+        memory_free(&allocator, recipe_node_at(recipe, i)->content, recipe_node_at(recipe, i)->size);
     for (size_t kind = 0; kind < RECIPE_KIND_COUNT; ++kind)
         key_map_fini(&recipe->numbers[kind]);
     bytes_writer_fini(&recipe->kernels);
@@ -132,8 +82,8 @@ static size_t find_text(const void *user, const uint8_t *digest, uint64_t size)
 {
     const struct ingot_recipe *recipe = user;
     size_t number = 0;
-    return find(recipe, RECIPE_RECORD_TEXT, digest, &number) && text_at(recipe, number)->size == size ? number
-                                                                                                      : SIZE_MAX;
+    return find(recipe, RECIPE_RECORD_TEXT, digest, &number) && recipe_text_at(recipe, number)->size == size ? number
+                                                                                                             : SIZE_MAX;
 }
 
 /* Says whether a program can be built. Limits the total size of the texts, because a small file can name a large text
@@ -157,7 +107,7 @@ static void set_status(struct recipe_fields *fields)
 static ingot_status_t add_program(struct ingot_recipe *recipe, const struct recipe_record *record, uint8_t **content)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
-    struct program_node node = {.content = *content, .size = (size_t)record->size};
+    struct recipe_node node = {.content = *content, .size = (size_t)record->size};
     if (!recipe_fields_decode(&node.fields, &recipe->arena, node.size, node.content, find_text, recipe))
         return recipe->arena.failed ? no_memory(recipe) : INGOT_BLOB_CORRUPT;
     recipe_digest(node.fields.key_size, node.content, key);
@@ -177,15 +127,15 @@ static ingot_status_t add_program(struct ingot_recipe *recipe, const struct reci
 /* Notes which program has an id. Ignores the id if the recipe does not have the program. */
 static ingot_status_t add_id(struct ingot_recipe *recipe, const struct recipe_record *record, const uint8_t *program)
 {
-    struct id_node node = {.before = 0};
+    struct recipe_id node = {.before = 0};
     size_t number = 0;
     if (!find(recipe, RECIPE_RECORD_PROGRAM, program, &number))
         return INGOT_SUCCESS;
     memcpy(node.digest, record->key, sizeof(node.digest));
-    node.before = node_at(recipe, number)->last_id;
+    node.before = recipe_node_at(recipe, number)->last_id;
     const ingot_status_t status =
         keep(recipe, &recipe->ids, sizeof(node), &node, RECIPE_RECORD_ID, record->key, number);
-    node_at(recipe, number)->last_id = recipe->ids.size / sizeof(node);
+    recipe_node_at(recipe, number)->last_id = recipe->ids.size / sizeof(node);
     return status;
 }
 
@@ -214,9 +164,9 @@ static ingot_status_t list_kernels(struct ingot_recipe *recipe)
 {
     const size_t count = recipe->numbers[RECIPE_RECORD_KERNEL].count;
     for (size_t i = 0; i < count; ++i)
-        ++node_at(recipe, kernel_at(recipe, i)->program)->fields.program.kernel_count;
+        ++recipe_node_at(recipe, kernel_at(recipe, i)->program)->fields.program.kernel_count;
     for (size_t i = 0; i < count; ++i) {
-        struct recipe_fields *fields = &node_at(recipe, kernel_at(recipe, i)->program)->fields;
+        struct recipe_fields *fields = &recipe_node_at(recipe, kernel_at(recipe, i)->program)->fields;
         if (fields->kernels == NULL) {
             fields->kernels = arena_take(&recipe->arena, fields->program.kernel_count * sizeof(*fields->kernels));
             fields->program.kernels = fields->kernels;
@@ -425,19 +375,11 @@ ingot_status_t ingot_recipe_get_summary(ingot_recipe_t recipe, ingot_recipe_summ
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_index(ingot_recipe_t recipe, size_t index)
-{
-    if (recipe != NULL && index < recipe->summary.program_count)
-        return INGOT_SUCCESS;
-    return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe is NULL, or has no program %zu", index);
-}
-
 ingot_status_t ingot_recipe_get_program(ingot_recipe_t recipe, size_t index, ingot_recipe_program_t *program)
 {
-    const ingot_status_t status = check_index(recipe, index);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const struct program_node *node = node_at(recipe, index);
+    if (recipe == NULL || index >= recipe->summary.program_count)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe is NULL, or has no program %zu", index);
+    const struct recipe_node *node = recipe_node_at(recipe, index);
     ingot_recipe_program_t known = node->fields.program;
     known.key = node->key;
     return STRUCT_WRITE(program, known)
@@ -456,51 +398,22 @@ ingot_status_t ingot_recipe_find_id(ingot_recipe_t recipe, size_t id_size, const
                : ingot_set_error_detail(INGOT_NOT_FOUND, "%s has no program with this id", recipe->path);
 }
 
-void recipe_visit_ids(ingot_recipe_t recipe, size_t index, void (*visit)(void *user, const uint8_t *digest), void *user)
-{
-    for (size_t at = node_at(recipe, index)->last_id; at != 0; at = id_at(recipe, at - 1)->before)
-        visit(user, id_at(recipe, at - 1)->digest);
-}
-
-const uint8_t *recipe_content(ingot_recipe_t recipe, size_t index, size_t *size)
-{
-    *size = node_at(recipe, index)->size;
-    return node_at(recipe, index)->content;
-}
-
-const uint32_t *recipe_numbers(ingot_recipe_t recipe, size_t index, size_t *count)
-{
-    *count = node_at(recipe, index)->fields.number_count;
-    return node_at(recipe, index)->fields.numbers;
-}
-
-const uint8_t *recipe_text_key(ingot_recipe_t recipe, size_t text)
-{
-    return text_at(recipe, text)->key;
-}
-
-const ingot_allocator_t *recipe_allocator(ingot_recipe_t recipe)
-{
-    return &recipe->allocator;
-}
-
 /* ---- texts ---- */
 
-ingot_status_t recipe_read_text(ingot_recipe_t recipe, size_t text, const ingot_allocator_t *allocator, size_t *size,
-                                uint8_t **bytes)
+ingot_status_t recipe_read_text(ingot_recipe_t recipe, size_t text, uint8_t **bytes)
 {
     uint8_t key[INGOT_RECIPE_KEY_SIZE];
-    const struct recipe_record *record = text_at(recipe, text);
-    const ingot_status_t status = kept_file_is_open(&recipe->file)
-                                      ? recipe_record_read(recipe->file.fd, recipe->path, record, allocator, bytes)
-                                      : files_lost(recipe->path);
+    const struct recipe_record *record = recipe_text_at(recipe, text);
+    const size_t size = (size_t)record->size;
+    if (!kept_file_is_open(&recipe->file))
+        return files_lost(recipe->path);
+    const ingot_status_t status = recipe_record_read(recipe->file.fd, recipe->path, record, &recipe->allocator, bytes);
     if (status != INGOT_SUCCESS)
         return status;
-    *size = (size_t)record->size;
-    recipe_digest(*size, *bytes, key);
+    recipe_digest(size, *bytes, key);
     if (memcmp(key, record->key, sizeof(key)) == 0)
         return INGOT_SUCCESS;
-    memory_free(allocator, *bytes, *size);
+    memory_free(&recipe->allocator, *bytes, size);
     *bytes = NULL;
     return ingot_set_error_detail(INGOT_BLOB_CORRUPT, "%s is damaged: text %zu has another digest", recipe->path, text);
 }
@@ -508,21 +421,20 @@ ingot_status_t recipe_read_text(ingot_recipe_t recipe, size_t text, const ingot_
 ingot_status_t ingot_recipe_get_text(ingot_recipe_t recipe, size_t text, size_t *size, uint8_t *bytes)
 {
     uint8_t *read = NULL;
-    size_t read_size = 0;
     if (recipe == NULL || size == NULL || text >= recipe->summary.text_count)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "recipe or size is NULL, or there is no text %zu", text);
-    const size_t needed = (size_t)text_at(recipe, text)->size;
+    const size_t needed = (size_t)recipe_text_at(recipe, text)->size;
     const size_t room = *size;
     *size = needed;
     if (bytes == NULL)
         return INGOT_SUCCESS;
     if (room < needed)
         return ingot_set_error_detail(INGOT_BUFFER_TOO_SMALL, "the text has %zu bytes", needed);
-    const ingot_status_t status = recipe_read_text(recipe, text, &recipe->allocator, &read_size, &read);
+    const ingot_status_t status = recipe_read_text(recipe, text, &read);
     if (status != INGOT_SUCCESS)
         return status;
-    if (read_size != 0)
-        memcpy(bytes, read, read_size);
-    memory_free(&recipe->allocator, read, read_size);
+    if (needed != 0)
+        memcpy(bytes, read, needed);
+    memory_free(&recipe->allocator, read, needed);
     return INGOT_SUCCESS;
 }

@@ -1,13 +1,62 @@
 /*
- * reader.h - reads a recipe file, and gives other files of this folder access to its contents.
+ * reader.h - an open recipe, whose contents the other files of this folder also use.
  */
 #ifndef INGOT_PERSIST_RECIPE_READER_H
 #define INGOT_PERSIST_RECIPE_READER_H
 
 #include <ingot/private/recipe.h>
 
+#include "persist/base/containers/key_map.h"
 #include "persist/base/files.h"
 #include "persist/recipe/check.h"
+#include "persist/recipe/format/fields.h"
+#include "persist/recipe/format/record.h"
+
+/* A program, and its record's content. */
+struct recipe_node {
+    struct recipe_fields fields;
+    uint8_t key[INGOT_RECIPE_KEY_SIZE];
+    uint8_t *content;
+    size_t size;
+    size_t last_id; /* index of the program's last recipe_id, plus one; 0: none */
+};
+
+/* An id of a program. */
+struct recipe_id {
+    uint8_t digest[INGOT_RECIPE_KEY_SIZE];
+    size_t before; /* index of the program's previous recipe_id, plus one; 0: none */
+};
+
+struct ingot_recipe {
+    ingot_allocator_t allocator;
+    struct kept_file file;
+    char *path;
+    size_t path_size;
+    struct arena arena;
+    struct bytes_writer texts;                 /* array of struct recipe_record */
+    struct bytes_writer nodes;                 /* array of struct recipe_node */
+    struct bytes_writer ids;                   /* array of struct recipe_id */
+    struct bytes_writer kernels;               /* array of struct kernel_node */
+    struct key_map numbers[RECIPE_KIND_COUNT]; /* per kind of record: the numbers of the records; of an id, that of its
+                                                * program */
+    ingot_recipe_summary_t summary;
+    struct recipe_check *check; /* set only while the file is being opened with a policy */
+};
+
+static inline const struct recipe_record *recipe_text_at(const struct ingot_recipe *recipe, size_t number)
+{
+    return (const struct recipe_record *)(const void *)recipe->texts.bytes + number;
+}
+
+static inline struct recipe_node *recipe_node_at(const struct ingot_recipe *recipe, size_t number)
+{
+    return (struct recipe_node *)(void *)recipe->nodes.bytes + number;
+}
+
+static inline const struct recipe_id *recipe_id_at(const struct ingot_recipe *recipe, size_t number)
+{
+    return (const struct recipe_id *)(const void *)recipe->ids.bytes + number;
+}
 
 /* Opens a recipe, and passes its records and seals to `check`, which is NULL if there is no policy. The caller must
  * evaluate the check. Returns the statuses of ingot_recipe_open. */
@@ -15,18 +64,7 @@ ingot_status_t recipe_open_checked(ingot_recipe_t *recipe, const char *path, str
 
 /* Examines the open file as recipe_file_check does. */
 ingot_status_t recipe_check_file(ingot_recipe_t recipe, struct file_facts *facts);
-/* Returns the uncompressed content of a program's record, and its size. It is valid as long as the recipe. */
-const uint8_t *recipe_content(ingot_recipe_t recipe, size_t index, size_t *size);
-/* Returns the `numbers` of a program's ingot_includes_info_t. They are valid as long as the recipe. */
-const uint32_t *recipe_numbers(ingot_recipe_t recipe, size_t index, size_t *count);
-/* Reads a text. The caller must free it with this allocator and its size. */
-ingot_status_t recipe_read_text(ingot_recipe_t recipe, size_t text, const ingot_allocator_t *allocator, size_t *size,
-                                uint8_t **bytes);
-/* Returns a text's digest, which is its key. */
-const uint8_t *recipe_text_key(ingot_recipe_t recipe, size_t text);
-/* Calls visit with the digest of each id of a program. */
-void recipe_visit_ids(ingot_recipe_t recipe, size_t index, void (*visit)(void *user, const uint8_t *digest),
-                      void *user);
-const ingot_allocator_t *recipe_allocator(ingot_recipe_t recipe);
+/* Reads a text. The caller must free it with the recipe's allocator and the size of the text's record. */
+ingot_status_t recipe_read_text(ingot_recipe_t recipe, size_t text, uint8_t **bytes);
 
 #endif

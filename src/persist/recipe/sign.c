@@ -57,17 +57,14 @@ static ingot_status_t damaged(const char *path, const char *what)
 /* Checks all texts before they are sealed. A seal covers only their keys, so it would also fit damaged texts. */
 static ingot_status_t check_texts(ingot_recipe_t recipe, const char *path)
 {
-    ingot_recipe_summary_t summary = INGOT_RECIPE_SUMMARY_INIT;
-    const ingot_allocator_t *allocator = recipe_allocator(recipe);
-    ingot_status_t status = ingot_recipe_get_summary(recipe, &summary);
-    if (summary.text_bytes > MAX_TEXTS)
+    ingot_status_t status = INGOT_SUCCESS;
+    if (recipe->summary.text_bytes > MAX_TEXTS)
         return ingot_set_error_detail(INGOT_NO_SPACE, "the texts of %s have more than 16 GiB, so it is not sealed",
                                       path);
-    for (size_t i = 0; i < summary.text_count && status == INGOT_SUCCESS; ++i) {
+    for (size_t i = 0; i < recipe->summary.text_count && status == INGOT_SUCCESS; ++i) {
         uint8_t *bytes = NULL;
-        size_t size = 0;
-        status = recipe_read_text(recipe, i, allocator, &size, &bytes);
-        memory_free(allocator, bytes, size);
+        status = recipe_read_text(recipe, i, &bytes);
+        memory_free(&recipe->allocator, bytes, (size_t)recipe_text_at(recipe, i)->size);
     }
     return status == INGOT_BLOB_CORRUPT ? damaged(path, "a text") : status;
 }
