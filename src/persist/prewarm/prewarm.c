@@ -68,8 +68,6 @@ struct ahead {
     struct storage_ahead calls;  /* first: the storage calls its functions */
     pthread_cond_t changed;      /* signaled when an item changes, or a thread ends */
     struct ingot_prewarm *first; /* guarded by the lock */
-    /* number of prewarms; if it is 0, no need to lock; relaxed: an outdated 0 only makes a load miss a new prewarm */
-    atomic_size_t count;
 };
 
 /* ---- the blobs of a storage, for its loads ---- */
@@ -78,7 +76,6 @@ static void forget_all(void *user)
 {
     struct ahead *ahead = user;
     ahead->first = NULL;
-    atomic_store_explicit(&ahead->count, 0, memory_order_relaxed);
     (void)process_lock_condition_init(&ahead->changed); /* on Linux it needs no memory and cannot fail */
 }
 
@@ -97,7 +94,6 @@ static void add(struct ahead *ahead, struct ingot_prewarm *prewarm)
 {
     prewarm->next = ahead->first;
     ahead->first = prewarm;
-    atomic_fetch_add_explicit(&ahead->count, 1, memory_order_relaxed);
 }
 
 static void take_out(struct ahead *ahead, const struct ingot_prewarm *prewarm)
@@ -106,7 +102,6 @@ static void take_out(struct ahead *ahead, const struct ingot_prewarm *prewarm)
     while (*place != prewarm)
         place = &(*place)->next;
     *place = prewarm->next;
-    atomic_fetch_sub_explicit(&ahead->count, 1, memory_order_relaxed);
 }
 
 /* Finds an item of this id that is not gone. Requires the lock. */
@@ -132,8 +127,6 @@ static bool take(struct storage_ahead *base, size_t id_size, const uint8_t *id, 
     struct ingot_prewarm *prewarm;
     struct ahead_item *item;
     bool is_taken = false;
-    if (atomic_load_explicit(&ahead->count, memory_order_relaxed) == 0)
-        return false;
     const uint64_t until_ns = files_steady_clock_ns() + MAX_WAIT_NS;
     lock(ahead);
     while (!is_taken && (item = find(ahead, id_size, id, &prewarm)) != NULL) {
@@ -156,8 +149,6 @@ static void drop(struct storage_ahead *base, size_t id_size, const uint8_t *id)
     struct ahead *ahead = (struct ahead *)base;
     struct ingot_prewarm *prewarm;
     struct ahead_item *item;
-    if (atomic_load_explicit(&ahead->count, memory_order_relaxed) == 0)
-        return;
     lock(ahead);
     while ((item = find(ahead, id_size, id, &prewarm)) != NULL) {
         ingot_buffer_t blob = INGOT_BUFFER_INIT;

@@ -8,7 +8,6 @@
 #include "persist/prewarm/recorder.h"
 
 #include <ingot/backend.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
@@ -38,8 +37,7 @@ struct record {
 
 struct recorder {
     struct storage_part_base base;
-    struct record *record;    /* guarded by the lock; NULL: not recording */
-    atomic_bool is_recording; /* if false, no need to lock; relaxed, because `record` is checked again under the lock */
+    struct record *record; /* guarded by the lock; NULL: not recording */
 };
 
 /* Returns the storage's recorder, or NULL if nothing was ever recorded. */
@@ -72,9 +70,7 @@ static ingot_status_t make(struct record **record, const ingot_allocator_t *allo
 
 static void forget(void *user)
 {
-    struct recorder *recorder = user;
-    recorder->record = NULL;
-    atomic_store_explicit(&recorder->is_recording, false, memory_order_relaxed);
+    ((struct recorder *)user)->record = NULL;
 }
 
 static void lock(struct recorder *recorder)
@@ -114,7 +110,7 @@ static void note(struct record *record, size_t id_size, const uint8_t *id)
 void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     struct recorder *recorder = recorder_of(storage);
-    if (recorder == NULL || !atomic_load_explicit(&recorder->is_recording, memory_order_relaxed))
+    if (recorder == NULL)
         return;
     lock(recorder);
     if (recorder->record != NULL)
@@ -253,7 +249,6 @@ static ingot_status_t replace_record(struct recorder *recorder, struct record *r
     lock(recorder);
     struct record *before = recorder->record;
     recorder->record = record;
-    atomic_store_explicit(&recorder->is_recording, record != NULL, memory_order_relaxed);
     process_lock_give(&recorder->base.lock);
     return before != NULL ? save(before) : INGOT_SUCCESS;
 }
