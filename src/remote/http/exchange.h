@@ -28,7 +28,7 @@ void http_handle_destroy(struct http_handle *handle);
 
 /* What a protocol above HTTP adds to a request, and needs to know of the answer. */
 struct exchange_detail {
-    const char *headers[4]; /* NULL: none; for PUT, one of them is the Content-Type */
+    const char *headers[2]; /* NULL: none; for PUT, one of them is the Content-Type */
     long status;            /* of the answer */
     char location[2048];    /* headers of the answer; "": it has none, or a longer one */
     char challenge[1024];

@@ -26,14 +26,9 @@
 
 /* One request and its answer. */
 struct call {
-    enum http_method method;
     char address[ADDRESS_CAPACITY];
-    const char *headers[2]; /* NULL: none */
-    size_t sent_size;
-    const uint8_t *sent;
-    size_t max_size;
+    struct exchange exchange; /* the caller frees the body of one that is OUTCOME_DONE */
     struct exchange_detail detail;
-    struct registry_body body;
 };
 
 void registry_digest(size_t size, const void *bytes, char digest[REGISTRY_DIGEST_CAPACITY])
@@ -70,20 +65,16 @@ static bool is_allowed(const struct registry *registry, const char *address)
 static enum outcome perform(struct registry *registry, struct request *request, struct call *call,
                             const char *authorization)
 {
-    call->detail = (struct exchange_detail){
-        .headers = {call->headers[0], call->headers[1], authorization[0] != '\0' ? authorization : NULL}};
-    struct exchange exchange = {.method = call->method,
-                                .base = call->address,
-                                .path = "",
-                                .access = is_own(registry, call->address) ? &registry->access : &registry->foreign,
-                                .sent_size = call->sent_size,
-                                .sent = call->sent,
-                                .body = {.max_size = call->max_size},
-                                .request = request,
-                                .detail = &call->detail};
-    http_pool_perform(&registry->pool, 1, &exchange);
-    call->body = (struct registry_body){exchange.body.size, exchange.body.bytes};
-    return exchange.outcome;
+    struct exchange *exchange = &call->exchange;
+    exchange->base = call->address;
+    exchange->path = "";
+    exchange->access = is_own(registry, call->address) ? &registry->access : &registry->foreign;
+    exchange->body = (struct answer_body){.max_size = exchange->body.max_size};
+    exchange->request = request;
+    exchange->detail = &call->detail;
+    call->detail.headers[1] = authorization[0] != '\0' ? authorization : NULL;
+    http_pool_perform(&registry->pool, 1, exchange);
+    return exchange->outcome;
 }
 
 /* ---- authentication ---- */
@@ -137,7 +128,7 @@ static bool append_parameter(char address[ADDRESS_CAPACITY], const char *challen
     return more > 0 && (size_t)more < ADDRESS_CAPACITY - length;
 }
 
-static enum outcome take_token(struct request *request, const struct registry_body *body,
+static enum outcome take_token(struct request *request, const struct answer_body *body,
                                char header[REGISTRY_HEADER_CAPACITY])
 {
     cJSON *json = cJSON_ParseWithLength((const char *)body->bytes, body->size);
@@ -155,7 +146,7 @@ static enum outcome take_token(struct request *request, const struct registry_bo
 static enum outcome ask_for_token(struct registry *registry, struct request *request, const char *challenge,
                                   char header[REGISTRY_HEADER_CAPACITY])
 {
-    struct call call = {.method = HTTP_GET, .max_size = MOST_TOKEN_BYTES};
+    struct call call = {.exchange = {.method = HTTP_GET, .body = {.max_size = MOST_TOKEN_BYTES}}};
     if (!take_parameter(challenge, "realm", 1024, call.address) || !is_allowed(registry, call.address) ||
         !append_parameter(call.address, challenge, "service") || !append_parameter(call.address, challenge, "scope"))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the registry names no usable token server");
@@ -166,8 +157,8 @@ static enum outcome ask_for_token(struct registry *registry, struct request *req
         outcome = request_fail(request, OUTCOME_REFUSED, "the token server rejects the credentials: HTTP status %ld",
                                call.detail.status);
     if (outcome == OUTCOME_DONE)
-        outcome = take_token(request, &call.body, header);
-    free(call.body.bytes);
+        outcome = take_token(request, &call.exchange.body, header);
+    free(call.exchange.body.bytes);
     return outcome;
 }
 
@@ -209,7 +200,7 @@ static enum outcome judge(struct request *request, const struct call *call)
     const long status = call->detail.status;
     if (status >= 200 && status <= 299)
         return OUTCOME_DONE;
-    if (status == 404 && call->method != HTTP_PUT)
+    if (status == 404 && call->exchange.method != HTTP_PUT)
         return OUTCOME_MISSING;
     if (status == 401 || status == 403)
         return request_fail(request, OUTCOME_REFUSED, "the registry rejects the credentials: HTTP status %ld", status);
@@ -248,7 +239,7 @@ static enum outcome send_call(struct registry *registry, struct request *request
         if (status == 401 && is_own(registry, call->address) && !has_authenticated) {
             has_authenticated = true;
             outcome = authenticate(registry, request, call->detail.challenge);
-        } else if (status >= 301 && status <= 308 && status != 304 && call->method == HTTP_GET) {
+        } else if (status >= 301 && status <= 308 && status != 304 && call->exchange.method == HTTP_GET) {
             if (++redirects > MOST_REDIRECTS || !is_allowed(registry, call->detail.location))
                 outcome = request_fail(request, OUTCOME_BAD_ANSWER,
                                        "the registry redirects too often, or to an "
@@ -262,8 +253,8 @@ static enum outcome send_call(struct registry *registry, struct request *request
             if (outcome == OUTCOME_DONE)
                 return outcome;
         }
-        free(call->body.bytes);
-        call->body.bytes = NULL;
+        free(call->exchange.body.bytes);
+        call->exchange.body.bytes = NULL;
         if (outcome != OUTCOME_DONE)
             return outcome;
     }
@@ -278,53 +269,54 @@ static void set_address(const struct registry *registry, struct call *call, cons
 enum outcome registry_get_manifest(struct registry *registry, struct request *request, size_t max_size,
                                    struct registry_body *body)
 {
-    struct call call = {.method = HTTP_GET, .headers = {"Accept: " MANIFEST_TYPE}, .max_size = max_size};
+    struct call call = {.exchange = {.method = HTTP_GET, .body = {.max_size = max_size}},
+                        .detail = {.headers = {"Accept: " MANIFEST_TYPE}}};
     char digest[REGISTRY_DIGEST_CAPACITY];
     set_address(registry, &call, "manifests", registry->reference);
     const enum outcome outcome = send_call(registry, request, &call);
     if (outcome != OUTCOME_DONE)
         return outcome;
-    registry_digest(call.body.size, call.body.bytes, digest);
+    registry_digest(call.exchange.body.size, call.exchange.body.bytes, digest);
     if (strchr(registry->reference, ':') != NULL && strcmp(registry->reference, digest) != 0) {
-        free(call.body.bytes);
+        free(call.exchange.body.bytes);
         return request_fail(request, OUTCOME_BAD_ANSWER, "the manifest does not have its digest");
     }
-    *body = call.body;
+    *body = (struct registry_body){call.exchange.body.size, call.exchange.body.bytes};
     return outcome;
 }
 
 enum outcome registry_get_blob(struct registry *registry, struct request *request, const char *digest, bool is_whole,
                                uint64_t offset, size_t size, struct registry_body *body)
 {
-    struct call call = {.method = HTTP_GET, .max_size = size};
+    struct call call = {.exchange = {.method = HTTP_GET, .body = {.max_size = size}}};
     char range[80];
     char found[REGISTRY_DIGEST_CAPACITY] = "";
     (void)snprintf(range, sizeof(range), "Range: bytes=%llu-%llu", (unsigned long long)offset,
                    (unsigned long long)(offset + size - 1));
-    call.headers[0] = is_whole ? NULL : range;
+    call.detail.headers[0] = is_whole ? NULL : range;
     set_address(registry, &call, "blobs", digest);
     enum outcome outcome = send_call(registry, request, &call);
     if (outcome != OUTCOME_DONE)
         return outcome;
     if (is_whole)
-        registry_digest(call.body.size, call.body.bytes, found);
-    if (call.body.size != size)
-        outcome =
-            request_fail(request, OUTCOME_BAD_ANSWER, "a blob has %zu bytes instead of %zu", call.body.size, size);
+        registry_digest(call.exchange.body.size, call.exchange.body.bytes, found);
+    if (call.exchange.body.size != size)
+        outcome = request_fail(request, OUTCOME_BAD_ANSWER, "a blob has %zu bytes instead of %zu",
+                               call.exchange.body.size, size);
     else if (!is_whole && call.detail.status != 206)
         outcome = request_fail(request, OUTCOME_BAD_ANSWER, "the registry does not send parts of blobs");
     else if (is_whole && strcmp(found, digest) != 0)
         outcome = request_fail(request, OUTCOME_BAD_ANSWER, "a blob does not have its digest %.20s...", digest);
     if (outcome == OUTCOME_DONE)
-        *body = call.body;
+        *body = (struct registry_body){call.exchange.body.size, call.exchange.body.bytes};
     else
-        free(call.body.bytes);
+        free(call.exchange.body.bytes);
     return outcome;
 }
 
 static enum outcome has_blob(struct registry *registry, struct request *request, const char *digest)
 {
-    struct call call = {.method = HTTP_HEAD};
+    struct call call = {.exchange = {.method = HTTP_HEAD}};
     set_address(registry, &call, "blobs", digest);
     return send_call(registry, request, &call);
 }
@@ -342,7 +334,7 @@ static bool finish_address(const struct registry *registry, struct call *call, c
 enum outcome registry_put_blob(struct registry *registry, struct request *request, size_t size, const uint8_t *bytes,
                                char digest[REGISTRY_DIGEST_CAPACITY], bool *is_sent)
 {
-    struct call call = {.method = HTTP_POST};
+    struct call call = {.exchange = {.method = HTTP_POST}};
     registry_digest(size, bytes, digest);
     *is_sent = false;
     enum outcome outcome = has_blob(registry, request, digest);
@@ -350,29 +342,26 @@ enum outcome registry_put_blob(struct registry *registry, struct request *reques
         return outcome;
     set_address(registry, &call, "blobs", "uploads/");
     outcome = send_call(registry, request, &call);
-    free(call.body.bytes);
+    free(call.exchange.body.bytes);
     if (outcome != OUTCOME_DONE)
         return outcome;
     if (!finish_address(registry, &call, call.detail.location, digest))
         return request_fail(request, OUTCOME_BAD_ANSWER, "the registry names no usable place for an upload");
-    call.method = HTTP_PUT;
-    call.headers[0] = "Content-Type: application/octet-stream";
-    call.sent_size = size;
-    call.sent = bytes;
-    call.body = (struct registry_body){0, NULL};
+    call.exchange = (struct exchange){.method = HTTP_PUT, .sent_size = size, .sent = bytes};
+    call.detail.headers[0] = "Content-Type: application/octet-stream";
     outcome = send_call(registry, request, &call);
-    free(call.body.bytes);
+    free(call.exchange.body.bytes);
     *is_sent = outcome == OUTCOME_DONE;
     return outcome;
 }
 
 enum outcome registry_put_manifest(struct registry *registry, struct request *request, size_t size, const void *bytes)
 {
-    struct call call = {
-        .method = HTTP_PUT, .headers = {"Content-Type: " MANIFEST_TYPE}, .sent_size = size, .sent = bytes};
+    struct call call = {.exchange = {.method = HTTP_PUT, .sent_size = size, .sent = bytes},
+                        .detail = {.headers = {"Content-Type: " MANIFEST_TYPE}}};
     set_address(registry, &call, "manifests", registry->reference);
     const enum outcome outcome = send_call(registry, request, &call);
-    free(call.body.bytes);
+    free(call.exchange.body.bytes);
     return outcome;
 }
 

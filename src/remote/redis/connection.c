@@ -13,30 +13,27 @@ enum outcome redis_connection_open(const struct stream_server *server, struct re
                                    struct redis_connection **connection)
 {
     struct redis_connection *made = calloc(1, sizeof(*made));
-    redisReader *reader = redisReaderCreate();
-    enum outcome outcome = OUTCOME_NO_MEMORY;
-    if (made == NULL || reader == NULL)
-        (void)request_fail(request, outcome, "no memory for a connection");
+    if (made == NULL)
+        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
+    made->reader = redisReaderCreate();
+    enum outcome outcome = stream_open(server, request, &made->stream);
+    if (made->reader == NULL)
+        outcome = request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
+    if (outcome == OUTCOME_DONE)
+        *connection = made;
     else
-        outcome = stream_open(server, request, &made->stream);
-    if (outcome != OUTCOME_DONE) {
-        free(made);
-        if (reader != NULL)
-            redisReaderFree(reader);
-        return outcome;
-    }
-    made->reader = reader;
-    *connection = made;
-    return OUTCOME_DONE;
+        redis_connection_close(made);
+    return outcome;
 }
 
 void redis_connection_close(struct redis_connection *connection)
 {
     if (connection == NULL)
         return;
-    stream_close(connection->stream);
-    redisReaderFree(connection->reader);
-    free(connection);
+    if (connection->reader != NULL)
+        redisReaderFree(connection->reader);
+    if (stream_close(&connection->stream))
+        free(connection);
 }
 
 static bool is_known_kind(char kind)
@@ -87,7 +84,7 @@ static enum outcome receive_chunk(struct redis_connection *connection, struct re
 {
     size_t size = 0;
     const enum outcome outcome =
-        stream_receive(connection->stream, request, sizeof(connection->chunk), connection->chunk, &size);
+        stream_receive(&connection->stream, request, sizeof(connection->chunk), connection->chunk, &size);
     return outcome == OUTCOME_DONE ? redis_reply_feed(connection->reader, request, size, connection->chunk) : outcome;
 }
 
@@ -123,7 +120,7 @@ enum outcome redis_connection_ask(struct redis_connection *connection, struct re
     const int size = redisvFormatCommand(&text, format, arguments);
     if (size < 0)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a command");
-    enum outcome outcome = stream_send(connection->stream, request, (size_t)size, text);
+    enum outcome outcome = stream_send(&connection->stream, request, (size_t)size, text);
     free(text);
     *reply = NULL;
     if (outcome == OUTCOME_DONE)

@@ -18,7 +18,7 @@
 #define REDIS_CHUNK_SIZE (16u * 1024u)
 
 struct redis_connection {
-    struct stream *stream;
+    struct stream stream;
     redisReader *reader;
     struct redis_connection *next; /* the next idle connection in the pool */
     char chunk[REDIS_CHUNK_SIZE];  /* received bytes on their way to the reader */

@@ -107,7 +107,7 @@ static enum outcome take_connection(struct redis *redis, struct request *request
 {
     struct redis_connection *taken;
     while ((taken = take_idle(redis)) != NULL) {
-        if (stream_is_idle(taken->stream)) {
+        if (stream_is_idle(&taken->stream)) {
             *connection = taken;
             return OUTCOME_DONE;
         }
@@ -158,7 +158,7 @@ static enum outcome send_commands(struct redis *redis, struct redis_connection *
         used +=
             (size_t)snprintf(text + used, sizeof(text) - used, "*2\r\n$3\r\nGET\r\n$%zu\r\n%s\r\n", strlen(name), name);
     }
-    return stream_send(connection->stream, &fetches[0].request, used, text);
+    return stream_send(&connection->stream, &fetches[0].request, used, text);
 }
 
 static void release_reply(ingot_buffer_t *object)

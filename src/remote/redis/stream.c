@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "remote/base/clock.h"
@@ -104,35 +103,27 @@ static enum outcome connect_to(struct stream *stream, const struct stream_server
     return outcome;
 }
 
-enum outcome stream_open(const struct stream_server *server, struct request *request, struct stream **stream)
+enum outcome stream_open(const struct stream_server *server, struct request *request, struct stream *stream)
 {
-    struct stream *made = calloc(1, sizeof(*made));
-    if (made == NULL)
-        return request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
-    sockets_init(&made->sockets);
-    made->multi = curl_multi_init();
-    made->easy = curl_easy_init();
-    const enum outcome outcome = made->multi != NULL && made->easy != NULL
-                                     ? connect_to(made, server, request)
-                                     : request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
-    if (outcome == OUTCOME_DONE)
-        *stream = made;
-    else
-        stream_close(made);
-    return outcome;
+    sockets_init(&stream->sockets);
+    stream->multi = curl_multi_init();
+    stream->easy = curl_easy_init();
+    return stream->multi != NULL && stream->easy != NULL
+               ? connect_to(stream, server, request)
+               : request_fail(request, OUTCOME_NO_MEMORY, "no memory for a connection");
 }
 
-void stream_close(struct stream *stream)
+bool stream_close(struct stream *stream)
 {
     if (!sockets_are_own(&stream->sockets)) {
         sockets_abandon(&stream->sockets);
-        return;
+        return false;
     }
     if (stream->multi != NULL && stream->easy != NULL)
         (void)curl_multi_remove_handle(stream->multi, stream->easy); /* closes the connection */
     curl_easy_cleanup(stream->easy);
     (void)curl_multi_cleanup(stream->multi);
-    free(stream);
+    return true;
 }
 
 bool stream_is_idle(struct stream *stream)

@@ -34,10 +34,12 @@ struct stream {
     char error[CURL_ERROR_SIZE];
 };
 
-/* Connects to the first of the server's addresses that accepts a connection. */
-enum outcome stream_open(const struct stream_server *server, struct request *request, struct stream **stream);
-/* Closes the stream, or abandons it if the application has closed its descriptor. */
-void stream_close(struct stream *stream);
+/* Connects to the first of the server's addresses that accepts a connection. Also if that fails, the caller closes the
+ * stream. */
+enum outcome stream_open(const struct stream_server *server, struct request *request, struct stream *stream);
+/* Closes the stream, or abandons it if the application has closed its descriptor. Then returns false, and the memory
+ * of the stream must never be freed. */
+bool stream_close(struct stream *stream);
 /* True if an idle connection is still usable: the server has neither closed it nor sent anything on it, and the
  * application has not closed its descriptor. */
 bool stream_is_idle(struct stream *stream);
