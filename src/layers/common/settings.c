@@ -16,11 +16,15 @@
 #include <ingot/backend.h>
 #include <ingot/private/recipe.h>
 
-#include "layers/common/remote/remote.h"
 #include "util/environment.h"
+
+#ifdef INGOT_LAYER_HAS_REMOTE
+#include <ingot/remote.h>
+#endif
 
 #define MAX_NAME 64u
 #define MAX_REASON 384u
+#define URL_SIZE 4096u /* for a URL and a namespace */
 #define DISABLE "INGOT_LAYER_DISABLE"
 #define WAITING "INGOT_LAYER_WAITING"
 #define EXIT_TIME "INGOT_PERSIST_EXIT_TIME"
@@ -135,6 +139,38 @@ static ingot_status_t open_local(ingot_storage_t *opened, ingot_event_callback_t
     return status;
 }
 
+#ifdef INGOT_LAYER_HAS_REMOTE
+
+/* If INGOT_PERSIST_REMOTE names a server, puts it behind a store. *storage is then the storage to use instead, which
+ * has its own reference to the store. */
+static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t local, ingot_event_callback_t on_event)
+{
+    char url[URL_SIZE];
+    ingot_remote_info_t info = INGOT_REMOTE_INFO_INIT;
+    ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
+    info.on_event = on_event;
+    info.local = local;
+    const ingot_status_t status = ingot_remote_info_from_environment(&info, &trust, sizeof(url), url);
+    if (status == INGOT_NOT_FOUND) /* no server is named */
+        return INGOT_SUCCESS;
+    return status == INGOT_SUCCESS ? ingot_remote_open(storage, &info) : status;
+}
+
+#else
+
+static ingot_status_t open_remote(ingot_storage_t *storage, ingot_storage_t local, ingot_event_callback_t on_event)
+{
+    const char *url = secure_getenv("INGOT_PERSIST_REMOTE");
+    (void)storage;
+    (void)local;
+    (void)on_event;
+    return url == NULL || *url == '\0'
+               ? INGOT_SUCCESS
+               : ingot_set_error_detail(INGOT_UNIMPLEMENTED, "this build of Ingot has no remote tiers");
+}
+
+#endif
+
 void settings_open_store(ingot_event_callback_t on_event)
 {
     ingot_storage_t opened = NULL;
@@ -144,7 +180,7 @@ void settings_open_store(ingot_event_callback_t on_event)
         report(on_event, status, "the layer caches nothing");
         return;
     }
-    status = remote_open_behind(&with_server, opened, on_event);
+    status = open_remote(&with_server, opened, on_event);
     if (status != INGOT_SUCCESS)
         report(on_event, status, "the server of INGOT_PERSIST_REMOTE is not used");
     local_store = opened;

@@ -114,20 +114,15 @@ static struct shadow *begin(struct shadow *shadow)
         return NULL;
     end_waiting(shadow); /* the shadow goes to the end of the list */
     begin_waiting(shadow);
-    if (shadow->pin_count > 0)
+    if (shadow->pin_count > 0 || shadow->is_busy)
         return NULL;
-    if (shadow->is_busy) {
-        shadow->is_to_retry = true;
-        return NULL;
-    }
     shadow->is_busy = true;
     return shadow;
 }
 
-/* If nothing uses the shadow anymore, removes it from all tables, so that no other thread can reach it, and returns
- * true. Otherwise, sets *is_to_retry if another thread tried to destroy the shadow in the meantime. The shadow then
- * stays busy, and this thread must try again. */
-static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
+/* Ends what `begin` began. If nothing uses the shadow anymore, removes it from all tables, so that no other thread can
+ * reach it, and returns true. */
+static bool end(struct shadow *shadow, bool is_used)
 {
     lock_take();
     const bool is_over = !is_used && shadow->references == 0 && shadow->pin_count == 0;
@@ -135,9 +130,7 @@ static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
         shadow_forget(shadow);
         end_waiting(shadow);
     }
-    *is_to_retry = !is_over && shadow->is_to_retry;
-    shadow->is_busy = *is_to_retry;
-    shadow->is_to_retry = false;
+    shadow->is_busy = false;
     lock_wake();
     lock_give();
     return is_over;
@@ -146,14 +139,10 @@ static bool end(struct shadow *shadow, bool is_used, bool *is_to_retry)
 /* Destroys a busy shadow if nothing uses it anymore. Does nothing if shadow is NULL. */
 static bool reclaim(struct shadow *shadow)
 {
-    bool is_to_retry = false;
-    bool is_over = false;
     if (shadow == NULL)
         return false;
     const int cancellation = cancellation_hold();
-    do {
-        is_over = end(shadow, shadow_count_uses(shadow) > 0, &is_to_retry);
-    } while (is_to_retry);
+    const bool is_over = end(shadow, shadow_count_uses(shadow) > 0);
     if (is_over)
         shadow_destroy(shadow);
     cancellation_allow(cancellation);
