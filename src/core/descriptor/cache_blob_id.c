@@ -139,19 +139,11 @@ static void put_kept(struct id_writing *id, const char *options)
     arena_fini(&arena);
 }
 
-static bool has_text(const struct ingot_program_desc *desc)
-{
-    bool is_text = false;
-    for (size_t i = 0; i < desc->source_count && !is_text; ++i)
-        is_text = desc->sources[i]->is_text;
-    return is_text;
-}
-
 /* Writes the options of the program or of the environment. Those of a program with text sources have no -I, because
  * the compiler does not get it. Without text sources, the compiler gets all options, and what -I means is up to it. */
 static void put_compile_options(struct id_writing *id)
 {
-    const bool is_text = has_text(id->desc);
+    const bool is_text = program_desc_has_text(id->desc);
     if (id->tag == ID_ENVIRONMENT_COMPILE_OPTIONS)
         put_text(id, is_text ? id->context->kept_options : id->context->compile_options);
     else /* if kept_options is NULL, the options of a text have no -I */

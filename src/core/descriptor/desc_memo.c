@@ -9,8 +9,7 @@
 
 static void put_text(struct bytes_writer *out, const char *text)
 {
-    const char *known = text != NULL ? text : "";
-    bytes_put_framed(out, strlen(known), known);
+    bytes_put_framed(out, strlen(text), text);
 }
 
 static void put_source(struct bytes_writer *out, const struct ingot_source *source)
@@ -26,20 +25,21 @@ static void put_source(struct bytes_writer *out, const struct ingot_source *sour
         put_source(out, source->headers[i]);
 }
 
-bool desc_memo_key(const struct ingot_context *context, const ingot_program_info_t *info, uint8_t key[DIGEST_SIZE])
+bool desc_memo_key(const struct ingot_program_desc *desc, uint8_t key[DIGEST_SIZE])
 {
+    const struct ingot_context *context = desc->context;
     struct bytes_writer out;
     bytes_writer_init(&out, &context->allocator);
     bytes_put(&out, DIGEST_SIZE, context->text_rules.digest);
     bytes_put_u64(&out, os_reader());
-    put_text(&out, info->compile_options);
+    put_text(&out, desc->compile_options);
     put_text(&out, context->compile_options);
-    bytes_put_u64(&out, info->source_count);
-    for (size_t i = 0; i < info->source_count; ++i)
-        put_source(&out, info->sources[i]);
-    bytes_put_u64(&out, info->header_count);
-    for (size_t i = 0; i < info->header_count; ++i)
-        put_source(&out, info->headers[i]);
+    bytes_put_u64(&out, desc->source_count);
+    for (size_t i = 0; i < desc->source_count; ++i)
+        put_source(&out, desc->sources[i]);
+    bytes_put_u64(&out, desc->header_count);
+    for (size_t i = 0; i < desc->header_count; ++i)
+        put_source(&out, desc->sources[desc->source_count + i]);
     const bool is_made = !out.failed;
     if (is_made)
         digest_of(out.size, out.bytes, key);

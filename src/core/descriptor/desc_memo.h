@@ -9,6 +9,6 @@
 /* Computes a digest of everything that the result of resolving the includes depends on, except for the file system's
  * answers: the texts with their names, options and headers, the compiler's rules, and the user and groups. Returns
  * false if out of memory. */
-bool desc_memo_key(const struct ingot_context *context, const ingot_program_info_t *info, uint8_t key[DIGEST_SIZE]);
+bool desc_memo_key(const struct ingot_program_desc *desc, uint8_t key[DIGEST_SIZE]);
 
 #endif

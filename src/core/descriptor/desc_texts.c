@@ -15,21 +15,6 @@
 
 enum { SURVEY_ROOM = 512 };
 
-static bool has_text(const ingot_program_info_t *info, bool *may_include)
-{
-    bool is_text = false;
-    *may_include = false;
-    for (size_t i = 0; i < info->source_count + info->header_count; ++i) {
-        const struct ingot_source *source =
-            i < info->source_count ? info->sources[i] : info->headers[i - info->source_count];
-        is_text = is_text || source->is_text;
-        *may_include = *may_include || source->may_include;
-        for (size_t j = 0; j < source->header_count; ++j)
-            *may_include = *may_include || source->headers[j]->may_include;
-    }
-    return is_text;
-}
-
 static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const struct option *option)
 {
     struct bytes_writer reason;
@@ -49,13 +34,14 @@ static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const 
 /* Checks all options that apply: those of the program (which `survey` already contains), of the sources, of Ingot's
  * environment variables, and of the compiler's environment variables. Adds them to the survey. If an option is unknown,
  * sets the reason why the program is not cacheable. */
-static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_context *context,
-                                    const ingot_program_info_t *info, struct arena *arena, struct option_survey *survey)
+static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_program_desc *desc,
+                                    struct arena *arena, struct option_survey *survey)
 {
+    const struct ingot_context *context = desc->context;
     const char *of_variables = context->text_rules.variable_options;
     const struct option_survey *variables = &context->text_rules.variables;
-    for (size_t i = 0; i < info->source_count; ++i)
-        option_survey_add(survey, &context->text_rules.of_backend, arena, info->sources[i]->compile_options);
+    for (size_t i = 0; i < desc->source_count; ++i)
+        option_survey_add(survey, &context->text_rules.of_backend, arena, desc->sources[i]->compile_options);
     option_survey_join(survey, &context->option_survey);
     survey->defines_special_name = survey->defines_special_name || variables->defines_special_name;
     survey->keeps_names = survey->keeps_names || variables->keeps_names;
@@ -72,10 +58,11 @@ static ingot_status_t check_options(struct hermetic *hermetic, const struct ingo
 }
 
 /* Resolves the includes of all sources together, or, if any source has its own settings, of each source separately. */
-static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_context *context, const char *options,
-                              struct arena *arena, const ingot_build_request_t *request,
-                              struct ingot_source *const *sources, bool want_texts)
+static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ingot_program_desc *desc,
+                                     const ingot_build_request_t *request, const char *options, struct arena *arena,
+                                     bool want_texts)
 {
+    const struct ingot_context *context = desc->context;
     const struct hermetic_input whole = {
         .rules = &context->text_rules.of_backend,
         .sources = request->sources,
@@ -94,105 +81,75 @@ static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_cont
         inputs[i].source_count = 1;
         inputs[i].headers = request->source_settings[i].headers;
         inputs[i].header_count = request->source_settings[i].header_count;
-        inputs[i].options[1] = sources[i]->compile_options;
+        inputs[i].options[1] = desc->sources[i]->compile_options;
     }
     return hermetic_resolve(hermetic, request->source_count, inputs, want_texts);
 }
 
-/* Makes a request from `info`, with only the parts that this file needs. */
-static ingot_status_t request_of_info(ingot_build_request_t *request, const ingot_program_info_t *info,
-                                      struct arena *arena)
+/* Resolves the includes of a descriptor's request, with the answers in `includes`, or with those of the file system if
+ * that is NULL. All answers in `includes` must be used; otherwise, sets the reason why the program is not cacheable. */
+static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_program_desc *desc,
+                              const ingot_build_request_t *request, const struct ingot_includes *includes,
+                              struct arena *arena, bool want_texts)
 {
-    const size_t count = info->source_count + info->header_count;
-    ingot_source_view_t *views = arena_take(arena, count * sizeof(*views));
-    bool has_settings = false;
-    if (views == NULL)
-        return error_out_of_memory();
-    for (size_t i = 0; i < count; ++i)
-        views[i] = source_view(i < info->source_count ? info->sources[i] : info->headers[i - info->source_count]);
-    for (size_t i = 0; i < info->source_count; ++i)
-        has_settings = has_settings || source_has_settings(info->sources[i]);
-    *request = (ingot_build_request_t){.struct_size = sizeof(*request),
-                                       .sources = views,
-                                       .source_count = info->source_count,
-                                       .headers = views + info->source_count,
-                                       .header_count = info->header_count,
-                                       .compile_options = "",
-                                       .link_options = ""};
-    if (has_settings)
-        request_add_settings(request, info->sources, "", "", arena);
-    return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
-}
-
-/* Resolves with the answers in `includes` instead of those of the file system. All of the answers must be used;
- * otherwise, sets the reason why the program is not cacheable. */
-static ingot_status_t resolve_again(struct hermetic *hermetic, const struct ingot_context *context, const char *options,
-                                    struct arena *arena, const ingot_build_request_t *request,
-                                    struct ingot_source *const *sources, const struct ingot_includes *includes,
-                                    bool want_texts)
-{
-    struct include_replay replay = includes_replay(includes);
-    hermetic->replay = &replay;
-    ingot_status_t status = resolve(hermetic, context, options, arena, request, sources, want_texts);
+    const bool is_kept = includes != NULL && desc->kept_options != NULL;
+    struct include_replay replay = {.next = 0};
+    if (includes != NULL) {
+        replay = includes_replay(includes);
+        hermetic->replay = &replay;
+    }
+    ingot_status_t status = resolve_inputs(hermetic, desc, request,
+                                           is_kept ? desc->kept_options : desc->compile_options, arena, want_texts);
     hermetic->replay = NULL;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && replay.next != replay.answer_count) {
         hermetic->reason = alloc_text(hermetic->files.allocator, include_replay_misfit);
         status = hermetic->reason != NULL ? INGOT_SUCCESS : INGOT_OUT_OF_MEMORY;
     }
-    return status;
+    return status == INGOT_SUCCESS ? INGOT_SUCCESS : error_out_of_memory();
 }
 
 /* Resolves the includes, or finds an earlier result in the memo that is still valid. */
-static ingot_status_t resolve_info(struct hermetic *hermetic, const struct ingot_context *context,
-                                   const ingot_program_info_t *info, const struct ingot_includes *includes,
-                                   struct arena *arena)
+static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_program_desc *desc, struct arena *arena)
 {
-    struct ingot_header_memo *memo = includes == NULL ? context->header_memo : NULL;
-    const char *options = info->compile_options != NULL ? info->compile_options : "";
+    struct ingot_header_memo *memo = desc->includes == NULL ? desc->context->header_memo : NULL;
     uint8_t key[DIGEST_SIZE];
     ingot_build_request_t request;
 
-    const bool has_key = memo != NULL && desc_memo_key(context, info, key);
+    const bool has_key = memo != NULL && desc_memo_key(desc, key);
     if (has_key && header_memo_lookup(memo, key, &hermetic->files))
         return hermetic->files.failed ? error_out_of_memory() : INGOT_SUCCESS;
-    ingot_status_t status = request_of_info(&request, info, arena);
-    if (status != INGOT_SUCCESS)
-        return status;
     hermetic->witness.files = memo != NULL ? header_memo_files(memo) : NULL;
-    status = includes != NULL
-                 ? resolve_again(hermetic, context, options, arena, &request, info->sources, includes, false)
-                 : resolve(hermetic, context, options, arena, &request, info->sources, false);
-    if (status != INGOT_SUCCESS)
-        return error_out_of_memory();
-    if (has_key && hermetic->reason == NULL)
+    ingot_status_t status = desc_request_init(&request, desc, arena);
+    if (status == INGOT_SUCCESS)
+        status = resolve(hermetic, desc, &request, desc->includes, arena, false);
+    if (status == INGOT_SUCCESS && has_key && hermetic->reason == NULL)
         header_memo_learn(memo, key, &hermetic->witness, &hermetic->files);
-    return INGOT_SUCCESS;
+    return status;
 }
 
-ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_context *context,
-                                  const ingot_program_info_t *info)
+ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_program_desc *desc)
 {
+    const struct ingot_context *context = desc->context;
     struct hermetic *hermetic = &texts->hermetic;
     struct option_survey survey = {.has_directory = false};
     _Alignas(max_align_t) uint8_t room[SURVEY_ROOM];
     struct arena arena;
-    bool may_include = false;
 
-    if (!has_text(info, &may_include))
+    if (!program_desc_has_text(desc) && desc->header_count == 0)
         return INGOT_SUCCESS;
     arena_init_with(&arena, &context->allocator, sizeof(room), room);
     option_survey_and_keep(&survey, &texts->kept_options, &context->text_rules.of_backend, &arena,
-                           info->compile_options != NULL ? info->compile_options : "");
+                           desc->compile_options);
     texts->has_kept_options = survey.has_directory;
     if (survey.has_directory)
         bytes_put(&texts->kept_options, 1, "");
-    ingot_status_t status = check_options(hermetic, context, info, &arena, &survey);
+    ingot_status_t status = check_options(hermetic, desc, &arena, &survey);
     if (status == INGOT_SUCCESS && texts->kept_options.failed)
         status = error_out_of_memory();
     texts->has_directories = survey.has_directory;
-    hermetic->must_look = may_include || survey.defines_special_name || survey.keeps_names;
+    hermetic->must_look = program_desc_may_include(desc) || survey.defines_special_name || survey.keeps_names;
     if (status == INGOT_SUCCESS && hermetic->reason == NULL && hermetic->must_look)
-        status = resolve_info(hermetic, context, info, texts->includes, &arena);
+        status = resolve_new(hermetic, desc, &arena);
     arena_fini(&arena);
     return status;
 }
@@ -201,7 +158,6 @@ void desc_texts_init(struct desc_texts *texts, const struct ingot_context *conte
 {
     texts->has_directories = false;
     texts->has_kept_options = false;
-    texts->includes = NULL;
     hermetic_init(&texts->hermetic, &context->allocator);
     bytes_writer_init(&texts->kept_options, &context->allocator);
 }
@@ -220,7 +176,8 @@ static bool are_files_of(const struct hermetic *hermetic, const struct ingot_pro
            (desc->files_size == 0 || memcmp(hermetic->files.bytes, program_desc_files(desc), desc->files_size) == 0);
 }
 
-ingot_status_t desc_texts_record(const struct ingot_program_desc *desc, struct include_record *record)
+ingot_status_t desc_texts_repeat(const struct ingot_program_desc *desc, const struct ingot_includes *includes,
+                                 struct include_record *record, bool *is_same)
 {
     struct hermetic hermetic;
     struct arena arena;
@@ -230,31 +187,8 @@ ingot_status_t desc_texts_record(const struct ingot_program_desc *desc, struct i
     hermetic.record = record;
     ingot_status_t status = desc_request_init(&request, desc, &arena);
     if (status == INGOT_SUCCESS)
-        status = resolve(&hermetic, desc->context, desc->compile_options, &arena, &request, desc->sources, false);
-    if (status != INGOT_SUCCESS || include_record_has_failed(record))
-        status = error_out_of_memory();
-    else if (!are_files_of(&hermetic, desc))
-        status = error_set(INGOT_BLOB_STALE, "a file that the sources include changed since the descriptor was made");
-    hermetic_fini(&hermetic);
-    arena_fini(&arena);
-    return status;
-}
-
-ingot_status_t desc_texts_check(const struct ingot_program_desc *desc, const struct ingot_includes *includes)
-{
-    struct hermetic hermetic;
-    struct arena arena;
-    ingot_build_request_t request;
-    arena_init(&arena, &desc->context->allocator);
-    hermetic_init(&hermetic, &desc->context->allocator);
-    ingot_status_t status = desc_request_init(&request, desc, &arena);
-    const char *options = desc->kept_options != NULL ? desc->kept_options : desc->compile_options;
-    if (status == INGOT_SUCCESS)
-        status = resolve_again(&hermetic, desc->context, options, &arena, &request, desc->sources, includes, false);
-    if (status != INGOT_SUCCESS)
-        status = error_out_of_memory();
-    else if (!are_files_of(&hermetic, desc))
-        status = error_set(INGOT_NOT_CACHEABLE, "files that the sources do not include affect what they include");
+        status = resolve(&hermetic, desc, &request, includes, &arena, false);
+    *is_same = status == INGOT_SUCCESS && are_files_of(&hermetic, desc);
     hermetic_fini(&hermetic);
     arena_fini(&arena);
     return status;
@@ -331,13 +265,9 @@ static ingot_status_t read_files(struct hermetic_request *request, const struct 
                                  struct arena *arena)
 {
     struct hermetic *hermetic = &request->hermetic;
-    const ingot_status_t status =
-        desc->includes != NULL
-            ? resolve_again(hermetic, desc->context, desc->compile_options, arena, &request->request, desc->sources,
-                            desc->includes, true)
-            : resolve(hermetic, desc->context, desc->compile_options, arena, &request->request, desc->sources, true);
+    const ingot_status_t status = resolve(hermetic, desc, &request->request, desc->includes, arena, true);
     if (status != INGOT_SUCCESS)
-        return error_out_of_memory();
+        return status;
     if (are_files_of(hermetic, desc))
         return replace_sources(request, arena);
     request->refusal = "a file that the sources include changed since the descriptor was made";

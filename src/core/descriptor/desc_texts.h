@@ -17,22 +17,18 @@ struct desc_texts {
     bool has_kept_options;            /* true if the program's own options have -I */
     struct bytes_writer kept_options; /* the program's own options without -I, with a NUL; empty unless
                                        * has_kept_options is true */
-    /* set by the caller: answers to use instead of reading included files, or NULL */
-    const struct ingot_includes *includes;
 };
 
 void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context);
 void desc_texts_fini(struct desc_texts *texts);
-ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_context *context,
-                                  const ingot_program_info_t *info);
+/* Resolves the includes of a descriptor that was made with a plain key. Uses the answers in desc->includes, unless that
+ * is NULL. */
+ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_program_desc *desc);
 
-/* Resolves the includes of a descriptor again, and records which files they lead to. Returns INGOT_BLOB_STALE if a
- * file has changed. */
-ingot_status_t desc_texts_record(const struct ingot_program_desc *desc, struct include_record *record);
-
-/* Resolves the descriptor's texts with these includes. Returns INGOT_NOT_CACHEABLE if the result differs from the
- * descriptor's. */
-ingot_status_t desc_texts_check(const struct ingot_program_desc *desc, const struct ingot_includes *includes);
+/* Resolves the includes of a descriptor again, with the answers in `includes`, or with those of the file system if that
+ * is NULL. Records what they lead to, unless `record` is NULL. *is_same is true if the result is the descriptor's. */
+ingot_status_t desc_texts_repeat(const struct ingot_program_desc *desc, const struct ingot_includes *includes,
+                                 struct include_record *record, bool *is_same);
 
 /* A request for a hermetic build: its texts contain all that they include, and its options name no directory. */
 struct hermetic_request {

@@ -6,19 +6,6 @@
 #include "core/descriptor/includes.h"
 #include "util/struct_size.h"
 
-static bool may_include(const struct ingot_program_desc *desc)
-{
-    for (size_t i = 0; i < (size_t)desc->source_count + desc->header_count; ++i) {
-        const struct ingot_source *source = desc->sources[i];
-        bool may = source->may_include;
-        for (size_t j = 0; j < source->header_count; ++j)
-            may = may || source->headers[j]->may_include;
-        if (may)
-            return true;
-    }
-    return false;
-}
-
 /* Makes includes from a record, and checks that resolving with them gives the descriptor's program. The result may
  * differ, because a search also reads files that no include leads to. These are not recorded, but they can affect
  * where other includes lead. */
@@ -26,11 +13,14 @@ static ingot_status_t make_checked(ingot_includes_t *includes, const struct incl
                                    const struct ingot_program_desc *desc)
 {
     ingot_includes_t made = NULL;
+    bool is_same = false;
     ingot_status_t status = includes_of_record(&made, record, &desc->context->allocator);
     if (status == INGOT_INVALID_ARGUMENTS)
         return error_set(INGOT_NOT_CACHEABLE, "an included file contains a NUL byte");
     if (status == INGOT_SUCCESS)
-        status = desc_texts_check(desc, made);
+        status = desc_texts_repeat(desc, made, NULL, &is_same);
+    if (status == INGOT_SUCCESS && !is_same)
+        status = error_set(INGOT_NOT_CACHEABLE, "files that the sources do not include affect what they include");
     if (status != INGOT_SUCCESS) {
         ingot_includes_release(made);
         return status;
@@ -43,16 +33,21 @@ static ingot_status_t make_checked(ingot_includes_t *includes, const struct incl
 static ingot_status_t read_includes(ingot_includes_t *includes, const struct ingot_program_desc *desc)
 {
     struct include_record record;
+    bool is_same = false;
     if (desc->includes != NULL) {
         includes_reference(desc->includes);
         *includes = desc->includes;
         return INGOT_SUCCESS;
     }
     *includes = NULL;
-    if (desc->files_size == 0 && !may_include(desc))
+    if (desc->files_size == 0 && !program_desc_may_include(desc))
         return INGOT_SUCCESS;
     include_record_init(&record, &desc->context->allocator);
-    ingot_status_t status = desc_texts_record(desc, &record);
+    ingot_status_t status = desc_texts_repeat(desc, NULL, &record, &is_same);
+    if (status == INGOT_SUCCESS && include_record_has_failed(&record))
+        status = error_out_of_memory();
+    else if (status == INGOT_SUCCESS && !is_same)
+        status = error_set(INGOT_BLOB_STALE, "a file that the sources include changed since the descriptor was made");
     if (status == INGOT_SUCCESS && (desc->files_size != 0 || record.answers.size != 0))
         status = make_checked(includes, &record, desc);
     include_record_fini(&record);

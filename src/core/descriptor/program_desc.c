@@ -46,6 +46,26 @@ bool program_desc_equals(const struct ingot_program_desc *a, const struct ingot_
     return true;
 }
 
+bool program_desc_has_text(const struct ingot_program_desc *desc)
+{
+    bool is_text = false;
+    for (size_t i = 0; i < desc->source_count && !is_text; ++i)
+        is_text = desc->sources[i]->is_text;
+    return is_text;
+}
+
+bool program_desc_may_include(const struct ingot_program_desc *desc)
+{
+    bool may = false;
+    for (size_t i = 0; i < (size_t)desc->source_count + desc->header_count; ++i) {
+        const struct ingot_source *source = desc->sources[i];
+        may = may || source->may_include;
+        for (size_t j = 0; j < source->header_count; ++j)
+            may = may || source->headers[j]->may_include;
+    }
+    return may;
+}
+
 const char *program_desc_name(const struct ingot_program_desc *desc)
 {
     return desc->sources[0]->name;

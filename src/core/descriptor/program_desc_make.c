@@ -366,13 +366,12 @@ static ingot_status_t create_desc(ingot_program_desc_t *desc, ingot_context_t co
     if (status != INGOT_SUCCESS)
         return status;
     desc_texts_init(&texts, context);
-    texts.includes = includes;
     /* First, makes a descriptor with a plain key. If a program in memory has an equal plain key, neither files nor
      * directories matter, so no options need to be parsed and no files read. */
     struct ingot_program_desc *made = NULL;
     status = create(&made, context, &known, &texts, includes);
     if (status == INGOT_SUCCESS && !is_known(made))
-        status = desc_texts_resolve(&texts, context, &known);
+        status = desc_texts_resolve(&texts, made);
     if (status == INGOT_SUCCESS && includes != NULL && texts.hermetic.reason != NULL)
         status = error_set(INGOT_BLOB_CORRUPT, "%s", texts.hermetic.reason);
     if (status == INGOT_SUCCESS && kind_of(&texts.hermetic, texts.has_directories) != KEY_PLAIN) {
