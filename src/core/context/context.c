@@ -39,7 +39,6 @@ static void destroy(struct ingot_context *context)
     alloc_free(&allocator, context->identities, context->device_count * sizeof(*context->identities));
     alloc_free_text(&allocator, context->compile_options);
     alloc_free_text(&allocator, context->link_options);
-    alloc_free_text(&allocator, context->kept_options);
     text_rules_fini(&context->text_rules, &allocator);
     native_builds_fini(&context->native_builds, &allocator);
     if (context->header_memo != NULL && !context->shares_memo)
@@ -48,26 +47,6 @@ static void destroy(struct ingot_context *context)
     trace_fini(&context->trace);
     striped_count_fini(&context->references, &allocator);
     alloc_free(&allocator, context, sizeof(*context));
-}
-
-/* Parses the compile options of the environment once, instead of for each program. */
-static bool survey_options(struct ingot_context *context)
-{
-    struct arena arena;
-    struct bytes_writer kept;
-    arena_init(&arena, &context->allocator);
-    bytes_writer_init(&kept, &context->allocator);
-    option_survey_and_keep(&context->option_survey, &kept, &context->text_rules.of_backend, &arena,
-                           context->compile_options);
-    bytes_put(&kept, 1, "");
-    if (!kept.failed && !arena.failed)
-        context->kept_options =
-            alloc_text(&context->allocator,
-                       context->option_survey.has_directory ? (const char *)kept.bytes : context->compile_options);
-    context->option_survey.unknown.value = NULL; /* it may point into the arena, which is freed here */
-    bytes_writer_fini(&kept);
-    arena_fini(&arena);
-    return context->kept_options != NULL;
 }
 
 static ingot_status_t fill(struct ingot_context *context, const ingot_context_info_t *info,
@@ -88,8 +67,7 @@ static ingot_status_t fill(struct ingot_context *context, const ingot_context_in
     context->identities = alloc_zeroed(&context->allocator, context->device_count * sizeof(*context->identities));
     if (context->compile_options == NULL || context->link_options == NULL || context->identities == NULL)
         return error_out_of_memory();
-    if (text_rules_init(&context->text_rules, &context->allocator, &context->ops, context->state) != INGOT_SUCCESS ||
-        !survey_options(context))
+    if (text_rules_init(&context->text_rules, &context->allocator, &context->ops, context->state) != INGOT_SUCCESS)
         return error_out_of_memory();
     const bool has_memo = environment->header_memo && (info->flags & INGOT_CONTEXT_NO_HEADER_MEMO) == 0;
     if (has_memo && header_memo_create(&context->header_memo, &context->allocator, MEMO_SETTLE_NS) != INGOT_SUCCESS)

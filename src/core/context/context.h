@@ -15,7 +15,6 @@
 #include "core/base/striped_count.h"
 #include "core/base/trace.h"
 #include "core/context/native_builds.h"
-#include "core/hermetic/option_words.h"
 #include "core/hermetic/text_rules.h"
 #include "core/identity/device_identity.h"
 #include "core/memo/header_memo.h"
@@ -39,8 +38,6 @@ struct ingot_context {
     _Atomic(struct device_identity *) *identities;
     char *compile_options; /* from the environment, "" if there are none */
     char *link_options;
-    struct option_survey option_survey; /* what compile_options contain, parsed once */
-    char *kept_options;                 /* compile_options without -I */
     struct text_rules text_rules;
     struct native_builds native_builds;
     struct ingot_header_memo *header_memo; /* NULL if the memo is off */

@@ -143,11 +143,14 @@ static void put_kept(struct id_writing *id, const char *options)
  * the compiler does not get it. Without text sources, the compiler gets all options, and what -I means is up to it. */
 static void put_compile_options(struct id_writing *id)
 {
-    const bool is_text = program_desc_has_text(id->desc);
-    if (id->tag == ID_ENVIRONMENT_COMPILE_OPTIONS)
-        put_text(id, is_text ? id->context->kept_options : id->context->compile_options);
-    else /* if kept_options is NULL, the options of a text have no -I */
-        put_text(id, is_text && id->desc->kept_options != NULL ? id->desc->kept_options : id->desc->compile_options);
+    const bool is_of_program = id->tag == ID_COMPILE_OPTIONS;
+    const char *options = is_of_program ? id->desc->compile_options : id->context->compile_options;
+    begin_field(id);
+    if (program_desc_has_text(id->desc))
+        put_kept(id, options);
+    else
+        bytes_put_text(&id->bytes, options);
+    end_field(id);
 }
 
 static void put_link_options(struct id_writing *id)

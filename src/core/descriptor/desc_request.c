@@ -46,14 +46,15 @@ static const ingot_source_view_t *join_headers(struct arena *arena, const ingot_
     return views;
 }
 
-void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
-                          const char *program_options, const char *environment, struct arena *arena)
+/* Sets source_settings: for each source, all options and headers that apply to it. Sets arena->failed if out of
+ * memory. */
+static void add_settings(ingot_build_request_t *request, const struct ingot_program_desc *desc, struct arena *arena)
 {
     ingot_source_settings_t *settings = arena_take(arena, request->source_count * sizeof(*settings));
     for (size_t i = 0; settings != NULL && i < request->source_count; ++i) {
-        const struct ingot_source *source = sources[i];
-        const char *own = options_join(arena, program_options, source->compile_options);
-        settings[i].compile_options = own != NULL ? options_join(arena, own, environment) : NULL;
+        const struct ingot_source *source = desc->sources[i];
+        const char *own = options_join(arena, desc->compile_options, source->compile_options);
+        settings[i].compile_options = own != NULL ? options_join(arena, own, desc->context->compile_options) : NULL;
         settings[i].headers = join_headers(arena, request, source);
         settings[i].header_count = request->header_count + source->header_count;
     }
@@ -83,6 +84,6 @@ ingot_status_t desc_request_init(ingot_build_request_t *request, const struct in
     for (size_t i = 0; i < count; ++i)
         views[i] = source_view(desc->sources[i]);
     if (has_settings(desc))
-        request_add_settings(request, desc->sources, desc->compile_options, desc->context->compile_options, arena);
+        add_settings(request, desc, arena);
     return arena->failed ? error_out_of_memory() : INGOT_SUCCESS;
 }

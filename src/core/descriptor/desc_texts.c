@@ -39,20 +39,22 @@ static ingot_status_t check_options(struct hermetic *hermetic, const struct ingo
 {
     const struct ingot_context *context = desc->context;
     const char *of_variables = context->text_rules.variable_options;
-    const struct option_survey *variables = &context->text_rules.variables;
+    const ingot_text_rules_t *rules = &context->text_rules.of_backend;
+    struct option_survey variables = {.has_directory = false};
     for (size_t i = 0; i < desc->source_count; ++i)
-        option_survey_add(survey, &context->text_rules.of_backend, arena, desc->sources[i]->compile_options);
-    option_survey_join(survey, &context->option_survey);
-    survey->defines_special_name = survey->defines_special_name || variables->defines_special_name;
-    survey->keeps_names = survey->keeps_names || variables->keeps_names;
+        option_survey_add(survey, rules, arena, desc->sources[i]->compile_options);
+    option_survey_add(survey, rules, arena, context->compile_options);
+    option_survey_add(&variables, rules, arena, of_variables);
+    survey->defines_special_name = survey->defines_special_name || variables.defines_special_name;
+    survey->keeps_names = survey->keeps_names || variables.keeps_names;
     if (arena->failed)
         return error_out_of_memory();
     if (survey->unknown.kind == OPTION_UNKNOWN)
         return refuse(hermetic, "the options have ", &survey->unknown);
-    if (variables->unknown.kind == OPTION_UNKNOWN)
-        return refuse(hermetic, "a variable of the compiler has the option ", &variables->unknown);
+    if (variables.unknown.kind == OPTION_UNKNOWN)
+        return refuse(hermetic, "a variable of the compiler has the option ", &variables.unknown);
     /* Ingot cannot remove options from an environment variable, and the compiler has its own rules for quotes there. */
-    const bool is_odd = variables->has_directory || strpbrk(of_variables, "\"'\\") != NULL;
+    const bool is_odd = variables.has_directory || strpbrk(of_variables, "\"'\\") != NULL;
     const struct option all = {.start = of_variables, .size = strlen(of_variables)};
     return is_odd ? refuse(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
 }
@@ -140,7 +142,6 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
     arena_init_with(&arena, &context->allocator, sizeof(room), room);
     option_survey_and_keep(&survey, &texts->kept_options, &context->text_rules.of_backend, &arena,
                            desc->compile_options);
-    texts->has_kept_options = survey.has_directory;
     if (survey.has_directory)
         bytes_put(&texts->kept_options, 1, "");
     ingot_status_t status = check_options(hermetic, desc, &arena, &survey);
@@ -157,7 +158,6 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
 void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context)
 {
     texts->has_directories = false;
-    texts->has_kept_options = false;
     hermetic_init(&texts->hermetic, &context->allocator);
     bytes_writer_init(&texts->kept_options, &context->allocator);
 }
@@ -209,18 +209,27 @@ void hermetic_request_fini(struct hermetic_request *request)
         hermetic_fini(&request->hermetic);
 }
 
-/* Joins the options of the program, of a source (`own`) and of the environment, all without -I. */
-static const char *keep_options(const struct ingot_program_desc *desc, const char *own, struct arena *arena)
+/* Returns options without -I, or NULL if out of memory. */
+static const char *keep(const struct ingot_program_desc *desc, const char *options, struct arena *arena)
 {
     struct bytes_writer kept;
     bytes_writer_init(&kept, arena->allocator);
-    options_keep(&kept, &desc->context->text_rules.of_backend, arena, own);
+    options_keep(&kept, &desc->context->text_rules.of_backend, arena, options);
     bytes_put(&kept, 1, "");
-    const char *of_source = kept.failed ? NULL : arena_copy(arena, kept.size, (const char *)kept.bytes);
+    const char *copy = kept.failed ? NULL : arena_copy(arena, kept.size, (const char *)kept.bytes);
     bytes_writer_fini(&kept);
+    return copy;
+}
+
+/* Joins the options of the program, of a source (`own`) and of the environment, all without -I. Returns NULL if out of
+ * memory. */
+static const char *keep_options(const struct ingot_program_desc *desc, const char *own, struct arena *arena)
+{
     const char *of_program = desc->kept_options != NULL ? desc->kept_options : desc->compile_options;
+    const char *of_source = keep(desc, own, arena);
+    const char *of_environment = keep(desc, desc->context->compile_options, arena);
     const char *joined = of_source != NULL ? options_join(arena, of_program, of_source) : NULL;
-    return joined != NULL ? options_join(arena, joined, desc->context->kept_options) : NULL;
+    return joined != NULL && of_environment != NULL ? options_join(arena, joined, of_environment) : NULL;
 }
 
 static ingot_status_t keep_all_options(ingot_build_request_t *request, const struct ingot_program_desc *desc,

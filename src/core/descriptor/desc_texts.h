@@ -14,9 +14,7 @@ struct desc_texts {
     /* true if options of the program, its sources or the environment have -I, which a hermetic build does not pass
      * on */
     bool has_directories;
-    bool has_kept_options;            /* true if the program's own options have -I */
-    struct bytes_writer kept_options; /* the program's own options without -I, with a NUL; empty unless
-                                       * has_kept_options is true */
+    struct bytes_writer kept_options; /* the program's own options without -I, with a NUL; empty if they have no -I */
 };
 
 void desc_texts_init(struct desc_texts *texts, const struct ingot_context *context);

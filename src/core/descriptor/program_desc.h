@@ -96,11 +96,6 @@ const char *program_desc_name(const struct ingot_program_desc *desc);
  * Returns NULL if out of memory. */
 const char *options_join(struct arena *arena, const char *own, const char *environment);
 
-/* Sets source_settings: for each source, all options and headers that apply to it. Sets arena->failed if out of
- * memory. */
-void request_add_settings(ingot_build_request_t *request, struct ingot_source *const *sources,
-                          const char *program_options, const char *environment, struct arena *arena);
-
 /* Makes a request to the backend from the descriptor. It is valid as long as the descriptor and what the arena
  * contains. */
 ingot_status_t desc_request_init(ingot_build_request_t *request, const struct ingot_program_desc *desc,

@@ -217,7 +217,7 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
     (void)take(&place, desc->key_size);
     desc->group = take_text(&place, info->group);
     desc->not_cacheable = hermetic->reason != NULL ? take_text(&place, hermetic->reason) : NULL;
-    if (texts->has_kept_options)
+    if (texts->kept_options.size != 0)
         desc->kept_options = take_text(&place, (const char *)texts->kept_options.bytes);
     return desc;
 }

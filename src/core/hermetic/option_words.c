@@ -337,15 +337,6 @@ void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *r
     option_survey_and_keep(survey, NULL, rules, arena, options);
 }
 
-void option_survey_join(struct option_survey *survey, const struct option_survey *other)
-{
-    survey->has_directory = survey->has_directory || other->has_directory;
-    survey->defines_special_name = survey->defines_special_name || other->defines_special_name;
-    survey->keeps_names = survey->keeps_names || other->keeps_names;
-    if (survey->unknown.kind != OPTION_UNKNOWN)
-        survey->unknown = other->unknown;
-}
-
 void options_keep(struct bytes_writer *kept, const ingot_text_rules_t *rules, struct arena *arena, const char *options)
 {
     struct option_survey survey = {.has_directory = false};

@@ -56,8 +56,6 @@ void option_survey_add(struct option_survey *survey, const ingot_text_rules_t *r
  * is no -I, so that callers use the options unchanged. */
 void option_survey_and_keep(struct option_survey *survey, struct bytes_writer *kept, const ingot_text_rules_t *rules,
                             struct arena *arena, const char *options);
-/* Adds another survey. */
-void option_survey_join(struct option_survey *survey, const struct option_survey *other);
 /* True if the option asks for debug information. */
 bool option_keeps_names(const struct option *option);
 /* True if the option is a -D whose value contains "assert". If a compiler predefines assert, the message of assert

@@ -44,17 +44,6 @@ static bool digest_rules(struct text_rules *rules, const ingot_allocator_t *allo
     return is_made;
 }
 
-static bool survey_variables(struct text_rules *rules, const ingot_allocator_t *allocator)
-{
-    struct arena arena;
-    arena_init(&arena, allocator);
-    option_survey_add(&rules->variables, &rules->of_backend, &arena, rules->variable_options);
-    rules->variables.unknown.value = NULL; /* it may point into the arena, which is freed here */
-    const bool is_made = !arena.failed;
-    arena_fini(&arena);
-    return is_made;
-}
-
 /* Appends the values of the variables, each followed by a blank. */
 static void put_variable_options(struct bytes_writer *options, const char *const *names)
 {
@@ -84,7 +73,6 @@ ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t
                                const ingot_backend_ops_t *ops, void *state)
 {
     struct bytes_writer options;
-    rules->variables = (struct option_survey){.has_directory = false};
     rules->of_backend = (ingot_text_rules_t){.struct_size = sizeof(rules->of_backend)};
     if (ops->get_text_rules != NULL)
         ops->get_text_rules(state, &rules->of_backend);
@@ -95,7 +83,7 @@ ingot_status_t text_rules_init(struct text_rules *rules, const ingot_allocator_t
     put_variable_options(&options, rules->of_backend.option_variables);
     rules->variable_options = options.failed ? NULL : alloc_text(allocator, (const char *)options.bytes);
     bytes_writer_fini(&options);
-    if (rules->variable_options == NULL || !digest_rules(rules, allocator) || !survey_variables(rules, allocator))
+    if (rules->variable_options == NULL || !digest_rules(rules, allocator))
         return INGOT_OUT_OF_MEMORY;
     return INGOT_SUCCESS;
 }

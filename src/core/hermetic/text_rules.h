@@ -6,17 +6,16 @@
 #define INGOT_CORE_HERMETIC_TEXT_RULES_H
 
 #include <ingot/backend.h>
+#include <stdbool.h>
 
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
-#include "core/hermetic/option_words.h"
 
 struct text_rules {
-    ingot_text_rules_t of_backend;  /* the backend's rules; `options` is never NULL */
-    char *variable_options;         /* the values of the environment variables in option_variables, separated by
-                                     * blanks; "" if none is set */
-    struct option_survey variables; /* what variable_options contain */
-    uint8_t digest[DIGEST_SIZE];    /* digest of all fields above */
+    ingot_text_rules_t of_backend; /* the backend's rules; `options` is never NULL */
+    char *variable_options;        /* the values of the environment variables in option_variables, separated by
+                                    * blanks; "" if none is set */
+    uint8_t digest[DIGEST_SIZE];   /* digest of all fields above */
 };
 
 /* Gets the backend's rules and reads the environment variables. Fails only with INGOT_OUT_OF_MEMORY. */
