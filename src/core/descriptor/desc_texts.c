@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/descriptor/desc_memo.h"
+#include "core/base/os_file.h"
 #include "core/descriptor/includes.h"
 #include "core/hermetic/option_words.h"
 
@@ -110,6 +110,49 @@ static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_prog
     return status == INGOT_SUCCESS ? INGOT_SUCCESS : error_out_of_memory();
 }
 
+static void put_text(struct bytes_writer *out, const char *text)
+{
+    bytes_put_framed(out, strlen(text), text);
+}
+
+static void put_source(struct bytes_writer *out, const struct ingot_source *source)
+{
+    uint8_t digest[DIGEST_SIZE];
+    source_get_digest(source, digest);
+    bytes_put_u32(out, (uint32_t)source->kind);
+    bytes_put(out, sizeof(digest), digest);
+    put_text(out, source->name);
+    put_text(out, source->compile_options);
+    bytes_put_u64(out, source->header_count);
+    for (size_t i = 0; i < source->header_count; ++i)
+        put_source(out, source->headers[i]);
+}
+
+/* Computes the key under which the memo remembers the result: a digest of everything that the result depends on, except
+ * for the file system's answers. These are the texts with their names, options and headers, the compiler's rules, and
+ * the user and groups. Returns false if out of memory. */
+static bool make_memo_key(const struct ingot_program_desc *desc, uint8_t key[DIGEST_SIZE])
+{
+    const struct ingot_context *context = desc->context;
+    struct bytes_writer out;
+    bytes_writer_init(&out, &context->allocator);
+    bytes_put(&out, DIGEST_SIZE, context->text_rules.digest);
+    bytes_put_u64(&out, os_reader());
+    put_text(&out, desc->compile_options);
+    put_text(&out, context->compile_options);
+    bytes_put_u64(&out, desc->source_count);
+    for (size_t i = 0; i < desc->source_count; ++i)
+        put_source(&out, desc->sources[i]);
+    bytes_put_u64(&out, desc->header_count);
+    for (size_t i = 0; i < desc->header_count; ++i)
+        put_source(&out, desc->sources[desc->source_count + i]);
+    const bool is_made = !out.failed;
+    if (is_made)
+        digest_of(out.size, out.bytes, key);
+    bytes_writer_fini(&out);
+    return is_made;
+}
+
 /* Resolves the includes, or finds an earlier result in the memo that is still valid. */
 static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_program_desc *desc, struct arena *arena)
 {
@@ -117,7 +160,7 @@ static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_
     uint8_t key[DIGEST_SIZE];
     ingot_build_request_t request;
 
-    const bool has_key = memo != NULL && desc_memo_key(desc, key);
+    const bool has_key = memo != NULL && make_memo_key(desc, key);
     if (has_key && header_memo_lookup(memo, key, &hermetic->files))
         return hermetic->files.failed ? error_out_of_memory() : INGOT_SUCCESS;
     hermetic->witness.files = memo != NULL ? header_memo_files(memo) : NULL;
@@ -196,17 +239,16 @@ ingot_status_t desc_texts_repeat(const struct ingot_program_desc *desc, const st
 
 /* ---- when the program is compiled ---- */
 
-void hermetic_request_init(struct hermetic_request *request)
+void hermetic_request_init(struct hermetic_request *request, const ingot_allocator_t *allocator)
 {
-    request->is_begun = false;
+    hermetic_init(&request->hermetic, allocator);
     request->is_there = false;
     request->refusal = NULL;
 }
 
 void hermetic_request_fini(struct hermetic_request *request)
 {
-    if (request->is_begun)
-        hermetic_fini(&request->hermetic);
+    hermetic_fini(&request->hermetic);
 }
 
 /* Returns options without -I, or NULL if out of memory. */
@@ -294,8 +336,6 @@ ingot_status_t hermetic_request_make(struct hermetic_request *request, const str
         request->refusal = "the program did not build without the files that its compiler finds by itself";
         return INGOT_SUCCESS;
     }
-    hermetic_init(&request->hermetic, &desc->context->allocator);
-    request->is_begun = true;
     request->request = *native;
     status = keep_all_options(&request->request, desc, arena);
     if (status == INGOT_SUCCESS && desc->files_size != 0)

@@ -30,15 +30,14 @@ ingot_status_t desc_texts_repeat(const struct ingot_program_desc *desc, const st
 
 /* A request for a hermetic build: its texts contain all that they include, and its options name no directory. */
 struct hermetic_request {
-    struct hermetic hermetic; /* initialized only if is_begun is true */
+    struct hermetic hermetic;
     ingot_build_request_t request;
-    bool is_begun; /* false for most loads, which do not need texts */
     bool is_there;
     /* why the request could not be made although it is needed, or NULL; valid as long as this structure */
     const char *refusal;
 };
 
-void hermetic_request_init(struct hermetic_request *request);
+void hermetic_request_init(struct hermetic_request *request, const ingot_allocator_t *allocator);
 void hermetic_request_fini(struct hermetic_request *request);
 /* Reads the included files again and makes the request, if it is possible and needed. `native` is the application's
  * request. The arena holds what the new request points to. */

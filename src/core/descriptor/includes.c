@@ -55,12 +55,6 @@ static struct ingot_includes *make(const ingot_allocator_t *allocator, size_t fi
     return NULL;
 }
 
-static void set_views(struct ingot_includes *includes)
-{
-    for (size_t i = 0; i < includes->file_count; ++i)
-        includes->views[i] = source_view(includes->files[i]);
-}
-
 void includes_reference(struct ingot_includes *includes)
 {
     if (includes != NULL)
@@ -75,61 +69,6 @@ struct include_replay includes_replay(const struct ingot_includes *includes)
                                    .answers = includes->numbers + includes->file_count,
                                    .answer_count = includes->number_count - includes->file_count};
 }
-
-/* ---- from a record ---- */
-
-/* Creates a source object from the next recorded file. */
-static ingot_status_t take_file(struct bytes_reader *reader, const ingot_allocator_t *allocator,
-                                struct ingot_source **file)
-{
-    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
-    size_t name_size = 0;
-    const uint8_t *name = bytes_get_framed(reader, &name_size);
-    info.kind = INGOT_SOURCE_HEADER;
-    info.allocator = allocator;
-    info.bytes = bytes_get_framed(reader, &info.size);
-    char *copy = alloc_bytes(allocator, name_size + 1);
-    if (copy == NULL)
-        return error_out_of_memory();
-    memcpy(copy, name, name_size);
-    copy[name_size] = '\0';
-    info.name = copy;
-    const ingot_status_t status = ingot_source_create(file, &info);
-    alloc_free(allocator, copy, name_size + 1);
-    return status;
-}
-
-ingot_status_t includes_of_record(struct ingot_includes **includes, const struct include_record *record,
-                                  const ingot_allocator_t *allocator)
-{
-    struct bytes_reader files;
-    struct bytes_reader numbers;
-    ingot_status_t status = INGOT_SUCCESS;
-    const size_t number_count = (record->same.size + record->answers.size) / sizeof(uint32_t);
-    struct ingot_includes *made = make(allocator, record->file_count, number_count);
-    if (made == NULL)
-        return error_out_of_memory();
-    made->names_matter = record->names_matter;
-    made->directory_matters = record->directory_matters;
-    bytes_reader_init(&files, record->files.size, record->files.bytes);
-    for (size_t i = 0; i < made->file_count && status == INGOT_SUCCESS; ++i)
-        status = take_file(&files, allocator, &made->files[i]);
-    bytes_reader_init(&numbers, record->same.size, record->same.bytes);
-    for (size_t i = 0; i < number_count; ++i) {
-        if (i == record->file_count)
-            bytes_reader_init(&numbers, record->answers.size, record->answers.bytes);
-        made->numbers[i] = bytes_get_u32(&numbers);
-    }
-    if (status != INGOT_SUCCESS) {
-        destroy(made);
-        return status;
-    }
-    set_views(made);
-    *includes = made;
-    return INGOT_SUCCESS;
-}
-
-/* ---- from content that may come from anywhere ---- */
 
 static ingot_status_t check(const ingot_includes_info_t *info)
 {
@@ -164,11 +103,11 @@ ingot_status_t includes_of_info(struct ingot_includes **includes, const ingot_in
     made->directory_matters = known.directory_matters != 0;
     for (size_t i = 0; i < known.file_count; ++i) {
         made->files[i] = known.files[i];
+        made->views[i] = source_view(known.files[i]);
         ingot_source_retain(known.files[i]);
     }
     if (known.number_count != 0)
         memcpy(made->numbers, known.numbers, known.number_count * sizeof(*known.numbers));
-    set_views(made);
     *includes = made;
     return INGOT_SUCCESS;
 }

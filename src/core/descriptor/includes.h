@@ -10,9 +10,6 @@
 
 /* Adds a reference. Does nothing for NULL. */
 void includes_reference(struct ingot_includes *includes);
-/* Makes includes from what a resolution recorded. */
-ingot_status_t includes_of_record(struct ingot_includes **includes, const struct include_record *record,
-                                  const ingot_allocator_t *allocator);
 /* Makes includes from content that may come from anywhere. Returns INGOT_BLOB_CORRUPT if it is not well-formed. */
 ingot_status_t includes_of_info(struct ingot_includes **includes, const ingot_includes_info_t *info,
                                 const ingot_allocator_t *allocator);

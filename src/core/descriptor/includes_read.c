@@ -14,9 +14,14 @@ static ingot_status_t make_checked(ingot_includes_t *includes, const struct incl
 {
     ingot_includes_t made = NULL;
     bool is_same = false;
-    ingot_status_t status = includes_of_record(&made, record, &desc->context->allocator);
-    if (status == INGOT_INVALID_ARGUMENTS)
-        return error_set(INGOT_NOT_CACHEABLE, "an included file contains a NUL byte");
+    const ingot_includes_info_t info = {.struct_size = sizeof(info),
+                                        .files = (const ingot_source_t *)(const void *)record->files.bytes,
+                                        .file_count = record->file_count,
+                                        .numbers = (const uint32_t *)(const void *)record->numbers.bytes,
+                                        .number_count = record->numbers.size / sizeof(uint32_t),
+                                        .names_matter = record->names_matter,
+                                        .directory_matters = record->directory_matters};
+    ingot_status_t status = includes_of_info(&made, &info, &desc->context->allocator);
     if (status == INGOT_SUCCESS)
         status = desc_texts_repeat(desc, made, NULL, &is_same);
     if (status == INGOT_SUCCESS && !is_same)
@@ -44,10 +49,12 @@ static ingot_status_t read_includes(ingot_includes_t *includes, const struct ing
         return INGOT_SUCCESS;
     include_record_init(&record, &desc->context->allocator);
     ingot_status_t status = desc_texts_repeat(desc, NULL, &record, &is_same);
-    if (status == INGOT_SUCCESS && include_record_has_failed(&record))
-        status = error_out_of_memory();
-    else if (status == INGOT_SUCCESS && !is_same)
+    if (status == INGOT_SUCCESS && !is_same)
         status = error_set(INGOT_BLOB_STALE, "a file that the sources include changed since the descriptor was made");
+    if (status == INGOT_SUCCESS)
+        status = include_record_close(&record);
+    if (status == INGOT_INVALID_ARGUMENTS)
+        status = error_set(INGOT_NOT_CACHEABLE, "an included file contains a NUL byte");
     if (status == INGOT_SUCCESS && (desc->files_size != 0 || record.answers.size != 0))
         status = make_checked(includes, &record, desc);
     include_record_fini(&record);

@@ -5,28 +5,35 @@
 
 #include <string.h>
 
+#include "core/base/error.h"
 #include "core/hermetic/source_graph.h"
 
 const char include_replay_misfit[] = "the recorded includes are not those of the sources";
 
 void include_record_init(struct include_record *record, const ingot_allocator_t *allocator)
 {
-    *record = (struct include_record){.file_count = 0};
+    *record = (struct include_record){.status = INGOT_SUCCESS};
     bytes_writer_init(&record->files, allocator);
-    bytes_writer_init(&record->same, allocator);
+    bytes_writer_init(&record->numbers, allocator);
     bytes_writer_init(&record->answers, allocator);
 }
 
 void include_record_fini(struct include_record *record)
 {
+    const ingot_source_t *files = (const void *)record->files.bytes;
+    for (size_t i = 0; i < record->files.size / sizeof(*files); ++i)
+        ingot_source_release(files[i]);
     bytes_writer_fini(&record->files);
-    bytes_writer_fini(&record->same);
+    bytes_writer_fini(&record->numbers);
     bytes_writer_fini(&record->answers);
 }
 
-bool include_record_has_failed(const struct include_record *record)
+ingot_status_t include_record_close(struct include_record *record)
 {
-    return record->files.failed || record->same.failed || record->answers.failed;
+    bytes_put(&record->numbers, record->answers.size, record->answers.bytes);
+    if (record->files.failed || record->numbers.failed || record->answers.failed)
+        return error_out_of_memory();
+    return record->status;
 }
 
 /* Returns the number of the first recorded file in this graph that is the same file as `text`, or `number` if there
@@ -42,14 +49,30 @@ static size_t find_same(const struct source_graph *graph, const struct graph_tex
     return first;
 }
 
+static void put_number(struct bytes_writer *numbers, size_t number)
+{
+    const uint32_t value = (uint32_t)number;
+    bytes_put(numbers, sizeof(value), &value);
+}
+
 static void record_file(struct source_graph *graph, struct graph_text *text)
 {
     struct include_record *record = graph->record;
-    const size_t number = record->file_count++;
-    bytes_put_u32(&record->same, (uint32_t)find_same(graph, text, number));
-    text->record_number = number + 1;
-    bytes_put_framed(&record->files, strlen(text->path), text->path);
-    bytes_put_framed(&record->files, text->size, text->bytes);
+    ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
+    ingot_source_t file = NULL;
+    put_number(&record->numbers, find_same(graph, text, record->file_count));
+    text->record_number = ++record->file_count;
+    info.kind = INGOT_SOURCE_HEADER;
+    info.name = text->path;
+    info.size = text->size;
+    info.bytes = text->bytes;
+    info.allocator = record->files.allocator;
+    const ingot_status_t status = ingot_source_create(&file, &info);
+    if (status == INGOT_SUCCESS)
+        bytes_put(&record->files, sizeof(file), &file);
+    if (record->files.failed)
+        ingot_source_release(file);
+    record->status = record->status == INGOT_SUCCESS ? status : record->status;
 }
 
 void include_record_add(struct source_graph *graph, const struct text_event *event)
@@ -66,7 +89,7 @@ void include_record_add(struct source_graph *graph, const struct text_event *eve
     } else if (event->gap == include_not_found) {
         answer = ANSWER_NOTHING;
     }
-    bytes_put_u32(&record->answers, (uint32_t)answer);
+    put_number(&record->answers, answer);
 }
 
 void include_record_end(struct source_graph *graph)

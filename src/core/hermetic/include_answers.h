@@ -17,15 +17,17 @@ enum { MAX_INCLUDED_FILES = 10000 };
  * files. */
 enum { ANSWER_NOTHING, ANSWER_GAP, ANSWER_HEADER, ANSWER_FILE };
 
-/* A record of all searches of a resolution. */
+/* A record of all searches of a resolution. Numbers are of type uint32_t. */
 struct include_record {
-    struct bytes_writer files;   /* for each file, its path and its content, each preceded by its length */
-    struct bytes_writer same;    /* u32 per file: number of the first file that is the same under another name, or
-                                  * its own number */
-    struct bytes_writer answers; /* u32 per search */
+    struct bytes_writer files;   /* a source object per file, whose name is the file's path */
+    struct bytes_writer numbers; /* per file: number of the first file that is the same under another name, or its own
+                                  * number */
+    struct bytes_writer answers; /* a number per search */
     size_t file_count;
     bool names_matter;
     bool directory_matters;
+    /* the first failure. INGOT_INVALID_ARGUMENTS: a file cannot be a source object, because it has a NUL byte */
+    ingot_status_t status;
 };
 
 /* Recorded answers, and the position of the next one. */
@@ -40,7 +42,8 @@ struct include_replay {
 
 void include_record_init(struct include_record *record, const ingot_allocator_t *allocator);
 void include_record_fini(struct include_record *record);
-bool include_record_has_failed(const struct include_record *record);
+/* Ends the record: appends the answers to the numbers. Returns the record's status. */
+ingot_status_t include_record_close(struct include_record *record);
 
 /* The error message if the answers do not fit the sources. */
 extern const char include_replay_misfit[];

@@ -51,7 +51,7 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     bytes_writer_init(&shop->names.writer, allocator);
     bytes_writer_init(&shop->binaries.writer, allocator);
     arena_init_with(&shop->arena, allocator, sizeof(shop->room), shop->room);
-    hermetic_request_init(&shop->hermetic);
+    hermetic_request_init(&shop->hermetic, allocator);
     return desc_request_init(&shop->request, desc, &shop->arena);
 }
 
