@@ -167,40 +167,26 @@ uint64_t bundle_entry_count(const struct bundle *bundle)
     return bundle->file.entry_count;
 }
 
-/* Reads ids from the file into a buffer that grows as needed. */
-struct id_reader {
-    const struct bundle *bundle;
-    ingot_buffer_t memory;
-};
-
-static ingot_status_t read_id(struct id_reader *reader, const struct bundle_record *record, const uint8_t **id)
+/* Reads the id of a record, and verifies it. The caller releases the buffer, even on failure. */
+static ingot_status_t read_id(const struct bundle *bundle, const struct bundle_record *record, ingot_buffer_t *id)
 {
-    uint8_t *bytes = (uint8_t *)(uintptr_t)reader->memory.bytes;
-    if (reader->memory.size < record->id_size) {
-        memory_release_buffer(&reader->memory);
-        const ingot_status_t status =
-            memory_make_buffer(&reader->bundle->allocator, (size_t)record->id_size, &reader->memory, &bytes);
-        if (status != INGOT_SUCCESS)
-            return status;
-    }
-    const ingot_status_t status = read_range(reader->bundle, record->id_offset, record->id_size, bytes);
-    if (status != INGOT_SUCCESS)
-        return status;
-    *id = bytes;
-    return checksum_bucket_of((size_t)record->id_size, bytes) == record->hash
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the hash of an id in the bundle does not match");
+    uint8_t *bytes;
+    ingot_status_t status = memory_make_buffer(&bundle->allocator, (size_t)record->id_size, id, &bytes);
+    if (status == INGOT_SUCCESS)
+        status = read_range(bundle, record->id_offset, record->id_size, bytes);
+    if (status == INGOT_SUCCESS && checksum_bucket_of(id->size, bytes) != record->hash)
+        status = ingot_set_error_detail(INGOT_BLOB_CORRUPT, "the hash of an id in the bundle does not match");
+    return status;
 }
 
 ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_t visit, void *user)
 {
     const struct bundle_file *file = &bundle->file;
-    struct id_reader reader = {bundle, INGOT_BUFFER_INIT};
     ingot_status_t visited = INGOT_SUCCESS;
     for (uint64_t i = 0; i < file->entry_count && visited == INGOT_SUCCESS; ++i) {
         const struct bundle_record record = bundle_file_record(file, i);
-        const uint8_t *id = NULL;
-        const ingot_status_t status = read_id(&reader, &record, &id);
+        ingot_buffer_t id = INGOT_BUFFER_INIT;
+        const ingot_status_t status = read_id(bundle, &record, &id);
         const bool is_sound = status == INGOT_SUCCESS;
         const ingot_persist_entry_t entry = {
             .struct_size = sizeof(entry),
@@ -214,12 +200,12 @@ ingot_status_t bundle_for_each(const struct bundle *bundle, ingot_persist_visit_
             .blob_size = (size_t)record.blob_size,
             .created_ns = record.created_ns,
             .last_use_ns = record.created_ns,
-            .id_size = is_sound ? (size_t)record.id_size : 0,
-            .id = is_sound ? id : NULL,
+            .id_size = is_sound ? id.size : 0,
+            .id = is_sound ? id.bytes : NULL,
         };
         visited = visit(&entry, user);
+        memory_release_buffer(&id);
     }
-    memory_release_buffer(&reader.memory);
     return visited;
 }
 

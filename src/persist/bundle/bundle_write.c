@@ -16,6 +16,13 @@
 #include "persist/storage/storage.h"
 #include "util/bytes_writer.h"
 
+/* An entry that was written. Ids are compared by their hashes, sizes and checksums. If somebody forged two ids with the
+ * same ones, one of them is left out. */
+struct written {
+    struct bundle_record record;
+    struct checksum id;
+};
+
 struct writing {
     ingot_storage_t storage;
     ingot_persist_select_t select;
@@ -23,13 +30,13 @@ struct writing {
     ingot_allocator_t allocator;
     struct replacement replacement;
     uint64_t end;                /* the offset where the bytes that were written so far end */
-    struct bytes_writer records; /* array of struct bundle_record */
+    struct bytes_writer entries; /* array of struct written */
     size_t count;
 };
 
-static struct bundle_record *records_of(const struct writing *writing)
+static struct written *entries_of(const struct writing *writing)
 {
-    return (struct bundle_record *)(void *)writing->records.bytes;
+    return (struct written *)(void *)writing->entries.bytes;
 }
 
 /* Appends bytes at the next aligned offset. The bytes skipped before it read as zeros. */
@@ -42,20 +49,21 @@ static ingot_status_t append(struct writing *writing, size_t size, const uint8_t
 
 static ingot_status_t add(struct writing *writing, const ingot_persist_entry_t *entry, const ingot_buffer_t *blob)
 {
-    struct bundle_record record = {
-        .hash = checksum_bucket_of(entry->id_size, entry->id),
-        .id_size = entry->id_size,
-        .blob_size = blob->size,
-        .created_ns = entry->created_ns,
-        .blob_checksum = checksum_of(blob->size, blob->bytes),
+    struct written written = {
+        .record = {.hash = checksum_bucket_of(entry->id_size, entry->id),
+                   .id_size = entry->id_size,
+                   .blob_size = blob->size,
+                   .created_ns = entry->created_ns,
+                   .blob_checksum = checksum_of(blob->size, blob->bytes)},
+        .id = checksum_of(entry->id_size, entry->id),
     };
-    ingot_status_t status = append(writing, entry->id_size, entry->id, &record.id_offset);
+    ingot_status_t status = append(writing, entry->id_size, entry->id, &written.record.id_offset);
     if (status == INGOT_SUCCESS)
-        status = append(writing, blob->size, blob->bytes, &record.blob_offset);
+        status = append(writing, blob->size, blob->bytes, &written.record.blob_offset);
     if (status != INGOT_SUCCESS)
         return status;
-    bytes_put(&writing->records, sizeof(record), &record);
-    if (writing->records.failed)
+    bytes_put(&writing->entries, sizeof(written), &written);
+    if (writing->entries.failed)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the bundle's index");
     ++writing->count;
     return INGOT_SUCCESS;
@@ -85,57 +93,38 @@ static ingot_status_t write_entry(const ingot_persist_entry_t *entry, void *user
     return status;
 }
 
-static int compare(const void *left_record, const void *right_record)
+/* Returns 0 if two entries have the same id, and otherwise their order in the index. */
+static int compare_ids(const struct written *left, const struct written *right)
 {
-    const struct bundle_record *left = left_record;
-    const struct bundle_record *right = right_record;
-    if (left->hash != right->hash)
-        return left->hash < right->hash ? -1 : 1;
-    return (left->id_offset > right->id_offset) - (left->id_offset < right->id_offset);
+    if (left->record.hash != right->record.hash)
+        return left->record.hash < right->record.hash ? -1 : 1;
+    if (left->record.id_size != right->record.id_size)
+        return left->record.id_size < right->record.id_size ? -1 : 1;
+    return memcmp(left->id.bytes, right->id.bytes, CHECKSUM_SIZE);
 }
 
-/* Sets *is_same to true if two written records have the same id. Reads the ids back from the file instead of keeping
- * all ids in memory, because they are rarely needed. */
-static ingot_status_t have_same_id(const struct writing *writing, const struct bundle_record *left,
-                                   const struct bundle_record *right, bool *is_same)
+/* Orders entries by their ids. Of those with the same id, the newest one comes first. */
+static int compare(const void *left_entry, const void *right_entry)
 {
-    const size_t size = (size_t)left->id_size;
-    size_t got[2] = {0, 0};
-    *is_same = false;
-    if (left->id_size != right->id_size)
-        return INGOT_SUCCESS;
-    uint8_t *ids = memory_allocate(&writing->allocator, 2 * size);
-    if (ids == NULL)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory to compare ids");
-    int result = files_read(writing->replacement.fd, left->id_offset, size, ids, &got[0]);
-    if (result == 0)
-        result = files_read(writing->replacement.fd, right->id_offset, size, ids + size, &got[1]);
-    *is_same = got[0] == size && got[1] == size && memcmp(ids, ids + size, size) == 0;
-    memory_free(&writing->allocator, ids, 2 * size);
-    return result < 0 ? files_read_failed(result, "reading", writing->replacement.new_name) : INGOT_SUCCESS;
+    const struct written *left = left_entry;
+    const struct written *right = right_entry;
+    const int order = compare_ids(left, right);
+    if (order != 0)
+        return order;
+    if (left->record.created_ns != right->record.created_ns)
+        return left->record.created_ns > right->record.created_ns ? -1 : 1;
+    return (left->record.id_offset > right->record.id_offset) - (left->record.id_offset < right->record.id_offset);
 }
 
-/* If several records have the same id, keeps only the newest of them. The records must be sorted by hash. */
-static ingot_status_t drop_duplicates(struct writing *writing)
+/* If several entries have the same id, keeps only the first of them. The entries must be in order. */
+static void drop_duplicates(struct writing *writing)
 {
-    struct bundle_record *records = records_of(writing);
+    struct written *entries = entries_of(writing);
     size_t kept = 0;
-    for (size_t i = 0; i < writing->count; ++i) {
-        const struct bundle_record record = records[i];
-        bool is_same = false;
-        size_t at = kept;
-        while (at > 0 && records[at - 1].hash == record.hash && !is_same) {
-            const ingot_status_t status = have_same_id(writing, &records[--at], &record, &is_same);
-            if (status != INGOT_SUCCESS)
-                return status;
-        }
-        if (!is_same)
-            records[kept++] = record;
-        else if (record.created_ns > records[at].created_ns)
-            records[at] = record;
-    }
+    for (size_t i = 0; i < writing->count; ++i)
+        if (kept == 0 || compare_ids(&entries[kept - 1], &entries[i]) != 0)
+            entries[kept++] = entries[i];
     writing->count = kept;
-    return INGOT_SUCCESS;
 }
 
 static ingot_status_t write_index(struct writing *writing)
@@ -147,7 +136,7 @@ static ingot_status_t write_index(struct writing *writing)
     if (index == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the bundle's index");
     for (size_t i = 0; i < writing->count; ++i)
-        bundle_file_encode_record(&records_of(writing)[i], index + i * BUNDLE_RECORD_SIZE);
+        bundle_file_encode_record(&entries_of(writing)[i].record, index + i * BUNDLE_RECORD_SIZE);
     const struct checksum checksum = checksum_of(size, index);
     ingot_status_t status = append(writing, size, index, &offset);
     memory_free(&writing->allocator, index, size + 1);
@@ -167,20 +156,19 @@ ingot_status_t ingot_persist_write_bundle(ingot_storage_t storage, const char *p
     if (storage == NULL || path == NULL || path[0] == '\0')
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or path is missing");
     writing.allocator = *storage_allocator(storage);
-    bytes_writer_init(&writing.records, &writing.allocator);
+    bytes_writer_init(&writing.entries, &writing.allocator);
     ingot_status_t status = replacement_begin(&writing.replacement, path);
     if (status != INGOT_SUCCESS)
         return status;
     status = ingot_persist_for_each(storage, write_entry, &writing);
     if (status == INGOT_SUCCESS && writing.count > 1)
-        qsort(writing.records.bytes, writing.count, sizeof(struct bundle_record), compare);
-    if (status == INGOT_SUCCESS)
-        status = drop_duplicates(&writing);
+        qsort(writing.entries.bytes, writing.count, sizeof(struct written), compare);
+    drop_duplicates(&writing);
     if (status == INGOT_SUCCESS)
         status = write_index(&writing);
     status = replacement_end(&writing.replacement, status);
     if (status == INGOT_SUCCESS && entry_count != NULL)
         *entry_count = writing.count;
-    bytes_writer_fini(&writing.records);
+    bytes_writer_fini(&writing.entries);
     return status;
 }
