@@ -29,8 +29,8 @@
 #define SMALL_PART 16u
 #define SMALL_BYTES (UINT64_C(64) << 10)
 
-/* Why nothing can be appended to a damaged or untrusted file. As long as the file does not change, this saves the work
- * of an addition: reading and compressing all texts of a program, and locking the file. */
+/* Why nothing can be appended to a damaged, untrusted or read-only file. As long as the file does not change, this
+ * saves the work of an addition: reading and compressing all texts of a program, and locking the file. */
 struct refusal {
     ingot_status_t status; /* INGOT_SUCCESS: none */
     struct file_facts facts;
@@ -110,7 +110,7 @@ static void note_refusal(struct ingot_recipe_writer *writer, ingot_status_t stat
 {
     struct refusal *refusal = &writer->refusal;
     const bool is_lasting = status == INGOT_BLOB_CORRUPT || status == INGOT_BLOB_TRUNCATED ||
-                            status == INGOT_BLOB_VERSION || status == INGOT_UNTRUSTED;
+                            status == INGOT_BLOB_VERSION || status == INGOT_UNTRUSTED || status == INGOT_READ_ONLY;
     (void)snprintf(refusal->detail, sizeof(refusal->detail), "%s", ingot_last_error_detail());
     refusal->status = is_lasting && recipe_file_facts(writer->path, &refusal->facts) == 0 ? status : INGOT_SUCCESS;
 }
@@ -245,21 +245,41 @@ static ingot_status_t encode_needed(ingot_recipe_writer_t writer, size_t count, 
     return status;
 }
 
-/* Puts the records that the file does not have into the batch, and adds them to the index. Encodes a record that is
- * missing only because the file was replaced meanwhile. */
-static ingot_status_t gather(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items,
-                             struct bytes_writer *batch)
+/* Checks the limits of the file with the records that it does not have. Counts a record twice if the addition has it
+ * twice. Encodes a record that is missing only because the file was replaced meanwhile. */
+static ingot_status_t check_room(const struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items)
 {
-    struct recipe_index *index = &writer->index;
-    ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
-        struct recipe_item *item = &items[i];
-        if (recipe_index_has(index, (uint32_t)item->kind, item->key))
+    struct recipe_scan scan = writer->index.scan;
+    for (size_t i = 0; i < count; ++i) {
+        if (recipe_index_has(&writer->index, (uint32_t)items[i].kind, items[i].key))
             continue;
-        if (item->encoded.size == 0)
-            status = encode(writer, item);
+        const ingot_status_t status = items[i].encoded.size == 0 ? encode(writer, &items[i]) : INGOT_SUCCESS;
         if (status != INGOT_SUCCESS)
             return status;
+        scan.offset += items[i].encoded.size;
+        recipe_scan_count(&scan, (uint32_t)items[i].kind, items[i].size);
+    }
+    if (scan.kernel_bytes > RECIPE_MAX_KERNELS)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the names of the kernels of %s would have more than 16 MiB",
+                                      writer->path);
+    if (scan.program_bytes > RECIPE_MAX_PROGRAMS)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s would have more than 256 MiB without texts",
+                                      writer->path);
+    if (scan.offset > writer->max_bytes || scan.count > RECIPE_MAX_RECORDS)
+        return ingot_set_error_detail(INGOT_NO_SPACE, "%s would have %llu bytes, and its limit is %llu", writer->path,
+                                      (unsigned long long)scan.offset, (unsigned long long)writer->max_bytes);
+    return files_may_grow_to(scan.offset) ? INGOT_SUCCESS : files_write_failed(-EFBIG, "writing", writer->path);
+}
+
+/* Puts the records that the file does not have into the batch, and adds them to the index. */
+static ingot_status_t gather(struct recipe_index *index, size_t count, const struct recipe_item *items,
+                             struct bytes_writer *batch)
+{
+    ingot_status_t status = INGOT_SUCCESS;
+    for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
+        const struct recipe_item *item = &items[i];
+        if (recipe_index_has(index, (uint32_t)item->kind, item->key))
+            continue;
         index->last = index->scan.offset + batch->size;
         memcpy(index->last_header, item->encoded.bytes, sizeof(index->last_header));
         bytes_put(batch, item->encoded.size, item->encoded.bytes);
@@ -269,23 +289,6 @@ static ingot_status_t gather(struct ingot_recipe_writer *writer, size_t count, s
     return status == INGOT_SUCCESS && batch->failed
                ? ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu records", count)
                : status;
-}
-
-/* Checks the limits of the file with the gathered records. */
-static ingot_status_t check_room(const struct ingot_recipe_writer *writer, uint64_t batch_size)
-{
-    const struct recipe_scan *scan = &writer->index.scan;
-    const uint64_t size = scan->offset + batch_size;
-    if (scan->kernel_bytes > RECIPE_MAX_KERNELS)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the names of the kernels of %s would have more than 16 MiB",
-                                      writer->path);
-    if (scan->program_bytes > RECIPE_MAX_PROGRAMS)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "the programs of %s would have more than 256 MiB without texts",
-                                      writer->path);
-    if (size > writer->max_bytes || scan->count > RECIPE_MAX_RECORDS)
-        return ingot_set_error_detail(INGOT_NO_SPACE, "%s would have %llu bytes, and its limit is %llu", writer->path,
-                                      (unsigned long long)size, (unsigned long long)writer->max_bytes);
-    return files_may_grow_to(size) ? INGOT_SUCCESS : files_write_failed(-EFBIG, "writing", writer->path);
 }
 
 /* Writes the batch. If that fails, removes what was written. */
@@ -302,23 +305,31 @@ static ingot_status_t write_batch(struct ingot_recipe_writer *writer, int fd, co
     return INGOT_SUCCESS;
 }
 
-/* Appends the records that the file does not have. Requires the lock. */
-static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items)
+/* Writes the records that the file does not have to the open file. Requires both locks. */
+static ingot_status_t write_needed(struct ingot_recipe_writer *writer, int fd, size_t count,
+                                   const struct recipe_item *items)
 {
     struct bytes_writer batch;
-    int fd = -1;
-    ingot_status_t status = open_file(writer, &fd);
-    if (status != INGOT_SUCCESS)
-        return status;
     bytes_writer_init(&batch, &writer->allocator);
-    status = gather(writer, count, items, &batch);
-    if (status == INGOT_SUCCESS && batch.size != 0)
-        status = check_room(writer, batch.size);
+    ingot_status_t status = gather(&writer->index, count, items, &batch);
     if (status == INGOT_SUCCESS && batch.size != 0)
         status = write_batch(writer, fd, &batch);
     if (status != INGOT_SUCCESS)
         recipe_index_fini(&writer->index); /* it has records that the file does not have */
     bytes_writer_fini(&batch);
+    return status;
+}
+
+/* Appends the records that the file does not have. Requires the lock. */
+static ingot_status_t append(struct ingot_recipe_writer *writer, size_t count, struct recipe_item *items)
+{
+    int fd;
+    ingot_status_t status = open_file(writer, &fd);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = check_room(writer, count, items);
+    if (status == INGOT_SUCCESS)
+        status = write_needed(writer, fd, count, items);
     close_file(fd);
     return status;
 }
