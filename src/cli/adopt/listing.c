@@ -14,7 +14,7 @@
 
 #include "cli/base/memory.h"
 
-enum { DIGITS = 16, PATH_AT = 2 * DIGITS + 3, TYPE_AT = 2 * DIGITS + 1, MOST_ROWS = 100000 };
+enum { MOST_ROWS = 100000 };
 
 void adopt_listing_add(struct adopt_listing *listing, const struct adopt_row *row)
 {
@@ -71,30 +71,22 @@ size_t adopt_listing_unit_end(const struct adopt_listing *listing, size_t begin)
     return end;
 }
 
-static bool read_digits(const char *text, uint64_t *value)
-{
-    char digits[DIGITS + 1];
-    char *end = NULL;
-    memcpy(digits, text, DIGITS);
-    digits[DIGITS] = '\0';
-    *value = strtoull(digits, &end, 16);
-    return strspn(digits, "0123456789abcdef") == DIGITS && end == digits + DIGITS;
-}
-
 void adopt_listing_read(struct adopt_listing *listing, size_t size, const uint8_t *bytes)
 {
     char *text = memory_get(size + 1);
     memcpy(text, bytes, size);
     text[size] = '\0';
     char *rest = NULL;
+    char type[2];
     for (char *line = strtok_r(text, "\n", &rest); line != NULL && listing->count < MOST_ROWS;
          line = strtok_r(NULL, "\n", &rest)) {
         struct adopt_row row = {.path = NULL};
-        if (strlen(line) <= PATH_AT || !read_digits(line, &row.high) || !read_digits(line + DIGITS, &row.low) ||
-            line[TYPE_AT - 1] != ' ' || strchr("-xi", line[TYPE_AT]) == NULL || line[PATH_AT - 1] != ' ')
+        int at = 0;
+        if (sscanf(line, "%16" SCNx64 "%16" SCNx64 " %1[-xi]%n", &row.high, &row.low, type, &at) != 3 ||
+            line[at] != ' ' || line[at + 1] == '\0')
             continue;
-        row.path = line + PATH_AT;
-        row.type = line[TYPE_AT];
+        row.path = line + at + 1;
+        row.type = type[0];
         adopt_listing_add(listing, &row);
     }
     free(text);

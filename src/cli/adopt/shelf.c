@@ -44,7 +44,7 @@ static void flush_server(const struct adopt_shelf *shelf)
 
 bool adopt_shelf_open(struct adopt_shelf *shelf)
 {
-    struct common_options options = {.directory = NULL};
+    struct common_options options = {.obeys_age = true};
     ingot_persist_trust_t trust = INGOT_PERSIST_TRUST_INIT;
     options_take_namespace(&options);
     shelf->is_read_only = store_is_on("INGOT_PERSIST_READ_ONLY");

@@ -6,6 +6,7 @@
  * options. The more words the two values of a field have in common, the less the field counts. It hardly counts at all
  * if only the order of the words differs.
  */
+#include <ingot/private/recipe.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,6 @@
 #include "cli/commands/all.h"
 #include "cli/commands/difference.h"
 #include "cli/commands/id_file.h"
-#include "cli/commands/included.h"
 #include "cli/store/entry.h"
 #include "cli/store/id.h"
 #include "cli/store/store.h"
@@ -218,6 +218,49 @@ static const char *name_of_nearest(const struct explaining *explaining, const st
     return explaining->is_of_file ? explaining->other_name : comparison->nearest.name;
 }
 
+/* ---- the names of included files. An id numbers the files in the order in which the compiler reaches them, and a
+ * recipe lists them in the same order. ---- */
+
+/* Adds the names of a program's included files. */
+static void add_names(const ingot_recipe_program_t *program, cJSON *differences)
+{
+    cJSON *difference;
+    cJSON_ArrayForEach(difference, differences)
+    {
+        size_t number = 0;
+        char end = '\0';
+        const char *field = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field"));
+        if (cJSON_HasObjectItem(difference, "file") || sscanf(field, "file[%zu]%c", &number, &end) != 2 || end != '.')
+            continue;
+        if (number < program->file_count && program->files[number].name[0] != '\0')
+            json_add_text(difference, "file", program->files[number].name);
+    }
+}
+
+static void add_names_of(ingot_storage_t storage, const ingot_persist_entry_t *entry, cJSON *differences)
+{
+    ingot_recipe_t recipe = NULL;
+    ingot_recipe_program_t program = INGOT_RECIPE_PROGRAM_INIT;
+    size_t index = 0;
+    if (entry->id == NULL || ingot_persist_open_recipe(storage, entry->name_space, &recipe) != INGOT_SUCCESS)
+        return;
+    if (ingot_recipe_find_id(recipe, entry->id_size, entry->id, &index) == INGOT_SUCCESS &&
+        ingot_recipe_get_program(recipe, index, &program) == INGOT_SUCCESS)
+        add_names(&program, differences);
+    ingot_recipe_release(recipe);
+}
+
+/* Adds the member "file" to the differences that are about an included file. Only the recipes that the store keeps have
+ * the names. */
+static void name_files(const struct explaining *explaining, const struct comparison *comparison)
+{
+    if (explaining->storage == NULL || comparison->differences == NULL)
+        return;
+    add_names_of(explaining->storage, &comparison->wanted.facts, comparison->differences);
+    /* the name of a file that only the stored program includes */
+    add_names_of(explaining->storage, &comparison->nearest.facts, comparison->differences);
+}
+
 /* ---- output ---- */
 
 #define DIFFERENCES                                                                                                    \
@@ -308,8 +351,7 @@ static int explain(struct explaining *explaining)
     if (code != EXIT_DONE)
         return code;
     for (size_t i = 0; i < explaining->count; ++i)
-        included_name(explaining->storage, &explaining->comparisons[i].wanted.facts,
-                      &explaining->comparisons[i].nearest.facts, explaining->comparisons[i].differences);
+        name_files(explaining, &explaining->comparisons[i]);
     return is_last ? tell_last(explaining) : judge(explaining);
 }
 

@@ -116,15 +116,6 @@ bool id_is_of_kind(size_t size, const uint8_t *id, const char *wanted)
     return is_wanted;
 }
 
-bool id_is_of_artifact(size_t size, const uint8_t *id)
-{
-    struct id_view view;
-    id_read(&view, size, id);
-    const bool is_of_artifact = view.kind != NULL;
-    id_fini(&view);
-    return is_of_artifact;
-}
-
 const char *id_maker(const struct id_view *view)
 {
     return view->kind != NULL ? view->kind : view->backend;

@@ -25,8 +25,6 @@ void id_fini(struct id_view *view);
 const char *id_kind(const struct id_view *view);
 /* True if `wanted` is NULL or the kind of the id. */
 bool id_is_of_kind(size_t size, const uint8_t *id, const char *wanted);
-/* True if the id is that of an artifact. */
-bool id_is_of_artifact(size_t size, const uint8_t *id);
 /* Returns what made the result: the backend of a program, or the kind of an artifact. */
 const char *id_maker(const struct id_view *view);
 

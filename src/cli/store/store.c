@@ -129,7 +129,8 @@ static ingot_status_t adjust(ingot_persist_info_t *info, void *user)
         info->recipe_max_bytes = INGOT_UNLIMITED; /* the application's limit for recipes is unknown, too */
     info->name_space = options->name_space;
     info->lock_timeout_ms = LOCK_TIMEOUT_MS;
-    info->max_age_ms = 0;                          /* include old entries */
+    if (!options->obeys_age)
+        info->max_age_ms = 0;
     info->on_miss = INGOT_PERSIST_ON_MISS_COMPILE; /* `ingot build` compiles */
     if (opening->order != NULL && *opening->order != 0)
         info->eviction = *opening->order == STORE_LRU ? INGOT_PERSIST_EVICT_LRU : INGOT_PERSIST_EVICT_FIFO;

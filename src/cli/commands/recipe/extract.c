@@ -20,12 +20,13 @@
 #include "cli/build/plan.h"
 #include "cli/commands/all.h"
 #include "cli/commands/recipe/describe.h"
-#include "cli/commands/recipe/file_name.h"
 #include "cli/store/store.h"
 
 #define NOTES "program.txt"
 /* Texts are shared by programs, so a small recipe may have large texts in each of thousands of programs. */
 #define MAX_BYTES ((uint64_t)256 << 20)
+
+enum { MOST_CHARACTERS = 120, FILE_NAME_SIZE = 160 };
 
 struct extracting {
     struct common_options common;
@@ -56,6 +57,49 @@ static int fail(const char *what, const char *path)
     return EXIT_FAILED;
 }
 
+/* ---- names of files ---- */
+
+static const char *default_name(ingot_source_kind_t kind)
+{
+    switch (kind) {
+    case INGOT_SOURCE_OPENCL_C: return "source.cl";
+    case INGOT_SOURCE_SPIRV: return "module.spv";
+    case INGOT_SOURCE_CUDA_CPP: return "source.cu";
+    case INGOT_SOURCE_PTX: return "module.ptx";
+    case INGOT_SOURCE_HEADER: return "header.h";
+    default: return "source";
+    }
+}
+
+static bool is_plain(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+}
+
+/* Makes a name of at most 150 characters of [A-Za-z0-9._-], which does not begin with a dot or a dash and is not that
+ * of the notes. All other characters become '_', including slashes. A text without a name is named after its kind. */
+static void make_file_name(const char *name, ingot_source_kind_t kind, bool has_number, size_t number,
+                           char file_name[FILE_NAME_SIZE])
+{
+    char plain[MOST_CHARACTERS + 1];
+    size_t length = 0;
+    const size_t name_length = strlen(name);
+    /* keep the end of a long name, because the suffix is there */
+    const char *from = name_length > MOST_CHARACTERS ? name + name_length - MOST_CHARACTERS : name;
+    for (; *from != '\0'; ++from, ++length) {
+        const bool is_kept = is_plain(*from) && (length != 0 || (*from != '.' && *from != '-'));
+        plain[length] = is_kept ? *from : '_';
+    }
+    plain[length] = '\0';
+    const char *chosen = length != 0 ? plain : default_name(kind);
+    const bool is_taken = strcmp(chosen, NOTES) == 0;
+    if (has_number)
+        (void)snprintf(file_name, FILE_NAME_SIZE, "%zu-%s", number, chosen);
+    else
+        (void)snprintf(file_name, FILE_NAME_SIZE, "%s%s", is_taken ? "_" : "", chosen);
+}
+
 /* ---- the folder of a program ---- */
 
 /* Writes a text, and adds the name of its file to its description. */
@@ -71,10 +115,10 @@ static int write_text(struct extracting *extracting, int folder, const ingot_rec
         free(bytes);
         return store_failed("reading a text", status);
     }
-    file_name_make(text->name, text->kind, false, 0, name);
+    make_file_name(text->name, text->kind, false, 0, name);
     bool is_written = folder_create_file(folder, name, size, bytes);
     if (!is_written && errno == EEXIST) { /* another text already has this name */
-        file_name_make(text->name, text->kind, true, extracting->text_count, name);
+        make_file_name(text->name, text->kind, true, extracting->text_count, name);
         is_written = folder_create_file(folder, name, size, bytes);
     }
     ++extracting->text_count;

@@ -118,40 +118,19 @@ static int tell(const struct merging *merging, const struct copying *copying)
     return copying->failed_count != 0 ? EXIT_FINDING : EXIT_DONE;
 }
 
-/* Copies the ids of duplicates: if several files have a program, each may have different ids for it. */
-static int copy_repeated_ids(struct copying *copying, const struct plan *plan)
-{
-    ingot_status_t status = INGOT_SUCCESS;
-    for (size_t i = 0; i < plan->repeated_count; ++i) {
-        const struct plan_program *repeated = &plan->programs[plan->program_count + i];
-        if (is_too_large(repeated))
-            continue;
-        status = try_copy(copying, repeated);
-        if (status != INGOT_SUCCESS && !is_damage(status))
-            return store_failed("copying the ids of a program", status);
-    }
-    return EXIT_DONE;
-}
-
-/* Copies each program, and the ids of all its duplicates. If a program is damaged, an intact duplicate may be copied in
- * its place. So damaged programs are tried again at the end, which then adds their ids to the copied program. */
+/* Copies all programs twice: each of several files may have other ids for a program, and only one of them an intact
+ * copy. The second time, a program that has been copied from any file only gets the ids that it lacks. */
 static int copy_all(struct copying *copying, const struct plan *plan)
 {
-    bool *is_left = memory_get(plan->program_count + 1);
     int code = EXIT_DONE;
-    for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i) {
-        const ingot_status_t status = try_copy(copying, &plan->programs[i]);
-        is_left[i] = is_damage(status);
-        if (!is_left[i])
-            code = take_result(copying, &plan->programs[i], status);
+    for (size_t i = 0; i < plan->program_count + plan->repeated_count; ++i) {
+        const struct plan_program *program = &plan->programs[i];
+        const ingot_status_t status = try_copy(copying, program);
+        if (status != INGOT_SUCCESS && !is_damage(status) && !is_too_large(program))
+            return take_result(copying, program, status);
     }
-    if (code == EXIT_DONE)
-        code = copy_repeated_ids(copying, plan);
-    for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i) {
-        if (is_left[i])
-            code = copy(copying, &plan->programs[i]);
-    }
-    free(is_left);
+    for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i)
+        code = copy(copying, &plan->programs[i]);
     return code;
 }
 

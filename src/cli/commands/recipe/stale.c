@@ -119,7 +119,7 @@ static ingot_status_t visit_entry(const ingot_persist_entry_t *entry, void *user
     if (part->plan.recipe_count == 0)
         return INGOT_SUCCESS; /* the namespace has no recipe */
     if (ingot_recipe_find_id(part->plan.recipes[0], entry->id_size, entry->id, &index) != INGOT_SUCCESS) {
-        part->unknown_count += !id_is_of_artifact(entry->id_size, entry->id);
+        part->unknown_count += id_is_of_kind(entry->id_size, entry->id, "program");
         return INGOT_SUCCESS;
     }
     struct plan_program *program = &part->plan.programs[index];
