@@ -12,6 +12,7 @@
  */
 #include <ingot/persist.h>
 #include <ingot/private/descriptor.h>
+#include <ingot/private/recipe.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
@@ -274,7 +275,7 @@ static ingot_status_t request_program(ingot_program_t *program, const_ingot_prog
         recorder_note(storage, request.id_size, request.id);
     if (status == INGOT_SUCCESS && request.origin != INGOT_ORIGIN_MEMORY) {
         headers_note(storage);
-        recording_note(storage, desc, *program);
+        (void)ingot_recipe_record_program(storage, desc, *program);
     }
     events_leave(before);
     if (status == INGOT_SUCCESS && origin != NULL)
@@ -330,7 +331,7 @@ ingot_status_t ingot_persist_kernel_create(ingot_kernel_t *kernel, const_ingot_p
     }
     ingot_program_release(program);
     if (status == INGOT_SUCCESS)
-        recording_note_kernel(storage, desc, name);
+        (void)ingot_recipe_record_kernel(storage, desc, name);
     if (status == INGOT_SUCCESS && origin != NULL)
         *origin = made_from;
     return status;

@@ -80,11 +80,6 @@ static ingot_status_t add(ingot_recipe_writer_t writer, const struct item *item)
     return ingot_recipe_writer_add(writer, item->desc, item->program, NULL);
 }
 
-static bool is_recorded(ingot_storage_t storage)
-{
-    return active_part(storage) != NULL || active_part(storage_stored_to(storage)) != NULL;
-}
-
 /* Adds the item to one of the recipes of `recording`, which may be NULL. An event reports a failure. */
 static void record_in(struct recording *recording, enum which which, const struct item *item)
 {
@@ -103,6 +98,8 @@ static void record(ingot_storage_t storage, const struct item *item)
 {
     struct recording *own = active_part(storage);
     struct recording *stored_to = active_part(storage_stored_to(storage));
+    if (own == NULL && stored_to == NULL)
+        return;
     const struct ingot_context *before = events_enter(ingot_program_desc_get_context(item->desc));
     const int cancellation = cancellation_hold(); /* a canceled thread would keep the file's lock */
     record_in(own != NULL ? own : stored_to, WHICH_WRITER, item);
@@ -144,37 +141,22 @@ void recording_note_waiting(ingot_storage_t storage, const_ingot_program_desc_t 
     events_leave(before);
 }
 
-void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program)
-{
-    const struct item item = {.desc = desc, .program = program};
-    if (is_recorded(storage))
-        record(storage, &item);
-}
-
 ingot_status_t ingot_recipe_record_program(ingot_storage_t storage, const_ingot_program_desc_t desc,
                                            const_ingot_program_t program)
 {
     if (storage == NULL || desc == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or desc is NULL");
-    const struct item item = {.desc = desc, .program = program};
-    if (is_recorded(storage))
-        record(storage, &item);
+    record(storage, &(struct item){.desc = desc, .program = program});
     return INGOT_SUCCESS;
-}
-
-void recording_note_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc, const char *name)
-{
-    const struct item item = {.desc = desc, .kernel = name};
-    const size_t length = strnlen(name, RECIPE_MAX_KERNEL_NAME + 1);
-    if (length != 0 && length <= RECIPE_MAX_KERNEL_NAME && is_recorded(storage))
-        record(storage, &item);
 }
 
 ingot_status_t ingot_recipe_record_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc, const char *name)
 {
     if (storage == NULL || desc == NULL || name == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, desc or name is NULL");
-    recording_note_kernel(storage, desc, name);
+    const size_t length = strnlen(name, RECIPE_MAX_KERNEL_NAME + 1);
+    if (length != 0 && length <= RECIPE_MAX_KERNEL_NAME)
+        record(storage, &(struct item){.desc = desc, .kernel = name});
     return INGOT_SUCCESS;
 }
 

@@ -6,15 +6,8 @@
 
 #include <ingot/recipe.h>
 
-/* Records a program that was loaded or compiled, if recording is on for the storage. Never fails; an event reports what
- * could not be recorded. */
-void recording_note(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program);
-
 /* Records a program that waits to be stored, with its kernels, if ingot_recipe_record_waiting has set a writer. */
 void recording_note_waiting(ingot_storage_t storage, const_ingot_program_desc_t desc, const_ingot_program_t program);
-
-/* Does the same as recording_note for a kernel that was created. Ignores a name that is too long for the format. */
-void recording_note_kernel(ingot_storage_t storage, const_ingot_program_desc_t desc, const char *name);
 
 /* Begins to record in a recipe file, as if the application had set a writer. If the file cannot be used, an event
  * reports that. */
