@@ -156,11 +156,14 @@ function(ingot_add_test_objects target)
     endif()
 endfunction()
 
-# ingot_add_test(NAME <name> SOURCES ... [LIBS ...] [DEVICES pocl intel] [TIMEOUT s] [LABELS ...] [DEFINITIONS ...])
+# ingot_add_test(NAME <name> SOURCES ... [LIBS ...] [DEVICES pocl intel] [MORE_DEVICES ... MORE_FILTER <filter>]
+#                [TIMEOUT s] [LABELS ...] [DEFINITIONS ...])
 #
-# Adds a Google Test executable <name>. It may use internal functions, because LIBS is the static core by default.
+# Adds a Google Test executable <name>. It may use internal functions, because LIBS is the static core by default. On
+# MORE_DEVICES, only what Google Test's filter selects is run: the tests that another driver can make fail.
 function(ingot_add_test)
-    cmake_parse_arguments(arg "" "NAME;TIMEOUT" "SOURCES;LIBS;DEVICES;LABELS;DEFINITIONS;ENVIRONMENT" ${ARGN})
+    cmake_parse_arguments(arg "" "NAME;TIMEOUT;MORE_FILTER"
+        "SOURCES;LIBS;DEVICES;MORE_DEVICES;LABELS;DEFINITIONS;ENVIRONMENT" ${ARGN})
     if(NOT arg_LIBS)
         set(arg_LIBS ingot::ingot_static)
     endif()
@@ -183,6 +186,10 @@ function(ingot_add_test)
     ingot_add_command_test(NAME ${arg_NAME}
         COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:${arg_NAME}> DEVICES ${arg_DEVICES}
         TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+    if(arg_MORE_DEVICES)
+        ingot_add_command_test(NAME ${arg_NAME} COMMAND $<TARGET_FILE:${arg_NAME}> --gtest_filter=${arg_MORE_FILTER}
+            DEVICES ${arg_MORE_DEVICES} TIMEOUT ${arg_TIMEOUT} LABELS ${arg_LABELS} ENVIRONMENT ${arg_ENVIRONMENT})
+    endif()
 endfunction()
 
 # The build compiles the OpenCL C in tests/support/kernels to SPIR-V, for tests and examples without OpenCL. clang and

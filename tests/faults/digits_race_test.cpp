@@ -1,5 +1,6 @@
 /*
- * digits_race_test.cpp - tests eight processes that start the digits example at the same time on an empty store.
+ * digits_race_test.cpp - tests processes that start the digits example at the same time on an empty store: eight, or
+ * four if the device computes, which takes longest.
  */
 #include "examples/digits_process.h"
 
@@ -37,10 +38,10 @@ void expect_whole_entries_only(const std::string &root, size_t entries)
     EXPECT_EQ(entries, blobs);
 }
 
-TEST(DigitsRace, EightProcessesOnAnEmptyStoreAllRun)
+TEST(DigitsRace, ProcessesOnAnEmptyStoreAllRun)
 {
     std::vector<std::unique_ptr<DigitsProcess>> runs;
-    for (int i = 0; i < 8; ++i)
+    for (int i = 0; i < (digits::computes() ? 4 : 8); ++i)
         runs.push_back(std::make_unique<DigitsProcess>("racer-" + std::to_string(i),
                                                        std::vector<std::string>{"--store", "store"}));
     for (const auto &run : runs) {

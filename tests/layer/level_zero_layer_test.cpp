@@ -23,13 +23,11 @@ using Environment = child_process::Child::Environment;
 using Counts = std::map<std::string, uint64_t>;
 using Words = std::vector<std::string>;
 
-/* How many processes are killed; INGOT_TEST_TRIALS asks for another number. The product makes no difference. */
+/* How many processes are killed; INGOT_TEST_TRIALS asks for another number. */
 int kills()
 {
     const char *wanted = std::getenv("INGOT_TEST_TRIALS");
-    const char *device = std::getenv("INGOT_TEST_DEVICE");
-    const bool is_short = IS_SANITIZED || device == nullptr || std::string(device) != "level_zero-tgllp";
-    return wanted != nullptr ? std::atoi(wanted) : is_short ? 6 : 51;
+    return wanted != nullptr ? std::atoi(wanted) : 6;
 }
 
 class LevelZeroLayer : public testing::Test
