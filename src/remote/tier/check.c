@@ -1,7 +1,7 @@
 /*
  * check.c - finds out what is wrong with a server, and how fast it is.
  *
- * Its requests are like those of loads and uploads, except that they bypass the guard, because a check must reach the
+ * Its requests are like those of loads and uploads, except that nothing stops them, because a check must reach the
  * server each time.
  */
 #include <ingot/backend.h>

@@ -26,18 +26,17 @@ static ingot_status_t find_tier(ingot_storage_t storage, struct tier **tier)
 
 static void fill_stats(struct tier *tier, ingot_remote_stats_t *stats)
 {
-    const struct guard_state state = guard_get_state(&tier->guard);
-    (void)pthread_mutex_lock(&tier->queue.lock);
+    tier_lock(tier);
     const bool is_active = tier->queue.active != NULL;
     *stats = tier->counts;
     stats->struct_size = sizeof(*stats);
     stats->waiting = tier->queue.count + is_active;
-    (void)pthread_mutex_unlock(&tier->queue.lock);
-    stats->pauses = state.trips;
-    stats->lost_ns = state.lost_ns;
-    stats->is_asking = state.is_closed[GUARD_LOADS];
+    stats->pauses = atomic_load_explicit(&tier->trips, memory_order_relaxed);
+    stats->lost_ns = tier->budget.total_ns;
+    stats->is_asking = tier->breakers[TIER_LOADS].state == BREAKER_CLOSED;
     /* an upload that failed is not yet back in the queue when it opens the breaker */
-    stats->is_uploading = state.is_closed[GUARD_UPLOADS] || is_active;
+    stats->is_uploading = tier->breakers[TIER_UPLOADS].state == BREAKER_CLOSED || is_active;
+    tier_unlock(tier);
 }
 
 ingot_status_t ingot_remote_get_stats(ingot_storage_t storage, ingot_remote_stats_t *stats)
@@ -60,8 +59,8 @@ static ingot_status_t ask(struct tier *tier, size_t id_size, const uint8_t *id)
     char key[OBJECT_KEY_CAPACITY];
     struct request request = tier_make_request(tier);
     const uint64_t began_ns = clock_now_ns();
-    const enum guard_verdict verdict = tier_admit(tier, &request, began_ns);
-    if (verdict != GUARD_PASS) {
+    const enum tier_verdict verdict = tier_admit(tier, &request, began_ns);
+    if (verdict != TIER_PASS) {
         (void)tier_skip(tier, verdict);
         return ingot_set_error_detail(INGOT_IO_ERROR, "the remote tier's server failed and is not asked now");
     }

@@ -1,7 +1,7 @@
 /*
  * lease.c - takes leases from the server; see leases.h.
  *
- * A request for a lease is made like a load: in the application's thread, with the guard's deadline, and only while the
+ * A request for a lease is made like a load: in the application's thread, with a load's deadline, and only while the
  * breaker is closed. If anything fails, the caller compiles without a lease.
  */
 #ifndef _GNU_SOURCE
@@ -59,7 +59,7 @@ _Static_assert(LEASE_WATCH_KEY_CAPACITY >= OBJECT_KEY_CAPACITY, "a watch has roo
 static void lose_wait(struct tier *tier, uint64_t until_ns)
 {
     watch.is_waiting = false;
-    guard_lose(&tier->guard, watch.began_ns, until_ns);
+    tier_lose(tier, watch.began_ns, until_ns);
 }
 
 static ingot_lease_answer_t note_busy(struct tier *tier, const char *key, uint64_t left_ms, uint64_t now_ns)
@@ -139,7 +139,7 @@ static ingot_lease_answer_t take(struct tier *tier, size_t id_size, const uint8_
     struct request request = tier_make_request(tier);
     const uint64_t now_ns = clock_now_ns();
     if (now_ns < atomic_load_explicit(&tier->leases.off_until_ns, memory_order_relaxed) ||
-        tier_admit(tier, &request, now_ns) != GUARD_PASS)
+        tier_admit(tier, &request, now_ns) != TIER_PASS)
         return INGOT_LEASE_NONE;
     tier_end_with_pause(&request);
     object_key_of(tier->name_space, id_size, id, key);

@@ -20,21 +20,11 @@
 #define PARTS 3u
 #define FINAL_NS (250 * CLOCK_NS_PER_MS) /* for ending all leases when the process ends */
 
-static void lock(struct tier *tier)
-{
-    (void)pthread_mutex_lock(&tier->queue.lock);
-}
-
-static void unlock(struct tier *tier)
-{
-    (void)pthread_mutex_unlock(&tier->queue.lock);
-}
-
 /* Releases the lock after a change, and wakes the thread. */
 static void unlock_changed(struct tier *tier)
 {
     (void)pthread_cond_broadcast(&tier->queue.has_changed);
-    unlock(tier);
+    tier_unlock(tier);
 }
 
 /* ---- the list ---- */
@@ -70,7 +60,7 @@ static void extend(const struct tier *tier, struct lease *lease, uint64_t began_
 void leases_add(struct tier *tier, struct lease *lease, uint64_t began_ns)
 {
     extend(tier, lease, began_ns);
-    lock(tier);
+    tier_lock(tier);
     lease->next = tier->leases.first;
     tier->leases.first = lease;
     atomic_fetch_add_explicit(&tier->leases.count, 1, memory_order_relaxed);
@@ -95,7 +85,7 @@ void tier_end_lease(void *self, void *lease, int may_others_take)
     struct lease *ended = lease;
     if (getpid() != tier->process)
         return;
-    lock(tier);
+    tier_lock(tier);
     ended->is_ended = true;
     ended->may_others_take = may_others_take != 0;
     unlock_changed(tier);
@@ -111,7 +101,7 @@ static struct lease *find(struct lease *lease, const char *key)
 
 void leases_note_queued(struct tier *tier, const char *key, uint64_t upload_number)
 {
-    lock(tier);
+    tier_lock(tier);
     for (struct lease *lease = find(tier->leases.first, key); lease != NULL; lease = find(lease->next, key)) {
         lease->has_upload = true;
         lease->upload_number = upload_number;
@@ -121,13 +111,13 @@ void leases_note_queued(struct tier *tier, const char *key, uint64_t upload_numb
 
 void leases_note_uploaded(struct tier *tier, const char *key, bool has_failed)
 {
-    lock(tier);
+    tier_lock(tier);
     for (struct lease *lease = find(tier->leases.first, key); lease != NULL; lease = find(lease->next, key)) {
         lease->has_upload = true;
         lease->is_upload_over = true;
         lease->has_upload_failed = lease->has_upload_failed || has_failed;
     }
-    unlock(tier);
+    tier_unlock(tier);
 }
 
 /* ---- what the thread does ---- */
@@ -156,24 +146,24 @@ static enum outcome ask(struct tier *tier, const struct lease *lease, bool is_en
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
     struct request request = tier_make_request(tier);
-    if (!guard_get_state(&tier->guard).is_closed[GUARD_LOADS])
+    if (!tier_is_closed(tier, TIER_LOADS))
         return OUTCOME_ENDED;
     const enum outcome outcome =
         (is_end ? ops->end : ops->renew)(tier->transport.self, &request, lease->key, lease->token, time_ms);
     const enum breaker_finding finding = outcome == OUTCOME_REFUSED ? BREAKER_WORKS : tier_finding_of(outcome);
-    if (outcome != OUTCOME_ENDED && guard_note(&tier->guard, GUARD_LOADS, finding, clock_now_ns()))
-        tier_tell_pause(tier, GUARD_LOADS, request.failure);
+    if (outcome != OUTCOME_ENDED)
+        (void)tier_note(tier, TIER_LOADS, finding, clock_now_ns(), request.failure);
     return outcome;
 }
 
 /* Renews a lease. Requires the lock, but releases it during the request. */
 static void renew(struct tier *tier, struct lease *lease)
 {
-    unlock(tier);
+    tier_unlock(tier);
     const uint64_t began_ns = clock_now_ns();
     const enum outcome outcome = ask(tier, lease, false, tier->lease_time_ms);
     const uint64_t now_ns = clock_now_ns();
-    lock(tier);
+    tier_lock(tier);
     if (outcome == OUTCOME_DONE)
         extend(tier, lease, began_ns);
     else
@@ -182,11 +172,11 @@ static void renew(struct tier *tier, struct lease *lease)
     if (!lease->is_lost)
         return;
     lease->renew_at_ns = CLOCK_NEVER;
-    unlock(tier);
+    tier_unlock(tier);
     tier_tell(tier, INGOT_BUSY, 0,
               "the lease of a program that is being compiled was lost: another machine may compile it as well");
     TIER_COUNT(tier, lost_leases, 1); /* after the event, which a reader of the counts may look for */
-    lock(tier);
+    tier_lock(tier);
 }
 
 /* Returns for how long the server should answer other machines that waiting is useless. Requires the lock. */
@@ -208,9 +198,9 @@ static void finish(struct tier *tier, struct lease *lease)
 {
     const bool is_held = !lease->is_lost;
     const uint64_t time_ms = pointless_ms(lease);
-    unlock(tier);
+    tier_unlock(tier);
     const enum outcome outcome = is_held ? ask(tier, lease, true, time_ms) : OUTCOME_DONE;
-    lock(tier);
+    tier_lock(tier);
     if (outcome != OUTCOME_ENDED || !is_ending(tier))
         drop(tier, lease); /* otherwise, the tier is being closed, and leases_end_all ends the lease */
 }
@@ -236,10 +226,10 @@ bool leases_work(struct tier *tier)
     bool has_worked = false;
     if (leases_are_none(&tier->leases))
         return false;
-    lock(tier);
+    tier_lock(tier);
     while (!is_ending(tier) && work_once(tier))
         has_worked = true;
-    unlock(tier);
+    tier_unlock(tier);
     return has_worked;
 }
 
@@ -248,7 +238,7 @@ bool leases_work(struct tier *tier)
 /* Returns the first lease that is not lost, and marks it as lost. NULL: there is none. */
 static const struct lease *take_last(struct tier *tier, uint64_t *time_ms)
 {
-    lock(tier);
+    tier_lock(tier);
     struct lease *lease = tier->leases.first;
     while (lease != NULL && lease->is_lost)
         lease = lease->next;
@@ -256,11 +246,11 @@ static const struct lease *take_last(struct tier *tier, uint64_t *time_ms)
         lease->is_lost = true;
         *time_ms = pointless_ms(lease);
     }
-    unlock(tier);
+    tier_unlock(tier);
     return lease;
 }
 
-/* Other machines then need not wait until the leases run out. The guard counts all these requests as one. */
+/* Other machines then need not wait until the leases run out. All these requests together have the time of one. */
 void leases_end_all(struct tier *tier)
 {
     const struct lease_transport_ops *ops = tier->transport.ops->leases;
@@ -268,7 +258,7 @@ void leases_end_all(struct tier *tier)
     uint64_t time_ms = 0;
     const uint64_t began_ns = clock_now_ns();
     const struct lease *last = take_last(tier, &time_ms);
-    if (last == NULL || guard_admit(&tier->guard, &request, began_ns) != GUARD_PASS)
+    if (last == NULL || tier_allow(tier, &request, began_ns) != TIER_PASS)
         return;
     request.is_ended = NULL; /* otherwise, the requests would end immediately, because the tier is being closed */
     if (request.deadline_ns > began_ns + FINAL_NS)
@@ -278,6 +268,7 @@ void leases_end_all(struct tier *tier)
         outcome = ops->end(tier->transport.self, &request, last->key, last->token, time_ms);
         last = take_last(tier, &time_ms);
     } while ((outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING) && last != NULL);
-    (void)guard_settle(&tier->guard, tier_finding_of(outcome), guard_fair_miss_ns(&tier->guard), began_ns,
-                       clock_now_ns());
+    const uint64_t now_ns = clock_now_ns();
+    if (now_ns - began_ns > tier_fair_miss_ns(tier))
+        tier_lose(tier, began_ns, now_ns);
 }

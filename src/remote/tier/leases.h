@@ -29,7 +29,7 @@ void leases_note_uploaded(struct tier *tier, const char *key, bool has_failed);
 uint64_t leases_due_ns(const struct tier *tier);
 /* Renews or ends all leases for which this is due. Returns false if there was none. Called by the tier's thread. */
 bool leases_work(struct tier *tier);
-/* Ends as many leases as the guard's time allows, when the tier's thread has ended. */
+/* Ends as many leases as the time of one request allows, when the tier's thread has ended. */
 void leases_end_all(struct tier *tier);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * load.c - loads blobs from the server, in groups; see load.h. A single load is a group of one.
  *
- * To the guard, each blob is a request with its own time and result. So a batch that fails loses as much time, and
- * counts as many failures, as the same loads in parallel threads would. Results are delivered while no request is under
- * way, because the receiver may be slow.
+ * To the circuit breaker, each blob is a request with its own time and result. So a batch that fails loses as much
+ * time, and counts as many failures, as the same loads in parallel threads would. Results are delivered while no
+ * request is under way, because the receiver may be slow.
  *
  * Objects that share a slow network must not make one another miss their deadlines. So the first group has few objects,
  * and the next group has more if this one was quick. In a group, an object may have at most OBJECT_LIMIT bytes, so that
@@ -26,6 +26,7 @@
 
 #define MOST 16u
 #define OBJECT_LIMIT (size_t)1048576u
+#define BYTES_PER_SECOND UINT64_C(16777216) /* a slower transfer counts as lost time */
 
 /* ---- buffers ---- */
 
@@ -47,12 +48,12 @@ static void hand_over(ingot_buffer_t *object, const struct envelope_blob *found,
 
 /* ---- the server ---- */
 
-ingot_status_t tier_skip(struct tier *tier, enum guard_verdict verdict)
+ingot_status_t tier_skip(struct tier *tier, enum tier_verdict verdict)
 {
     TIER_COUNT(tier, skipped, 1);
-    if (verdict == GUARD_EXIT)
+    if (verdict == TIER_IS_IN_EXIT)
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier is off because the process is ending");
-    if (verdict == GUARD_IS_OPEN) {
+    if (verdict == TIER_IS_PAUSED) {
         (void)worker_ensure(
             tier); /* the thread that probes the server may be missing, because memory ran out earlier */
         return ingot_set_error_detail(INGOT_NOT_FOUND, "the remote tier's server failed and is not asked now");
@@ -75,9 +76,10 @@ static enum breaker_finding finding_of_object(ingot_status_t status)
 void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t fair_ns, uint64_t began_ns,
                  uint64_t ended_ns, const char *reason)
 {
-    if (!guard_settle(&tier->guard, finding, fair_ns, began_ns, ended_ns))
+    if (ended_ns - began_ns > fair_ns)
+        tier_lose(tier, began_ns, ended_ns);
+    if (!tier_note(tier, TIER_LOADS, finding, ended_ns, reason))
         return;
-    tier_tell_pause(tier, GUARD_LOADS, reason);
     (void)worker_ensure(tier);
     upload_queue_wake(&tier->queue); /* the tier's thread must find out when the next probe is due */
 }
@@ -86,8 +88,13 @@ void tier_settle_outcome(struct tier *tier, enum outcome outcome, uint64_t began
                          const char *reason)
 {
     const bool works = outcome == OUTCOME_DONE || outcome == OUTCOME_MISSING || outcome == OUTCOME_NO_MEMORY;
-    tier_settle(tier, tier_finding_of(outcome), works ? guard_fair_miss_ns(&tier->guard) : 0, began_ns, ended_ns,
-                reason);
+    tier_settle(tier, tier_finding_of(outcome), works ? tier_fair_miss_ns(tier) : 0, began_ns, ended_ns, reason);
+}
+
+/* Returns how long a request may take that receives so many bytes, before its time counts as lost. */
+static uint64_t fair_hit_ns(const struct tier *tier, uint64_t byte_count)
+{
+    return tier->slow_ns + byte_count * CLOCK_NS_PER_S / BYTES_PER_SECOND;
 }
 
 static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, const ingot_storage_id_t *id,
@@ -106,7 +113,7 @@ static ingot_status_t take_object(struct tier *tier, struct fetch *fetch, const 
         return status;
     }
     hand_over(object, &found, blob);
-    tier_settle(tier, BREAKER_WORKS, guard_fair_hit_ns(&tier->guard, byte_count), fetch->began_ns, fetch->ended_ns, "");
+    tier_settle(tier, BREAKER_WORKS, fair_hit_ns(tier, byte_count), fetch->began_ns, fetch->ended_ns, "");
     TIER_COUNT(tier, hits, 1);
     TIER_COUNT(tier, loaded_bytes, byte_count);
     return INGOT_SUCCESS;
@@ -215,7 +222,7 @@ static void drop_asked(struct batch *batch, size_t first, size_t count)
     memmove(batch->asked + first, batch->asked + first + count, (batch->asked_count - first) * sizeof(batch->asked[0]));
 }
 
-/* Asks the guard to admit the group. Returns how many requests it admitted. If it admitted none, delivers a failure for
+/* Asks for admission of the group. Returns how many requests were admitted. If none was, delivers a failure for
  * the first id. */
 static size_t admit(struct batch *batch)
 {
@@ -230,13 +237,13 @@ static size_t admit(struct batch *batch)
                                 .max_size = wanted > 1 && max_size > OBJECT_LIMIT ? OBJECT_LIMIT : max_size,
                                 .request = tier_make_request(tier),
                                 .began_ns = now_ns};
-        const enum guard_verdict verdict = tier_admit(tier, &fetch->request, now_ns);
-        if (verdict != GUARD_PASS && i == 0) {
+        const enum tier_verdict verdict = tier_admit(tier, &fetch->request, now_ns);
+        if (verdict != TIER_PASS && i == 0) {
             ingot_buffer_t none = INGOT_BUFFER_INIT;
             deliver(batch, batch->asked[0], tier_skip(tier, verdict), &none);
             drop_asked(batch, 0, 1);
         }
-        if (verdict != GUARD_PASS)
+        if (verdict != TIER_PASS)
             return i;
         tier_end_with_pause(&fetch->request);
         object_key_of(tier->name_space, id->size, id->bytes, batch->keys[i]);
@@ -260,7 +267,7 @@ static size_t next_group_size(const struct batch *batch, size_t count)
 {
     const struct fetch *first = &batch->fetches[0];
     const uint64_t begin_ns = first->began_ns;
-    const uint64_t slow_ns = guard_fair_miss_ns(&batch->tier->guard);
+    const uint64_t slow_ns = tier_fair_miss_ns(batch->tier);
     const uint64_t half_ns = (first->request.deadline_ns - begin_ns) / 2;
     const uint64_t limit_ns = slow_ns < half_ns ? slow_ns : half_ns;
     uint64_t time_ns = 1;
@@ -295,8 +302,7 @@ static void deliver_group(struct batch *batch, size_t count)
             deliver(batch, number, settle(batch->tier, fetch, id, &blob), &blob);
             continue;
         }
-        tier_settle(batch->tier, BREAKER_WORKS, guard_fair_hit_ns(&batch->tier->guard, 0), fetch->began_ns,
-                    fetch->ended_ns, "");
+        tier_settle(batch->tier, BREAKER_WORKS, fair_hit_ns(batch->tier, 0), fetch->began_ns, fetch->ended_ns, "");
         batch->asked[kept_count++] = number;
     }
     drop_asked(batch, kept_count, count - kept_count);

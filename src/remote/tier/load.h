@@ -15,14 +15,14 @@ ingot_status_t tier_load(void *self, size_t id_size, const uint8_t *id, ingot_bu
 void tier_load_many(void *self, size_t count, const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded,
                     void *user);
 
-/* Returns the status of a load, or of a question for a blob, for which the guard admitted no request. Counts it. */
-ingot_status_t tier_skip(struct tier *tier, enum guard_verdict verdict);
-/* Returns the status of one whose request has ended and brought no blob. Counts it, and passes it to the guard. */
+/* Returns the status of a load, or of a question for a blob, for which no request was admitted. Counts it. */
+ingot_status_t tier_skip(struct tier *tier, enum tier_verdict verdict);
+/* Returns the status of one whose request has ended and brought no blob. Counts it, and passes it to tier_settle. */
 ingot_status_t tier_conclude(struct tier *tier, enum outcome outcome, const struct request *request, uint64_t began_ns,
                              uint64_t ended_ns);
 
-/* Passes the result of an admitted request to the guard (guard_settle). If this opens the breaker, an event reports
- * that, and the tier's thread probes the server. */
+/* Passes the result of an admitted request to the breaker. Its time counts as lost if it took longer than fair_ns. If
+ * this opens the breaker, the tier's thread probes the server. */
 void tier_settle(struct tier *tier, enum breaker_finding finding, uint64_t fair_ns, uint64_t began_ns,
                  uint64_t ended_ns, const char *reason);
 /* Does the same for a request with this outcome, which brought no blob. */

@@ -77,9 +77,11 @@ static void take_info(struct tier *tier, const ingot_remote_info_t *info)
     tier->stall_limit_ns = limit_time_ns(info->stall_timeout_ms, 2000);
     tier->exit_time_ns = limit_time_ns(info->exit_time_ms, 1000);
     tier->lease_time_ms = limit_time_ns(info->lease_time_ms, 5000) / CLOCK_NS_PER_MS;
+    tier->slow_ns = limit_time_ns(info->slow_ms, 250);
     tier->on_event = info->on_event;
     tier->on_event_user = info->on_event_user;
     memcpy(tier->name_space, name_space, strlen(name_space) + 1);
+    atomic_init(&tier->trips, 0);
     atomic_init(&tier->group_size, 1);
     atomic_init(&tier->is_ending, false);
     atomic_init(&tier->is_in_exit, false);
@@ -111,28 +113,21 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
 static bool init_parts(struct tier *tier, const ingot_remote_info_t *info)
 {
     const uint64_t now_ns = clock_now_ns();
-    const struct guard_settings settings = {
-        .shortest_pause_ns = limit_time_ns(info->retry_ms, 1000),
-        .longest_pause_ns = limit_time_ns(info->longest_retry_ms, 60000),
-        .lost_time_ns = info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000),
-        .slow_ns = limit_time_ns(info->slow_ms, 250),
-        .seed = now_ns ^ ((uint64_t)tier->process << 32),
-    };
-    if (!guard_init(&tier->guard, &settings, now_ns))
-        return false;
+    const uint64_t seed = now_ns ^ ((uint64_t)tier->process << 32);
+    for (unsigned side = 0; side < TIER_SIDES; ++side)
+        breaker_init(&tier->breakers[side], limit_time_ns(info->retry_ms, 1000),
+                     limit_time_ns(info->longest_retry_ms, 60000), seed + side * 2);
+    budget_init(&tier->budget,
+                info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000), now_ns);
     leases_init(&tier->leases);
-    if (upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
-                          (size_t)limit_of(info->max_waiting, 256)))
-        return true;
-    guard_fini(&tier->guard);
-    return false;
+    return upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
+                             (size_t)limit_of(info->max_waiting, 256));
 }
 
 void tier_free(struct tier *tier)
 {
     leases_fini(&tier->leases);
     upload_queue_fini(&tier->queue);
-    guard_fini(&tier->guard);
     tier->transport.ops->destroy(tier->transport.self);
     free(tier);
 }

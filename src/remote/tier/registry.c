@@ -27,7 +27,10 @@ static unsigned handler_count;
 void tier_finish(struct tier *tier)
 {
     const uint64_t now_ns = clock_now_ns();
-    const uint64_t time_ns = guard_upload_time_ns(&tier->guard, now_ns);
+    tier_lock(tier);
+    const bool is_open = tier->breakers[TIER_UPLOADS].state == BREAKER_OPEN;
+    const uint64_t time_ns = is_open ? 0 : budget_allowance(&tier->budget, now_ns);
+    tier_unlock(tier);
     if (time_ns != 0)
         (void)worker_wait(tier, now_ns + (time_ns < tier->exit_time_ns ? time_ns : tier->exit_time_ns));
     worker_finish(tier);

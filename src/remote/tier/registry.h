@@ -14,7 +14,8 @@ void registry_remove(struct tier *tier);
 /* Returns the tier of a storage that this process opened, or NULL. */
 struct tier *registry_find(ingot_storage_t storage);
 
-/* Lets the tier's thread upload for as long as the tier's exit time and the guard allow, and then ends the thread. */
+/* Lets the tier's thread upload for as long as the tier's exit time and the time that may be lost allow, and then ends
+ * the thread. */
 void tier_finish(struct tier *tier);
 
 #endif

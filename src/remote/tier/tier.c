@@ -1,5 +1,5 @@
 /*
- * tier.c - makes and admits the requests of a remote tier, and emits its events; see tier.h.
+ * tier.c - makes and admits the requests of a remote tier, learns from their results, and emits events; see tier.h.
  */
 #include "remote/tier/tier.h"
 
@@ -12,9 +12,9 @@
 
 void tier_count(struct tier *tier, uint64_t *count, uint64_t by)
 {
-    (void)pthread_mutex_lock(&tier->queue.lock);
+    tier_lock(tier);
     *count += by;
-    (void)pthread_mutex_unlock(&tier->queue.lock);
+    tier_unlock(tier);
 }
 
 static bool ends_with_tier(const struct request *request)
@@ -26,7 +26,7 @@ static bool ends_with_tier(const struct request *request)
 static bool ends_with_pause(const struct request *request)
 {
     const struct tier *tier = request->owner;
-    return guard_trips(&tier->guard) != request->trips_before || ends_with_tier(request);
+    return atomic_load_explicit(&tier->trips, memory_order_relaxed) != request->trips_before || ends_with_tier(request);
 }
 
 void tier_end_with_pause(struct request *request)
@@ -34,15 +34,28 @@ void tier_end_with_pause(struct request *request)
     request->is_ended = ends_with_pause;
 }
 
-enum guard_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns)
+enum tier_verdict tier_allow(struct tier *tier, struct request *request, uint64_t now_ns)
+{
+    tier_lock(tier);
+    const bool is_closed = tier->breakers[TIER_LOADS].state == BREAKER_CLOSED;
+    const uint64_t allowance_ns = is_closed ? budget_allowance(&tier->budget, now_ns) : 0;
+    request->trips_before = atomic_load_explicit(&tier->trips, memory_order_relaxed);
+    tier_unlock(tier);
+    if (!is_closed)
+        return TIER_IS_PAUSED;
+    request->deadline_ns = allowance_ns < CLOCK_NEVER - now_ns ? now_ns + allowance_ns : CLOCK_NEVER;
+    return allowance_ns != 0 ? TIER_PASS : TIER_NO_TIME;
+}
+
+enum tier_verdict tier_admit(struct tier *tier, struct request *request, uint64_t now_ns)
 {
     /* Callers that are refused are not counted, because exit() waits until the count is zero. */
     if (atomic_load(&tier->is_in_exit))
-        return GUARD_EXIT;
+        return TIER_IS_IN_EXIT;
     (void)atomic_fetch_add(&tier->asking_count, 1); /* exit() first sets is_in_exit, then reads asking_count */
-    const enum guard_verdict verdict =
-        atomic_load(&tier->is_in_exit) ? GUARD_EXIT : guard_admit(&tier->guard, request, now_ns);
-    if (verdict != GUARD_PASS)
+    const enum tier_verdict verdict =
+        atomic_load(&tier->is_in_exit) ? TIER_IS_IN_EXIT : tier_allow(tier, request, now_ns);
+    if (verdict != TIER_PASS)
         tier_leave(tier, 1);
     return verdict;
 }
@@ -80,7 +93,8 @@ void tier_tell(const struct tier *tier, ingot_status_t status, size_t bytes, con
     tier->on_event(&event, tier->on_event_user);
 }
 
-void tier_tell_pause(const struct tier *tier, enum guard_side side, const char *reason)
+/* Reports that the tier stops loading from the server, or uploading to it; without a reason, that it goes on. */
+static void tell_pause(const struct tier *tier, enum tier_side side, const char *reason)
 {
     static const char *const resumed[] = {"the remote tier's server answers again, so the tier asks it",
                                           "the remote tier's server takes uploads again"};
@@ -93,6 +107,55 @@ void tier_tell_pause(const struct tier *tier, enum guard_side side, const char *
     }
     (void)snprintf(text, sizeof(text), "%s: %s", paused[side], reason);
     tier_tell(tier, INGOT_IO_ERROR, 0, text);
+}
+
+void tier_lose(struct tier *tier, uint64_t began_ns, uint64_t now_ns)
+{
+    tier_lock(tier);
+    budget_lose(&tier->budget, began_ns, now_ns);
+    tier_unlock(tier);
+}
+
+bool tier_note(struct tier *tier, enum tier_side side, enum breaker_finding finding, uint64_t now_ns,
+               const char *reason)
+{
+    tier_lock(tier);
+    const bool is_open = breaker_note(&tier->breakers[side], finding, now_ns);
+    if (is_open && side == TIER_LOADS)
+        (void)atomic_fetch_add_explicit(&tier->trips, 1, memory_order_relaxed);
+    tier_unlock(tier);
+    if (is_open)
+        tell_pause(tier, side, reason);
+    return is_open;
+}
+
+bool tier_is_closed(struct tier *tier, enum tier_side side)
+{
+    tier_lock(tier);
+    const bool is_closed = tier->breakers[side].state == BREAKER_CLOSED;
+    tier_unlock(tier);
+    return is_closed;
+}
+
+bool tier_begin_probe(struct tier *tier, enum tier_side side)
+{
+    tier_lock(tier);
+    const bool is_due = breaker_begin_probe(&tier->breakers[side], clock_now_ns());
+    tier_unlock(tier);
+    return is_due;
+}
+
+void tier_end_probe(struct tier *tier, enum tier_side side, bool has_succeeded)
+{
+    struct breaker *uploads = &tier->breakers[TIER_UPLOADS];
+    const uint64_t now_ns = clock_now_ns();
+    tier_lock(tier);
+    const bool is_closed = breaker_end_probe(&tier->breakers[side], has_succeeded, now_ns);
+    if (is_closed && side == TIER_LOADS && uploads->state == BREAKER_OPEN)
+        uploads->probe_at_ns = now_ns;
+    tier_unlock(tier);
+    if (is_closed)
+        tell_pause(tier, side, NULL);
 }
 
 /* What the outcomes of requests mean: for the server's state, for the caller, and for the counts of failed loads. */

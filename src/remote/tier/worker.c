@@ -68,16 +68,16 @@ static void tell_failed(struct tier *tier, const struct upload *upload, enum out
     TIER_COUNT(tier, failed_uploads, 1); /* after the event, which a reader of the counts may look for */
 }
 
-/* Tells the guard how an upload ended. is_trial: it was made to find out whether the server takes uploads again. */
+/* Passes the result of an upload to the breaker. is_trial: it was made to find out whether the server takes uploads
+ * again. */
 static void note_upload(struct tier *tier, bool is_trial, enum outcome outcome, const char *reason)
 {
     /* how large an object may be does not depend on the server's state, so no other upload has to wait */
     const enum breaker_finding finding = outcome == OUTCOME_TOO_LARGE ? BREAKER_WORKS : tier_finding_of(outcome);
-    const uint64_t now_ns = clock_now_ns();
-    if (is_trial && guard_end_probe(&tier->guard, GUARD_UPLOADS, finding == BREAKER_WORKS, now_ns))
-        tier_tell_pause(tier, GUARD_UPLOADS, NULL);
-    if (outcome != OUTCOME_ENDED && guard_note(&tier->guard, GUARD_UPLOADS, finding, now_ns))
-        tier_tell_pause(tier, GUARD_UPLOADS, reason);
+    if (is_trial)
+        tier_end_probe(tier, TIER_UPLOADS, finding == BREAKER_WORKS);
+    if (outcome != OUTCOME_ENDED)
+        (void)tier_note(tier, TIER_UPLOADS, finding, clock_now_ns(), reason);
 }
 
 static void keep_leases(const struct request *request)
@@ -89,8 +89,9 @@ static void upload_one(struct tier *tier, bool is_trial)
 {
     struct upload *upload = upload_queue_take(&tier->queue);
     if (upload == NULL) {
-        if (is_trial) /* what waited was replaced or dropped; the next upload is the trial */
-            (void)guard_end_probe(&tier->guard, GUARD_UPLOADS, true, clock_now_ns());
+        tier_lock(tier); /* what waited was replaced or dropped; the next upload is the trial */
+        (void)breaker_end_probe(&tier->breakers[TIER_UPLOADS], is_trial, clock_now_ns());
+        tier_unlock(tier);
         return;
     }
     char key[OBJECT_KEY_CAPACITY];
@@ -116,13 +117,6 @@ static bool does_answer(struct tier *tier)
     return tier_finding_of(tier->transport.ops->probe(tier->transport.self, &request)) == BREAKER_WORKS;
 }
 
-static void probe_for_loads(struct tier *tier)
-{
-    const bool does = does_answer(tier);
-    if (guard_end_probe(&tier->guard, GUARD_LOADS, does, clock_now_ns()))
-        tier_tell_pause(tier, GUARD_LOADS, NULL);
-}
-
 /* Only an upload shows whether the server takes uploads. But while the server does not even answer, none is tried,
  * because the number of attempts is limited. */
 static void try_upload(struct tier *tier)
@@ -130,7 +124,7 @@ static void try_upload(struct tier *tier)
     if (does_answer(tier))
         upload_one(tier, true);
     else
-        (void)guard_end_probe(&tier->guard, GUARD_UPLOADS, false, clock_now_ns());
+        tier_end_probe(tier, TIER_UPLOADS, false);
     upload_queue_wake(&tier->queue); /* threads that wait for uploads may have to give up, or to wait longer */
 }
 
@@ -141,22 +135,29 @@ static bool is_ending(const struct tier *tier)
     return atomic_load_explicit(&tier->is_ending, memory_order_relaxed);
 }
 
+/* Returns when a probe is due. The caller holds the lock. */
+static uint64_t probe_due_ns(const struct tier *tier, enum tier_side side)
+{
+    const struct breaker *breaker = &tier->breakers[side];
+    return breaker->state == BREAKER_OPEN ? breaker->probe_at_ns : CLOCK_NEVER;
+}
+
 /* Sleeps until there is something to do. Returns false if the tier is being closed. */
 static bool wait_for_work(struct tier *tier)
 {
-    (void)pthread_mutex_lock(&tier->queue.lock);
+    tier_lock(tier);
     while (!is_ending(tier)) {
-        const struct guard_state state = guard_get_state(&tier->guard);
-        const uint64_t trial_at_ns = tier->queue.first != NULL ? state.probe_at_ns[GUARD_UPLOADS] : CLOCK_NEVER;
-        const uint64_t probe_at_ns = state.probe_at_ns[GUARD_LOADS];
+        const bool has_upload = tier->queue.first != NULL;
+        const uint64_t trial_at_ns = has_upload ? probe_due_ns(tier, TIER_UPLOADS) : CLOCK_NEVER;
+        const uint64_t probe_at_ns = probe_due_ns(tier, TIER_LOADS);
         const uint64_t lease_at_ns = leases_due_ns(tier);
         const uint64_t first_ns = trial_at_ns < probe_at_ns ? trial_at_ns : probe_at_ns;
         const uint64_t due_ns = lease_at_ns < first_ns ? lease_at_ns : first_ns;
-        if ((state.is_closed[GUARD_UPLOADS] && tier->queue.first != NULL) || due_ns <= clock_now_ns())
+        if ((has_upload && tier->breakers[TIER_UPLOADS].state == BREAKER_CLOSED) || due_ns <= clock_now_ns())
             break;
         upload_queue_wait(&tier->queue, due_ns);
     }
-    (void)pthread_mutex_unlock(&tier->queue.lock);
+    tier_unlock(tier);
     return !is_ending(tier);
 }
 
@@ -166,11 +167,11 @@ static void *run(void *user)
     while (wait_for_work(tier)) {
         if (leases_work(tier))
             continue;
-        if (guard_begin_probe(&tier->guard, GUARD_LOADS, clock_now_ns()))
-            probe_for_loads(tier);
-        else if (guard_get_state(&tier->guard).is_closed[GUARD_UPLOADS])
+        if (tier_begin_probe(tier, TIER_LOADS))
+            tier_end_probe(tier, TIER_LOADS, does_answer(tier));
+        else if (tier_is_closed(tier, TIER_UPLOADS))
             upload_one(tier, false);
-        else if (guard_begin_probe(&tier->guard, GUARD_UPLOADS, clock_now_ns()))
+        else if (tier_begin_probe(tier, TIER_UPLOADS))
             try_upload(tier);
     }
     return NULL;
@@ -178,12 +179,12 @@ static void *run(void *user)
 
 bool worker_ensure(struct tier *tier)
 {
-    (void)pthread_mutex_lock(&tier->queue.lock);
+    tier_lock(tier);
     const bool is_needed = !tier->has_thread && !tier->is_finished;
     if (is_needed)
         tier->has_thread = thread_start(&tier->thread, run, tier);
     const bool is_running = tier->has_thread && !tier->is_finished;
-    (void)pthread_mutex_unlock(&tier->queue.lock);
+    tier_unlock(tier);
     if (is_needed && !is_running)
         tier_tell(tier, INGOT_OUT_OF_MEMORY, 0,
                   "the remote tier's thread could not be started, so nothing is uploaded");
@@ -192,33 +193,31 @@ bool worker_ensure(struct tier *tier)
 
 /* True if the server takes uploads, or if the thread is about to find out. An upload that has just failed is about to
  * end. The caller holds the lock. */
-static bool may_upload_soon(struct tier *tier)
+static bool may_upload_soon(const struct tier *tier)
 {
-    const struct guard_state state = guard_get_state(&tier->guard);
-    const uint64_t trial_at_ns = state.probe_at_ns[GUARD_UPLOADS];
-    return tier->queue.active != NULL || state.is_closed[GUARD_UPLOADS] || trial_at_ns == CLOCK_NEVER ||
-           trial_at_ns <= clock_now_ns();
+    const uint64_t trial_at_ns = probe_due_ns(tier, TIER_UPLOADS);
+    return tier->queue.active != NULL || trial_at_ns == CLOCK_NEVER || trial_at_ns <= clock_now_ns();
 }
 
 bool worker_wait(struct tier *tier, uint64_t moment_ns)
 {
-    (void)pthread_mutex_lock(&tier->queue.lock);
+    tier_lock(tier);
     const uint64_t number = tier->queue.last_number;
     while (upload_queue_has_up_to(&tier->queue, number) && clock_now_ns() < moment_ns && may_upload_soon(tier))
         upload_queue_wait(&tier->queue, moment_ns);
     const bool is_done = !upload_queue_has_up_to(&tier->queue, number);
-    (void)pthread_mutex_unlock(&tier->queue.lock);
+    tier_unlock(tier);
     return is_done;
 }
 
 void worker_finish(struct tier *tier)
 {
     char reason[REASON_CAPACITY];
-    (void)pthread_mutex_lock(&tier->queue.lock);
+    tier_lock(tier);
     const bool is_first = !tier->is_finished;
     const bool has_thread = tier->has_thread;
     tier->is_finished = true;
-    (void)pthread_mutex_unlock(&tier->queue.lock);
+    tier_unlock(tier);
     if (!is_first)
         return;
     atomic_store_explicit(&tier->is_ending, true, memory_order_relaxed);
