@@ -18,6 +18,7 @@
 #include "persist/base/process_lock.h"
 #include "persist/base/replacement.h"
 #include "persist/directory/directory.h"
+#include "persist/storage/common/part.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 

@@ -28,6 +28,7 @@
 #include "persist/base/process_lock.h"
 #include "persist/prewarm/manifest.h"
 #include "persist/storage/common/kinds.h"
+#include "persist/storage/common/part.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"

@@ -17,6 +17,7 @@
 #include "persist/base/process_lock.h"
 #include "persist/base/replacement.h"
 #include "persist/prewarm/manifest.h"
+#include "persist/storage/common/part.h"
 #include "persist/storage/storage.h"
 #include "util/struct_size.h"
 

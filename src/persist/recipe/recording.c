@@ -18,6 +18,7 @@
 #include "persist/base/process_lock.h"
 #include "persist/recipe/writer.h"
 #include "persist/storage/common/events.h"
+#include "persist/storage/common/part.h"
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
 

@@ -9,6 +9,7 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
+#include "persist/storage/common/part.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/savings.h"
 #include "persist/storage/common/serving.h"

@@ -8,8 +8,6 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-#include "persist/base/process_lock.h"
-
 /* The error code of INGOT_NO_SPACE if the limits that the user chose exclude a blob. For a flush, that is no failure.
  */
 #define STORAGE_EXCLUDED_CODE ERANGE
@@ -21,33 +19,6 @@ enum storage_kind { STORAGE_OTHER, STORAGE_DIRECTORY, STORAGE_BUNDLE };
 
 /* The parts that other folders attach to a storage; see storage_make_part. */
 enum storage_part { STORAGE_RECORDER, STORAGE_AHEAD, STORAGE_HEADERS, STORAGE_RECIPE, STORAGE_PART_COUNT };
-
-/* What all parts of one kind have in common. */
-struct storage_part_kind {
-    size_t size; /* of the part's structure, which begins with a struct storage_part_base */
-    /* Completes a new part, whose base is set, and whose other bytes are zeros. On failure, must undo what it did.
-     * NULL: nothing to do. */
-    ingot_status_t (*begin)(void *part, ingot_storage_t storage);
-    /* Releases what the part holds, except for its base and its memory. The last release of the storage calls this,
-     * before it destroys the storage itself. */
-    void (*end)(void *part);
-};
-
-/* The beginning of each part. */
-struct storage_part_base {
-    const struct storage_part_kind *kind;
-    ingot_allocator_t allocator;
-    struct process_lock lock;
-};
-
-/* The beginning of the storage's part STORAGE_AHEAD, by which loads get the blobs that prewarms read ahead. */
-struct storage_ahead {
-    struct storage_part_base base;
-    /* Takes the blob of an id. Returns false if it was not read ahead. */
-    bool (*take)(struct storage_ahead *ahead, size_t id_size, const uint8_t *id, ingot_buffer_t *blob);
-    /* Drops the blob of an id, because the storage has another one or none now. */
-    void (*drop)(struct storage_ahead *ahead, size_t id_size, const uint8_t *id);
-};
 
 /*
  * A list of the storages whose policies also apply to another one, nearest first. These are the chains that enclose it,
