@@ -259,19 +259,6 @@ uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns)
     return sum(key_bytes, file_bytes(at, entry_path, "kernel.bin", time_ns));
 }
 
-uint64_t entry_counted_bytes(const struct entry_place *place)
-{
-    struct file_facts facts;
-    struct key_file key;
-    const int fd = open_file(place, "key.bin");
-    const bool is_valid = fd >= 0 && files_facts(fd, &facts) == 0 && facts.is_file &&
-                          read_header(fd, facts.size_bytes, &key) == INGOT_SUCCESS;
-    close_file(fd);
-    const uint64_t bytes = entry_bytes(place->at, place->path, NULL);
-    const uint64_t stated = is_valid ? entry_bytes_for((size_t)key.id_size_bytes, (size_t)key.blob_size_bytes) : bytes;
-    return stated < bytes ? stated : bytes;
-}
-
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size)
 {
     return KEY_FILE_HEADER_SIZE + (uint64_t)id_size + (uint64_t)blob_size;

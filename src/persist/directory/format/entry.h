@@ -66,10 +66,6 @@ bool entry_is_bad(ingot_status_t status);
 /* Returns the total size of key.bin and kernel.bin. A missing file counts as empty. Sets *time_ns, unless it is NULL,
  * to the time of the entry, or to 0 if kernel.bin is missing. */
 uint64_t entry_bytes(int at, const char *entry_path, uint64_t *time_ns);
-/* Returns the size by which removing an entry reduces the total. This is the size of the files but, if bytes were
- * appended to them, the one that the header of key.bin states. */
-uint64_t entry_counted_bytes(const struct entry_place *place);
-
 /* Returns the total size of the two files of an entry whose id and blob have these sizes. */
 uint64_t entry_bytes_for(size_t id_size, size_t blob_size);
 

@@ -2,8 +2,8 @@
  * bucket.c - finds the entry of an id in its bucket, and removes entries.
  *
  * A bucket is the directory of all entries whose ids have the same hash. An entry in it is a directory whose name is a
- * number. A search first tries number 0 by its path. It lists the bucket only if it does not find the id there. A
- * search takes no lock. Before it treats an entry as damaged, it asks a network file system what other machines did.
+ * number. A search tries one number after the other, and rarely more than number 0. A search takes no lock. Before it
+ * treats an entry as damaged, it asks a network file system what other machines did.
  */
 #include "persist/directory/layout/bucket.h"
 
@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "persist/base/files.h"
+#include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/directory/format/entry.h"
 #include "persist/directory/layout/temporary.h"
@@ -44,38 +45,6 @@ static bool try_again(const struct directory *directory, const char *bucket_path
     files_pause_ns(FIRST_PAUSE_NS << (*attempt)++);
     bucket_refresh(directory, bucket_path);
     return true;
-}
-
-/* The lowest numbers of entries in a bucket, in ascending order. */
-struct numbers {
-    uint32_t count;
-    uint32_t values[BUCKET_MAX_ENTRIES];
-};
-
-static bool add_number(void *user, const char *name)
-{
-    struct numbers *numbers = user;
-    uint64_t value;
-    if (!paths_parse_number(name, UINT32_MAX, &value))
-        return true;
-    if (numbers->count == BUCKET_MAX_ENTRIES) {
-        if (numbers->values[BUCKET_MAX_ENTRIES - 1] < value)
-            return true;
-        --numbers->count;
-    }
-    uint32_t at = numbers->count++;
-    for (; at > 0 && numbers->values[at - 1] > value; --at)
-        numbers->values[at] = numbers->values[at - 1];
-    numbers->values[at] = (uint32_t)value;
-    return true;
-}
-
-static uint32_t first_free(const struct numbers *numbers)
-{
-    uint32_t number = 0;
-    while (number < numbers->count && numbers->values[number] == number)
-        ++number;
-    return number;
 }
 
 /* True if the thread's last error, which has this status, is ESTALE. */
@@ -177,45 +146,30 @@ static bool ends_search(ingot_status_t status)
     return status == INGOT_SUCCESS || status == INGOT_OUT_OF_MEMORY;
 }
 
-static ingot_status_t search_listed(const struct search *search, ingot_status_t first)
-{
-    struct numbers numbers = {0};
-    struct bucket *bucket = search->bucket;
-    const int result = files_list(search->directory->root.fd, bucket->path, add_number, &numbers);
-    bucket->is_full = first_free(&numbers) >= BUCKET_MAX_ENTRIES;
-    if (result == -ENOENT)
-        return first;
-    if (result < 0)
-        return files_read_failed(result, "listing", bucket->path);
-
-    ingot_status_t reason = first;
-    for (uint32_t i = 0; i < numbers.count; ++i) {
-        if (numbers.values[i] == 0)
-            continue;
-        const ingot_status_t status = try_number(search, numbers.values[i]);
-        if (ends_search(status))
-            return status;
-        if (reason == INGOT_NOT_FOUND && status != INGOT_BLOB_MISMATCH)
-            reason = status;
-    }
-    return reason;
-}
-
+/* Reads one number after the other. If none has the id, returns the first reason why one of them was refused. */
 static ingot_status_t find(const struct search *search)
 {
-    const char *bucket_path = search->bucket->path;
-    ingot_status_t status = bucket_examine(search->directory, bucket_path);
-    search->bucket->is_stale = is_stale(status);
-    if (status != INGOT_SUCCESS)
-        return status;
-    status = try_number(search, 0);
-    if (ends_search(status))
-        return status;
-    status = search_listed(search, status == INGOT_BLOB_MISMATCH ? INGOT_NOT_FOUND : status);
-    search->bucket->is_stale = search->bucket->is_stale || is_stale(status);
-    if (status == INGOT_NOT_FOUND)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "no entry in %s", bucket_path);
-    return status;
+    struct bucket *bucket = search->bucket;
+    struct kept_error kept;
+    ingot_status_t reason = bucket_examine(search->directory, bucket->path);
+    bucket->is_stale = is_stale(reason);
+    if (reason != INGOT_SUCCESS)
+        return reason;
+    reason = ingot_set_error_detail(INGOT_NOT_FOUND, "no entry in %s", bucket->path);
+    kept_error_save(&kept);
+    bucket->is_full = true;
+    for (uint32_t number = 0; number < BUCKET_MAX_ENTRIES; ++number) {
+        const ingot_status_t status = try_number(search, number);
+        if (ends_search(status))
+            return status;
+        bucket->is_full = bucket->is_full && status != INGOT_NOT_FOUND;
+        if (reason == INGOT_NOT_FOUND && status != INGOT_NOT_FOUND && status != INGOT_BLOB_MISMATCH) {
+            reason = status;
+            kept_error_save(&kept);
+        }
+    }
+    kept_error_restore(&kept);
+    return reason;
 }
 
 ingot_status_t bucket_find(struct directory *directory, size_t id_size, const uint8_t *id, struct bucket *bucket,
@@ -279,8 +233,7 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
     const ingot_status_t status = temporary_name(directory, aside);
     if (status != INGOT_SUCCESS)
         return status;
-    const struct entry_place place = {directory->root.fd, path, directory->owner, BLOB_CHECKED_HERE};
-    const uint64_t bytes = entry_counted_bytes(&place);
+    const uint64_t bytes = entry_bytes(directory->root.fd, path, NULL);
     result = files_rename(directory->root.fd, path, directory->root.fd, aside);
     if (result == -EXDEV)
         result = delete_in_place(directory, path);

@@ -10,8 +10,8 @@
 #include "persist/directory/layout/account.h"
 #include "persist/directory/layout/state.h"
 
-/* The number of entries of a bucket that a search reads: those with the lowest numbers. A bucket rarely has more than
- * one entry, because the hashes have 64 bits. */
+/* The entries of a bucket have numbers below this one. A bucket rarely has more than one entry, because the hashes have
+ * 64 bits. */
 #define BUCKET_MAX_ENTRIES 64u
 
 /* The result of a search. */
