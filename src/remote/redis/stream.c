@@ -21,6 +21,22 @@
 
 /* ---- connecting ---- */
 
+/* Takes the text of an alert. A server that refuses this client says why by an alert after the handshake, and ends the
+ * connection. libcurl may have written another text to the buffer for errors before, and writes only the first. */
+static int on_text(CURL *easy, curl_infotype kind, char *text, size_t size, void *user)
+{
+    struct stream *stream = user;
+    (void)easy;
+    if (kind != CURLINFO_TEXT || memmem(text, size, ALERT, sizeof(ALERT) - 1) == NULL)
+        return 0;
+    if (text[size - 1] == '\n')
+        --size;
+    const size_t length = size < CURL_ERROR_SIZE ? size : CURL_ERROR_SIZE - 1;
+    memcpy(stream->error, text, length);
+    stream->error[length] = '\0';
+    return 0;
+}
+
 static CURLcode set_options(struct stream *stream, const struct stream_server *server, const struct request *request)
 {
     CURL *easy = stream->easy;
@@ -33,6 +49,12 @@ static CURLcode set_options(struct stream *stream, const struct stream_server *s
         code = curl_easy_setopt(easy, CURLOPT_PROXY, ""); /* the variables for proxies do not apply to Redis */
     if (code == CURLE_OK)
         code = curl_easy_setopt(easy, CURLOPT_SSL_ENABLE_ALPN, 0L);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, on_text);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_DEBUGDATA, stream);
+    if (code == CURLE_OK)
+        code = curl_easy_setopt(easy, CURLOPT_VERBOSE, 1L);
     return code == CURLE_OK ? curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L) : code;
 }
 
@@ -64,29 +86,6 @@ static enum outcome wait_until_connected(struct stream *stream, struct request *
     }
 }
 
-/* Takes the text of an alert. A server that refuses this client says why by an alert after the handshake, and ends the
- * connection. libcurl may have written another text to the buffer for errors before, and writes only the first. */
-static int on_text(CURL *easy, curl_infotype kind, char *text, size_t size, void *user)
-{
-    struct stream *stream = user;
-    (void)easy;
-    if (kind != CURLINFO_TEXT || memmem(text, size, ALERT, sizeof(ALERT) - 1) == NULL)
-        return 0;
-    const size_t length = size < CURL_ERROR_SIZE ? size : CURL_ERROR_SIZE - 1;
-    memcpy(stream->error, text, length);
-    stream->error[length] = '\0';
-    return 0;
-}
-
-static CURLcode listen_for_alerts(struct stream *stream)
-{
-    stream->error[0] = '\0';
-    CURLcode code = curl_easy_setopt(stream->easy, CURLOPT_DEBUGFUNCTION, on_text);
-    if (code == CURLE_OK)
-        code = curl_easy_setopt(stream->easy, CURLOPT_DEBUGDATA, stream);
-    return code == CURLE_OK ? curl_easy_setopt(stream->easy, CURLOPT_VERBOSE, 1L) : code;
-}
-
 static enum outcome connect_to(struct stream *stream, const struct stream_server *server, struct request *request)
 {
     const CURLcode code = set_options(stream, server, request);
@@ -96,9 +95,9 @@ static enum outcome connect_to(struct stream *stream, const struct stream_server
         return request_fail(request, OUTCOME_NO_MEMORY, "libcurl cannot begin to connect");
     const enum outcome outcome = wait_until_connected(stream, request);
     sockets_settle(&stream->sockets);
-    if (outcome == OUTCOME_DONE &&
-        (curl_easy_getinfo(stream->easy, CURLINFO_ACTIVESOCKET, &stream->socket) != CURLE_OK ||
-         listen_for_alerts(stream) != CURLE_OK))
+    if (outcome == OUTCOME_DONE)
+        stream->error[0] = '\0'; /* what an address said that does not answer */
+    if (outcome == OUTCOME_DONE && curl_easy_getinfo(stream->easy, CURLINFO_ACTIVESOCKET, &stream->socket) != CURLE_OK)
         return request_fail(request, OUTCOME_UNREACHABLE, "libcurl lost the connection");
     return outcome;
 }

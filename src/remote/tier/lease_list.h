@@ -31,13 +31,7 @@ struct lease {
 
 struct leases {
     struct lease *first;           /* guarded by the lock */
-    atomic_size_t count;           /* if 0, there is no need to search the list; relaxed */
     _Atomic uint64_t off_until_ns; /* no leases are requested until then, because the server refused one; relaxed */
 };
-
-static inline bool leases_are_none(const struct leases *leases)
-{
-    return atomic_load_explicit(&leases->count, memory_order_relaxed) == 0;
-}
 
 #endif

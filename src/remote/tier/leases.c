@@ -32,7 +32,6 @@ static void unlock_changed(struct tier *tier)
 void leases_init(struct leases *leases)
 {
     leases->first = NULL;
-    atomic_init(&leases->count, 0);
     atomic_init(&leases->off_until_ns, 0);
 }
 
@@ -63,7 +62,6 @@ void leases_add(struct tier *tier, struct lease *lease, uint64_t began_ns)
     tier_lock(tier);
     lease->next = tier->leases.first;
     tier->leases.first = lease;
-    atomic_fetch_add_explicit(&tier->leases.count, 1, memory_order_relaxed);
     unlock_changed(tier);
 }
 
@@ -74,7 +72,6 @@ static void drop(struct tier *tier, struct lease *lease)
     while (*at != lease)
         at = &(*at)->next;
     *at = lease->next;
-    atomic_fetch_sub_explicit(&tier->leases.count, 1, memory_order_relaxed);
     free(lease);
 }
 
@@ -224,8 +221,6 @@ static bool work_once(struct tier *tier)
 bool leases_work(struct tier *tier)
 {
     bool has_worked = false;
-    if (leases_are_none(&tier->leases))
-        return false;
     tier_lock(tier);
     while (!is_ending(tier) && work_once(tier))
         has_worked = true;

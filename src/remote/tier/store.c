@@ -57,7 +57,7 @@ ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t 
                                       blob_size, tier->max_blob_bytes);
     struct upload_added added;
     const ingot_status_t status = add(tier, id_size, id, blob_size, blob, &added);
-    if (status == INGOT_SUCCESS && !leases_are_none(&tier->leases)) {
+    if (status == INGOT_SUCCESS) {
         char key[OBJECT_KEY_CAPACITY];
         object_key_of(tier->name_space, id_size, id, key);
         leases_note_queued(tier, key, added.number);

@@ -106,7 +106,7 @@ static void upload_one(struct tier *tier, bool is_trial)
     note_upload(tier, is_trial, outcome, request.failure);
     if (!is_done && !is_tried_again)
         tell_failed(tier, upload, outcome, request.failure);
-    if (!is_tried_again && upload->blob_size != 0 && !leases_are_none(&tier->leases))
+    if (!is_tried_again && upload->blob_size != 0)
         leases_note_uploaded(tier, key, !is_done);
     upload_queue_finish(&tier->queue, is_tried_again);
 }
