@@ -123,7 +123,8 @@ INGOT_API ingot_status_t ingot_artifact_remove(ingot_cache_t cache, const ingot_
  * Repeated calls of one process with short waits count as one wait, if less than 10 s lie between them.
  *
  * A turn occupies no thread. Any thread may end it, with ingot_turn_finish or ingot_turn_abandon. While a thread waits
- * here, it must hold no lock that the maker needs. After fork, the parent's turns do not belong to the child.
+ * here, it must hold no lock that the maker needs. In a child of fork, its parent's turns do
+ * nothing.
  *
  * @param max_wait_ms  0 and INGOT_NONE: does not wait. INGOT_UNLIMITED: waits as described above.
  * @param[out] value   If the artifact was found, its bytes, as from ingot_artifact_get. Otherwise empty.

@@ -86,7 +86,8 @@ typedef struct ingot_cache_info {
  *
  * A cache stores each program right after its build, whatever INGOT_PERSIST_STORE_MODE says. So it does not keep native
  * objects of the application alive. Open one cache per process and share it: every thread may use it at
- * once. After fork, the child may go on using the cache, without its server.
+ * once. In a child of fork, its parent's cache is off: it compiles every program, as a NULL cache does. Open another
+ * one there.
  *
  * @param[out] cache  Set on success only.
  * @param[in]  info   Copied. NULL: defaults.

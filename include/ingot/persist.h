@@ -360,7 +360,7 @@ typedef struct ingot_persist_flush_info {
  * The queue holds a reference to each waiting program and its context. Until the program is stored, any thread may call
  * the context's event callback. The queue holds at most 256 programs. If there are more, the thread that requested the
  * last one stores the one with the fastest build. If that program's device generates code at launch, it is dropped
- * instead, and an event reports it. After fork, the child's queue is empty. If a storage's event callback calls
+ * instead, and an event reports it. If a storage's event callback calls
  * this function, this function does not wait for the operation that called the callback, nor for what other threads are
  * storing at that moment; it returns INGOT_BUSY if there is any of the latter. Such a callback must not release the
  * last reference to the storage.

@@ -47,7 +47,7 @@ typedef struct ingot_manifest_record_info {
  *
  * ingot_persist_flush and the storage's last release merge the recorded programs into the manifest, which keeps the ids
  * of other processes and previous runs. If a process is killed or exits before that, the previous run's manifest
- * remains. A forked child records nothing.
+ * remains.
  *
  * @param[in] info  NULL: saves and ends recording. A new recording also saves and ends the current one.
  * @retval INGOT_INVALID_ARGUMENTS, INGOT_OUT_OF_MEMORY
@@ -112,8 +112,7 @@ typedef struct ingot_prewarm_info {
  * second. Another load reads its blob itself, and the prewarm leaves that blob out. Several prewarms may run at once.
  *
  * The blobs are checked when they are read, and count as loads of the storage then. The prewarm holds a reference to
- * the storage. When the process exits, no further blob is read, and exit() waits for the one that is being read. After
- * fork, the child's prewarms have no blobs.
+ * the storage. When the process exits, no further blob is read, and exit() waits for the one that is being read.
  *
  * Events (INGOT_EVENT_PREWARM at the end) go to the storage's callback, in the prewarm's thread.
  *

@@ -129,8 +129,6 @@ typedef struct ingot_remote_info {
  * Behind a storage with a policy (ingot/trust.h) in a chain, the tier is subject to this policy, too: the chain loads
  * no blob from the server that the storage in front would refuse, and uploads blobs with the seal of its key.
  *
- * After fork, the tier is off in the child. Open another tier there.
- *
  * @param[in] info  Copied.
  * @retval INGOT_INVALID_ARGUMENTS  A malformed info or URL.
  * @retval INGOT_UNTRUSTED          Another user can change the file with the credentials, or access that of the private

@@ -138,9 +138,16 @@ typedef struct ingot_storage_ops {
     ingot_status_t (*store_memo)(void *self, size_t size, const uint8_t *memo);
 } ingot_storage_ops_t;
 
-/** Creates a storage from @p ops (copied) and @p self, which it owns on success.
- *  @retval INGOT_INVALID_ARGUMENTS  Also if load is missing, or only one of take_lease and end_lease is set.
- *  @retval INGOT_OUT_OF_MEMORY */
+/**
+ * Creates a storage from @p ops (copied) and @p self, which it owns on success.
+ *
+ * In a child of fork, all storages of its parent are off, because the parent's threads may have been using them. Loads
+ * return INGOT_NOT_FOUND, everything else INGOT_READ_ONLY, and a release frees nothing. Nothing of the parent's
+ * changes. ingot_persist_program_create compiles. Open other storages there.
+ *
+ * @retval INGOT_INVALID_ARGUMENTS  Also if load is missing, or only one of take_lease and end_lease is set.
+ * @retval INGOT_OUT_OF_MEMORY
+ */
 INGOT_API ingot_status_t ingot_storage_create(ingot_storage_t *storage, const ingot_storage_ops_t *ops, void *self);
 /** Adds a reference. Does nothing for NULL. */
 INGOT_API void ingot_storage_retain(ingot_storage_t storage);

@@ -152,8 +152,8 @@ ingot_status_t cache_open_over(struct ingot_cache **out, ingot_storage_t storage
 
 void ingot_cache_release(ingot_cache_t cache)
 {
-    if (cache == NULL)
-        return;
+    if (cache == NULL || (cache->storage != NULL && cache_storage(cache) == NULL))
+        return; /* a forked child leaks its parent's cache */
     if (cache->memo != NULL)
         header_memo_retire(cache->memo);
     ingot_storage_release(cache->storage);
@@ -197,7 +197,8 @@ ingot_status_t ingot_cache_get_storage(ingot_cache_t cache, ingot_storage_t *sto
     if (storage == NULL)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
     if (cache_storage(cache) == NULL)
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage: it compiles everything");
+        return ingot_set_error_detail(INGOT_NOT_FOUND, "the cache has no storage, or this is a forked child: it "
+                                                       "compiles everything");
     *storage = cache->storage;
     return INGOT_SUCCESS;
 }

@@ -12,6 +12,7 @@
 
 #include "cache/devices.h"
 #include "core/base/trace.h"
+#include "persist/storage/common/serving.h"
 
 struct ingot_cache {
     ingot_storage_t storage;         /* the directory store, or a chain of it and the remote tier; NULL: none */
@@ -31,10 +32,10 @@ ingot_status_t cache_open_over(struct ingot_cache **cache, ingot_storage_t stora
 void cache_tell(const struct ingot_cache *cache, ingot_event_kind_t kind, ingot_status_t status, const char *name,
                 const char *reason);
 
-/* Returns the storage; NULL if the cache is NULL or compiles everything. */
+/* Returns the storage; NULL if the cache is NULL or compiles everything, as it does in a forked child. */
 static inline ingot_storage_t cache_storage(const struct ingot_cache *cache)
 {
-    return cache != NULL ? cache->storage : NULL;
+    return cache != NULL && cache->storage != NULL && storage_is_here(cache->storage) ? cache->storage : NULL;
 }
 
 #endif

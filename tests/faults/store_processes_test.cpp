@@ -224,8 +224,11 @@ TEST(StoreProcesses, AForkInTheMiddleOfStoresSharesNoLock)
             failed += store.put(numbered_id(i), kBlob) != INGOT_SUCCESS ? 1 : 0;
     });
     EXPECT_EQ(6u, run_processes(6, [&](unsigned process) {
+                  const Store own(root);
+                  if (store.put(numbered_id(0), kBlob) != INGOT_READ_ONLY)
+                      return 2;
                   for (unsigned i = 0; i < 60; ++i)
-                      if (store.put(numbered_id((process + 1) * 1000 + i), kBlob) != INGOT_SUCCESS)
+                      if (own.put(numbered_id((process + 1) * 1000 + i), kBlob) != INGOT_SUCCESS)
                           return 1;
                   return 0;
               }));

@@ -31,6 +31,13 @@
 /* The turn that does nothing, if there is no storage. */
 static struct ingot_turn no_turn;
 
+/* True if there is nothing to do for a turn. In a forked child, that also goes for its parent's turns, which it leaks.
+ */
+static bool is_nothing(const struct ingot_turn *turn)
+{
+    return turn == NULL || turn == &no_turn || turn->process != files_process();
+}
+
 static struct ingot_turn *make(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
     struct ingot_turn *turn = memory_allocate(storage_allocator(storage), sizeof(*turn) + id_size);
@@ -144,7 +151,7 @@ ingot_status_t turn_begin(ingot_storage_t storage, size_t id_size, const uint8_t
 void ingot_turn_set_deadline(ingot_turn_t turn, uint64_t deadline_ms)
 {
     const uint64_t now_ns = files_steady_clock_ns();
-    if (turn == NULL || turn == &no_turn)
+    if (is_nothing(turn))
         return;
     turn_list_set_deadline(turn, deadline_ms == 0 ? now_ns + turn->limit_ns : time_after(now_ns, deadline_ms));
 }
@@ -165,7 +172,7 @@ ingot_status_t turn_finish(ingot_turn_t turn, const ingot_artifact_info_t *info,
 {
     ingot_artifact_info_t known = INGOT_ARTIFACT_INFO_INIT;
     struct kept_error kept;
-    if (turn == NULL || turn == &no_turn)
+    if (is_nothing(turn))
         return INGOT_SUCCESS;
     const int cancellation = cancellation_hold(); /* others wait for the end of the turn */
     ingot_status_t status = info == NULL || STRUCT_READ_OVER(known, info)
@@ -198,7 +205,7 @@ ingot_status_t ingot_turn_finish(ingot_turn_t turn, const ingot_artifact_info_t 
 void ingot_turn_abandon(ingot_turn_t turn, int may_others_take)
 {
     struct kept_error kept;
-    if (turn == NULL || turn == &no_turn)
+    if (is_nothing(turn))
         return;
     const int cancellation = cancellation_hold();
     kept_error_save(&kept);

@@ -253,8 +253,6 @@ void turn_list_begin_useless(struct ingot_turn *turn, struct build_turn *build)
 
 void turn_list_set_deadline(struct ingot_turn *turn, uint64_t deadline_ns)
 {
-    if (turn->process != files_process())
-        return;
     take_lock();
     if (turn->is_listed && !turn->is_ending)
         set_deadline(turn, deadline_ns);
@@ -264,10 +262,6 @@ void turn_list_set_deadline(struct ingot_turn *turn, uint64_t deadline_ns)
 
 void turn_list_end(struct ingot_turn *turn, struct build_turn *build, enum build_turn_end end)
 {
-    if (turn->process != files_process()) {
-        build_turn_end(build != NULL ? build : turn->build, BUILD_TURN_NOT_STORED); /* frees the child's copy */
-        return;
-    }
     take_lock();
     while (turn->is_listed && turn->is_ending)
         lock_wait();

@@ -285,16 +285,8 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     directory->allocator = allocator;
     directory->bucket_of = bucket_of;
     take_info(directory, &info);
-    status = temporary_init(directory);
-    if (status == INGOT_SUCCESS) {
-        status = evict_init(directory);
-        if (status != INGOT_SUCCESS)
-            temporary_fini(directory);
-    }
-    if (status != INGOT_SUCCESS) {
-        memory_free(&allocator, directory, sizeof(*directory));
-        return status;
-    }
+    temporary_init(directory);
+    pthread_mutex_init(&directory->evictor.lock, NULL);
     status = root_init(directory, &info);
     if (status == INGOT_SUCCESS)
         status = check_name_space(directory);

@@ -5,17 +5,17 @@
  * A memo is what a context learned about the files that its programs include. The file is replaced as a whole. Before a
  * process saves its memo, it adds the file's content to the memo, so that nothing that another process saved is lost.
  * If two processes save at once, the second one waits briefly. The lock guards the list of memos, and is not held while
- * a file is read or written. A forked child forgets the list, because the parent saves what the parent learned.
+ * a file is read or written.
  */
 #include "persist/memo/headers.h"
 
 #include <ingot/backend.h>
 #include <ingot/private/header_memo.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "persist/base/memory.h"
-#include "persist/base/process_lock.h"
 #include "persist/base/replacement.h"
 #include "persist/directory/directory.h"
 #include "persist/storage/common/part.h"
@@ -43,16 +43,6 @@ struct headers {
     size_t path_size;
     char *path;
 };
-
-static void forget(void *user)
-{
-    ((struct headers *)user)->first = NULL;
-}
-
-static void lock(struct headers *headers)
-{
-    process_lock_take(&headers->base.lock, forget, headers);
-}
 
 /* ---- the file ---- */
 
@@ -173,7 +163,7 @@ static void release(const struct headers *headers, struct kept_memo *kept)
 static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent, uint64_t *saved_before)
 {
     ingot_header_memo_t memo = NULL;
-    lock(headers);
+    pthread_mutex_lock(&headers->base.lock);
     for (struct kept_memo *kept = headers->first; kept != NULL && memo == NULL; kept = kept->next) {
         const uint64_t learned = ingot_header_memo_count_learned(kept->memo);
         const bool is_learning = ingot_header_memo_is_in_use(kept->memo) && learned < 2 * kept->tried;
@@ -184,20 +174,20 @@ static ingot_header_memo_t next_to_save(struct headers *headers, bool is_urgent,
         kept->saved = kept->tried = learned;
         ingot_header_memo_retain(memo);
     }
-    process_lock_give(&headers->base.lock);
+    pthread_mutex_unlock(&headers->base.lock);
     return memo;
 }
 
 /* Undoes the mark of next_to_save, so that the next flush saves the memo. */
 static void take_for_unsaved(struct headers *headers, ingot_header_memo_t memo, uint64_t saved)
 {
-    lock(headers);
+    pthread_mutex_lock(&headers->base.lock);
     struct kept_memo *kept = headers->first;
     while (kept != NULL && kept->memo != memo)
         kept = kept->next;
     if (kept != NULL)
         kept->saved = saved;
-    process_lock_give(&headers->base.lock);
+    pthread_mutex_unlock(&headers->base.lock);
 }
 
 static bool is_on(const struct headers *headers)
@@ -239,9 +229,9 @@ static void end_headers(void *part)
 {
     struct headers *headers = part;
     (void)save(headers, true);
-    lock(headers);
+    pthread_mutex_lock(&headers->base.lock);
     struct kept_memo *kept = headers->first;
-    process_lock_give(&headers->base.lock);
+    pthread_mutex_unlock(&headers->base.lock);
     while (kept != NULL) {
         struct kept_memo *next = kept->next;
         release(headers, kept);
@@ -276,7 +266,7 @@ static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
     struct kept_memo *made = memory_allocate(&headers->base.allocator, sizeof(*made));
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a memo of headers");
-    lock(headers);
+    pthread_mutex_lock(&headers->base.lock);
     struct kept_memo *unused = take_unused(headers);
     struct kept_memo *kept = headers->first;
     while (kept != NULL && kept->memo != memo)
@@ -287,7 +277,7 @@ static ingot_status_t keep(struct headers *headers, ingot_header_memo_t memo)
         headers->first = made;
         made = NULL;
     }
-    process_lock_give(&headers->base.lock);
+    pthread_mutex_unlock(&headers->base.lock);
     release(headers, unused);
     if (made != NULL)
         memory_free(&headers->base.allocator, made, sizeof(*made));
@@ -309,8 +299,11 @@ ingot_status_t headers_remember(ingot_storage_t storage, ingot_header_memo_t mem
 
 ingot_status_t ingot_persist_remember_headers(ingot_storage_t storage, ingot_context_t context)
 {
-    if (storage == NULL || context == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or context is NULL");
+    if (context == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "context is NULL");
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
     ingot_header_memo_t memo = ingot_context_get_header_memo(context);
     return memo != NULL ? headers_remember(storage, memo) : INGOT_SUCCESS;
 }

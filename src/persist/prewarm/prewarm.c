@@ -10,7 +10,8 @@
  * that is being read, which costs less than reading it once more. It waits for at most MAX_WAIT_NS, because an event
  * callback in the prewarm's thread may itself wait for the loading thread.
  *
- * The lock is held for a few assignments, and never while a blob is read or released. A forked child has no prewarms.
+ * The lock is held for a few assignments, and never while a blob is read or released. In a forked child, the storage
+ * is off, and the prewarms are leaked.
  *
  * The storage may be an application's own, so the thread stops reading when the process ends (process_end.h).
  */
@@ -24,16 +25,16 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/base/own_thread.h"
-#include "persist/base/process_lock.h"
 #include "persist/prewarm/manifest.h"
 #include "persist/storage/common/kinds.h"
 #include "persist/storage/common/part.h"
 #include "persist/storage/common/process_end.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
+#include "util/thread.h"
 
 #define DEFAULT_BYTES ((uint64_t)256 << 20)
 #define GROUP 32u
@@ -73,21 +74,14 @@ struct ahead {
 
 /* ---- the blobs of a storage, for its loads ---- */
 
-static void forget_all(void *user)
-{
-    struct ahead *ahead = user;
-    ahead->first = NULL;
-    (void)process_lock_condition_init(&ahead->changed); /* on Linux it needs no memory and cannot fail */
-}
-
 static void lock(struct ahead *ahead)
 {
-    process_lock_take(&ahead->calls.base.lock, forget_all, ahead);
+    pthread_mutex_lock(&ahead->calls.base.lock);
 }
 
 static void unlock(struct ahead *ahead)
 {
-    process_lock_give(&ahead->calls.base.lock);
+    pthread_mutex_unlock(&ahead->calls.base.lock);
 }
 
 /* Adds or removes a prewarm. Requires the lock. */
@@ -132,7 +126,7 @@ static bool take(struct storage_ahead *base, size_t id_size, const uint8_t *id, 
     lock(ahead);
     while (!is_taken && (item = find(ahead, id_size, id, &prewarm)) != NULL) {
         if (item->state == AHEAD_ASKED && may_wait(prewarm, until_ns)) {
-            process_lock_wait_until(&ahead->calls.base.lock, &ahead->changed, until_ns);
+            thread_wait(&ahead->changed, &ahead->calls.base.lock, until_ns);
             continue; /* the prewarm may be gone */
         }
         is_taken = item->state == AHEAD_READY;
@@ -171,9 +165,8 @@ static ingot_status_t begin_ahead(void *part, ingot_storage_t storage)
     (void)storage;
     ahead->calls.take = take;
     ahead->calls.drop = drop;
-    return process_lock_condition_init(&ahead->changed)
-               ? INGOT_SUCCESS
-               : ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "a storage's locks could not be created");
+    pthread_cond_init(&ahead->changed, NULL);
+    return INGOT_SUCCESS;
 }
 
 /* The list is empty, because each prewarm holds a reference to the storage. */
@@ -354,7 +347,7 @@ static ingot_status_t start(struct ingot_prewarm *prewarm)
 {
     process_end_watch();
     lock(prewarm->ahead);
-    const bool is_started = prewarm->is_running = own_thread_start(&prewarm->thread, run, prewarm);
+    const bool is_started = prewarm->is_running = thread_start(&prewarm->thread, run, prewarm);
     if (is_started)
         add(prewarm->ahead, prewarm);
     unlock(prewarm->ahead);
@@ -366,9 +359,11 @@ ingot_status_t ingot_prewarm_start(ingot_prewarm_t *prewarm, ingot_storage_t sto
     static const struct storage_part_kind kind = {sizeof(struct ahead), begin_ahead, end_ahead};
     ingot_prewarm_info_t known;
     void *ahead;
-    if (prewarm == NULL || storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm or storage is NULL");
-    ingot_status_t status = read_info(&known, info);
+    if (prewarm == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "prewarm is NULL");
+    ingot_status_t status = storage_check(storage);
+    if (status == INGOT_SUCCESS)
+        status = read_info(&known, info);
     if (status == INGOT_SUCCESS)
         status = storage_make_part(storage, STORAGE_AHEAD, &kind, &ahead);
     if (status != INGOT_SUCCESS)
@@ -416,7 +411,7 @@ ingot_status_t ingot_prewarm_wait(ingot_prewarm_t prewarm, ingot_prewarm_progres
     if (locks)
         lock(prewarm->ahead);
     while (locks && prewarm->is_running)
-        process_lock_wait_until(&prewarm->ahead->calls.base.lock, &prewarm->ahead->changed, PROCESS_NO_TIME);
+        thread_wait(&prewarm->ahead->changed, &prewarm->ahead->calls.base.lock, THREAD_NO_TIME);
     (void)STRUCT_WRITE(progress, prewarm->progress);
     if (locks)
         unlock(prewarm->ahead);

@@ -14,10 +14,10 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/base/process_lock.h"
 #include "persist/base/replacement.h"
 #include "persist/prewarm/manifest.h"
 #include "persist/storage/common/part.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 #include "util/struct_size.h"
 
@@ -69,16 +69,6 @@ static ingot_status_t make(struct record **record, const ingot_allocator_t *allo
     return INGOT_SUCCESS;
 }
 
-static void forget(void *user)
-{
-    ((struct recorder *)user)->record = NULL;
-}
-
-static void lock(struct recorder *recorder)
-{
-    process_lock_take(&recorder->base.lock, forget, recorder);
-}
-
 static void tell(const ingot_manifest_record_info_t *info, ingot_event_kind_t kind, ingot_status_t status, size_t bytes,
                  uint64_t started_ns, const char *reason)
 {
@@ -113,10 +103,10 @@ void recorder_note(ingot_storage_t storage, size_t id_size, const uint8_t *id)
     struct recorder *recorder = recorder_of(storage);
     if (recorder == NULL)
         return;
-    lock(recorder);
+    pthread_mutex_lock(&recorder->base.lock);
     if (recorder->record != NULL)
         note(recorder->record, id_size, id);
-    process_lock_give(&recorder->base.lock);
+    pthread_mutex_unlock(&recorder->base.lock);
 }
 
 /* ---- saving ---- */
@@ -205,27 +195,27 @@ ingot_status_t recorder_save(ingot_storage_t storage)
     struct record *copy = NULL;
     if (recorder == NULL)
         return INGOT_SUCCESS;
-    lock(recorder);
+    pthread_mutex_lock(&recorder->base.lock);
     struct record *record = recorder->record;
     ingot_status_t status = record != NULL && record->is_dirty ? copy_record(record, &copy) : INGOT_SUCCESS;
     if (copy == NULL || status != INGOT_SUCCESS) {
-        process_lock_give(&recorder->base.lock);
+        pthread_mutex_unlock(&recorder->base.lock);
         return status;
     }
     const bool ages = !record->has_aged;
     record->is_dirty = false;
     record->has_aged = true;
     record->has_told_full = record->is_full;
-    process_lock_give(&recorder->base.lock);
+    pthread_mutex_unlock(&recorder->base.lock);
     status = save(copy);
     if (status == INGOT_SUCCESS)
         return status;
-    lock(recorder);
+    pthread_mutex_lock(&recorder->base.lock);
     if (recorder->record == record) { /* it was not replaced meanwhile */
         record->is_dirty = true;
         record->has_aged = record->has_aged && !ages;
     }
-    process_lock_give(&recorder->base.lock);
+    pthread_mutex_unlock(&recorder->base.lock);
     return status;
 }
 
@@ -247,10 +237,10 @@ static ingot_status_t read_info(ingot_manifest_record_info_t *copy, const ingot_
 /* Sets a new record, and saves and destroys the one before. */
 static ingot_status_t replace_record(struct recorder *recorder, struct record *record)
 {
-    lock(recorder);
+    pthread_mutex_lock(&recorder->base.lock);
     struct record *before = recorder->record;
     recorder->record = record;
-    process_lock_give(&recorder->base.lock);
+    pthread_mutex_unlock(&recorder->base.lock);
     return before != NULL ? save(before) : INGOT_SUCCESS;
 }
 
@@ -266,9 +256,9 @@ ingot_status_t ingot_manifest_record(ingot_storage_t storage, const ingot_manife
     ingot_manifest_record_info_t known;
     void *recorder;
     struct record *made = NULL;
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    ingot_status_t status = info != NULL ? read_info(&known, info) : INGOT_SUCCESS;
+    ingot_status_t status = storage_check(storage);
+    if (status == INGOT_SUCCESS && info != NULL)
+        status = read_info(&known, info);
     if (status == INGOT_SUCCESS)
         status = storage_make_part(storage, STORAGE_RECORDER, &kind, &recorder);
     if (status == INGOT_SUCCESS && info != NULL)

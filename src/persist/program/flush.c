@@ -7,6 +7,7 @@
 #include "persist/memo/headers.h"
 #include "persist/prewarm/recorder.h"
 #include "persist/storage/common/savings.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/store_flush.h"
 #include "util/struct_size.h"
 
@@ -25,11 +26,13 @@ ingot_status_t ingot_persist_flush(ingot_storage_t storage, const ingot_persist_
 {
     ingot_persist_flush_info_t known = INGOT_PERSIST_FLUSH_INFO_INIT;
     ingot_persist_flush_progress_t reached = INGOT_PERSIST_FLUSH_PROGRESS_INIT;
-    if (storage == NULL || (info != NULL && !STRUCT_READ_OVER(known, info)) ||
-        (progress != NULL && !STRUCT_IS_SET(progress)))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL, or a struct_size is not set");
+    if ((info != NULL && !STRUCT_READ_OVER(known, info)) || (progress != NULL && !STRUCT_IS_SET(progress)))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "a struct_size is not set");
     struct kept_error kept;
-    ingot_status_t status = first_failure(INGOT_SUCCESS, store_flush(storage, &known, &reached), &kept);
+    ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = first_failure(INGOT_SUCCESS, store_flush(storage, &known, &reached), &kept);
     (void)STRUCT_WRITE(progress, reached);
     status = first_failure(status, recorder_save(storage), &kept);
     status = first_failure(status, headers_save(storage), &kept);

@@ -8,6 +8,7 @@
 #include "persist/recipe/recording.h"
 
 #include <ingot/backend.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,10 +16,10 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/base/process_lock.h"
 #include "persist/recipe/writer.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/part.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 #include "util/cancellation.h"
 
@@ -32,18 +33,12 @@ struct recording {
     atomic_bool is_recording; /* if false, no need to lock; relaxed: the writers are checked under the lock */
 };
 
-/* Called in a forked child. Changes nothing: the child records, too, and the writers notice the fork themselves. */
-static void keep(void *user)
-{
-    (void)user;
-}
-
 static ingot_recipe_writer_t take_writer(struct recording *recording, enum which which)
 {
-    process_lock_take(&recording->base.lock, keep, NULL);
+    pthread_mutex_lock(&recording->base.lock);
     ingot_recipe_writer_t writer = recording->writers[which];
     writer_reference(writer);
-    process_lock_give(&recording->base.lock);
+    pthread_mutex_unlock(&recording->base.lock);
     return writer;
 }
 
@@ -178,14 +173,14 @@ static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingo
         return status;
     struct recording *recording = part;
     writer_reference(writer);
-    process_lock_take(&recording->base.lock, keep, NULL);
+    pthread_mutex_lock(&recording->base.lock);
     ingot_recipe_writer_t before = recording->writers[which];
     bool is_recording = false;
     recording->writers[which] = writer;
     for (int each = 0; each < WHICH_COUNT; ++each)
         is_recording = is_recording || recording->writers[each] != NULL;
     atomic_store_explicit(&recording->is_recording, is_recording, memory_order_relaxed);
-    process_lock_give(&recording->base.lock);
+    pthread_mutex_unlock(&recording->base.lock);
     ingot_recipe_writer_release(before);
     return INGOT_SUCCESS;
 }
@@ -193,9 +188,9 @@ static ingot_status_t set_writer(ingot_storage_t storage, enum which which, ingo
 ingot_status_t ingot_recipe_record(ingot_storage_t storage, const ingot_recipe_record_info_t *info)
 {
     ingot_recipe_writer_t writer = NULL;
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    ingot_status_t status = info != NULL ? ingot_recipe_writer_open(&writer, info) : INGOT_SUCCESS;
+    ingot_status_t status = storage_check(storage);
+    if (status == INGOT_SUCCESS && info != NULL)
+        status = ingot_recipe_writer_open(&writer, info);
     if (status == INGOT_SUCCESS)
         status = set_writer(storage, WHICH_WRITER, writer);
     ingot_recipe_writer_release(writer);
@@ -204,9 +199,8 @@ ingot_status_t ingot_recipe_record(ingot_storage_t storage, const ingot_recipe_r
 
 ingot_status_t ingot_recipe_record_waiting(ingot_storage_t storage, ingot_recipe_writer_t writer)
 {
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
-    return set_writer(storage_stored_to(storage), WHICH_WAITING, writer);
+    const ingot_status_t status = storage_check(storage);
+    return status == INGOT_SUCCESS ? set_writer(storage_stored_to(storage), WHICH_WAITING, writer) : status;
 }
 
 /* Opens a writer and sets it. If the file cannot be used, an event reports that. */

@@ -5,19 +5,19 @@
  * replaces the file. A lock on the open file excludes other processes that append. Looking for a record needs no lock:
  * a record that is not finished yet does not count. The writer's lock excludes other threads, and guards what is known
  * about the file. It is held while the file is read and written, but not while records are compressed. A forked child
- * forgets what is known about the file.
+ * must not use a writer of its parent.
  */
 #include "persist/recipe/writer.h"
 
 #include <errno.h>
 #include <ingot/backend.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/base/process_lock.h"
 #include "persist/recipe/file.h"
 #include "persist/recipe/index.h"
 #include "util/nanoseconds.h"
@@ -48,25 +48,12 @@ struct ingot_recipe_writer {
     ingot_event_callback_t on_event;
     void *on_event_user;
     atomic_uint told; /* a bit per status that was reported; relaxed: no other data depends on it */
-    struct process_lock lock;
+    pthread_mutex_t lock;
     /* the lock guards the following fields */
     struct recipe_index index;
     struct file_facts expected; /* the only file to add to, by device and inode; inode 0: any file */
     struct refusal refusal;
 };
-
-/* Called in a forked child. Leaks the memory of the index, because a thread of the parent may have been changing it. */
-static void forget(void *user)
-{
-    struct ingot_recipe_writer *writer = user;
-    recipe_index_init(&writer->index, &writer->allocator);
-    writer->refusal.status = INGOT_SUCCESS;
-}
-
-static void lock(struct ingot_recipe_writer *writer)
-{
-    process_lock_take(&writer->lock, forget, writer);
-}
 
 /* ---- looking for records ---- */
 
@@ -118,27 +105,27 @@ static void note_refusal(struct ingot_recipe_writer *writer, ingot_status_t stat
 ingot_status_t writer_look_up(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key,
                               bool *is_there)
 {
-    lock(writer);
+    pthread_mutex_lock(&writer->lock);
     refresh(writer);
     *is_there = recipe_index_has(&writer->index, (uint32_t)kind, key);
     const ingot_status_t status = *is_there ? INGOT_SUCCESS : find_refusal(writer);
-    process_lock_give(&writer->lock);
+    pthread_mutex_unlock(&writer->lock);
     return status;
 }
 
 bool writer_knows(ingot_recipe_writer_t writer, enum recipe_record_kind kind, const uint8_t *key)
 {
-    lock(writer);
+    pthread_mutex_lock(&writer->lock);
     const bool is_there = recipe_index_has(&writer->index, (uint32_t)kind, key);
-    process_lock_give(&writer->lock);
+    pthread_mutex_unlock(&writer->lock);
     return is_there;
 }
 
 bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, uint8_t *program_key)
 {
-    lock(writer);
+    pthread_mutex_lock(&writer->lock);
     const bool is_there = recipe_index_find_program(&writer->index, id_key, program_key);
-    process_lock_give(&writer->lock);
+    pthread_mutex_unlock(&writer->lock);
     return is_there;
 }
 
@@ -146,9 +133,9 @@ bool writer_find_program(ingot_recipe_writer_t writer, const uint8_t *id_key, ui
 
 void writer_expect(ingot_recipe_writer_t writer, const struct file_facts *facts)
 {
-    lock(writer);
+    pthread_mutex_lock(&writer->lock);
     writer->expected = *facts;
-    process_lock_give(&writer->lock);
+    pthread_mutex_unlock(&writer->lock);
 }
 
 static bool is_expected(const struct ingot_recipe_writer *writer)
@@ -341,9 +328,9 @@ ingot_status_t writer_append(ingot_recipe_writer_t writer, size_t count, struct 
         bytes_writer_init(&items[i].encoded, &writer->allocator);
     ingot_status_t status = encode_needed(writer, count, items, &is_needed);
     if (status == INGOT_SUCCESS && is_needed) {
-        lock(writer);
+        pthread_mutex_lock(&writer->lock);
         status = append(writer, count, items);
-        process_lock_give(&writer->lock);
+        pthread_mutex_unlock(&writer->lock);
     }
     for (size_t i = 0; i < count; ++i)
         bytes_writer_fini(&items[i].encoded);
@@ -377,7 +364,7 @@ static void destroy(struct ingot_recipe_writer *writer)
 {
     const ingot_allocator_t allocator = writer->allocator;
     recipe_index_fini(&writer->index);
-    process_lock_fini(&writer->lock);
+    pthread_mutex_destroy(&writer->lock);
     memory_free(&allocator, writer->path, writer->path_size);
     memory_free(&allocator, writer, sizeof(*writer));
 }
@@ -397,13 +384,9 @@ static ingot_status_t make(struct ingot_recipe_writer **writer, const ingot_reci
                                          .on_event_user = info->on_event_user};
     atomic_init(&made->references, 1);
     atomic_init(&made->told, 0);
-    forget(made);
-    ingot_status_t status = process_lock_init(&made->lock);
-    if (status != INGOT_SUCCESS) {
-        memory_free(&allocator, made, sizeof(*made));
-        return status;
-    }
-    status = recipe_file_absolute(info->path, &made->allocator, &made->path, &made->path_size);
+    recipe_index_init(&made->index, &made->allocator);
+    pthread_mutex_init(&made->lock, NULL);
+    const ingot_status_t status = recipe_file_absolute(info->path, &made->allocator, &made->path, &made->path_size);
     if (status != INGOT_SUCCESS) {
         destroy(made);
         return status;
@@ -418,11 +401,11 @@ enum opening { OPEN_NOW, OPEN_NOW_UNLESS_BUSY, OPEN_WHEN_NEEDED };
 static ingot_status_t try_file(struct ingot_recipe_writer *writer)
 {
     int fd = -1;
-    lock(writer);
+    pthread_mutex_lock(&writer->lock);
     const ingot_status_t status = open_file(writer, &fd);
     if (status == INGOT_SUCCESS)
         close_file(fd);
-    process_lock_give(&writer->lock);
+    pthread_mutex_unlock(&writer->lock);
     return status;
 }
 

@@ -9,7 +9,7 @@
  * that no store is destroyed meanwhile.
  *
  * The lock of the list of storages is held briefly. While it is held, this file calls only functions that do not wait
- * for a queue's lock. A forked child begins with an empty list.
+ * for a queue's lock.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -23,8 +23,6 @@
 #include <stdio.h>
 
 #include "persist/base/files.h"
-#include "persist/base/own_thread.h"
-#include "persist/base/process_lock.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/savings.h"
@@ -33,26 +31,27 @@
 #include "persist/storage/store_queue.h"
 #include "persist/storage/storing.h"
 #include "util/nanoseconds.h"
+#include "util/thread.h"
 
 #define PAUSE_NS 500000u
 #define MAX_LOCK_WAIT_NS NS_PER_SECOND
 #define MAX_TELLING_NS NS_PER_SECOND
 #define MAX_STORE_WAIT_NS (NS_PER_SECOND / 5)
 
-static struct process_lock lock;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static ingot_storage_t first; /* the list of storages; guarded by `lock` */
 /* true once all events are emitted; release pairs with acquire, so exit() sees what the emitting thread did */
 static atomic_bool is_told;
 
-static void forget(void *user)
+void last_work_begin_child(void)
 {
-    (void)user;
+    pthread_mutex_init(&lock, NULL);
     first = NULL;
 }
 
 static bool try_lock(uint64_t began_ns)
 {
-    while (!process_lock_try(&lock, forget, NULL)) {
+    while (pthread_mutex_trylock(&lock) != 0) {
         if (files_steady_clock_ns() - began_ns > MAX_LOCK_WAIT_NS)
             return false;
         files_pause_ns(PAUSE_NS);
@@ -76,7 +75,7 @@ static bool is_any(bool (*is_so)(ingot_storage_t storage))
         return false;
     for (ingot_storage_t storage = first; storage != NULL && !is; storage = storage->queue.next)
         is = is_so(storage);
-    process_lock_give(&lock);
+    pthread_mutex_unlock(&lock);
     return is;
 }
 
@@ -93,7 +92,7 @@ static bool hurry_all(uint64_t now_ns, uint64_t *longest_ns)
         if (time_ns != 0)
             is_hurrying = store_flush_hurry(storage, now_ns + time_ns) || is_hurrying;
     }
-    process_lock_give(&lock);
+    pthread_mutex_unlock(&lock);
     return is_hurrying;
 }
 
@@ -116,7 +115,7 @@ static void for_each(void (*visit)(ingot_storage_t storage))
         return;
     for (ingot_storage_t storage = first; storage != NULL; storage = storage->queue.next)
         visit(storage);
-    process_lock_give(&lock);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Adds a reference, unless the last one has been released. */
@@ -144,7 +143,7 @@ static size_t find_loss(ingot_storage_t *storage, const struct ingot_context **c
             count = 0;
         *storage = each;
     }
-    process_lock_give(&lock);
+    pthread_mutex_unlock(&lock);
     return count;
 }
 
@@ -181,7 +180,7 @@ static void finish_all(void)
     pthread_t thread;
     for_each(savings_save);
     const uint64_t began_ns = files_steady_clock_ns();
-    if (!is_any(store_queue_is_pending) || !own_thread_start(&thread, tell, NULL))
+    if (!is_any(store_queue_is_pending) || !thread_start(&thread, tell, NULL))
         return;
     (void)pthread_detach(thread);
     while (!atomic_load_explicit(&is_told, memory_order_acquire) && files_steady_clock_ns() - began_ns < MAX_TELLING_NS)
@@ -191,19 +190,19 @@ static void finish_all(void)
 void last_work_add(ingot_storage_t storage)
 {
     process_end_set_work(do_all, finish_all);
-    process_lock_take(&lock, forget, NULL);
+    pthread_mutex_lock(&lock);
     if (*find(storage) == NULL) {
         storage->queue.next = first;
         first = storage;
     }
-    process_lock_give(&lock);
+    pthread_mutex_unlock(&lock);
 }
 
 void last_work_remove(ingot_storage_t storage)
 {
-    process_lock_take(&lock, forget, NULL);
+    pthread_mutex_lock(&lock);
     ingot_storage_t *at = find(storage);
     if (*at != NULL)
         *at = storage->queue.next;
-    process_lock_give(&lock);
+    pthread_mutex_unlock(&lock);
 }

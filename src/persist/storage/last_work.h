@@ -10,5 +10,7 @@
 void last_work_add(ingot_storage_t storage);
 /* Unregisters a storage that is about to be destroyed. */
 void last_work_remove(ingot_storage_t storage);
+/* Called in a forked child: forgets the parent's storages. */
+void last_work_begin_child(void);
 
 #endif

@@ -97,7 +97,7 @@ ingot_status_t storage_load_kept(ingot_storage_t storage, bool with_core, const 
 {
     const struct storage_around here = {storage, around, false};
     if (!storage_is_on(storage))
-        return ingot_set_error_detail(INGOT_NOT_FOUND, "the storage is off");
+        return storage_refuse(storage, INGOT_NOT_FOUND);
     if (storage->tier_count == 0)
         return load_own(storage, with_core, around, id_size, id, kept);
     return storage_count_load(storage, load_from_tiers(storage, with_core, &here, id_size, id, kept));

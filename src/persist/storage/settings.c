@@ -35,8 +35,11 @@ static void read_settings(ingot_storage_t storage, ingot_persist_settings_t *set
 ingot_status_t ingot_persist_get_settings(ingot_storage_t storage, ingot_persist_settings_t *settings)
 {
     ingot_persist_settings_t known;
-    if (storage == NULL || !STRUCT_IS_SET(settings))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, settings or its struct_size is missing");
+    if (!STRUCT_IS_SET(settings))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "settings or its struct_size is missing");
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
     read_settings(storage, &known);
     (void)STRUCT_WRITE(settings, known);
     return INGOT_SUCCESS;
@@ -60,11 +63,14 @@ static ingot_status_t check(ingot_storage_t storage, const ingot_persist_setting
 ingot_status_t ingot_persist_set_settings(ingot_storage_t storage, const ingot_persist_settings_t *settings)
 {
     ingot_persist_settings_t known;
-    if (storage == NULL || !STRUCT_IS_SET(settings))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, settings or its struct_size is missing");
+    if (!STRUCT_IS_SET(settings))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "settings or its struct_size is missing");
+    ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
     read_settings(storage, &known);
     (void)STRUCT_READ_OVER(known, settings);
-    const ingot_status_t status = check(storage, &known);
+    status = check(storage, &known);
     if (status != INGOT_SUCCESS)
         return status;
     atomic_store_explicit(&storage->is_off, known.is_off != 0, memory_order_relaxed);

@@ -4,8 +4,10 @@
 #include "persist/storage/storage.h"
 
 #include <ingot/backend.h>
+#include <pthread.h>
 #include <string.h>
 
+#include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
@@ -27,15 +29,18 @@ static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_op
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t init(struct ingot_storage *storage)
+static bool is_watching_forks;
+
+/* Called in a forked child. Only what all storages share goes on there, without the parent's storages. */
+static void begin_child(void)
 {
-    const ingot_status_t status = store_queue_init(storage);
-    if (status != INGOT_SUCCESS)
-        return status;
-    const ingot_status_t locked = process_lock_init(&storage->settings_lock);
-    if (locked != INGOT_SUCCESS)
-        store_queue_fini(storage);
-    return locked;
+    last_work_begin_child();
+    process_end_begin_child();
+}
+
+static void watch_forks(void)
+{
+    is_watching_forks = pthread_atfork(NULL, NULL, begin_child) == 0;
 }
 
 static void take_info(struct ingot_storage *storage, const ingot_persist_info_t *info)
@@ -57,22 +62,25 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
 {
     static const struct storage_own_ops none = {.load_for_core = NULL};
     static atomic_uint_fast64_t newest_number;
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
     ingot_storage_ops_t copy;
     const ingot_status_t status = copy_ops(&copy, ops);
     if (status != INGOT_SUCCESS)
         return status;
-    struct ingot_storage *made = memory_allocate(allocator, sizeof(*made));
+    (void)pthread_once(&watched, watch_forks);
+    struct ingot_storage *made = is_watching_forks ? memory_allocate(allocator, sizeof(*made)) : NULL;
     if (made == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a storage");
-    *made = (struct ingot_storage){
-        .kind = kind, .ops = copy, .own = own != NULL ? own : &none, .self = self, .allocator = *allocator};
+    *made = (struct ingot_storage){.kind = kind,
+                                   .process = files_process(),
+                                   .ops = copy,
+                                   .own = own != NULL ? own : &none,
+                                   .self = self,
+                                   .allocator = *allocator};
     atomic_init(&made->references, 1);
     made->number = atomic_fetch_add_explicit(&newest_number, 1, memory_order_relaxed) + 1;
-    const ingot_status_t initialized = init(made);
-    if (initialized != INGOT_SUCCESS) {
-        memory_free(allocator, made, sizeof(*made));
-        return initialized;
-    }
+    store_queue_init(made);
+    pthread_mutex_init(&made->settings_lock, NULL);
     if (info != NULL)
         take_info(made, info);
     made->finish = finish;
@@ -115,7 +123,7 @@ void ingot_storage_retain(ingot_storage_t storage)
 static void free_part(struct storage_part_base *part)
 {
     const ingot_allocator_t allocator = part->allocator;
-    process_lock_fini(&part->lock);
+    pthread_mutex_destroy(&part->lock);
     memory_free(&allocator, part, part->kind->size);
 }
 
@@ -145,7 +153,7 @@ static void finish(ingot_storage_t storage)
         savings_save(storage);
     store_queue_fini(storage);
     destroy_parts(storage);
-    process_lock_fini(&storage->settings_lock);
+    pthread_mutex_destroy(&storage->settings_lock);
     keyring_release(storage->keyring);
     if (storage->ops.destroy != NULL)
         storage->ops.destroy(storage->self);
@@ -160,6 +168,8 @@ void ingot_storage_release(ingot_storage_t storage)
 {
     if (storage == NULL || atomic_fetch_sub_explicit(&storage->references, 1, memory_order_acq_rel) != 1)
         return;
+    if (!storage_is_here(storage))
+        return; /* a forked child leaks it, because its parent's threads may have been changing it at the fork */
     /* `finish` waits for the storage's thread. If this is that thread, it calls `finish` after its current item. */
     if (!store_queue_orphan(storage))
         finish(storage);
@@ -241,7 +251,8 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store
 
 void *storage_get_part(ingot_storage_t storage, enum storage_part which)
 {
-    return atomic_load_explicit(&storage->parts[which], memory_order_acquire);
+    void *part = atomic_load_explicit(&storage->parts[which], memory_order_acquire);
+    return part != NULL && storage_is_here(storage) ? part : NULL;
 }
 
 static ingot_status_t create_part(ingot_storage_t storage, const struct storage_part_kind *kind,
@@ -252,13 +263,8 @@ static ingot_status_t create_part(ingot_storage_t storage, const struct storage_
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a part of a storage");
     memset(made, 0, kind->size);
     *made = (struct storage_part_base){.kind = kind, .allocator = storage->allocator};
-    ingot_status_t status = process_lock_init(&made->lock);
-    if (status != INGOT_SUCCESS) {
-        memory_free(&storage->allocator, made, kind->size);
-        return status;
-    }
-    if (kind->begin != NULL)
-        status = kind->begin(made, storage);
+    pthread_mutex_init(&made->lock, NULL);
+    const ingot_status_t status = kind->begin != NULL ? kind->begin(made, storage) : INGOT_SUCCESS;
     if (status == INGOT_SUCCESS)
         *part = made;
     else

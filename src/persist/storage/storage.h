@@ -77,7 +77,7 @@ void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status
 void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store, ingot_persist_stats_t *stats);
 
 struct storage_part_kind;
-/* Returns a part, or NULL if it has not been made yet. */
+/* Returns a part, or NULL if it has not been made yet, or in a forked child. */
 void *storage_get_part(ingot_storage_t storage, enum storage_part which);
 /* Returns a part in *part, and makes it if the storage does not have it yet; see part.h. May return
  * INGOT_OUT_OF_MEMORY, or the status of the kind's `begin`. */

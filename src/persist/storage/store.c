@@ -39,7 +39,7 @@ static ingot_status_t check_writable(ingot_storage_t storage)
     if (storage->ops.store == NULL && storage->tier_count == 0)
         return ingot_set_error_detail(INGOT_READ_ONLY, "the storage has no store operation");
     if (!storage_is_on(storage))
-        return ingot_set_error_detail(INGOT_READ_ONLY, "the storage is off");
+        return storage_refuse(storage, INGOT_READ_ONLY);
     return INGOT_SUCCESS;
 }
 
@@ -177,7 +177,9 @@ static ingot_status_t remove_from_tiers(ingot_storage_t chain, size_t id_size, c
 
 ingot_status_t ingot_storage_remove(ingot_storage_t storage, size_t id_size, const uint8_t *id)
 {
-    const ingot_status_t status = storage_check_id(storage, id_size, id);
+    ingot_status_t status = storage_check_id(storage, id_size, id);
+    if (status == INGOT_SUCCESS)
+        status = storage_check(storage);
     if (status != INGOT_SUCCESS)
         return status;
     if (storage->ops.remove == NULL && storage->tier_count == 0)

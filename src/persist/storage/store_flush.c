@@ -16,8 +16,9 @@
 #include "persist/storage/common/state.h"
 #include "persist/storage/store_queue.h"
 #include "util/limit.h"
+#include "util/thread.h"
 
-#define NO_TIME PROCESS_NO_TIME
+#define NO_TIME THREAD_NO_TIME
 
 struct flush {
     ingot_storage_t storage;
@@ -78,7 +79,7 @@ static void work_all(struct flush *flush)
         }
         if (is_own_thread || (!has_item && (is_callback || queue->active.count == 0)))
             break;
-        process_lock_wait_until(&queue->lock, &queue->is_done, flush->until_ns);
+        thread_wait(&queue->is_done, &queue->lock, flush->until_ns);
     }
     if (is_for_thread) { /* other flushes in progress set until_ns again */
         queue->until_ns = 0;

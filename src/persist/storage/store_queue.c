@@ -11,9 +11,7 @@
  * bounded in number. The blob of a program is in memory only while it is being stored. The lock is not held while an
  * item is being stored.
  *
- * A forked child has neither the thread nor the driver's state, so it treats the queue as empty and creates its locks
- * again, because they may have been held during the fork. Flushes, and the work at the end of the process, are in
- * store_flush.c.
+ * Flushes, and the work at the end of the process, are in store_flush.c.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,13 +24,13 @@
 
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/base/own_thread.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/store_cost.h"
 #include "util/cancellation.h"
 #include "util/error_text.h"
+#include "util/thread.h"
 
 #define MAX_COUNT 256u
 
@@ -58,43 +56,27 @@ struct work {
 };
 static _Thread_local const struct work *works; /* the innermost one, or NULL */
 
-ingot_status_t store_queue_init(ingot_storage_t storage)
+void store_queue_init(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
     memset(queue, 0, sizeof(*queue));
-    const ingot_status_t status = process_lock_init(&queue->lock);
-    if (status != INGOT_SUCCESS || process_lock_condition_init(&queue->is_done))
-        return status;
-    process_lock_fini(&queue->lock);
-    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "a storage's locks could not be created");
-}
-
-/* Called in a forked child when it first takes the lock: sets the parent's items aside, because the child has neither
- * the thread nor the driver's state. */
-static void forget_parents_items(void *user)
-{
-    struct store_queue *queue = user;
-    queue->inherited = queue->waiting;
-    queue->waiting = queue->active = (struct store_queue_list){NULL, 0};
-    queue->until_ns = 0;
-    queue->failure.status = INGOT_SUCCESS;
-    queue->has_thread = queue->is_running = queue->is_ending = false;
-    (void)process_lock_condition_init(&queue->is_done); /* on Linux it needs no memory and cannot fail */
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->is_done, NULL);
 }
 
 void store_queue_lock(struct store_queue *queue)
 {
-    process_lock_take(&queue->lock, forget_parents_items, queue);
+    pthread_mutex_lock(&queue->lock);
 }
 
 bool store_queue_try_lock(struct store_queue *queue)
 {
-    return process_lock_try(&queue->lock, forget_parents_items, queue);
+    return pthread_mutex_trylock(&queue->lock) == 0;
 }
 
 void store_queue_unlock(struct store_queue *queue)
 {
-    process_lock_give(&queue->lock);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 /* ---- lists ---- */
@@ -294,7 +276,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
 uint64_t store_queue_time_left(uint64_t until_ns)
 {
     const uint64_t now_ns = files_steady_clock_ns();
-    return until_ns == PROCESS_NO_TIME ? PROCESS_NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
+    return until_ns == THREAD_NO_TIME ? THREAD_NO_TIME : until_ns > now_ns ? until_ns - now_ns : 0;
 }
 
 static void *run(void *user)
@@ -329,7 +311,7 @@ bool store_queue_start_thread(ingot_storage_t storage, uint64_t until_ns)
         return queue->is_running;
     if (queue->has_thread)
         (void)pthread_join(queue->thread, NULL); /* it has ended, or is about to */
-    queue->has_thread = queue->is_running = own_thread_start(&queue->thread, run, storage);
+    queue->has_thread = queue->is_running = thread_start(&queue->thread, run, storage);
     return queue->is_running;
 }
 
@@ -448,7 +430,7 @@ void store_queue_fini(ingot_storage_t storage)
     if (has_thread)
         (void)pthread_join(queue->thread, NULL);
     pthread_cond_destroy(&queue->is_done);
-    process_lock_fini(&queue->lock);
+    pthread_mutex_destroy(&queue->lock);
 }
 
 static bool has_items(struct store_queue *queue, bool may_wait)

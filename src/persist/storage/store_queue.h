@@ -7,7 +7,7 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-ingot_status_t store_queue_init(ingot_storage_t storage);
+void store_queue_init(ingot_storage_t storage);
 /* Ends the storage's thread, and frees the queue's resources. The queue must have been flushed. */
 void store_queue_fini(ingot_storage_t storage);
 
@@ -70,7 +70,7 @@ bool store_queue_start_thread(ingot_storage_t storage, uint64_t until_ns);
 
 /* The following functions need no lock. */
 
-/* Returns the time left until a time, which may be PROCESS_NO_TIME. */
+/* Returns the time left until a time, which may be THREAD_NO_TIME. */
 uint64_t store_queue_time_left(uint64_t until_ns);
 /* True if the calling thread is the storage's own. */
 bool store_queue_is_own_thread(ingot_storage_t storage);

@@ -12,35 +12,31 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/trust/seal.h"
 #include "util/struct_size.h"
-
-static void forget_nothing(void *user)
-{
-    (void)user; /* nothing to forget: whatever keyring the storage has, it holds a reference to that keyring */
-}
 
 /* Returns a reference to the keyring, or NULL if there is no policy. */
 static struct keyring *take_keyring(ingot_storage_t storage)
 {
     if (!atomic_load_explicit(&storage->has_keyring, memory_order_acquire)) /* pairs with the release below */
         return NULL;
-    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
+    pthread_mutex_lock(&storage->settings_lock);
     struct keyring *keyring = storage->keyring;
     if (keyring != NULL)
         keyring_retain(keyring);
-    process_lock_give(&storage->settings_lock);
+    pthread_mutex_unlock(&storage->settings_lock);
     return keyring;
 }
 
 static void exchange_keyring(ingot_storage_t storage, struct keyring *keyring)
 {
-    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
+    pthread_mutex_lock(&storage->settings_lock);
     struct keyring *before = storage->keyring;
     storage->keyring = keyring;
     atomic_store_explicit(&storage->has_keyring, keyring != NULL, memory_order_release);
-    process_lock_give(&storage->settings_lock);
+    pthread_mutex_unlock(&storage->settings_lock);
     keyring_release(before);
 }
 
@@ -267,12 +263,15 @@ ingot_status_t ingot_persist_set_trust(ingot_storage_t storage, const ingot_pers
 {
     ingot_persist_trust_t known = INGOT_PERSIST_TRUST_INIT;
     struct keyring *keyring = NULL;
-    if (storage == NULL || (trust != NULL && !STRUCT_READ_OVER(known, trust)))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or trust's struct_size is missing");
+    if (trust != NULL && !STRUCT_READ_OVER(known, trust))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "trust's struct_size is missing");
+    ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
     if (storage->must_require_seals && known.policy != INGOT_PERSIST_TRUST_REQUIRE)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "the storage was opened for files of any user, so it "
                                                                "must require seals; open it again to change that");
-    const ingot_status_t status = keyring_create(&keyring, &known, &storage->allocator);
+    status = keyring_create(&keyring, &known, &storage->allocator);
     if (status == INGOT_SUCCESS)
         exchange_keyring(storage, keyring);
     return status;

@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/base/thread.h"
 #include "remote/object/envelope.h"
 #include "remote/oci/job.h"
 #include "util/cancellation.h"
 #include "util/error_text.h"
 #include "util/little_endian.h"
+#include "util/thread.h"
 
 #define AT_ID_SIZE 16u
 

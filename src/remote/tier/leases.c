@@ -11,7 +11,6 @@
 #include <ingot/ingot.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "remote/base/clock.h"
 #include "remote/tier/tier.h"
@@ -75,13 +74,11 @@ static void drop(struct tier *tier, struct lease *lease)
     free(lease);
 }
 
-/* Makes the tier's thread end a lease. Does nothing in a forked child, because the lease belongs to its parent. */
+/* Makes the tier's thread end a lease. */
 void tier_end_lease(void *self, void *lease, int may_others_take)
 {
     struct tier *tier = self;
     struct lease *ended = lease;
-    if (getpid() != tier->process)
-        return;
     tier_lock(tier);
     ended->is_ended = true;
     ended->may_others_take = may_others_take != 0;

@@ -15,7 +15,6 @@
 #include <ingot/backend.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "remote/base/clock.h"
 #include "remote/object/envelope.h"
@@ -165,12 +164,9 @@ static bool load_upload(struct tier *tier, const ingot_storage_id_t *id, ingot_b
 /* Does the same, or sets a failure if the server must not be asked for this id. Returns false if it must be asked. */
 static bool load_here(struct tier *tier, const ingot_storage_id_t *id, ingot_buffer_t *blob, ingot_status_t *status)
 {
-    if (getpid() != tier->process)
-        *status = ingot_set_error_detail(INGOT_NOT_FOUND, "a remote tier is off in a forked child");
-    else if (id->size > ENVELOPE_MAX_ID_SIZE)
-        *status = ingot_set_error_detail(INGOT_NOT_FOUND, "the id has %zu bytes, too many for a remote tier", id->size);
-    else
+    if (id->size <= ENVELOPE_MAX_ID_SIZE)
         return load_upload(tier, id, blob, status);
+    *status = ingot_set_error_detail(INGOT_NOT_FOUND, "the id has %zu bytes, too many for a remote tier", id->size);
     return true;
 }
 

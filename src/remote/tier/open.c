@@ -110,7 +110,7 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
 
 /* ---- parts ---- */
 
-static bool init_parts(struct tier *tier, const ingot_remote_info_t *info)
+static void init_parts(struct tier *tier, const ingot_remote_info_t *info)
 {
     const uint64_t now_ns = clock_now_ns();
     const uint64_t seed = now_ns ^ ((uint64_t)tier->process << 32);
@@ -120,8 +120,8 @@ static bool init_parts(struct tier *tier, const ingot_remote_info_t *info)
     budget_init(&tier->budget,
                 info->lost_time_ms == INGOT_UNLIMITED ? UINT64_MAX : limit_time_ns(info->lost_time_ms, 2000), now_ns);
     leases_init(&tier->leases);
-    return upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
-                             (size_t)limit_of(info->max_waiting, 256));
+    upload_queue_init(&tier->queue, limit_of(info->max_waiting_bytes, DEFAULT_MAX_BYTES),
+                      (size_t)limit_of(info->max_waiting, 256));
 }
 
 void tier_free(struct tier *tier)
@@ -142,24 +142,19 @@ ingot_status_t tier_make(const ingot_remote_info_t *info, struct tier **made)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
     take_info(tier, info);
     ingot_status_t status = open_transport(tier, info);
-    if (status == INGOT_SUCCESS && !init_parts(tier, info)) {
-        tier->transport.ops->destroy(tier->transport.self);
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's locks");
-    }
-    if (status == INGOT_SUCCESS)
-        *made = tier;
-    else
+    if (status != INGOT_SUCCESS) {
         free(tier);
-    return status;
+        return status;
+    }
+    init_parts(tier, info);
+    *made = tier;
+    return INGOT_SUCCESS;
 }
 
-/* Destroys a tier. A forked child frees nothing, because its parent's threads may have been using it at the fork. */
 static void destroy(void *self)
 {
     struct tier *tier = self;
     registry_remove(tier);
-    if (getpid() != tier->process)
-        return;
     tier_finish(tier);
     tier_free(tier);
 }

@@ -5,7 +5,6 @@
 
 #include <ingot/backend.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
@@ -30,8 +29,6 @@ static void tell_dropped(struct tier *tier, size_t count)
 static ingot_status_t add(struct tier *tier, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob,
                           struct upload_added *added)
 {
-    if (getpid() != tier->process)
-        return ingot_set_error_detail(INGOT_READ_ONLY, "a remote tier is off in a forked child");
     const int cancellation = cancellation_hold();
     const enum upload_queue_result result = upload_queue_add(&tier->queue, id_size, id, blob_size, blob, added);
     if (result == UPLOAD_QUEUE_TAKEN)

@@ -14,10 +14,10 @@
 #include <time.h>
 
 #include "remote/base/clock.h"
-#include "remote/base/thread.h"
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
 #include "remote/tier/leases.h"
+#include "util/thread.h"
 
 #define MOST_ATTEMPTS 3u
 #define COMPRESSION_LEVEL 3

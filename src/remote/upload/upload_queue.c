@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "remote/base/thread.h"
+#include "util/thread.h"
 
 static uint64_t size_of(const struct upload *upload)
 {
@@ -26,16 +26,12 @@ static struct upload *make_upload(size_t id_size, const uint8_t *id, size_t blob
     return upload;
 }
 
-bool upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count)
+void upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count)
 {
     *queue = (struct upload_queue){.max_bytes = max_bytes, .max_count = max_count};
     queue->last = &queue->first;
-    if (pthread_mutex_init(&queue->lock, NULL) != 0)
-        return false;
-    if (thread_init_condition(&queue->has_changed))
-        return true;
-    (void)pthread_mutex_destroy(&queue->lock);
-    return false;
+    pthread_mutex_init(&queue->lock, NULL);
+    pthread_cond_init(&queue->has_changed, NULL);
 }
 
 /* Removes from the list the item that `at` points to, and returns it. */

@@ -39,7 +39,7 @@ struct upload_queue {
 };
 
 /* Returns false if the system has no resources for a mutex or a condition. */
-bool upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count);
+void upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count);
 void upload_queue_fini(struct upload_queue *queue);
 
 enum upload_queue_result { UPLOAD_QUEUE_TAKEN, UPLOAD_QUEUE_CLOSED, UPLOAD_QUEUE_TOO_LARGE, UPLOAD_QUEUE_NO_MEMORY };

@@ -12,6 +12,7 @@
 #include <ingot/cache.hpp>
 #include <ingot/persist.h>
 
+#include "support/forked_child.h"
 #include "support/scratch_directory.h"
 
 namespace
@@ -69,6 +70,24 @@ TEST_F(CacheOpen, UsesTheUsersDirectoryWithoutAnInfo)
     ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, nullptr));
     EXPECT_TRUE(has_storage());
     EXPECT_TRUE(std::filesystem::is_directory(in_scratch("ingot")));
+}
+
+TEST_F(CacheOpen, IsOffInAForkedChildThatOpensAnotherOne)
+{
+    ASSERT_EQ(INGOT_SUCCESS, ingot_cache_open(&cache_, nullptr));
+    EXPECT_EQ(0, forked_child::run([&] {
+                  ingot_storage_t storage = nullptr;
+                  if (ingot_cache_get_storage(cache_, &storage) != INGOT_NOT_FOUND ||
+                      ingot_cache_flush(cache_, 0) != INGOT_SUCCESS)
+                      return 1;
+                  ingot_cache_release(cache_);
+                  if (ingot_cache_open(&cache_, nullptr) != INGOT_SUCCESS ||
+                      ingot_cache_get_storage(cache_, &storage) != INGOT_SUCCESS)
+                      return 2;
+                  ingot_cache_release(cache_);
+                  return 0;
+              }));
+    EXPECT_TRUE(has_storage());
 }
 
 TEST_F(CacheOpen, CreatesItsDirectoryWithThoseAboveIt)

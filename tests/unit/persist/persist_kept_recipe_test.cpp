@@ -472,21 +472,6 @@ TEST_F(PersistKeptRecipe, ADeletedFileIsMadeAgain)
     EXPECT_EQ(2u, program_count());
 }
 
-TEST_F(PersistKeptRecipe, AForkedChildKeepsToo)
-{
-    const Store store(info());
-    EXPECT_EQ(INGOT_ORIGIN_BUILD, request(store, 1));
-    const pid_t child = fork();
-    if (child == 0)
-        _exit(request(store, 2) == INGOT_ORIGIN_BUILD ? 0 : 1);
-    int ended = -1;
-    ASSERT_EQ(child, waitpid(child, &ended, 0));
-    EXPECT_EQ(0, ended);
-    EXPECT_EQ(INGOT_ORIGIN_STORAGE, request(store, 2));
-    expect_every_entry_is_known(store, nullptr, 2);
-    EXPECT_EQ(2u, program_count());
-}
-
 /* `ingot recipe merge` and `prune` copy in the same way. */
 TEST_F(PersistKeptRecipe, IdsAreCopiedWithTheirProgram)
 {

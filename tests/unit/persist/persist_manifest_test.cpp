@@ -314,8 +314,9 @@ TEST_F(PersistManifest, IsNotWrittenByAForkedChild)
     session.create(session.describe(numbered_source(1)), store);
     EXPECT_EQ(0, forked_child::run([&] {
                   session.create(session.describe(numbered_source(2)), store);
-                  return ingot_persist_flush(store.get(), nullptr, nullptr) == INGOT_SUCCESS && !fs::exists(path_) ? 0
-                                                                                                                   : 1;
+                  return ingot_persist_flush(store.get(), nullptr, nullptr) == INGOT_READ_ONLY && !fs::exists(path_)
+                             ? 0
+                             : 1;
               }));
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_flush(store.get(), nullptr, nullptr));
     EXPECT_EQ(1u, entries().size());

@@ -194,14 +194,17 @@ TEST_F(PersistPolicy, AUseIsNotedWhileTheLockIsTaken)
 TEST_F(PersistPolicy, LoadsWriteOncePerSecond)
 {
     info.eviction = INGOT_PERSIST_EVICT_LRU;
-    Store store(info);
-    fill(store, 1);
+    {
+        Store store(info);
+        fill(store, 1);
+    }
     set_time(numbered_id(0), now_ns() - 50 * kSecond);
     constexpr unsigned loads = 200;
     unsigned writes = 0;
     const uint64_t start_s = now_ns() / kSecond;
     const auto outcome = traced_child::run(
         [&] {
+            const Store store(info);
             for (unsigned i = 0; i < loads; ++i)
                 if (store.load(numbered_id(0)) != INGOT_SUCCESS)
                     return 1;
@@ -258,12 +261,13 @@ TEST_F(PersistPolicy, TakesEntriesAwayWhereFilesMayNotGrow)
     fill(store, 2);
     fs::resize_file(entry_of(numbered_id(0)) / "kernel.bin", 10);
     EXPECT_EQ(0, forked_child::run([&] {
+                  const Store own(info);
                   const rlimit none = {0, 0};
                   if (setrlimit(RLIMIT_FSIZE, &none) != 0)
                       return 1;
-                  const bool is_refused = store.load(numbered_id(0)) == INGOT_BLOB_TRUNCATED;
+                  const bool is_refused = own.load(numbered_id(0)) == INGOT_BLOB_TRUNCATED;
                   const Bytes id = numbered_id(1);
-                  return is_refused && ingot_storage_remove(store.get(), id.size(), id.data()) == INGOT_SUCCESS ? 0 : 2;
+                  return is_refused && ingot_storage_remove(own.get(), id.size(), id.data()) == INGOT_SUCCESS ? 0 : 2;
               }));
     EXPECT_TRUE(entries_of(root()).empty());
     EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(2), random_bytes(2, 1000)));

@@ -3,6 +3,10 @@
  * neither a fork nor an exit hangs, and exit() finds no thread of Ingot in a driver.
  */
 #include <gtest/gtest.h>
+#include <ingot/directory.h>
+#include <ingot/prewarm.h>
+#include <ingot/recipe.h>
+#include <ingot/trust.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -10,6 +14,7 @@
 #include <cstring>
 #include <functional>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -218,7 +223,40 @@ TEST_F(PersistQueue, TheLastReleaseStoresWhatWaits)
     EXPECT_EQ(30u, entries_of(root).size());
 }
 
-TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
+/* Expects that all functions that look at or change a storage refuse it. */
+void expect_refused(ingot_storage_t storage)
+{
+    ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
+    ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
+    ingot_persist_limits_t limits = INGOT_PERSIST_LIMITS_INIT;
+    ingot_persist_count_t count = INGOT_PERSIST_COUNT_INIT;
+    ingot_manifest_record_info_t manifest = INGOT_MANIFEST_RECORD_INFO_INIT;
+    ingot_recipe_record_info_t recipe = INGOT_RECIPE_RECORD_INFO_INIT;
+    ingot_prewarm_info_t ahead = INGOT_PREWARM_INFO_INIT;
+    ingot_prewarm_t prewarm = nullptr;
+    ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
+    manifest.path = recipe.path = ahead.manifest = "/dev/null/none";
+    const uint8_t id = 1;
+    const ingot_status_t all[] = {
+        ingot_persist_get_settings(storage, &settings),
+        ingot_persist_set_settings(storage, &settings),
+        ingot_persist_get_stats(storage, &stats),
+        ingot_persist_set_trust(storage, nullptr),
+        ingot_persist_verify(storage, 0, nullptr, nullptr, &found),
+        ingot_persist_evict(storage, &limits, nullptr, nullptr),
+        ingot_persist_clear(storage),
+        ingot_persist_recount(storage, &count),
+        ingot_storage_remove(storage, sizeof(id), &id),
+        ingot_manifest_record(storage, &manifest),
+        ingot_recipe_record(storage, &recipe),
+        ingot_prewarm_start(&prewarm, storage, &ahead),
+    };
+    for (size_t i = 0; i < std::size(all); ++i)
+        EXPECT_EQ(INGOT_READ_ONLY, all[i]) << i;
+}
+
+/* Its parent's storage is off, whatever another thread was doing with it at the fork. */
+TEST_F(PersistQueue, AForkedChildOpensAnotherStorage)
 {
     GatedStorage gated;
     for (int i = 0; i < 3; ++i)
@@ -227,16 +265,23 @@ TEST_F(PersistQueue, AForkedChildHasAnEmptyQueueAndGoesOn)
     gated.wait_until_someone_waits();
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
-    Store store(root);
+    auto parents = std::make_unique<Store>(root);
     EXPECT_EQ(0, forked_child::run([&] {
-                  if (ingot_persist_flush(gated.storage, nullptr, nullptr) != INGOT_SUCCESS)
-                      return 1; /* must not wait for the parent's programs */
-                  create(store.get(), 100);
-                  if (ingot_persist_flush(store.get(), nullptr, nullptr) != INGOT_SUCCESS ||
-                      entries_of(root).size() != 1)
+                  const Bytes id(4, 1);
+                  if (ingot_persist_flush(gated.storage, nullptr, nullptr) != INGOT_READ_ONLY)
+                      return 1;               /* must not wait for the parent's programs */
+                  create(parents->get(), 99); /* compiles */
+                  if (parents->load(id) != INGOT_NOT_FOUND || strstr(ingot_last_error_detail(), "forked") == nullptr ||
+                      parents->put(id, Bytes(9)) != INGOT_READ_ONLY)
                       return 2;
-                  ingot_storage_retain(store.get());
-                  return testing::Test::HasFailure() ? 3 : 0;
+                  expect_refused(parents->get());
+                  const Store own(root);
+                  create(own.get(), 100);
+                  if (ingot_persist_flush(own.get(), nullptr, nullptr) != INGOT_SUCCESS || entries_of(root).size() != 1)
+                      return 3;
+                  ingot_storage_release(gated.storage);
+                  parents.reset();
+                  return testing::Test::HasFailure() ? 4 : 0;
               }));
     gated.open();
     flushing.join();

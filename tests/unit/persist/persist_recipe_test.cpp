@@ -326,23 +326,6 @@ TEST_F(PersistRecipe, AFullRecipeIsReportedOnce)
     EXPECT_LE(std::filesystem::file_size(path()), 600u);
 }
 
-TEST_F(PersistRecipe, AForkedChildRecordsToo)
-{
-    Session session;
-    const Desc first = session.describe(numbered_source(1));
-    const Desc second = session.describe(numbered_source(2));
-    const Writer writer = open_writer(path());
-    add(writer, first);
-    const pid_t child = fork();
-    if (child == 0)
-        _exit(ingot_recipe_writer_add(writer.get(), second.get(), nullptr, nullptr) == INGOT_SUCCESS ? 0 : 1);
-    int ended = -1;
-    ASSERT_EQ(child, waitpid(child, &ended, 0));
-    EXPECT_EQ(0, ended);
-    add(writer, second);
-    EXPECT_EQ(2u, summary_of(open_recipe(path())).program_count);
-}
-
 TEST_F(PersistRecipe, WrongArgumentsAreRefused)
 {
     ReferenceDevice device;

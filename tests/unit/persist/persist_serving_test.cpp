@@ -16,7 +16,6 @@
 #include "support/store_fixture.h"
 
 extern "C" {
-struct process_lock;
 
 void serving_set_backends(ingot_storage_t storage, const char *backends);
 }
@@ -31,15 +30,16 @@ thread_local const std::function<void()> *after_a_lock_is_given; /* called once 
 } // namespace
 
 extern "C" {
-void __real_process_lock_give(struct process_lock *lock);
-void __wrap_process_lock_give(struct process_lock *lock);
+int __real_pthread_mutex_unlock(pthread_mutex_t *lock);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock);
 
-void __wrap_process_lock_give(struct process_lock *lock)
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *lock)
 {
     const std::function<void()> *call = std::exchange(after_a_lock_is_given, nullptr);
-    __real_process_lock_give(lock);
+    const int result = __real_pthread_mutex_unlock(lock);
     if (call != nullptr)
         (*call)();
+    return result;
 }
 }
 

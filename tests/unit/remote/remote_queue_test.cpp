@@ -21,7 +21,7 @@ class Queue
 public:
     explicit Queue(uint64_t max_bytes = 1 << 20, size_t max_count = 100)
     {
-        EXPECT_TRUE(upload_queue_init(&queue, max_bytes, max_count));
+        upload_queue_init(&queue, max_bytes, max_count);
     }
     ~Queue() { upload_queue_fini(&queue); }
     upload_queue_result add(const std::string &id, const std::string &blob)

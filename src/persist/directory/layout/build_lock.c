@@ -20,7 +20,7 @@
  *
  * The mutex guards the list of this process's locks. It is held for a few instructions. It is not taken before a fork,
  * because a thread that holds it could need a lock that another library's fork handler holds. Therefore, the list can
- * be walked at any moment, and the child creates the mutex again.
+ * be walked at any moment. The child makes the mutex and the list again.
  */
 #include "persist/directory/layout/build_lock.h"
 
@@ -33,7 +33,6 @@
 #include "persist/base/checksum.h"
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
-#include "persist/base/process_lock.h"
 #include "persist/base/stopped_holder.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/directory/layout/root.h"
@@ -59,46 +58,23 @@ struct build_lock {
     _Atomic(struct build_lock *) next; /* written under the mutex */
 };
 
-static struct process_lock mutex;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct build_lock *) newest; /* written under the mutex */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_watching_forks;
 
 /* Called in a forked child right after the fork, in its only thread. */
-static void close_in_child(void)
+static void begin_child(void)
 {
     for (struct build_lock *lock = newest; lock != NULL; lock = lock->next)
         kept_file_end(&lock->file);
+    newest = NULL;
+    pthread_mutex_init(&mutex, NULL);
 }
 
 static void watch_forks(void)
 {
-    is_watching_forks = pthread_atfork(NULL, NULL, close_in_child) == 0;
-}
-
-/* Called in a forked child before it first takes the mutex. Removes the locks of the parent's builds from the list,
- * because these builds do not continue in the child. */
-static void forget(void *user)
-{
-    (void)user;
-    _Atomic(struct build_lock *) *at = &newest;
-    while (*at != NULL) {
-        struct build_lock *lock = *at;
-        if (lock->is_kept)
-            at = &lock->next;
-        else
-            *at = lock->next;
-    }
-}
-
-static void take_mutex(void)
-{
-    process_lock_take(&mutex, forget, NULL);
-}
-
-static void give_mutex(void)
-{
-    process_lock_give(&mutex);
+    is_watching_forks = pthread_atfork(NULL, NULL, begin_child) == 0;
 }
 
 static void tell_unlockable(struct directory *directory, int error)
@@ -126,21 +102,19 @@ static uint64_t byte_of(const struct directory *directory, uint64_t bucket)
 
 static void enlist(struct build_lock *lock)
 {
-    take_mutex();
+    pthread_mutex_lock(&mutex);
     atomic_store(&lock->next, newest);
     atomic_store(&newest, lock);
-    give_mutex();
+    pthread_mutex_unlock(&mutex);
 }
 
-/* Removes a lock from the list, if it is in the list. In a forked child, a lock of the parent may be missing there.
- * Requires the mutex. */
+/* Removes a lock from the list. Requires the mutex. */
 static void take_out(struct build_lock *lock)
 {
     _Atomic(struct build_lock *) *at = &newest;
-    while (*at != NULL && *at != lock)
+    while (*at != lock)
         at = &(*at)->next;
-    if (*at == lock)
-        *at = lock->next;
+    *at = lock->next;
 }
 
 /* Closes the file of a lock that is not in the list, and frees the lock. Unlocks the byte first, because a forked child
@@ -206,9 +180,9 @@ static void close_kept(const struct directory *directory, uint64_t byte, unsigne
 {
     struct build_lock *lock;
     do {
-        take_mutex();
+        pthread_mutex_lock(&mutex);
         lock = take_out_kept(directory, byte, most);
-        give_mutex();
+        pthread_mutex_unlock(&mutex);
         if (lock != NULL)
             destroy(lock);
     } while (lock != NULL);
@@ -247,20 +221,20 @@ static const char *name_of(const struct build_lock *lock)
 /* True if another thread of this process holds the lock exclusively. */
 static bool is_held_here(const struct build_lock *lock)
 {
-    take_mutex();
+    pthread_mutex_lock(&mutex);
     const struct build_lock *other = newest;
     while (other != NULL && !(other->is_held && other != lock && other->byte == lock->byte &&
                               other->file.inode == lock->file.inode && other->file.device == lock->file.device))
         other = other->next;
-    give_mutex();
+    pthread_mutex_unlock(&mutex);
     return other != NULL;
 }
 
 static void note_held(struct build_lock *lock)
 {
-    take_mutex();
+    pthread_mutex_lock(&mutex);
     lock->is_held = true;
-    give_mutex();
+    pthread_mutex_unlock(&mutex);
 }
 
 static enum build_lock_state try_take(struct build_lock *lock)
@@ -318,13 +292,13 @@ static void close_lock(struct build_lock *lock, bool is_pointless)
     const bool is_to_keep =
         is_pointless && kept_file_is_open(&lock->file) && files_try_lock_shared(lock->file.fd, lock->byte) == 0;
     close_kept(lock->directory, lock->byte, is_to_keep ? MAX_KEPT - 1 : MAX_KEPT);
-    take_mutex();
+    pthread_mutex_lock(&mutex);
     lock->is_held = false;
     lock->is_kept = is_to_keep;
     lock->kept_ns = files_steady_clock_ns();
     if (!is_to_keep)
         take_out(lock);
-    give_mutex();
+    pthread_mutex_unlock(&mutex);
     if (!is_to_keep)
         destroy(lock);
 }

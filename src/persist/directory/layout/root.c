@@ -17,6 +17,7 @@
 #include "persist/base/files.h"
 #include "persist/base/memory.h"
 #include "persist/directory/layout/temporary.h"
+#include "persist/storage/common/serving.h"
 
 #define ROOT_PATH_MAX 4096u
 
@@ -270,8 +271,9 @@ ingot_status_t root_ready(struct directory *directory)
 
 ingot_status_t directory_get(ingot_storage_t storage, struct directory **directory)
 {
-    if (storage == NULL)
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
     *directory = directory_of(storage);
     if (*directory == NULL)
         return ingot_set_error_detail(INGOT_UNIMPLEMENTED, "the storage is not a directory store");

@@ -9,10 +9,10 @@
 #define INGOT_PERSIST_DIRECTORY_LAYOUT_STATE_H
 
 #include <ingot/persist.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "persist/base/process_lock.h"
 #include "persist/directory/format/paths.h"
 #include "persist/storage/common/counters.h"
 #include "util/kept_file.h"
@@ -35,7 +35,7 @@ struct kept_directory {
  * keeps that byte locked, other processes know that it is still running; see temporary.c. */
 struct temporary_session {
     /* guards the other fields, and changes of the root's descriptor */
-    struct process_lock lock;
+    pthread_mutex_t lock;
     struct kept_file lock_file; /* the file `lock`; no descriptor: no session */
     uint64_t byte;              /* the byte that this process has locked */
     uint64_t next;
@@ -43,7 +43,7 @@ struct temporary_session {
 
 /* The thread that evicts entries while the store is in use; see upkeep/evict.c. */
 struct evictor {
-    struct process_lock lock; /* guards the next five fields */
+    pthread_mutex_t lock; /* guards the next five fields */
     pthread_t thread;
     bool has_thread;
     bool is_running;

@@ -4,7 +4,7 @@
  *
  * Nothing in tmp is ever loaded, so leftovers only take space. To tell leftovers from entries in use, each process
  * holds a lock (its session). The kernel drops the lock when the process ends. A process id would not do, because a
- * later process may get the same one. The lock belongs to the open file. A forked child begins a session of its own.
+ * later process may get the same one. The lock belongs to the open file.
  */
 #include "persist/directory/layout/temporary.h"
 
@@ -18,10 +18,10 @@
 #define TEMPORARY "tmp"
 #define ATTEMPTS 16
 
-ingot_status_t temporary_init(struct directory *directory)
+void temporary_init(struct directory *directory)
 {
     directory->session.lock_file = (struct kept_file)KEPT_FILE_INIT;
-    return process_lock_init(&directory->session.lock);
+    pthread_mutex_init(&directory->session.lock, NULL);
 }
 
 static void end_session(struct temporary_session *session)
@@ -29,25 +29,20 @@ static void end_session(struct temporary_session *session)
     kept_file_end(&session->lock_file);
 }
 
-static void forget(void *user)
-{
-    end_session(user); /* the parent keeps its lock, because it still has the file open */
-}
-
 void temporary_lock(struct directory *directory)
 {
-    process_lock_take(&directory->session.lock, forget, &directory->session);
+    pthread_mutex_lock(&directory->session.lock);
 }
 
 void temporary_unlock(struct directory *directory)
 {
-    process_lock_give(&directory->session.lock);
+    pthread_mutex_unlock(&directory->session.lock);
 }
 
 void temporary_fini(struct directory *directory)
 {
     end_session(&directory->session);
-    process_lock_fini(&directory->session.lock);
+    pthread_mutex_destroy(&directory->session.lock);
 }
 
 void temporary_renew(struct directory *directory)

@@ -16,7 +16,7 @@ struct leftovers {
     uint64_t bytes;
 };
 
-ingot_status_t temporary_init(struct directory *directory);
+void temporary_init(struct directory *directory);
 void temporary_fini(struct directory *directory);
 /* Take and give the session's lock, which also guards the descriptor of the root. */
 void temporary_lock(struct directory *directory);

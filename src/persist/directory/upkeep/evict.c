@@ -8,8 +8,7 @@
  *
  * A thread that stores a blob evicts from a small store itself. It never waits for the thread that evicts from a larger
  * one, which starts when it is needed, evicts once and ends. When the store is closed or the process ends, that thread
- * counts for at most half a second more, and removes entries until a second has passed. A forked child has no such
- * thread, and starts its own.
+ * counts for at most half a second more, and removes entries until a second has passed.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -21,12 +20,12 @@
 #include <string.h>
 
 #include "persist/base/files.h"
-#include "persist/base/own_thread.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/storage/common/process_end.h"
 #include "util/cancellation.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
+#include "util/thread.h"
 
 /* An index of version 2 of the format, which this version does not keep. Version 2 makes it again if it is missing. */
 #define OLD_INDEX "index.bin"
@@ -254,39 +253,23 @@ static ingot_status_t evict(struct directory *directory, uint64_t wanted_bytes, 
 
 /* ---- the thread ---- */
 
-static void forget(void *user)
-{
-    struct evictor *evictor = user;
-    evictor->has_thread = evictor->is_running = false;
-}
-
-static void lock(struct evictor *evictor)
-{
-    process_lock_take(&evictor->lock, forget, evictor);
-}
-
-ingot_status_t evict_init(struct directory *directory)
-{
-    return process_lock_init(&directory->evictor.lock);
-}
-
 static void *run(void *user)
 {
     struct directory *directory = user;
     struct evictor *evictor = &directory->evictor;
     bool is_sample;
     process_end_enter_reserved();
-    lock(evictor);
+    pthread_mutex_lock(&evictor->lock);
     const uint64_t wanted_bytes = evictor->wanted_bytes;
     evictor->wanted_bytes = 0;
-    process_lock_give(&evictor->lock);
+    pthread_mutex_unlock(&evictor->lock);
     (void)evict(directory, wanted_bytes, false, &is_sample);
     process_end_leave();
     if (is_orphan)
         return NULL;
-    lock(evictor);
+    pthread_mutex_lock(&evictor->lock);
     evictor->is_running = false;
-    process_lock_give(&evictor->lock);
+    pthread_mutex_unlock(&evictor->lock);
     return NULL;
 }
 
@@ -299,7 +282,7 @@ static void start(struct directory *directory)
     evictor->has_thread = evictor->is_running = false;
     if (!process_end_reserve())
         return;
-    evictor->has_thread = evictor->is_running = own_thread_start(&evictor->thread, run, directory);
+    evictor->has_thread = evictor->is_running = thread_start(&evictor->thread, run, directory);
     if (!evictor->has_thread)
         process_end_cancel();
 }
@@ -309,7 +292,7 @@ void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is
     struct evictor *evictor = &directory->evictor;
     const uint64_t now_ns = files_steady_clock_ns();
     const int before = cancellation_hold();
-    lock(evictor);
+    pthread_mutex_lock(&evictor->lock);
     if (is_urgent || evictor->began_ns == 0 || now_ns - evictor->began_ns >= LEISURE_NS) {
         if (evictor->wanted_bytes < wanted_bytes)
             evictor->wanted_bytes = wanted_bytes;
@@ -319,7 +302,7 @@ void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is
             start(directory);
         }
     }
-    process_lock_give(&evictor->lock);
+    pthread_mutex_unlock(&evictor->lock);
     cancellation_allow(before);
 }
 
@@ -328,15 +311,15 @@ void evict_fini(struct directory *directory)
     struct evictor *evictor = &directory->evictor;
     const int before = cancellation_hold();
     atomic_store_explicit(&evictor->ending_ns, files_steady_clock_ns(), memory_order_relaxed);
-    lock(evictor);
+    pthread_mutex_lock(&evictor->lock);
     const bool has_thread = evictor->has_thread;
-    process_lock_give(&evictor->lock);
+    pthread_mutex_unlock(&evictor->lock);
     is_orphan = has_thread && pthread_equal(evictor->thread, pthread_self()) != 0;
     if (is_orphan)
         (void)pthread_detach(evictor->thread);
     else if (has_thread)
         (void)pthread_join(evictor->thread, NULL);
-    process_lock_fini(&evictor->lock);
+    pthread_mutex_destroy(&evictor->lock);
     cancellation_allow(before);
 }
 

@@ -32,7 +32,6 @@ ingot_status_t evict_to_limits(struct directory *directory, const char *name_spa
 /* A store with at most this many entries is small: evicting from it takes a few milliseconds. */
 #define EVICT_SMALL 128u
 
-ingot_status_t evict_init(struct directory *directory);
 /* Ends the thread. Waits for it for about a second at most. */
 void evict_fini(struct directory *directory);
 

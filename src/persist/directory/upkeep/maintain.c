@@ -8,14 +8,18 @@
 #include "persist/directory/layout/root.h"
 #include "persist/directory/layout/temporary.h"
 #include "persist/directory/upkeep/evict.h"
+#include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
 #include "util/limit.h"
 #include "util/struct_size.h"
 
 ingot_status_t ingot_persist_get_stats(ingot_storage_t storage, ingot_persist_stats_t *stats)
 {
-    if (storage == NULL || !STRUCT_IS_SET(stats))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, stats or its struct_size is missing");
+    if (!STRUCT_IS_SET(stats))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "stats or its struct_size is missing");
+    const ingot_status_t status = storage_check(storage);
+    if (status != INGOT_SUCCESS)
+        return status;
     const struct directory *directory = directory_of(storage);
     ingot_persist_stats_t current = {.struct_size = sizeof(current)};
     storage_fill_stats(storage, directory != NULL ? &directory->counters : NULL, &current);

@@ -5,9 +5,8 @@
 #define INGOT_PERSIST_STORAGE_COMMON_PART_H
 
 #include <ingot/storage.h>
+#include <pthread.h>
 #include <stdbool.h>
-
-#include "persist/base/process_lock.h"
 
 /* What all parts of one kind have in common. */
 struct storage_part_kind {
@@ -24,7 +23,7 @@ struct storage_part_kind {
 struct storage_part_base {
     const struct storage_part_kind *kind;
     ingot_allocator_t allocator;
-    struct process_lock lock;
+    pthread_mutex_t lock;
 };
 
 /* The beginning of the storage's part STORAGE_AHEAD, by which loads get the blobs that prewarms read ahead. */

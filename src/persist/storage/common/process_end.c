@@ -14,8 +14,7 @@
  * (main_thread.h).
  *
  * The handler does not wait for locks, because other threads may hold them forever while the process ends. It waits for
- * at most 30 seconds, or for as long as the storages may delay the end of the process, if that is longer. The count of
- * threads in a driver is stored together with the process ID, so a forked child starts from zero.
+ * at most 30 seconds, or for as long as the storages may delay the end of the process, if that is longer.
  */
 #include "persist/storage/common/process_end.h"
 
@@ -33,7 +32,7 @@
 #define MAX_WAIT_NS (30 * NS_PER_SECOND) /* limit of the wait for a call that takes longer than expected */
 #define PAUSE_NS 500000u
 
-static _Atomic(uint64_t) inside; /* process ID << 32 | number of threads in a driver */
+static atomic_uint inside; /* number of threads in a driver */
 static atomic_bool is_ending;
 static _Atomic uint64_t ending_ns; /* when is_ending was set; relaxed: no other data depends on it */
 /* NULL: no work was set; stored with release after finish_work, and loaded with acquire before finish_work is read */
@@ -44,28 +43,6 @@ static atomic_int handlers_wanted;
 static _Thread_local bool is_watched;    /* true in the main thread once its handler is registered */
 static _Thread_local unsigned own_depth; /* nested calls to process_end_enter; a callback may call exit() */
 static _Thread_local int cancellation;   /* the thread's cancellation state before the outermost call */
-
-static uint64_t process_bits(void)
-{
-    return (uint64_t)(uint32_t)files_process() << 32;
-}
-
-static unsigned count_of(uint64_t value, uint64_t process)
-{
-    return (value & ~UINT64_C(0xffffffff)) == process ? (unsigned)(value & 0xffffffff) : 0;
-}
-
-static void count(int change)
-{
-    const uint64_t process = process_bits();
-    uint64_t value = atomic_load_explicit(&inside, memory_order_relaxed);
-    /* seq_cst: this thread adds itself to the count and then reads is_ending, and the handler sets is_ending and then
-     * reads the count, so at least one of them sees the other */
-    while (!atomic_compare_exchange_weak_explicit(&inside, &value,
-                                                  process | (uint32_t)((int)count_of(value, process) + change),
-                                                  memory_order_seq_cst, memory_order_relaxed)) {
-    }
-}
 
 static uint64_t longer(uint64_t a_ns, uint64_t b_ns)
 {
@@ -84,8 +61,7 @@ static void on_exit_of_process(void)
     if (is_first)
         atomic_store_explicit(&ending_ns, files_steady_clock_ns(), memory_order_relaxed);
     atomic_store_explicit(&is_ending, true, memory_order_seq_cst); /* pairs with process_end_enter */
-    while (count_of(atomic_load_explicit(&inside, memory_order_seq_cst), process_bits()) > own_depth &&
-           files_steady_clock_ns() < wait_until_ns)
+    while (atomic_load_explicit(&inside, memory_order_seq_cst) > own_depth && files_steady_clock_ns() < wait_until_ns)
         files_pause_ns(PAUSE_NS);
     if (is_first && begin != NULL)
         atomic_load_explicit(&finish_work, memory_order_relaxed)();
@@ -118,6 +94,11 @@ void process_end_watch(void)
     add_handler();
 }
 
+void process_end_begin_child(void)
+{
+    atomic_store_explicit(&inside, own_depth, memory_order_relaxed);
+}
+
 uint64_t process_end_began_ns(void)
 {
     return atomic_load_explicit(&ending_ns, memory_order_relaxed);
@@ -125,16 +106,18 @@ uint64_t process_end_began_ns(void)
 
 bool process_end_reserve(void)
 {
-    count(1);
+    /* seq_cst: this thread adds itself to the count and then reads is_ending, and the handler sets is_ending and then
+     * reads the count, so at least one of them sees the other */
+    atomic_fetch_add_explicit(&inside, 1, memory_order_seq_cst);
     if (!atomic_load_explicit(&is_ending, memory_order_seq_cst))
         return true;
-    count(-1);
+    atomic_fetch_sub_explicit(&inside, 1, memory_order_seq_cst);
     return false;
 }
 
 void process_end_cancel(void)
 {
-    count(-1);
+    atomic_fetch_sub_explicit(&inside, 1, memory_order_seq_cst);
 }
 
 void process_end_enter_reserved(void)
@@ -157,7 +140,7 @@ void process_end_leave(void)
     if (is_outermost && atomic_load_explicit(&handlers_wanted, memory_order_relaxed) > 0 &&
         atomic_fetch_sub_explicit(&handlers_wanted, 1, memory_order_relaxed) > 0)
         add_handler();
-    count(-1);
+    atomic_fetch_sub_explicit(&inside, 1, memory_order_seq_cst);
     if (is_outermost)
         cancellation_allow(cancellation);
 }

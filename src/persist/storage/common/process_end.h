@@ -36,4 +36,7 @@ void process_end_enter_reserved(void);
  * 0 if it is not ending. */
 uint64_t process_end_began_ns(void);
 
+/* Called in a forked child: the parent's other threads are not in its drivers. */
+void process_end_begin_child(void);
+
 #endif

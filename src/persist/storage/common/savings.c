@@ -3,11 +3,10 @@
  *
  * Counts wait in memory, in the directory store to which a storage stores. A flush, the last release and exit() add
  * them to the store's file, so a killed process loses only its own counts. Failures are not reported, because only
- * counts are lost. A forked child drops the counts that it inherits, because the parent saves them.
+ * counts are lost.
  */
 #include "persist/storage/common/savings.h"
 
-#include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/storage/common/state.h"
 
@@ -26,15 +25,6 @@ static struct savings_counts take(struct storage_savings *savings)
                                    atomic_exchange_explicit(&savings->saved_ns, 0, memory_order_relaxed)};
 }
 
-/* Drops counts that were inherited from a parent process. */
-static void drop_parents_counts(struct storage_savings *savings)
-{
-    const unsigned long process = files_process();
-    if (atomic_load_explicit(&savings->process, memory_order_relaxed) != process &&
-        atomic_exchange_explicit(&savings->process, process, memory_order_relaxed) != process)
-        (void)take(savings);
-}
-
 ingot_storage_t savings_find_store(ingot_storage_t storage)
 {
     while (storage != NULL && storage->kind != STORAGE_DIRECTORY)
@@ -51,7 +41,6 @@ void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)
         return;
     if (store != storage)
         atomic_fetch_add_explicit(&store->saved_ns, saved_ns, memory_order_relaxed);
-    drop_parents_counts(&store->savings);
     add(&store->savings, &more);
 }
 
@@ -61,7 +50,6 @@ void savings_save(ingot_storage_t storage)
     ingot_storage_t store = savings_find_store(storage);
     if (store == NULL)
         return;
-    drop_parents_counts(&store->savings);
     const struct savings_counts counts = take(&store->savings);
     if (counts.hits == 0 && counts.builds == 0)
         return;

@@ -6,13 +6,9 @@
 #include <ingot/backend.h>
 #include <string.h>
 
+#include "persist/base/files.h"
 #include "persist/storage/common/state.h"
 #include "util/quantity.h"
-
-static void forget_nothing(void *user)
-{
-    (void)user; /* nothing to forget: a list that another thread was writing during the fork is at worst cut short */
-}
 
 static bool is_separator(char c)
 {
@@ -58,9 +54,29 @@ static bool includes(const char *list, const char *backend)
     return !has_chosen || is_chosen;
 }
 
+bool storage_is_here(ingot_storage_t storage)
+{
+    return storage->process == files_process();
+}
+
+ingot_status_t storage_check(ingot_storage_t storage)
+{
+    if (storage == NULL)
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage is NULL");
+    return storage_is_here(storage) ? INGOT_SUCCESS : storage_refuse(storage, INGOT_READ_ONLY);
+}
+
 bool storage_is_on(ingot_storage_t storage)
 {
-    return !atomic_load_explicit(&storage->is_off, memory_order_relaxed);
+    return !atomic_load_explicit(&storage->is_off, memory_order_relaxed) && storage_is_here(storage);
+}
+
+ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status)
+{
+    return ingot_set_error_detail(status, storage_is_here(storage)
+                                              ? "the storage is off"
+                                              : "the storage is off in this process, which was forked from the one "
+                                                "that opened it: open another one here");
 }
 
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context)
@@ -76,16 +92,16 @@ bool storage_serves(ingot_storage_t storage, const struct ingot_context *context
 
 void serving_set_backends(ingot_storage_t storage, const char *backends)
 {
-    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
+    pthread_mutex_lock(&storage->settings_lock);
     memset(storage->backends, 0, sizeof(storage->backends));
     memcpy(storage->backends, backends, strlen(backends));
     atomic_store_explicit(&storage->has_backends, backends[0] != '\0', memory_order_release);
-    process_lock_give(&storage->settings_lock);
+    pthread_mutex_unlock(&storage->settings_lock);
 }
 
 void serving_get_backends(ingot_storage_t storage, char backends[INGOT_PERSIST_BACKENDS_CAPACITY])
 {
-    process_lock_take(&storage->settings_lock, forget_nothing, NULL);
+    pthread_mutex_lock(&storage->settings_lock);
     memcpy(backends, storage->backends, sizeof(storage->backends));
-    process_lock_give(&storage->settings_lock);
+    pthread_mutex_unlock(&storage->settings_lock);
 }

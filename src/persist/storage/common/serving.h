@@ -7,8 +7,16 @@
 #include <ingot/persist.h>
 #include <stdbool.h>
 
-/* True if the storage is on. If it is off, nothing is loaded from it or stored to it. */
+/* False in a child that was forked from the process that opened the storage. There, another thread of the parent may
+ * have held any lock, or been in the middle of any change. So every function that uses a storage's state begins with
+ * one of these three. */
+bool storage_is_here(ingot_storage_t storage);
+/* Returns INGOT_INVALID_ARGUMENTS if the storage is NULL, and INGOT_READ_ONLY in a forked child. */
+ingot_status_t storage_check(ingot_storage_t storage);
+/* True if the storage is on. If it is off, nothing is loaded from it or stored to it. In a forked child, it is off. */
 bool storage_is_on(ingot_storage_t storage);
+/* Sets the error detail that says why a storage is off, and returns the status. */
+ingot_status_t storage_refuse(ingot_storage_t storage, ingot_status_t status);
 /* True if the storage serves requests of this context. */
 bool storage_serves(ingot_storage_t storage, const struct ingot_context *context);
 /* True if a list of backends is short enough and consists of names, each with an optional minus before it. */

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "persist/base/process_lock.h"
 #include "persist/storage/common/build_locks.h"
 #include "persist/storage/common/counters.h"
 #include "persist/storage/common/kinds.h"
@@ -26,7 +25,7 @@ struct store_queue_list {
 };
 
 struct store_queue {
-    struct process_lock lock;
+    pthread_mutex_t lock;
     pthread_cond_t is_done;               /* signaled for callers that flush */
     struct store_queue_list waiting;      /* `lock` guards this and the rest */
     struct store_queue_list active;       /* items that a thread is storing or freeing */
@@ -40,14 +39,12 @@ struct store_queue {
     /* true if the storage's own thread released the last reference; that thread then finishes the storage */
     bool is_orphan;
     pthread_t thread;
-    struct store_queue_list inherited; /* in a forked child: the parent's items, never used */
-    ingot_storage_t next;              /* link of the list in last_work.c */
+    ingot_storage_t next; /* link of the list in last_work.c */
 };
 
 /* What savings.c has counted and not saved yet. */
 struct storage_savings {
     _Atomic uint64_t hits, builds, saved_ns; /* relaxed, counts */
-    _Atomic unsigned long process;           /* ID of the process that counted; 0: nothing counted yet */
 };
 
 struct storage_around {
@@ -60,6 +57,7 @@ struct storage_around {
 
 struct ingot_storage {
     enum storage_kind kind;
+    unsigned long process; /* ID of the process that made it; in a forked child, the storage is off */
     uint64_t number; /* no other storage of this process has it, not even one at the same address later; never 0 */
     ingot_storage_t tiers[STORAGE_MAX_TIERS]; /* of a chain, which keeps nothing itself; references */
     size_t tier_count;                        /* 0: not a chain */
@@ -77,7 +75,7 @@ struct ingot_storage {
     atomic_bool has_backends; /* true if `backends` is set, so the lock is needed; release pairs with acquire */
     atomic_bool has_keyring;  /* the same for `keyring` */
     bool must_require_seals;  /* accepts only policies that require seals, because files may belong to any user */
-    struct process_lock settings_lock;
+    pthread_mutex_t settings_lock;
     char backends[INGOT_PERSIST_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */
     _Atomic uint64_t distrusted;                    /* blobs whose seal was refused; relaxed, a count */

@@ -1,0 +1,45 @@
+/*
+ * thread.h - starts Ingot's threads, and waits on conditions until a time of the steady clock.
+ *
+ * On Linux, a mutex or condition needs no memory, so making one cannot fail.
+ */
+#ifndef INGOT_UTIL_THREAD_H
+#define INGOT_UTIL_THREAD_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "util/cancellation.h"
+#include "util/nanoseconds.h"
+
+#define THREAD_NO_TIME UINT64_MAX /* a time that never comes */
+
+/* Starts a thread that blocks all signals, because signals belong to the application. Returns false on failure. */
+static inline bool thread_start(pthread_t *thread, void *(*run)(void *user), void *user)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    const bool is_started = pthread_create(thread, NULL, run, user) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_started;
+}
+
+/* Waits on a condition until moment_ns on the steady clock at most. The caller holds the lock. Not a cancellation
+ * point, because a canceled thread would keep the lock. */
+static inline void thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t moment_ns)
+{
+    const struct timespec moment = {(time_t)(moment_ns / NS_PER_SECOND), (long)(moment_ns % NS_PER_SECOND)};
+    const int before = cancellation_hold();
+    if (moment_ns == THREAD_NO_TIME)
+        (void)pthread_cond_wait(condition, lock);
+    else
+        (void)pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &moment);
+    cancellation_allow(before);
+}
+
+#endif
