@@ -4,9 +4,12 @@
  * libcurl itself can limit only the time of a whole transfer and, in whole seconds, how long the transfer may be slow.
  * So a loop runs the transfers in short slices. It ends a transfer that has stalled for too long, has reached its
  * deadline, or must end early.
+ * Lock: one mutex for the idle handles, held for a few instructions.
  */
 #include "remote/http/exchange.h"
 
+#include <curl/curl.h>
+#include <ingot/backend.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +17,22 @@
 
 #include "remote/base/clock.h"
 #include "remote/curl/library.h"
+#include "remote/curl/sockets.h"
 #include "util/write_signals.h"
 
 #define MOST_IGNORED (64u * 1024u) /* how much of an error page is read to keep the connection usable */
 #define EXPECT_LIMIT_MS 100L       /* some servers never ask for the object, so it is sent after this time */
 #define SHA256_HEADER_CAPACITY 96u
+#define URL_OF_OBJECT_CAPACITY 4352u
+#define MOST_IDLE 16u
+
+/* Connections that libcurl keeps alive. A handle serves one call of exchange_perform at a time. */
+struct http_handle {
+    CURLM *multi;
+    CURL *easy[HTTP_MOST_PARALLEL]; /* NULL: not needed yet */
+    struct sockets sockets;         /* those of multi */
+    struct http_handle *next;       /* the next idle handle in the pool */
+};
 
 struct transfer {
     struct exchange *exchange;
@@ -31,7 +45,20 @@ struct transfer {
     char error[CURL_ERROR_SIZE];
 };
 
-struct http_handle *http_handle_create(void)
+/* Destroys the handle, or abandons it if the application has closed one of its descriptors. */
+static void destroy_handle(struct http_handle *handle)
+{
+    if (!sockets_are_own(&handle->sockets)) {
+        sockets_abandon(&handle->sockets);
+        return;
+    }
+    for (size_t i = 0; i < HTTP_MOST_PARALLEL; ++i)
+        curl_easy_cleanup(handle->easy[i]); /* this and curl_multi_cleanup accept NULL */
+    (void)curl_multi_cleanup(handle->multi);
+    free(handle);
+}
+
+static struct http_handle *create_handle(void)
 {
     struct http_handle *handle = calloc(1, sizeof(*handle));
     if (handle == NULL)
@@ -43,20 +70,8 @@ struct http_handle *http_handle_create(void)
         (void)curl_multi_setopt(handle->multi, CURLMOPT_MAXCONNECTS, (long)HTTP_MOST_PARALLEL);
         return handle;
     }
-    http_handle_destroy(handle);
+    destroy_handle(handle);
     return NULL;
-}
-
-void http_handle_destroy(struct http_handle *handle)
-{
-    if (!sockets_are_own(&handle->sockets)) {
-        sockets_abandon(&handle->sockets);
-        return;
-    }
-    for (size_t i = 0; i < HTTP_MOST_PARALLEL; ++i)
-        curl_easy_cleanup(handle->easy[i]); /* this and curl_multi_cleanup accept NULL */
-    (void)curl_multi_cleanup(handle->multi);
-    free(handle);
 }
 
 /* ---- callbacks ---- */
@@ -167,7 +182,7 @@ static CURLcode set_method(struct transfer *transfer, CURL *easy)
 static CURLcode set_options(struct http_handle *handle, struct transfer *transfer, const struct request *request,
                             CURL *easy)
 {
-    char url[HTTP_URL_CAPACITY];
+    char url[URL_OF_OBJECT_CAPACITY];
     (void)snprintf(url, sizeof(url), "%s%s", transfer->exchange->base, transfer->exchange->path);
     curl_easy_reset(easy); /* keeps the connection */
     SET(CURLOPT_URL, url);
@@ -309,7 +324,7 @@ static uint64_t step(struct http_handle *handle, size_t count, struct transfer *
     return moment_ns;
 }
 
-void exchange_perform(struct http_handle *handle, size_t count, struct exchange *exchanges)
+static void perform(struct http_handle *handle, size_t count, struct exchange *exchanges)
 {
     struct transfer transfers[HTTP_MOST_PARALLEL];
     const struct write_signals held = write_signals_hold();
@@ -327,4 +342,77 @@ void exchange_perform(struct http_handle *handle, size_t count, struct exchange 
     }
     sockets_settle(&handle->sockets);
     write_signals_allow(&held);
+}
+
+/* ---- the pool ---- */
+
+ingot_status_t http_pool_init(struct http_pool *pool)
+{
+    const ingot_status_t status = library_init();
+    if (status != INGOT_SUCCESS)
+        return status;
+    if (pthread_mutex_init(&pool->lock, NULL) != 0)
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
+    return INGOT_SUCCESS;
+}
+
+static struct http_handle *take_idle(struct http_pool *pool)
+{
+    (void)pthread_mutex_lock(&pool->lock);
+    struct http_handle *handle = pool->idle;
+    if (handle != NULL) {
+        pool->idle = handle->next;
+        --pool->idle_count;
+    }
+    (void)pthread_mutex_unlock(&pool->lock);
+    return handle;
+}
+
+/* Keeps a handle, unless it has no connection: then nothing would show whether its descriptors are still its own. */
+static void give(struct http_pool *pool, struct http_handle *handle)
+{
+    const bool is_connected = sockets_count(&handle->sockets) != 0;
+    (void)pthread_mutex_lock(&pool->lock);
+    const bool is_kept = is_connected && pool->idle_count < MOST_IDLE;
+    if (is_kept) {
+        handle->next = pool->idle;
+        pool->idle = handle;
+        ++pool->idle_count;
+    }
+    (void)pthread_mutex_unlock(&pool->lock);
+    if (!is_kept)
+        destroy_handle(handle);
+}
+
+static struct http_handle *take(struct http_pool *pool)
+{
+    struct http_handle *handle;
+    while ((handle = take_idle(pool)) != NULL) {
+        if (sockets_are_own(&handle->sockets))
+            return handle;
+        destroy_handle(handle);
+    }
+    return create_handle();
+}
+
+void exchange_perform(struct http_pool *pool, size_t count, struct exchange *exchanges)
+{
+    struct http_handle *handle = take(pool);
+    if (handle != NULL) {
+        perform(handle, count, exchanges);
+        give(pool, handle);
+        return;
+    }
+    for (size_t i = 0; i < count; ++i) {
+        exchanges[i].outcome = request_fail(exchanges[i].request, OUTCOME_NO_MEMORY, "no memory for a connection");
+        exchanges[i].ended_ns = clock_now_ns();
+    }
+}
+
+void http_pool_fini(struct http_pool *pool)
+{
+    struct http_handle *handle;
+    while ((handle = take_idle(pool)) != NULL)
+        destroy_handle(handle);
+    (void)pthread_mutex_destroy(&pool->lock);
 }

@@ -4,27 +4,24 @@
 #ifndef INGOT_REMOTE_HTTP_EXCHANGE_H
 #define INGOT_REMOTE_HTTP_EXCHANGE_H
 
-#include <curl/curl.h>
+#include <ingot/ingot.h>
+#include <pthread.h>
 
 #include "remote/curl/access.h"
-#include "remote/curl/sockets.h"
 #include "remote/http/answer.h"
 
 #define HTTP_MOST_PARALLEL 8u
-#define HTTP_URL_CAPACITY 4352u
 
-/* Connections that libcurl keeps alive. Only one thread at a time may use a handle. */
-struct http_handle {
-    CURLM *multi;
-    CURL *easy[HTTP_MOST_PARALLEL]; /* NULL: not needed yet */
-    struct sockets sockets;         /* those of multi */
-    struct http_handle *next;       /* the next idle handle in the pool */
+/* Connections to HTTP servers that are kept for later requests. Any number of threads may use a pool at once. */
+struct http_pool {
+    pthread_mutex_t lock;
+    struct http_handle *idle; /* `lock` guards idle and idle_count */
+    unsigned idle_count;
 };
 
-/* Returns NULL if out of memory. */
-struct http_handle *http_handle_create(void);
-/* Destroys the handle, or abandons it if the application has closed one of its descriptors. */
-void http_handle_destroy(struct http_handle *handle);
+/* Initializes libcurl, too. @retval INGOT_OUT_OF_MEMORY, INGOT_UNIMPLEMENTED */
+ingot_status_t http_pool_init(struct http_pool *pool);
+void http_pool_fini(struct http_pool *pool);
 
 /* What a protocol above HTTP adds to a request, and needs to know of the answer. */
 struct exchange_detail {
@@ -51,6 +48,6 @@ struct exchange {
 
 /* Performs up to HTTP_MOST_PARALLEL requests at once, each with its own time limits. The caller frees the body of a GET
  * that is OUTCOME_DONE. */
-void exchange_perform(struct http_handle *handle, size_t count, struct exchange *exchanges);
+void exchange_perform(struct http_pool *pool, size_t count, struct exchange *exchanges);
 
 #endif

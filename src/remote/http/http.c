@@ -1,7 +1,7 @@
 /*
  * http.c - implements the transport to HTTP servers; see http.h.
  *
- * Each request, or group of reads, takes a libcurl handle from a pool (pool.h), so any number of threads may make
+ * Each request, or group of reads, takes a libcurl handle from a pool (exchange.h), so any number of threads may make
  * requests at once.
  */
 #include "remote/http/http.h"
@@ -12,7 +12,6 @@
 
 #include "remote/curl/library.h"
 #include "remote/http/exchange.h"
-#include "remote/http/pool.h"
 #include "remote/http/target.h"
 
 struct http {
@@ -31,7 +30,7 @@ static enum outcome perform(struct http *http, struct request *request, const ch
     exchange->path = path;
     exchange->access = &http->access;
     exchange->request = request;
-    http_pool_perform(&http->pool, 1, exchange);
+    exchange_perform(&http->pool, 1, exchange);
     return exchange->outcome;
 }
 
@@ -50,7 +49,7 @@ static size_t get(void *self, size_t count, struct fetch *fetches)
                                          .body = {.max_size = fetches[i].max_size},
                                          .request = &fetches[i].request};
     }
-    http_pool_perform(&http->pool, count, exchanges);
+    exchange_perform(&http->pool, count, exchanges);
     for (size_t i = 0; i < count; ++i) {
         fetches[i].outcome = exchanges[i].outcome;
         fetches[i].ended_ns = exchanges[i].ended_ns;

@@ -73,7 +73,7 @@ static enum outcome perform(struct registry *registry, struct request *request, 
     exchange->request = request;
     exchange->detail = &call->detail;
     call->detail.headers[1] = authorization[0] != '\0' ? authorization : NULL;
-    http_pool_perform(&registry->pool, 1, exchange);
+    exchange_perform(&registry->pool, 1, exchange);
     return exchange->outcome;
 }
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "remote/base/request.h"
-#include "remote/http/pool.h"
+#include "remote/http/exchange.h"
 #include "remote/settings/url.h"
 
 #define REGISTRY_DIGEST_CAPACITY 72u /* "sha256:", 64 digits and a NUL */

@@ -20,7 +20,6 @@ struct lease {
     bool may_others_take;    /* valid if the lease is ended */
     bool has_upload;         /* the program's blob was queued */
     uint64_t upload_number;  /* valid if has_upload: its number in the upload queue */
-    bool is_upload_over;     /* the blob was uploaded, or its upload failed */
     bool has_upload_failed;  /* the upload failed, and the uploads of other machines probably would, too */
     bool is_lost;            /* the server has given the lease to another token, or may have done so */
     uint64_t renew_at_ns;    /* when the next renewal is due */

@@ -103,25 +103,22 @@ void leases_note_queued(struct tier *tier, const char *key, uint64_t upload_numb
     unlock_changed(tier);
 }
 
-void leases_note_uploaded(struct tier *tier, const char *key, bool has_failed)
+void leases_note_failed(struct tier *tier, const char *key)
 {
     tier_lock(tier);
-    for (struct lease *lease = find(tier->leases.first, key); lease != NULL; lease = find(lease->next, key)) {
-        lease->has_upload = true;
-        lease->is_upload_over = true;
-        lease->has_upload_failed = lease->has_upload_failed || has_failed;
-    }
+    for (struct lease *lease = find(tier->leases.first, key); lease != NULL; lease = find(lease->next, key))
+        lease->has_upload_failed = true;
     tier_unlock(tier);
 }
 
 /* ---- what the thread does ---- */
 
 /* True if the lease can be ended on the server: its holder has ended it, and the upload of its program, if there is
- * one, is over. If nothing that old is left in the queue, the upload was dropped or replaced. Requires the lock. */
+ * one, is over: nothing that old is left in the queue. Requires the lock. */
 static bool is_to_end(const struct tier *tier, const struct lease *lease)
 {
-    return lease->is_ended && (!lease->has_upload || lease->is_upload_over || lease->is_lost ||
-                               !upload_queue_has_up_to(&tier->queue, lease->upload_number));
+    return lease->is_ended &&
+           (!lease->has_upload || lease->is_lost || !upload_queue_has_up_to(&tier->queue, lease->upload_number));
 }
 
 uint64_t leases_due_ns(const struct tier *tier)

@@ -22,8 +22,8 @@ void leases_add(struct tier *tier, struct lease *lease, uint64_t began_ns);
 /* Records that a key's object waits for its upload, if there is a lease for the key. Wakes the thread in any case,
  * because the queue may have dropped other uploads to make room. */
 void leases_note_queued(struct tier *tier, const char *key, uint64_t upload_number);
-/* Records how the upload of a key's object ended, if there is a lease for the key. */
-void leases_note_uploaded(struct tier *tier, const char *key, bool has_failed);
+/* Records that the upload of a key's object failed, if there is a lease for the key. */
+void leases_note_failed(struct tier *tier, const char *key);
 
 /* Returns when a lease must be renewed or ended: 0: now. The caller holds the lock. */
 uint64_t leases_due_ns(const struct tier *tier);

@@ -104,10 +104,11 @@ static void upload_one(struct tier *tier, bool is_trial)
     const bool is_tried_again = is_ended || (!is_done && tier_finding_of(outcome) == BREAKER_FAILS &&
                                              outcome != OUTCOME_REFUSED && ++upload->attempt_count < MOST_ATTEMPTS);
     note_upload(tier, is_trial, outcome, request.failure);
-    if (!is_done && !is_tried_again)
+    if (!is_done && !is_tried_again) {
         tell_failed(tier, upload, outcome, request.failure);
-    if (!is_tried_again && upload->blob_size != 0)
-        leases_note_uploaded(tier, key, !is_done);
+        if (upload->blob_size != 0)
+            leases_note_failed(tier, key);
+    }
     upload_queue_finish(&tier->queue, is_tried_again);
 }
 
