@@ -11,10 +11,6 @@
  * The lock of the list of storages is held briefly. While it is held, this file calls only functions that do not wait
  * for a queue's lock.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "persist/storage/last_work.h"
 
 #include <ingot/backend.h>

@@ -31,10 +31,11 @@ ingot_status_t storage_count_load(ingot_storage_t storage, ingot_status_t status
 ingot_status_t storage_judge_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
                                     const uint8_t *id, ingot_status_t status, ingot_buffer_t *kept)
 {
+    bool is_outer = false;
     if (status == INGOT_SUCCESS)
-        status = trust_check_inner(storage, around, id_size, id, kept);
-    (void)storage_count_load(storage, status);
-    return status == INGOT_SUCCESS ? trust_check_outer(around, id_size, id, kept) : status;
+        status = trust_check_loaded(storage, around, id_size, id, kept, &is_outer);
+    (void)storage_count_load(storage, is_outer ? INGOT_SUCCESS : status);
+    return status;
 }
 
 /* Loads from a storage that keeps blobs itself. */

@@ -4,10 +4,6 @@
  * A flush without a time limit stores the items in the calling thread. With a limit, and at the end of the process, the
  * storage's thread does the work, so a slow driver does not delay the caller. All functions use the queue's lock.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "persist/storage/store_flush.h"
 
 #include <ingot/backend.h>

@@ -13,10 +13,6 @@
  *
  * Flushes, and the work at the end of the process, are in store_flush.c.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "persist/storage/store_queue.h"
 
 #include <ingot/backend.h>

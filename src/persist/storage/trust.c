@@ -127,8 +127,8 @@ static struct checked checked_of(size_t id_size, const uint8_t *id, size_t size,
     return (struct checked){.id_size = id_size, .id = id, .size = size, .bytes = bytes, .status = INGOT_SUCCESS};
 }
 
-ingot_status_t trust_check_inner(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                 const uint8_t *id, ingot_buffer_t *loaded)
+ingot_status_t trust_check_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                  const uint8_t *id, ingot_buffer_t *loaded, bool *is_outer)
 {
     struct checked checked = checked_of(id_size, id, loaded->size, loaded->bytes);
     bool goes_on = visit_own(storage, check_one, &checked);
@@ -136,23 +136,15 @@ ingot_status_t trust_check_inner(ingot_storage_t storage, const struct storage_a
         checked.status = seal_examine(loaded->size, loaded->bytes);
         goes_on = checked.status == INGOT_SUCCESS;
     }
-    for (; around != NULL && goes_on; around = around->next)
-        if (around->is_in_front)
-            goes_on = visit_whole(around->storage, check_one, &checked);
+    for (const struct storage_around *each = around; each != NULL && goes_on; each = each->next)
+        if (each->is_in_front)
+            goes_on = visit_whole(each->storage, check_one, &checked);
+    *is_outer = goes_on;
+    for (const struct storage_around *each = around; each != NULL && goes_on; each = each->next)
+        if (!each->is_in_front)
+            goes_on = visit_own(each->storage, check_one, &checked);
     if (checked.status != INGOT_SUCCESS)
-        refuse_loaded(&checked, storage, loaded);
-    return checked.status;
-}
-
-ingot_status_t trust_check_outer(const struct storage_around *around, size_t id_size, const uint8_t *id,
-                                 ingot_buffer_t *loaded)
-{
-    struct checked checked = checked_of(id_size, id, loaded->size, loaded->bytes);
-    for (; around != NULL && checked.status == INGOT_SUCCESS; around = around->next)
-        if (!around->is_in_front)
-            (void)visit_own(around->storage, check_one, &checked);
-    if (checked.status != INGOT_SUCCESS)
-        refuse_loaded(&checked, checked.refusing, loaded);
+        refuse_loaded(&checked, *is_outer ? checked.refusing : storage, loaded);
     return checked.status;
 }
 
@@ -177,15 +169,23 @@ static bool find_sealing(ingot_storage_t holder, struct keyring *keyring, void *
     return true;
 }
 
+/* Checks bytes by all policies. Sets *policy_count to the number of policies. */
+static ingot_status_t check_all(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                const uint8_t *id, size_t size, const uint8_t *bytes, unsigned *policy_count)
+{
+    struct checked checked = checked_of(id_size, id, size, bytes);
+    (void)visit_all(storage, around, check_one, &checked);
+    ingot_storage_release(checked.refusing);
+    *policy_count = checked.policy_count;
+    return checked.status;
+}
+
 ingot_status_t trust_check_stored(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
                                   const uint8_t *id, size_t size, const uint8_t *kept)
 {
-    struct checked checked = checked_of(id_size, id, size, kept);
-    (void)visit_all(storage, around, check_one, &checked);
-    ingot_storage_release(checked.refusing);
-    if (checked.policy_count == 0 && seal_is(size, kept))
-        return seal_examine(size, kept);
-    return checked.status;
+    unsigned policy_count;
+    const ingot_status_t status = check_all(storage, around, id_size, id, size, kept, &policy_count);
+    return policy_count == 0 && seal_is(size, kept) ? seal_examine(size, kept) : status;
 }
 
 /* A blob that begins like a sealed one would be loaded without this beginning. So it is stored only if it is a sealed
@@ -193,14 +193,13 @@ ingot_status_t trust_check_stored(ingot_storage_t storage, const struct storage_
 static ingot_status_t check_sealed(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
                                    const uint8_t *id, size_t blob_size, const uint8_t *blob)
 {
-    struct checked checked = checked_of(id_size, id, blob_size, blob);
-    (void)visit_all(storage, around, check_one, &checked);
-    ingot_storage_release(checked.refusing);
-    return checked.policy_count != 0
-               ? checked.status
-               : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
-                                        "the blob begins like a sealed one, and loading it would not return these "
-                                        "bytes; ingot_persist_store_sealed stores sealed blobs");
+    unsigned policy_count;
+    const ingot_status_t status = check_all(storage, around, id_size, id, blob_size, blob, &policy_count);
+    return policy_count != 0 ? status
+                             : ingot_set_error_detail(INGOT_INVALID_ARGUMENTS,
+                                                      "the blob begins like a sealed one, and loading it would not "
+                                                      "return these bytes; ingot_persist_store_sealed stores sealed "
+                                                      "blobs");
 }
 
 /* Seals with the policy's key, of the policies that can seal, whose seal all others accept. */

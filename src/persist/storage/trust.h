@@ -26,13 +26,11 @@ void trust_must_require_seals(ingot_storage_t storage);
  * none), see struct storage_around.
  */
 
-/* Checks bytes that `storage` just loaded. If a policy of the given ones refuses them, counts and reports that, and
- * releases them. trust_check_inner applies the policies that decide what the storage itself has: its own, and those of
- * the tiers in front of it. trust_check_outer applies those of the storages that enclose it. */
-ingot_status_t trust_check_inner(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                 const uint8_t *id, ingot_buffer_t *loaded);
-ingot_status_t trust_check_outer(const struct storage_around *around, size_t id_size, const uint8_t *id,
-                                 ingot_buffer_t *loaded);
+/* Checks bytes that `storage` just loaded. If a policy refuses them, counts and reports that, and releases them. Sets
+ * *is_outer to false if the storage does not have the blob: its own policy refuses it, or one of the tiers in front of
+ * it. Otherwise, only storages that enclose it may have refused it. */
+ingot_status_t trust_check_loaded(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                  const uint8_t *id, ingot_buffer_t *loaded, bool *is_outer);
 
 /* Seals a blob that is to be stored, if a policy has a key for that; otherwise leaves *sealed empty. If the blob begins
  * like a sealed one, only checks it. Returns INGOT_READ_ONLY if a seal is required, but no key can seal, and

@@ -10,10 +10,6 @@
  * one, which starts when it is needed, evicts once and ends. When the store is closed or the process ends, that thread
  * counts for at most half a second more, and removes entries until a second has passed.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "persist/directory/upkeep/evict.h"
 
 #include <ingot/backend.h>

@@ -6,10 +6,6 @@
  * says surprises its users. An invalid value is an error: if a mistyped limit were ignored, the store could fill the
  * disk. A value without effect is not an error, for example the limit of a store that is off or read-only.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "persist/storage/common/environment.h"
 
 #include <ingot/backend.h>
