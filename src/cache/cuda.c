@@ -86,10 +86,7 @@ static ingot_status_t load(const struct request *request, CUcontext native, CUmo
         status = request_program(request, context, &device, &program, origin);
     }
     if (program == NULL && status != INGOT_BUILD_FAILED) {
-        const ingot_status_t of_cache = status;
-        status = request_judge_miss(request->cache, of_cache);
-        if (status == INGOT_SUCCESS && cache_storage(request->cache) != NULL)
-            request_tell_passed_through(request->cache, of_cache);
+        status = request_pass_through(request->cache, status);
         *origin = INGOT_ORIGIN_BUILD;
         if (status == INGOT_SUCCESS)
             status = request_build(request, context, &program);

@@ -92,11 +92,9 @@ static ingot_status_t get_or_create(struct ingot_cache *cache, const struct crea
             status = ingot_set_error_detail(INGOT_BACKEND_ERROR, "the driver gave no build log");
         }
     }
-    const ingot_status_t may_create = request_judge_miss(cache, status);
+    const ingot_status_t may_create = request_pass_through(cache, status);
     if (may_create != INGOT_SUCCESS)
         return may_create;
-    if (cache_storage(cache) != NULL)
-        request_tell_passed_through(cache, status);
     *origin = INGOT_ORIGIN_BUILD;
     return create_natively(creation, module, log);
 }

@@ -169,11 +169,9 @@ static ingot_status_t get_or_build(struct ingot_cache *cache, const struct build
         if (status == INGOT_SUCCESS)
             return status;
     }
-    const ingot_status_t may_build = status != INGOT_BUILD_FAILED ? request_judge_miss(cache, status) : INGOT_SUCCESS;
+    const ingot_status_t may_build = status != INGOT_BUILD_FAILED ? request_pass_through(cache, status) : INGOT_SUCCESS;
     if (may_build != INGOT_SUCCESS)
         return may_build;
-    if (cache_storage(cache) != NULL && status != INGOT_BUILD_FAILED)
-        request_tell_passed_through(cache, status);
     *origin = INGOT_ORIGIN_BUILD;
     return build_natively(build, program);
 }

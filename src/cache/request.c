@@ -109,7 +109,7 @@ ingot_status_t request_build(const struct request *request, ingot_context_t cont
     return status;
 }
 
-ingot_status_t request_judge_miss(const struct ingot_cache *cache, ingot_status_t status)
+static ingot_status_t judge_miss(const struct ingot_cache *cache, ingot_status_t status)
 {
     char reason[512];
     if (cache == NULL || cache->on_miss == INGOT_PERSIST_ON_MISS_COMPILE)
@@ -127,7 +127,10 @@ ingot_status_t request_judge_miss(const struct ingot_cache *cache, ingot_status_
     return INGOT_SUCCESS;
 }
 
-void request_tell_passed_through(const struct ingot_cache *cache, ingot_status_t status)
+ingot_status_t request_pass_through(const struct ingot_cache *cache, ingot_status_t status)
 {
-    cache_tell(cache, INGOT_EVENT_PASSED_THROUGH, status, NULL, ingot_last_error_detail());
+    const ingot_status_t may_pass = judge_miss(cache, status);
+    if (may_pass == INGOT_SUCCESS && cache_storage(cache) != NULL)
+        cache_tell(cache, INGOT_EVENT_PASSED_THROUGH, status, NULL, ingot_last_error_detail());
+    return may_pass;
 }

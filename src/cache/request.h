@@ -40,13 +40,10 @@ ingot_status_t request_program(const struct request *request, ingot_context_t co
 /* Compiles the program, without a storage. The request needs no cache. */
 ingot_status_t request_build(const struct request *request, ingot_context_t context, ingot_program_t *program);
 
-/* Decides whether the driver may compile what the cache does not provide, because `status` was the result of the
- * request, or because the cache has no storage. Returns INGOT_SUCCESS. Otherwise INGOT_NOT_FOUND, and the detail begins
- * with the reason. Reports it if the cache's policy says so. */
-ingot_status_t request_judge_miss(const struct ingot_cache *cache, ingot_status_t status);
-
-/* Reports that the driver's own call makes the program, because `status` was the result of the request. The detail says
- * why. */
-void request_tell_passed_through(const struct ingot_cache *cache, ingot_status_t status);
+/* Decides whether the driver may make what the cache does not provide, because `status` was the result of the request
+ * and the detail says why, or because the cache has no storage. INGOT_SUCCESS: it may, which is reported if the cache's
+ * policy says so, or if the storage did not take the program. Otherwise INGOT_NOT_FOUND, and the detail begins with the
+ * reason. */
+ingot_status_t request_pass_through(const struct ingot_cache *cache, ingot_status_t status);
 
 #endif

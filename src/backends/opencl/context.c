@@ -7,6 +7,7 @@
  */
 #include "backends/opencl/backend.h"
 #include "backends/opencl/errors.h"
+#include "backends/opencl/functions.h"
 #include "backends/opencl/state.h"
 
 #include <stdio.h>
@@ -240,17 +241,12 @@ static ingot_status_t get_context_devices(const cl_icd_dispatch *cl, const ingot
     return INGOT_SUCCESS;
 }
 
+#define HAS(name) &&cl->name != NULL
+
 /* True if the table has the functions that every operation needs. Other functions are checked where they are called. */
 static bool is_complete(const cl_icd_dispatch *cl)
 {
-    return cl->clGetPlatformInfo != NULL && cl->clGetDeviceInfo != NULL && cl->clRetainDevice != NULL &&
-           cl->clReleaseDevice != NULL && cl->clGetContextInfo != NULL && cl->clRetainContext != NULL &&
-           cl->clReleaseContext != NULL && cl->clCreateProgramWithSource != NULL &&
-           cl->clCreateProgramWithBinary != NULL && cl->clBuildProgram != NULL && cl->clCompileProgram != NULL &&
-           cl->clLinkProgram != NULL && cl->clReleaseProgram != NULL && cl->clGetProgramInfo != NULL &&
-           cl->clGetProgramBuildInfo != NULL && cl->clCreateKernel != NULL && cl->clCreateKernelsInProgram != NULL &&
-           cl->clReleaseKernel != NULL && cl->clGetKernelInfo != NULL && cl->clGetKernelArgInfo != NULL &&
-           cl->clGetKernelWorkGroupInfo != NULL && cl->clGetExtensionFunctionAddressForPlatform != NULL;
+    return true OPENCL_EACH_FUNCTION(HAS);
 }
 
 static ingot_status_t check_arguments(const ingot_context_t *context, const cl_icd_dispatch *cl, cl_context cl_context,

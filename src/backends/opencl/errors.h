@@ -7,7 +7,8 @@
 #include <ingot/backend.h>
 #include <ingot/opencl.h>
 
-/* Returns a name such as "CL_OUT_OF_RESOURCES", or "unknown error" for the code of an extension. Never NULL. */
+/* Returns a name such as "CL_OUT_OF_RESOURCES", or "unknown error" for a code that no function of the backend is
+ * expected to return. Never NULL. */
 const char *opencl_error_name(cl_int error);
 
 /* Returns INGOT_OUT_OF_MEMORY if the driver ran out of memory, otherwise `otherwise`. Sets an error detail with

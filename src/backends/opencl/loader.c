@@ -9,33 +9,11 @@
 #include <CL/cl_icd.h>
 #include <ingot/private/opencl.h>
 
-static const cl_icd_dispatch loader = {
-    .clGetPlatformInfo = clGetPlatformInfo,
-    .clGetDeviceInfo = clGetDeviceInfo,
-    .clRetainDevice = clRetainDevice,
-    .clReleaseDevice = clReleaseDevice,
-    .clGetContextInfo = clGetContextInfo,
-    .clRetainContext = clRetainContext,
-    .clReleaseContext = clReleaseContext,
-    .clCreateProgramWithSource = clCreateProgramWithSource,
-    .clCreateProgramWithBinary = clCreateProgramWithBinary,
-    .clCreateProgramWithIL = clCreateProgramWithIL,
-    .clSetProgramSpecializationConstant = clSetProgramSpecializationConstant,
-    .clBuildProgram = clBuildProgram,
-    .clCompileProgram = clCompileProgram,
-    .clLinkProgram = clLinkProgram,
-    .clReleaseProgram = clReleaseProgram,
-    .clGetProgramInfo = clGetProgramInfo,
-    .clGetProgramBuildInfo = clGetProgramBuildInfo,
-    .clCreateKernel = clCreateKernel,
-    .clCreateKernelsInProgram = clCreateKernelsInProgram,
-    .clCloneKernel = clCloneKernel,
-    .clReleaseKernel = clReleaseKernel,
-    .clGetKernelInfo = clGetKernelInfo,
-    .clGetKernelArgInfo = clGetKernelArgInfo,
-    .clGetKernelWorkGroupInfo = clGetKernelWorkGroupInfo,
-    .clGetExtensionFunctionAddressForPlatform = clGetExtensionFunctionAddressForPlatform,
-};
+#include "backends/opencl/functions.h"
+
+#define FIELD(name) .name = (name),
+
+static const cl_icd_dispatch loader = {OPENCL_EACH_FUNCTION(FIELD) OPENCL_EACH_NEWER_FUNCTION(FIELD)};
 
 ingot_status_t ingot_opencl_context_create(ingot_context_t *context, cl_context cl_context, uint32_t device_count,
                                            const cl_device_id *devices, const ingot_context_info_t *info)

@@ -91,7 +91,7 @@ static ingot_status_t begin(ingot_cache_t cache, const struct key_id *id, uint64
                             ingot_turn_t *turn)
 {
     const ingot_status_t may_make =
-        cache_storage(cache) == NULL ? request_judge_miss(cache, INGOT_NOT_FOUND) : INGOT_SUCCESS;
+        cache_storage(cache) == NULL ? request_pass_through(cache, INGOT_NOT_FOUND) : INGOT_SUCCESS;
     return may_make == INGOT_SUCCESS ? turn_begin(cache_storage(cache), id->size, id->bytes, max_wait_ms, value, turn)
                                      : may_make;
 }

@@ -10,52 +10,20 @@
 #include <ingot/private/opencl.h>
 #include <pthread.h>
 
+#include "backends/opencl/functions.h"
 #include "util/library.h"
 
 #define LOADER "libOpenCL.so.1"
-#define SYMBOL(name)                                                                                                   \
-    {                                                                                                                  \
-#name, offsetof(cl_icd_dispatch, name)                                                                         \
-    }
+#define SYMBOL(name) {#name, offsetof(cl_icd_dispatch, name)},
 
-static const struct library_symbol required[] = {
-    SYMBOL(clGetPlatformInfo),
-    SYMBOL(clGetDeviceInfo),
-    SYMBOL(clRetainDevice),
-    SYMBOL(clReleaseDevice),
-    SYMBOL(clGetContextInfo),
-    SYMBOL(clRetainContext),
-    SYMBOL(clReleaseContext),
-    SYMBOL(clCreateProgramWithSource),
-    SYMBOL(clCreateProgramWithBinary),
-    SYMBOL(clCompileProgram),
-    SYMBOL(clLinkProgram),
-    SYMBOL(clRetainProgram),
-    SYMBOL(clReleaseProgram),
-    SYMBOL(clGetProgramInfo),
-    SYMBOL(clGetProgramBuildInfo),
-    SYMBOL(clCreateKernel),
-    SYMBOL(clCreateKernelsInProgram),
-    SYMBOL(clReleaseKernel),
-    SYMBOL(clGetKernelInfo),
-    SYMBOL(clGetKernelArgInfo),
-    SYMBOL(clGetKernelWorkGroupInfo),
-    SYMBOL(clGetExtensionFunctionAddressForPlatform),
-};
-/* Of OpenCL 2.1 and later. Older loaders do not have them. */
-static const struct library_symbol optional[] = {
-    SYMBOL(clCreateProgramWithIL),
-    SYMBOL(clSetProgramSpecializationConstant),
-    SYMBOL(clCloneKernel),
-};
+/* Those of the backend, and one that this library calls. */
+static const struct library_symbol required[] = {OPENCL_EACH_FUNCTION(SYMBOL) SYMBOL(clRetainProgram)};
+static const struct library_symbol optional[] = {OPENCL_EACH_NEWER_FUNCTION(SYMBOL)};
 
 typedef void(CL_CALLBACK *build_callback_t)(cl_program program, void *user);
 
-static struct {
-    cl_int(CL_API_CALL *build)(cl_program, cl_uint, const cl_device_id *, const char *, build_callback_t, void *);
-} real;
-static const struct library_symbol build_symbol = {"clBuildProgram", 0};
-
+static cl_int(CL_API_CALL *build_of_loader)(cl_program, cl_uint, const cl_device_id *, const char *, build_callback_t,
+                                            void *);
 static cl_icd_dispatch table; /* with a clBuildProgram of this file */
 static char failure[256];     /* "" if the loader is open */
 static pthread_once_t is_open = PTHREAD_ONCE_INIT;
@@ -82,7 +50,7 @@ static void keep_refused(cl_program program)
 static cl_int CL_API_CALL build(cl_program program, cl_uint device_count, const cl_device_id *devices,
                                 const char *options, build_callback_t callback, void *user)
 {
-    const cl_int error = real.build(program, device_count, devices, options, callback, user);
+    const cl_int error = build_of_loader(program, device_count, devices, options, callback, user);
     if (error != CL_SUCCESS && place_of_refused != NULL)
         keep_refused(program);
     return error;
@@ -91,12 +59,11 @@ static cl_int CL_API_CALL build(cl_program program, cl_uint device_count, const 
 static void open_loader(void)
 {
     const char *missing = library_open(LOADER, sizeof(required) / sizeof(required[0]), required, &table);
-    if (missing == NULL)
-        missing = library_open(LOADER, 1, &build_symbol, &real);
     if (missing != NULL) {
         (void)snprintf(failure, sizeof(failure), "there is no OpenCL loader (" LOADER "): %s", missing);
         return;
     }
+    build_of_loader = table.clBuildProgram;
     table.clBuildProgram = build;
     for (size_t i = 0; i < sizeof(optional) / sizeof(optional[0]); ++i)
         (void)library_open(LOADER, 1, &optional[i], &table);

@@ -12,16 +12,15 @@
 #define KIND "opencl-binaries"
 
 struct binaries {
-    size_t count;
-    size_t *sizes;
     uint8_t *bytes; /* all binaries, one after another */
+    size_t count;
+    size_t sizes[];
 };
 
 void binaries_destroy(struct binaries *binaries)
 {
     if (binaries == NULL)
         return;
-    free(binaries->sizes);
     free(binaries->bytes);
     free(binaries);
 }
@@ -29,15 +28,10 @@ void binaries_destroy(struct binaries *binaries)
 /* Returns an object with `count` sizes that the caller sets, or NULL if memory runs out. */
 static struct binaries *create(size_t count)
 {
-    struct binaries *binaries = calloc(1, sizeof(*binaries));
-    if (binaries == NULL)
-        return NULL;
-    binaries->count = count;
-    binaries->sizes = calloc(count, sizeof(*binaries->sizes));
-    if (binaries->sizes != NULL)
-        return binaries;
-    binaries_destroy(binaries);
-    return NULL;
+    struct binaries *binaries = calloc(1, sizeof(*binaries) + count * sizeof(size_t));
+    if (binaries != NULL)
+        binaries->count = count;
+    return binaries;
 }
 
 static size_t total_of(const struct binaries *binaries)
