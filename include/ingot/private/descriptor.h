@@ -8,6 +8,8 @@
 #ifndef INGOT_PRIVATE_DESCRIPTOR_H
 #define INGOT_PRIVATE_DESCRIPTOR_H
 
+#include <stdbool.h>
+
 #include <ingot/backend.h>
 
 #ifdef __cplusplus
@@ -109,6 +111,18 @@ typedef ingot_status_t (*ingot_build_request_visitor_t)(void *user, const ingot_
  */
 INGOT_API ingot_status_t ingot_program_desc_visit_request(const_ingot_program_desc_t desc,
                                                           ingot_build_request_visitor_t visit, void *user);
+
+/** Receives a field of an id: its path, such as "device[0].driver_version", and its value, which is text or raw bytes.
+ *  Both are valid only during the call. */
+typedef void (*ingot_cache_blob_id_visit_t)(void *user, const char *path, size_t size, const uint8_t *value,
+                                            bool is_text);
+
+/**
+ * Visits the fields of the id of a program or an artifact, in order. Fields before a malformed one are visited.
+ * @return As ingot_cache_blob_id_describe.
+ */
+INGOT_API ingot_status_t ingot_cache_blob_id_visit(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit,
+                                                   void *user);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /*
- * cache_blob_id_text.c - describes an id, or the differences between two ids, as JSON.
+ * cache_blob_id_text.c - visits the fields of an id, and describes them, or the differences between two ids, as JSON.
  */
+#include <ingot/private/descriptor.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,8 +11,7 @@
 #include "core/descriptor/cache_blob_id.h"
 #include "util/arena.h"
 
-/* Visits the fields of a program's or an artifact's id. */
-static ingot_status_t visit_id(size_t size, const uint8_t *id, cache_blob_id_visitor visit, void *user)
+ingot_status_t ingot_cache_blob_id_visit(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit, void *user)
 {
     return artifact_id_is(size, id) ? artifact_id_visit(size, id, visit, user)
                                     : cache_blob_id_visit(size, id, visit, user);
@@ -36,7 +36,7 @@ ingot_status_t ingot_cache_blob_id_describe(size_t size, const uint8_t *id, size
         return error_set(INGOT_INVALID_ARGUMENTS, "id or text_size is NULL");
     json_writer_init(&json, &allocator);
     bytes_put_text(&json, "{");
-    ingot_status_t status = visit_id(size, id, describe_field, &json);
+    ingot_status_t status = ingot_cache_blob_id_visit(size, id, describe_field, &json);
     bytes_put_text(&json, "}");
     if (status == INGOT_SUCCESS)
         status = json_copy_out(&json, text_size, text);
@@ -91,7 +91,7 @@ static void init_fields(struct field_list *list, const ingot_allocator_t *alloca
 
 static ingot_status_t read_fields(struct field_list *list, size_t size, const uint8_t *id)
 {
-    const ingot_status_t status = visit_id(size, id, add_field, list);
+    const ingot_status_t status = ingot_cache_blob_id_visit(size, id, add_field, list);
     list->sorted = arena_take(&list->arena, (list->count + 1) * sizeof(struct field *));
     if (status != INGOT_SUCCESS || list->arena.failed)
         return status != INGOT_SUCCESS ? status : error_out_of_memory();

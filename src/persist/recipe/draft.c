@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "persist/recipe/format/fields.h"
-#include "util/id_fields.h"
 #include "util/little_endian.h"
 
 void recipe_draft_init(struct recipe_draft *draft, const ingot_allocator_t *allocator)
@@ -45,67 +44,38 @@ static ingot_source_info_t info_of(const_ingot_source_t source)
     return info;
 }
 
-/* ---- the device and the driver of an id; see doc/blob-format.md ---- */
+/* ---- the device and the driver of an id ---- */
 
-struct view {
-    size_t size;
-    const uint8_t *bytes;
+/* The name of an id's first device, and the version of its driver. */
+struct device {
+    char name[128];
+    char version[128];
 };
 
-static bool take(struct view *from, size_t size, struct view *part)
+static void take_field(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
-    *part = (struct view){size, from->bytes};
-    if (from->size < size)
-        return false;
-    from->bytes += size;
-    from->size -= size;
-    return true;
+    struct device *device = user;
+    char *text = strcmp(path, "device[0].device_name") == 0      ? device->name
+                 : strcmp(path, "device[0].driver_version") == 0 ? device->version
+                                                                 : NULL;
+    (void)is_text;
+    if (text != NULL)
+        (void)snprintf(text, sizeof(device->name), "%.*s", (int)strnlen((const char *)value, size), value);
 }
 
-static bool take_framed(struct view *from, struct view *part)
+/* Appends a text that shows users for which device and driver a program was built. Leaves out what the id does not
+ * have. */
+static void put_built_for(struct bytes_writer *content, const_ingot_program_desc_t desc)
 {
-    struct view size;
-    return take(from, sizeof(uint64_t), &size) && le_get_u64(size.bytes) <= from->size &&
-           take(from, (size_t)le_get_u64(size.bytes), part);
-}
-
-static bool find_device(struct view id, struct view *device)
-{
-    struct view tag;
-    struct view skipped;
-    if (!take(&id, ID_FIELDS_OFFSET, &skipped))
-        return false;
-    while (take(&id, sizeof(uint32_t), &tag) && take_framed(&id, device)) {
-        if (le_get_u32(tag.bytes) == ID_DEVICE)
-            return true;
-    }
-    return false;
-}
-
-static struct view find_field(struct view device, const char *wanted)
-{
-    struct view name;
-    struct view value;
-    while (take_framed(&device, &name) && take_framed(&device, &value)) {
-        if (name.size == strlen(wanted) && memcmp(name.bytes, wanted, name.size) == 0)
-            return value;
-    }
-    return (struct view){0, NULL};
-}
-
-/* Writes the name of the id's first device and the version of its driver, to show them to users. Leaves out what the id
- * does not have. */
-static void built_for(size_t id_size, const uint8_t *id, size_t capacity, char *text)
-{
-    struct view device;
-    text[0] = '\0';
-    if (!find_device((struct view){id_size, id}, &device))
-        return;
-    const struct view name = find_field(device, "device_name");
-    const struct view version = find_field(device, "driver_version");
-    (void)snprintf(text, capacity, "%.*s%s%.*s", (int)strnlen((const char *)name.bytes, name.size), name.bytes,
-                   name.size != 0 && version.size != 0 ? ", driver " : "",
-                   (int)strnlen((const char *)version.bytes, version.size), version.bytes);
+    char text[300];
+    struct device device = {"", ""};
+    const uint8_t *id = NULL;
+    size_t id_size = 0;
+    if (ingot_program_desc_get_cache_blob_id(desc, &id_size, &id) == INGOT_SUCCESS)
+        (void)ingot_cache_blob_id_visit(id_size, id, take_field, &device);
+    (void)snprintf(text, sizeof(text), "%s%s%s", device.name,
+                   device.name[0] != '\0' && device.version[0] != '\0' ? ", driver " : "", device.version);
+    recipe_put_text_field(content, FIELD_BUILT_FOR, text);
 }
 
 /* ---- refusals ---- */
@@ -239,17 +209,12 @@ ingot_status_t recipe_id_key(const_ingot_program_desc_t desc, uint8_t key[INGOT_
 /* Appends the fields that do not belong to the key. */
 static void put_remarks(struct recipe_draft *draft, const_ingot_program_desc_t desc, const_ingot_program_t program)
 {
-    char device[256] = "";
     uint8_t build_time[sizeof(uint64_t)];
-    const uint8_t *id = NULL;
-    size_t id_size = 0;
     ingot_program_facts_t facts = INGOT_PROGRAM_FACTS_INIT;
     const char *name = info_of(draft->info.sources[0]).name;
     recipe_put_text_field(&draft->content, FIELD_NAME, name != NULL ? base_name(name) : NULL);
     recipe_put_text_field(&draft->content, FIELD_GROUP, draft->info.group);
-    if (ingot_program_desc_get_cache_blob_id(desc, &id_size, &id) == INGOT_SUCCESS)
-        built_for(id_size, id, sizeof(device), device);
-    recipe_put_text_field(&draft->content, FIELD_BUILT_FOR, device);
+    put_built_for(&draft->content, desc);
     if (program == NULL || ingot_program_get_facts(program, &facts) != INGOT_SUCCESS || facts.build_time_ns == 0)
         return;
     le_put_u64(build_time, facts.build_time_ns);

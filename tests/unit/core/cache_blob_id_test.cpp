@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/descriptor/cache_blob_id_format.h"
 #include "support/failing_allocator.h"
 #include "support/reference_context.h"
-#include "util/id_fields.h"
 
 namespace
 {

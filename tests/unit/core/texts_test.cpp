@@ -2,14 +2,14 @@
  * texts_test.cpp - compares what compilers get, and what ids say of included files, with golden texts.
  *
  * A new build of Ingot loads what earlier builds stored, because ids do not contain its revision. So a change of the
- * texts must be meant: if this test fails, raise ID_RULES (util/id_fields.h), and write the golden file again by naming
- * a directory in INGOT_WRITE_GOLDEN.
+ * texts must be meant: if this test fails, raise ID_RULES (core/descriptor/cache_blob_id_format.h), and write the
+ * golden file again by naming a directory in INGOT_WRITE_GOLDEN.
  */
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/descriptor/cache_blob_id_format.h"
 #include "unit/core/hermetic_fixture.h"
-#include "util/id_fields.h"
 
 using namespace hermetic_fixture;
 
