@@ -6,10 +6,6 @@
  * tool makes the unit again, and its files are stored at the end. Processes that end at the same time may each write a
  * listing. Then files are missing in it until a later run stores them again, which costs time but never a wrong file.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "cli/adopt/adopt.h"
 
 #include <errno.h>

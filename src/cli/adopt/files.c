@@ -1,10 +1,6 @@
 /*
  * files.c - reads and writes the files of a directory; see files.h.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "cli/adopt/files.h"
 
 #include <dirent.h>

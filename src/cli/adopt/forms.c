@@ -1,10 +1,6 @@
 /*
  * forms.c - converts files to and from the form in which they are stored; see forms.h.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "cli/adopt/forms.h"
 
 #include <stdlib.h>

@@ -4,10 +4,6 @@
  * The Python that runs the command finds it, because only it knows where its packages are. The device comes from the
  * kernel, so no driver is loaded.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "cli/adopt/identity.h"
 
 #include <fcntl.h>

@@ -1,10 +1,6 @@
 /*
  * listing.c - lists the files of a directory; see listing.h.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "cli/adopt/listing.h"
 
 #include <inttypes.h>

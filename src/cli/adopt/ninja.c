@@ -6,10 +6,6 @@
  * size, with the highest bit set if it lists the inputs of an output. Then it has the output's number, its time, and
  * the inputs' numbers. Otherwise, it has a path, which is padded with NULs to a multiple of four bytes, and a checksum.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "cli/adopt/ninja.h"
 
 #include <fcntl.h>

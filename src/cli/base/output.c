@@ -1,10 +1,6 @@
 /*
  * output.c - prints JSON by a pattern; see output.h.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "cli/base/output.h"
 
 #include <inttypes.h>

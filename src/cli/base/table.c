@@ -1,10 +1,6 @@
 /*
  * table.c - prints aligned columns; see table.h.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "cli/base/table.h"
 
 #include <stdio.h>

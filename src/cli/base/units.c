@@ -1,10 +1,6 @@
 /*
  * units.c - formats sizes, ages and times; see units.h.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "cli/base/units.h"
 
 #include <inttypes.h>

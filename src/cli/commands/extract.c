@@ -4,10 +4,6 @@
  * The names of parts come from the store and may be anything. Only relative paths below the folder are accepted, no
  * link is followed on the way, and no existing file is touched.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include <errno.h>
 #include <ingot/artifact.h>
 #include <stdio.h>

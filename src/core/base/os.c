@@ -1,10 +1,6 @@
 /*
  * os.c - implements os.h with POSIX.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "core/base/os.h"
 
 #include <stdlib.h>

@@ -5,10 +5,6 @@
  * first table, and stays open. The cache calls the driver by its exported functions (cache/loader/level_zero.c), and
  * never the loader, because the loader would call the layer.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "layers/level_zero/driver.h"
 
 #include <dlfcn.h>

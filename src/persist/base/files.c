@@ -6,10 +6,6 @@
  * the kernel's own check (RESOLVE_BENEATH) takes a fifth of the time of an open. No function here is a cancellation
  * point (steady_calls.h).
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* O_PATH */
-#endif
-
 #include "persist/base/files.h"
 
 #include <dirent.h>

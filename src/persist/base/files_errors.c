@@ -1,10 +1,6 @@
 /*
  * files_errors.c - turns failures of files.h into statuses and sentences.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* strerror_r */
-#endif
-
 #include <errno.h>
 #include <ingot/backend.h>
 #include <string.h>

@@ -4,10 +4,6 @@
  * A lock on a byte belongs to the open file, not to the process. Two threads that each open the file therefore exclude
  * each other, as two processes do. A forked child shares its parent's open files, and therefore its parent's locks.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>

@@ -5,10 +5,6 @@
  * user then cannot use it. Permissions are changed through a descriptor of the object, never by its path: a process of
  * root may work in a directory of another user, who can exchange the object for a link at any moment.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* O_PATH */
-#endif
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -7,10 +7,6 @@
  * main thread registers runs only in exit(). Until the destructor has run, the C library does not unload the library
  * that contains it.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "persist/base/main_thread.h"
 
 #include <stddef.h>

@@ -3,10 +3,6 @@
  *
  * A blob may outlive the storage that loaded it, so a copy of the allocator is stored in front of the blob's bytes.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* for anonymous mappings */
-#endif
-
 #include "persist/base/memory.h"
 
 #include <ingot/backend.h>

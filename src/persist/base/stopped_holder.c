@@ -4,10 +4,6 @@
  * The kernel does not tell which process holds a lock that belongs to an open file. But it lists the locks of each open
  * file in /proc/PID/fdinfo. Stopped processes are rare, so it suffices to look at their files.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "persist/base/stopped_holder.h"
 
 #include <dirent.h>

@@ -7,10 +7,6 @@
  * Each key has exactly one text. To verify a text, the decoder takes the key's bytes from their place in the text,
  * encodes that key again, and compares the two texts.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* for steady_calls.h */
-#endif
-
 #include "persist/trust/key_file.h"
 
 #include <errno.h>

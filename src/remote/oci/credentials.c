@@ -4,10 +4,6 @@
  * The file of `docker login` is $DOCKER_CONFIG/config.json, otherwise ~/.docker/config.json. Its owner and mode are
  * checked as for other files with credentials. Helpers that keep credentials elsewhere are not called.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "remote/oci/credentials.h"
 
 #include <cjson/cJSON.h>

@@ -4,10 +4,6 @@
  * libcurl keeps such a connection only while its easy handle is in the multi handle with which it connected. So each
  * stream has a multi handle of its own.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "remote/redis/stream.h"
 
 #include <errno.h>

@@ -4,10 +4,6 @@
  * As in persist, the environment is read only if the application asks for it. Credentials are in files, because others
  * may see the environment.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include "util/setting.h"
 
 #include <ingot/backend.h>

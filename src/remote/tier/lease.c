@@ -4,10 +4,6 @@
  * A request for a lease is made like a load: in the application's thread, with a load's deadline, and only while the
  * breaker is closed. If anything fails, the caller compiles without a lease.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
