@@ -83,7 +83,5 @@ uint64_t units_read_time(const char *text)
 
 uint64_t units_now_ns(void)
 {
-    struct timespec now = {0, 0};
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+    return nanoseconds_of(CLOCK_REALTIME);
 }

@@ -24,6 +24,7 @@
 #include "cli/base/units.h"
 #include "cli/build/process.h"
 #include "cli/build/tasks.h"
+#include "util/nanoseconds.h"
 
 enum { PERIOD_MS = 25, CLOSE_MS = 5000 };
 
@@ -65,9 +66,7 @@ uint32_t schedule_count_processors(void)
 
 static uint64_t now_ns(void)
 {
-    struct timespec now = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
 static void stop(struct schedule *schedule, const char *sentence)

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/cancellation.h"
+#include "util/nanoseconds.h"
 
 ingot_status_t os_mutex_init(os_mutex *mutex)
 {
@@ -91,16 +91,12 @@ bool os_call_after_fork(void (*action)(void))
 
 uint64_t os_now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
 uint64_t os_wall_clock_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+    return nanoseconds_of(CLOCK_REALTIME) / NS_PER_MS;
 }
 
 const char *os_environment(const char *name)

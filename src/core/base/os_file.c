@@ -13,6 +13,7 @@
 
 #include "core/base/error.h"
 #include "util/cancellation.h"
+#include "util/nanoseconds.h"
 
 /* Appends the rest of the file. Reserves one byte more than expected, so that the end of the file is detected
  * without growing the buffer. */
@@ -186,22 +187,18 @@ ingot_status_t os_get_file_state(const char *path, struct os_file_state *state)
 
 uint64_t os_file_clock_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
-    return ns_of(&now);
+    return nanoseconds_of(CLOCK_REALTIME_COARSE);
 }
 
 uint64_t os_reader(void)
 {
     enum { MAX_GROUPS = 1024 };
     uint32_t rights[2 + MAX_GROUPS] = {geteuid(), getegid()};
-    struct timespec now = {0, 0};
     _Static_assert(sizeof(gid_t) == sizeof(rights[0]), "the kernel writes groups into this array");
     const int count = getgroups(MAX_GROUPS, rights + 2);
     if (count >= 0)
         return hash128_of((2 + (size_t)count) * sizeof(rights[0]), rights).low;
-    clock_gettime(CLOCK_MONOTONIC, &now); /* too many groups: a number that no other call returns */
-    return ns_of(&now);
+    return nanoseconds_of(CLOCK_MONOTONIC); /* too many groups: a number that no other call returns */
 }
 
 bool os_identify_directory(const char *path, struct os_file_identity *identity)

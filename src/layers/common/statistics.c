@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "layers/common/settings.h"
+#include "util/nanoseconds.h"
 #include "util/write_signals.h"
 
 #define LINE_ROOM 48u
@@ -81,9 +82,7 @@ void statistics_add_loaded(const_ingot_program_t program, uint64_t duration_ns)
 
 uint64_t statistics_clock_ns(void)
 {
-    struct timespec now = {0, 0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
 static void begin_child(void)

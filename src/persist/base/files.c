@@ -423,21 +423,14 @@ int files_remove_tree(int at, const char *name)
     return remove_below(at, name, MAX_TREE_DEPTH);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now = {0, 0};
-    (void)clock_gettime(clock, &now);
-    return now.tv_sec < 0 ? 0 : (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
-
 uint64_t files_wall_clock_ns(void)
 {
-    return clock_ns(CLOCK_REALTIME);
+    return nanoseconds_of(CLOCK_REALTIME);
 }
 
 uint64_t files_steady_clock_ns(void)
 {
-    return clock_ns(CLOCK_MONOTONIC);
+    return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
 void files_pause_ns(uint64_t duration_ns)

@@ -141,9 +141,7 @@ static void drop_if_slow(const_ingot_program_t program, const struct request *re
 /* Returns the processor time of the calling thread. */
 static uint64_t thread_time_ns(void)
 {
-    struct timespec time = {0, 0};
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return (uint64_t)time.tv_sec * NS_PER_SECOND + (uint64_t)time.tv_nsec;
+    return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static bool generates_code_at_launch(const_ingot_program_desc_t desc)

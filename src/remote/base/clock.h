@@ -4,17 +4,14 @@
 #ifndef INGOT_REMOTE_BASE_CLOCK_H
 #define INGOT_REMOTE_BASE_CLOCK_H
 
-#include <stdint.h>
-#include <time.h>
+#include "util/nanoseconds.h"
 
-#define CLOCK_NS_PER_MS UINT64_C(1000000)
-#define CLOCK_NS_PER_S UINT64_C(1000000000)
+#define CLOCK_NS_PER_MS NS_PER_MS
+#define CLOCK_NS_PER_S NS_PER_SECOND
 
 static inline uint64_t clock_now_ns(void)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
-    return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
+    return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
 /* A moment that never comes, for "no time limit". */

@@ -6,7 +6,6 @@
 #include <ingot/backend.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "remote/base/clock.h"
 #include "remote/http/http.h"
@@ -69,7 +68,6 @@ static ingot_status_t check_info(const ingot_remote_info_t *info)
 static void take_info(struct tier *tier, const ingot_remote_info_t *info)
 {
     const char *name_space = info->name_space != NULL ? info->name_space : "default";
-    tier->process = getpid();
     tier->flags = info->flags;
     const uint64_t blob_bytes = limit_of(info->max_blob_bytes, DEFAULT_MAX_BYTES);
     tier->max_blob_bytes = (size_t)(blob_bytes < MOST_BLOB_BYTES ? blob_bytes : MOST_BLOB_BYTES);
@@ -113,7 +111,7 @@ static ingot_status_t open_transport(struct tier *tier, const ingot_remote_info_
 static void init_parts(struct tier *tier, const ingot_remote_info_t *info)
 {
     const uint64_t now_ns = clock_now_ns();
-    const uint64_t seed = now_ns ^ ((uint64_t)tier->process << 32);
+    const uint64_t seed = now_ns ^ (uintptr_t)tier;
     for (unsigned side = 0; side < TIER_SIDES; ++side)
         breaker_init(&tier->breakers[side], limit_time_ns(info->retry_ms, 1000),
                      limit_time_ns(info->longest_retry_ms, 60000), seed + side * 2);

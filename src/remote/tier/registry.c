@@ -10,19 +10,31 @@
 #include "remote/tier/registry.h"
 
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "remote/base/clock.h"
-#include "remote/base/spin.h"
 #include "remote/tier/worker.h"
 
 #define MOST_HANDLERS 16u
 #define MOST_WAIT_NS (100 * CLOCK_NS_PER_MS) /* a request checks every 20 ms whether it must end early */
 
-static struct spin lock;
-static struct tier *tiers; /* `lock` guards it and handler_count; in a forked child, it also lists the parent's tiers */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tier *tiers; /* `lock` guards this and the next variable */
 static unsigned handler_count;
+static bool is_watching_forks;
+
+/* Called in a forked child: forgets the parent's tiers. */
+static void begin_child(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    tiers = NULL;
+}
+
+static void watch_forks(void)
+{
+    is_watching_forks = pthread_atfork(NULL, NULL, begin_child) == 0;
+}
 
 void tier_finish(struct tier *tier)
 {
@@ -37,13 +49,12 @@ void tier_finish(struct tier *tier)
 }
 
 /* Refuses all further requests that callers make. */
-static void refuse_requests(pid_t process)
+static void refuse_requests(void)
 {
-    spin_take(&lock);
+    pthread_mutex_lock(&lock);
     for (struct tier *tier = tiers; tier != NULL; tier = tier->next)
-        if (tier->process == process)
-            atomic_store(&tier->is_in_exit, true);
-    spin_give(&lock);
+        atomic_store(&tier->is_in_exit, true);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Waits until the requests of other threads have ended. A thread has no request under way while it receives an event or
@@ -60,16 +71,15 @@ static void wait_for_requests(const struct tier *tier)
  * must not end the process while it releases tiers. */
 static void on_exit_of_process(void)
 {
-    const pid_t process = getpid();
-    refuse_requests(process);
+    refuse_requests();
     for (;;) {
-        spin_take(&lock);
+        pthread_mutex_lock(&lock);
         struct tier *tier = tiers;
-        while (tier != NULL && (tier->process != process || tier->is_ended_by_exit))
+        while (tier != NULL && tier->is_ended_by_exit)
             tier = tier->next;
         if (tier != NULL)
             tier->is_ended_by_exit = true;
-        spin_give(&lock);
+        pthread_mutex_unlock(&lock);
         if (tier == NULL)
             return;
         tier_finish(tier);
@@ -79,11 +89,13 @@ static void on_exit_of_process(void)
 
 bool registry_add(struct tier *tier, ingot_storage_t storage)
 {
-    spin_take(&lock);
+    static pthread_once_t watched = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&watched, watch_forks);
+    pthread_mutex_lock(&lock);
     /* Registers the handler again for each later tier. A TLS library may have been loaded after the first tier was
      * opened, and a tier must be finished before that library's own handler runs. exit() calls the newest handler
      * first, and the older ones then have nothing left to do. */
-    if (handler_count < MOST_HANDLERS && atexit(on_exit_of_process) == 0)
+    if (is_watching_forks && handler_count < MOST_HANDLERS && atexit(on_exit_of_process) == 0)
         ++handler_count;
     const bool is_added = handler_count != 0;
     if (is_added) {
@@ -91,29 +103,28 @@ bool registry_add(struct tier *tier, ingot_storage_t storage)
         tier->next = tiers;
         tiers = tier;
     }
-    spin_give(&lock);
+    pthread_mutex_unlock(&lock);
     return is_added;
 }
 
 void registry_remove(struct tier *tier)
 {
-    spin_take(&lock);
+    pthread_mutex_lock(&lock);
     for (struct tier **at = &tiers; *at != NULL; at = &(*at)->next) {
         if (*at == tier) {
             *at = tier->next;
             break;
         }
     }
-    spin_give(&lock);
+    pthread_mutex_unlock(&lock);
 }
 
 struct tier *registry_find(ingot_storage_t storage)
 {
-    const pid_t process = getpid();
-    spin_take(&lock);
+    pthread_mutex_lock(&lock);
     struct tier *tier = tiers;
-    while (tier != NULL && (tier->storage != storage || tier->process != process))
+    while (tier != NULL && tier->storage != storage)
         tier = tier->next;
-    spin_give(&lock);
+    pthread_mutex_unlock(&lock);
     return tier;
 }

@@ -27,8 +27,7 @@
 enum tier_side { TIER_LOADS, TIER_UPLOADS, TIER_SIDES };
 
 struct tier {
-    pid_t process;  /* the one that opened the tier; all fields up to `transport` are constant */
-    uint32_t flags; /* ingot_remote_flags_t */
+    uint32_t flags; /* ingot_remote_flags_t; all fields up to `transport` are constant */
     size_t max_blob_bytes;
     uint64_t connect_limit_ns;
     uint64_t stall_limit_ns;

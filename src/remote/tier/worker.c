@@ -17,6 +17,7 @@
 #include "remote/object/envelope.h"
 #include "remote/object/object_key.h"
 #include "remote/tier/leases.h"
+#include "util/nanoseconds.h"
 #include "util/thread.h"
 
 #define MOST_ATTEMPTS 3u
@@ -25,20 +26,13 @@
 
 /* ---- uploads ---- */
 
-static uint64_t wall_clock_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * CLOCK_NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static enum outcome send_blob(struct tier *tier, const struct upload *upload, const char *key, struct request *request)
 {
     const int level = (tier->flags & (uint32_t)INGOT_REMOTE_NO_COMPRESSION) != 0 ? 0 : COMPRESSION_LEVEL;
     size_t size = 0;
     uint8_t *object = NULL;
-    if (envelope_encode(upload->id_size, upload->id, upload->blob_size, upload->blob, wall_clock_ns(), level, &size,
-                        &object) != INGOT_SUCCESS)
+    if (envelope_encode(upload->id_size, upload->id, upload->blob_size, upload->blob, nanoseconds_of(CLOCK_REALTIME),
+                        level, &size, &object) != INGOT_SUCCESS)
         return request_fail(request, OUTCOME_NO_MEMORY, "no memory for an object");
     const enum outcome outcome = tier->transport.ops->put(tier->transport.self, request, key, size, object);
     free(object);

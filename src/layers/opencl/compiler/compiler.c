@@ -15,6 +15,7 @@
 #include "layers/opencl/compiler/side_entry.h"
 #include "layers/opencl/trace.h"
 #include "util/little_endian.h"
+#include "util/nanoseconds.h"
 
 #define KIND "opencl-refusal"
 #define ERROR_SIZE 4u
@@ -34,9 +35,7 @@ static _Thread_local struct {
 
 static uint64_t now_ms(void)
 {
-    struct timespec now = {0, 0};
-    (void)clock_gettime(CLOCK_REALTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    return nanoseconds_of(CLOCK_REALTIME) / NS_PER_MS;
 }
 
 /* Reads a refusal from its entry. Returns false if it is too old, or not one. */
