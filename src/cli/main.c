@@ -15,6 +15,9 @@
 #include "cli/usage/manual.h"
 #include "cli/usage/parse.h"
 
+/* The command's struct. What hangs on it is not freed, because the process ends with the command. */
+static void *volatile kept_values;
+
 static int run_parsed(const struct command *command, int count, char **arguments, void *values)
 {
     switch (parse_arguments(command, count, arguments, values)) {
@@ -28,12 +31,10 @@ static int run_parsed(const struct command *command, int count, char **arguments
 static int run(const struct command *command, int count, char **arguments)
 {
     void *values = memory_get(command->size);
+    kept_values = values;
     memset(values, 0, command->size);
     json_init();
-    const int code = run_parsed(command, count, arguments, values);
-    parse_free(command, values);
-    free(values);
-    return code;
+    return run_parsed(command, count, arguments, values);
 }
 
 static bool is_help(const char *text)

@@ -345,17 +345,11 @@ static void keep(const struct adopted *adopted)
 
 void adopt_keep(struct adopted *list)
 {
-    while (list != NULL) {
-        struct adopted *next = list->next;
-        if (list->directory >= 0) {
-            keep(list);
-            (void)close(list->directory);
-            adopt_shelf_close(&list->shelf);
-        }
-        adopt_identity_free(&list->shelf.identity);
-        adopt_listing_free(&list->stored);
-        free(list->path);
-        free(list);
-        list = next;
+    for (; list != NULL; list = list->next) {
+        if (list->directory < 0)
+            continue;
+        keep(list);
+        (void)close(list->directory);
+        adopt_shelf_close(&list->shelf);
     }
 }

@@ -13,7 +13,7 @@ struct adopted;
 struct adopted *adopt_add(struct adopted *list, const char *text);
 /* Fills the directories. What fails is printed, and that directory is left alone from then on. */
 void adopt_fill(struct adopted *list, char **command);
-/* Stores new files, and frees the list. */
+/* Stores new files, and closes the stores. */
 void adopt_keep(struct adopted *list);
 
 #endif

@@ -165,8 +165,3 @@ bool adopt_identity_find(struct adopt_identity *identity, const struct adopt_kin
     identity->processor = take_line(&rest);
     return true;
 }
-
-void adopt_identity_free(struct adopt_identity *identity)
-{
-    free(identity->text);
-}

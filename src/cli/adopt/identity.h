@@ -17,6 +17,5 @@ struct adopt_identity {
 /* `command` is the command that will run; its Python is asked for the versions. Returns false, with a message, if the
  * tool is not installed there. */
 bool adopt_identity_find(struct adopt_identity *identity, const struct adopt_kind *kind, char **command);
-void adopt_identity_free(struct adopt_identity *identity);
 
 #endif

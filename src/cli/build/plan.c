@@ -149,16 +149,3 @@ int plan_open(struct plan *plan, size_t path_count, char *const *paths, const in
     set_repeated_aside(plan);
     return code;
 }
-
-void plan_close(struct plan *plan)
-{
-    for (size_t i = 0; i < plan->recipe_count; ++i)
-        ingot_recipe_release(plan->recipes[i]);
-    for (size_t i = 0; i < plan->program_count; ++i) {
-        for (size_t j = 0; j < plan->programs[i].device_count; ++j)
-            free(plan->programs[i].devices[j].text);
-        free(plan->programs[i].devices);
-    }
-    free(plan->recipes);
-    free(plan->programs);
-}

@@ -34,7 +34,6 @@ struct plan {
 /* Reads the files. trust: the policy for the files' seals; NULL: no policy. Prints a message for damaged records.
  * Returns EXIT_DONE; on failure, prints a message and returns EXIT_NO_STORE. */
 int plan_open(struct plan *plan, size_t path_count, char *const *paths, const ingot_persist_trust_t *trust);
-void plan_close(struct plan *plan);
 /* Adds the programs of one recipe, in the recipe's order. Takes over the reference. Must not be called after
  * plan_open. */
 void plan_add(struct plan *plan, ingot_recipe_t recipe, const ingot_recipe_summary_t *summary);

@@ -186,13 +186,6 @@ static void print(struct report *report, bool is_interrupted, const uint64_t *bu
     cJSON_Delete(json);
 }
 
-void report_drop(struct report *report)
-{
-    progress_fini(&report->progress);
-    cJSON_Delete(report->problems);
-    cJSON_Delete(report->devices);
-}
-
 void report_finish(struct report *report, bool is_interrupted, const uint64_t *bundled_count)
 {
     progress_fini(&report->progress);

@@ -42,8 +42,6 @@ void report_result(struct report *report, const ingot_recipe_program_t *facts, c
 void report_tick(struct report *report);
 /* True if everything that can be built is in the store. */
 bool report_is_good(const struct report *report);
-/* Frees the report of a run that ends without a summary. */
-void report_drop(struct report *report);
 /* Prints the summary. bundled_count: the number of entries in the bundle; NULL: no bundle. */
 void report_finish(struct report *report, bool is_interrupted, const uint64_t *bundled_count);
 

@@ -153,9 +153,6 @@ static int evict(struct evicting *evicting)
             code = store_failed("evicting", status);
         print(evicting, status, count, bytes);
     }
-    for (size_t i = 0; i < evicting->victim_count; ++i)
-        entry_fini(&evicting->victims[i].entry);
-    free(evicting->victims);
     ingot_storage_release(evicting->storage);
     return code;
 }

@@ -372,14 +372,6 @@ static int run(void *values)
     memset(explaining->comparisons, 0, (count + 1) * sizeof(*explaining->comparisons));
     explaining->capacity = is_last ? count : 0;
     code = explain(explaining);
-    for (size_t i = 0; i < explaining->count; ++i) {
-        struct comparison *comparison = &explaining->comparisons[i];
-        cJSON_Delete(comparison->differences);
-        cJSON_Delete(comparison->blob);
-        entry_fini(&comparison->nearest);
-        entry_fini(&comparison->wanted);
-    }
-    free(explaining->comparisons);
     ingot_storage_release(explaining->storage);
     return code;
 }

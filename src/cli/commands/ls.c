@@ -308,16 +308,13 @@ static int list(struct listing *listing, ingot_storage_t storage)
         compare_all(listing);
         print(listing);
     }
-    for (size_t i = 0; i < listing->row_count; ++i) {
-        row_fini(&listing->rows[i]);
-    }
-    free(listing->rows);
     return code;
 }
 
 int ls_all(ingot_storage_t storage, bool is_json)
 {
-    struct listing listing = {.common = {.is_json = is_json}};
+    static struct listing listing;
+    listing.common.is_json = is_json;
     return list(&listing, storage);
 }
 

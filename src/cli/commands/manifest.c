@@ -127,11 +127,6 @@ static int run(void *values)
         find_titles(listing);
         print(listing);
     }
-    for (size_t i = 0; i < listing->item_count; ++i) {
-        free(listing->items[i].id);
-        free(listing->items[i].title);
-    }
-    free(listing->items);
     return status == INGOT_SUCCESS ? EXIT_DONE : EXIT_NO_STORE;
 }
 

@@ -186,11 +186,6 @@ static int run(void *values)
     code = entry_visit_all(storage, add_entry, summary);
     if (code == EXIT_DONE)
         code = print(summary, storage);
-    for (size_t i = 0; i < GROUPING_COUNT; ++i) {
-        for (size_t j = 0; j < summary->by[i].count; ++j)
-            free(summary->by[i].shares[j].name);
-        free(summary->by[i].shares);
-    }
     ingot_storage_release(storage);
     return code;
 }

@@ -101,7 +101,6 @@ static int run(void *values)
     progress_fini(&verifying->progress);
     if (status != INGOT_SUCCESS && !interrupt_seen()) {
         code = store_failed("verifying", status);
-        cJSON_Delete(verifying->problems);
     } else {
         const bool is_interrupted = found.done_count < found.entry_count;
         code = judge(verifying, &found, is_interrupted);

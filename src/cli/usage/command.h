@@ -3,7 +3,8 @@
  * it.
  *
  * A command describes its options and operands, and where their values go: members of its own struct, which the parser
- * fills with zeros first. So a command does not parse anything, and every option's text is written once.
+ * fills with zeros first. So a command does not parse anything, and every option's text is written once. A command
+ * keeps in its struct whatever it needs until its end, and frees nothing of that: the process ends with it.
  */
 #ifndef INGOT_CLI_USAGE_COMMAND_H
 #define INGOT_CLI_USAGE_COMMAND_H

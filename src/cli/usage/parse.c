@@ -202,14 +202,3 @@ enum parse_outcome parse_arguments(const struct command *command, int count, cha
         check_operands(&parsing);
     return parsing.outcome;
 }
-
-void parse_free(const struct command *command, void *values)
-{
-    for (const struct command_option *option = command->options; option != NULL && option->help != NULL; ++option) {
-        struct text_list list;
-        if ((option->flags & OPTION_REPEATED) == 0)
-            continue;
-        memcpy(&list, (char *)values + option->at, sizeof(list));
-        free(list.items);
-    }
-}

@@ -38,7 +38,8 @@ struct building {
     uint64_t memory_bytes;
     bool has_chosen; /* a device was selected, in any namespace */
     struct schedule_limits limits;
-    struct plan plan; /* with --stale, for one namespace at a time */
+    struct plan plan;   /* with --stale, for one namespace at a time */
+    struct stale stale; /* with --stale */
     struct report report;
 };
 
@@ -199,7 +200,7 @@ static int finish(struct building *building, int code, const uint64_t *bundled_c
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
         report_finish(&building->report, code == EXIT_INTERRUPTED, bundled_count);
     else
-        report_drop(&building->report);
+        progress_fini(&building->report.progress);
     return code == EXIT_DONE && !report_is_good(&building->report) ? EXIT_FINDING : code;
 }
 
@@ -233,13 +234,13 @@ static int build_recipes(struct building *building)
         }
         code = finish(building, code, is_bundled ? &entry_count : NULL);
     }
-    plan_close(&building->plan);
     return code;
 }
 
 /* Builds the stale programs, namespace by namespace. */
-static int build_parts(struct building *building, const struct stale *stale)
+static int build_parts(struct building *building)
 {
+    const struct stale *stale = &building->stale;
     int code = EXIT_DONE;
     bool has_programs = false;
     for (size_t i = 0; i < stale->part_count && code == EXIT_DONE; ++i) {
@@ -259,20 +260,19 @@ static int build_parts(struct building *building, const struct stale *stale)
 static int build_stale(struct building *building)
 {
     ingot_storage_t store = NULL;
-    struct stale stale = {.parts = NULL};
+    struct stale *stale = &building->stale;
     int code = store_open(&store, &building->common, STORE_WRITE, NULL);
     if (code != EXIT_DONE)
         return code;
-    code = stale_open(&stale, store);
+    code = stale_open(stale, store);
     ingot_storage_release(store);
     if (code == EXIT_DONE) {
         report_init(&building->report, building->common.is_json, true);
         interrupt_catch();
-        code = finish(building, build_parts(building, &stale), NULL);
-        if (code == EXIT_DONE && stale.has_unusable)
+        code = finish(building, build_parts(building), NULL);
+        if (code == EXIT_DONE && stale->has_unusable)
             code = EXIT_FINDING;
     }
-    stale_close(&stale);
     return code;
 }
 

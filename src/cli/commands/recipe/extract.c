@@ -247,8 +247,6 @@ static int run(void *values)
         choose(extracting, summary.program_count);
         code = extract(extracting);
     }
-    ingot_recipe_release(extracting->recipe);
-    free(extracting->programs);
     if (code != EXIT_DONE)
         return code;
     cJSON *json = cJSON_CreateObject();

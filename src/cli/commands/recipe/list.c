@@ -17,6 +17,7 @@
 /* The values of `list` and of `show`. */
 struct listing {
     struct common_options common;
+    struct plan plan;      /* of the recipes to list */
     const char *path;      /* of the recipe to show */
     struct text_list rest; /* the recipes to list, or the keys of the programs to show */
 };
@@ -29,7 +30,7 @@ static const struct command_option list_options[] = {
 
 static int list(void *values)
 {
-    const struct listing *listing = values;
+    struct listing *listing = values;
     static const struct table_column columns[] = {{"KEY", "{key:short}", false},
                                                   {"KIND", "{kind}", false},
                                                   {"BUILD", "[build_time_ns?{build_time_ns:duration}]", true},
@@ -38,16 +39,15 @@ static int list(void *values)
                                                   {"NAME", "{name}", false},
                                                   {"BUILT FOR", "{built_for}", false},
                                                   {"PROBLEM", "{reason}", false}};
-    struct plan plan;
-    const int code = plan_open(&plan, listing->rest.count, listing->rest.items, NULL);
+    const struct plan *plan = &listing->plan;
+    const int code = plan_open(&listing->plan, listing->rest.count, listing->rest.items, NULL);
     cJSON *json = cJSON_CreateArray();
-    for (size_t i = 0; i < plan.program_count && code == EXIT_DONE; ++i)
-        (void)cJSON_AddItemToArray(json, recipe_program_to_json(&plan.programs[i].facts));
+    for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i)
+        (void)cJSON_AddItemToArray(json, recipe_program_to_json(&plan->programs[i].facts));
     if (code == EXIT_DONE)
         table_report(json, listing->common.is_json, sizeof(columns) / sizeof(columns[0]), columns);
     else
         cJSON_Delete(json);
-    plan_close(&plan);
     return code;
 }
 

@@ -24,6 +24,7 @@ enum { LOCK_TIMEOUT_MS = 10000 };
 /* The values of `merge` and of `prune`. */
 struct merging {
     struct common_options common;
+    struct plan plan;        /* of the recipes to read */
     const char *path;        /* the recipe to change */
     struct text_list others; /* the recipes to add */
     const char *name;        /* prune removes programs with this text in their name; NULL: none */
@@ -136,16 +137,14 @@ static int copy_all(struct copying *copying, const struct plan *plan)
 
 static int merge(void *values)
 {
-    const struct merging *merging = values;
+    struct merging *merging = values;
     struct copying copying = {.writer = NULL};
-    struct plan plan;
-    int code = plan_open(&plan, merging->others.count, merging->others.items, NULL);
+    int code = plan_open(&merging->plan, merging->others.count, merging->others.items, NULL);
     if (code == EXIT_DONE)
         code = open_writer(&copying, merging->path);
     if (code == EXIT_DONE)
-        code = copy_all(&copying, &plan);
+        code = copy_all(&copying, &merging->plan);
     ingot_recipe_writer_release(copying.writer);
-    plan_close(&plan);
     return code == EXIT_DONE ? tell(merging, &copying) : code;
 }
 
@@ -159,9 +158,9 @@ static bool is_kept(const struct merging *merging, const ingot_recipe_program_t 
 }
 
 /* Copies the programs that are kept to a new file, which then replaces the old one. */
-static int rewrite(const struct merging *merging, struct copying *copying, const struct plan *plan,
-                   const char *new_path)
+static int rewrite(const struct merging *merging, struct copying *copying, const char *new_path)
 {
+    const struct plan *plan = &merging->plan;
     int code = open_writer(copying, new_path);
     for (size_t i = 0; i < plan->program_count && code == EXIT_DONE; ++i) {
         if (is_kept(merging, &plan->programs[i].facts))
@@ -183,17 +182,15 @@ static int prune(void *values)
 {
     struct merging *merging = values;
     struct copying copying = {.writer = NULL};
-    struct plan plan;
     char *path = memory_copy_text(merging->path);
     char *new_path = text_append(memory_copy_text(path), "", ".pruned");
-    int code = plan_open(&plan, 1, &path, NULL);
+    int code = plan_open(&merging->plan, 1, &path, NULL);
     if (code == EXIT_DONE && access(new_path, F_OK) == 0) {
         (void)fprintf(stderr, "ingot: %s exists: another prune is running; if none is, remove this file\n", new_path);
         code = EXIT_FAILED;
     } else if (code == EXIT_DONE) {
-        code = rewrite(merging, &copying, &plan, new_path);
+        code = rewrite(merging, &copying, new_path);
     }
-    plan_close(&plan);
     free(new_path);
     free(path);
     return code == EXIT_DONE ? tell(merging, &copying) : code;

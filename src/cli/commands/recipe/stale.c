@@ -151,12 +151,3 @@ int stale_open(struct stale *stale, ingot_storage_t store)
         drop_others(&stale->parts[i].plan);
     return status == INGOT_SUCCESS ? EXIT_DONE : store_failed("listing the store", status);
 }
-
-void stale_close(struct stale *stale)
-{
-    for (size_t i = 0; i < stale->part_count; ++i) {
-        plan_close(&stale->parts[i].plan);
-        free(stale->parts[i].name_space);
-    }
-    free(stale->parts);
-}

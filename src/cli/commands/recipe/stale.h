@@ -31,6 +31,5 @@ struct stale {
 /* Reads the store. Prints a message for each recipe that is damaged or cannot be used. Returns EXIT_DONE; on failure,
  * prints a message and returns EXIT_FAILED. */
 int stale_open(struct stale *stale, ingot_storage_t store);
-void stale_close(struct stale *stale);
 
 #endif

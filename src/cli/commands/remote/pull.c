@@ -325,9 +325,6 @@ static int run(struct pulling *pulling)
     ingot_storage_release(pulling->chain);
     ingot_storage_release(pulling->server);
     ingot_storage_release(pulling->store);
-    for (size_t i = 0; i < pulling->wanted_count; ++i)
-        free(pulling->wanted[i].id);
-    free(pulling->wanted);
     return code;
 }
 

@@ -45,6 +45,7 @@ struct running {
     const char *recipe;
     unsigned on_miss; /* 0 if not given */
     struct text_list adopt;
+    struct adopted *adopted; /* the directories of --adopt */
     bool is_read_only;
     bool has_stats;
     bool is_to_wait;
@@ -218,15 +219,15 @@ static bool check_recipe(void)
 
 /* Executes the command in a child, because something is to be done after its end. later: what run_later_begin
  * returned. */
-static int run_and_wait(const struct running *running, struct adopted *adopted, const char *later)
+static int run_and_wait(const struct running *running, const char *later)
 {
     int status = 0;
     char *path = running->has_stats ? run_stats_begin() : NULL;
     if (running->has_stats && path == NULL)
         return EXIT_RUN_FAILED;
-    adopt_fill(adopted, running->command);
+    adopt_fill(running->adopted, running->command);
     const bool has_run = run_child_wait(running->command, &status);
-    adopt_keep(adopted);
+    adopt_keep(running->adopted);
     if (path != NULL)
         run_stats_end(path, later != NULL);
     free(path);
@@ -256,9 +257,8 @@ static bool read_adopted(const struct text_list *texts, struct adopted **list)
 
 static int run(void *values)
 {
-    const struct running *running = values;
-    struct adopted *adopted = NULL;
-    if (!read_adopted(&running->adopt, &adopted))
+    struct running *running = values;
+    if (!read_adopted(&running->adopt, &running->adopted))
         return EXIT_RUN_FAILED;
     set_variables(running);
     if (!set_layer() || !check_recipe() || !check_store(running))
@@ -266,8 +266,8 @@ static int run(void *values)
     char *later = run_later_begin();
     if (later != NULL && !running->is_to_wait)
         run_later_watch(later);
-    const bool waits = running->has_stats || running->is_to_wait || adopted != NULL;
-    const int code = waits ? run_and_wait(running, adopted, later) : run_child_execute(running->command);
+    const bool waits = running->has_stats || running->is_to_wait || running->adopted != NULL;
+    const int code = waits ? run_and_wait(running, later) : run_child_execute(running->command);
     free(later);
     return code;
 }

@@ -150,15 +150,6 @@ static void open_parts(struct parts *parts, const char *directory)
     (void)folder_remove(directory);
 }
 
-static void close_parts(struct parts *parts)
-{
-    for (size_t i = 0; i < parts->count; ++i) {
-        plan_close(&parts->items[i].plan);
-        free(parts->items[i].name_space);
-    }
-    free(parts->items);
-}
-
 /* Returns the time that a stored program saves, per second of storing it, which is compiling it and generating code for
  * all of its kernels. */
 static double worth_of(const struct plan_program *program)
@@ -227,7 +218,7 @@ static bool build(struct part *part)
 
 void run_later_store(const char *directory)
 {
-    struct parts parts = {NULL, 0};
+    static struct parts parts; /* not freed, because the process ends soon */
     bool goes_on = false;
     open_parts(&parts, directory);
     const int root = parts.count != 0 ? open_root(&goes_on) : -1;
@@ -237,7 +228,6 @@ void run_later_store(const char *directory)
         goes_on = build(&parts.items[i]);
     if (root >= 0)
         (void)close(root);
-    close_parts(&parts);
 }
 
 /* ---- the process ------------------------------------------------------------------------------------------------ */

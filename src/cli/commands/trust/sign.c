@@ -171,16 +171,11 @@ static int seal_store(struct signing *signing)
         code = entry_visit_all(signing->reader, seal_entry, signing);
     if (code == EXIT_DONE)
         code = signing->code;
-    for (size_t i = 0; i < signing->writer_count; ++i) {
+    for (size_t i = 0; i < signing->writer_count; ++i)
         ingot_storage_release(signing->writers[i].storage);
-        free(signing->writers[i].name_space);
-    }
     ingot_storage_release(signing->reader);
     if (code == EXIT_DONE || code == EXIT_INTERRUPTED)
         tell(signing);
-    free(signing->writers);
-    free(signing->sealing_key);
-    free(signing->key_files);
     if (code != EXIT_DONE)
         return code;
     if (signing->status != INGOT_SUCCESS)
