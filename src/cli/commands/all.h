@@ -6,33 +6,21 @@
 
 #include "cli/usage/command.h"
 
-extern const struct command command_ls;
-extern const struct command command_show;
-extern const struct command command_explain;
-extern const struct command command_verify;
-extern const struct command command_stats;
-extern const struct command command_evict;
-extern const struct command command_extract;
-extern const struct command command_clear;
-extern const struct command command_recount;
-extern const struct command command_bundle_create;
-extern const struct command command_bundle_list;
-extern const struct command command_bundle_extract;
-extern const struct command command_manifest;
-extern const struct command command_run;
-extern const struct command command_recipe_list;
-extern const struct command command_recipe_show;
-extern const struct command command_recipe_merge;
-extern const struct command command_recipe_prune;
-extern const struct command command_recipe_extract;
-extern const struct command command_build;
-extern const struct command command_key_create;
-extern const struct command command_key_show;
-extern const struct command command_sign;
-extern const struct command command_help;
-extern const struct command command_remote_check; /* this and the next three exist only if remote is built */
-extern const struct command command_push;
-extern const struct command command_pull;
-extern const struct command command_warm;
+#if INGOT_WITH_REMOTE
+#define COMMANDS_OF_REMOTE(X) X(push) X(pull) X(warm) X(remote_check)
+#else
+#define COMMANDS_OF_REMOTE(X)
+#endif
+
+/* Every command, in the order in which the help lists them. */
+#define COMMANDS(X)                                                                                                    \
+    X(ls)                                                                                                              \
+    X(show) X(explain) X(stats) X(manifest) X(extract) X(verify) X(evict) X(clear) X(recount) X(run) X(build)          \
+        X(recipe_list) X(recipe_show) X(recipe_merge) X(recipe_prune) X(recipe_extract) X(bundle_create)               \
+            X(bundle_list) X(bundle_extract) COMMANDS_OF_REMOTE(X) X(key_create) X(key_show) X(sign) X(help)
+
+#define DECLARE(name) extern const struct command command_##name;
+COMMANDS(DECLARE)
+#undef DECLARE
 
 #endif
