@@ -30,20 +30,12 @@ static ingot_status_t add(struct tier *tier, size_t id_size, const uint8_t *id, 
                           struct upload_added *added)
 {
     const int cancellation = cancellation_hold();
-    const enum upload_queue_result result = upload_queue_add(&tier->queue, id_size, id, blob_size, blob, added);
-    if (result == UPLOAD_QUEUE_TAKEN)
+    const ingot_status_t status = upload_queue_add(&tier->queue, id_size, id, blob_size, blob, added);
+    if (status == INGOT_SUCCESS)
         (void)worker_ensure(tier);
     tell_dropped(tier, added->dropped_count);
     cancellation_allow(cancellation);
-    switch (result) {
-    case UPLOAD_QUEUE_TAKEN: return INGOT_SUCCESS;
-    case UPLOAD_QUEUE_CLOSED: return ingot_set_error_detail(INGOT_READ_ONLY, "the remote tier is ending");
-    case UPLOAD_QUEUE_TOO_LARGE:
-        return ingot_set_error_detail(INGOT_NO_SPACE, "a blob of %zu bytes is too large to wait for its upload",
-                                      blob_size);
-    case UPLOAD_QUEUE_NO_MEMORY: break;
-    }
-    return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an upload");
+    return status;
 }
 
 ingot_status_t tier_store(void *self, size_t id_size, const uint8_t *id, size_t blob_size, const uint8_t *blob)

@@ -3,6 +3,7 @@
  */
 #include "remote/upload/upload_queue.h"
 
+#include <ingot/backend.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,15 +77,16 @@ static struct upload **find(struct upload_queue *queue, size_t id_size, const ui
     return *at != NULL ? at : NULL;
 }
 
-enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id,
-                                          size_t blob_size, const uint8_t *blob, struct upload_added *added)
+ingot_status_t upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t blob_size,
+                                const uint8_t *blob, struct upload_added *added)
 {
     *added = (struct upload_added){.number = 0};
     if (sizeof(struct upload) + id_size + blob_size > queue->max_bytes)
-        return UPLOAD_QUEUE_TOO_LARGE;
+        return ingot_set_error_detail(INGOT_NO_SPACE, "a blob of %zu bytes is too large to wait for its upload",
+                                      blob_size);
     struct upload *upload = make_upload(id_size, id, blob_size, blob);
     if (upload == NULL)
-        return UPLOAD_QUEUE_NO_MEMORY;
+        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for an upload");
     (void)pthread_mutex_lock(&queue->lock);
     const bool is_closed = queue->is_closed;
     if (!is_closed) {
@@ -104,9 +106,10 @@ enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_
         (void)pthread_cond_broadcast(&queue->has_changed);
     }
     (void)pthread_mutex_unlock(&queue->lock);
-    if (is_closed)
-        free(upload);
-    return is_closed ? UPLOAD_QUEUE_CLOSED : UPLOAD_QUEUE_TAKEN;
+    if (!is_closed)
+        return INGOT_SUCCESS;
+    free(upload);
+    return ingot_set_error_detail(INGOT_READ_ONLY, "the remote tier is ending");
 }
 
 bool upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t *size, uint8_t **copy)

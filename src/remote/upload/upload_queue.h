@@ -8,6 +8,7 @@
 #ifndef INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
 #define INGOT_REMOTE_UPLOAD_UPLOAD_QUEUE_H
 
+#include <ingot/ingot.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,17 +43,15 @@ struct upload_queue {
 void upload_queue_init(struct upload_queue *queue, uint64_t max_bytes, size_t max_count);
 void upload_queue_fini(struct upload_queue *queue);
 
-enum upload_queue_result { UPLOAD_QUEUE_TAKEN, UPLOAD_QUEUE_CLOSED, UPLOAD_QUEUE_TOO_LARGE, UPLOAD_QUEUE_NO_MEMORY };
-
 /* What adding an item did. */
 struct upload_added {
     uint64_t number;      /* of the item; 0: it was not taken */
     size_t dropped_count; /* items that were dropped to make room */
 };
 
-/* Adds a blob, or a removal if blob_size is 0. */
-enum upload_queue_result upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id,
-                                          size_t blob_size, const uint8_t *blob, struct upload_added *added);
+/* Adds a blob, or a removal if blob_size is 0. @retval INGOT_READ_ONLY (closed), INGOT_NO_SPACE, INGOT_OUT_OF_MEMORY */
+ingot_status_t upload_queue_add(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t blob_size,
+                                const uint8_t *blob, struct upload_added *added);
 /* Returns false if the queue has no item of the id. Otherwise sets *size to the size of its blob, and *copy to a copy
  * that the caller frees: NULL for a removal, or if memory runs out. copy may be NULL. */
 bool upload_queue_find(struct upload_queue *queue, size_t id_size, const uint8_t *id, size_t *size, uint8_t **copy);

@@ -309,14 +309,3 @@ TEST_F(RemoteHttp, DoesNotFollowRedirects)
     EXPECT_EQ(INGOT_IO_ERROR, tier.load(kId));
     EXPECT_NE(std::string::npos, std::string(ingot_last_error_detail()).find("redirects"));
 }
-
-TEST_F(RemoteHttp, TellsOfUploadsThatAreRefused)
-{
-    const Nginx nginx("client_max_body_size 1k;");
-    const Tier tier(nginx.url());
-    EXPECT_EQ(INGOT_SUCCESS, tier.put(kId, kBlob));
-    EXPECT_EQ(INGOT_SUCCESS, tier.flush());
-    EXPECT_EQ(1u, tier.stats().failed_uploads);
-    EXPECT_EQ(1u, tier.events.count("413")) << tier.events.all();
-    EXPECT_EQ(INGOT_NOT_FOUND, tier.load(kId));
-}

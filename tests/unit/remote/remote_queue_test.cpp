@@ -24,7 +24,7 @@ public:
         upload_queue_init(&queue, max_bytes, max_count);
     }
     ~Queue() { upload_queue_fini(&queue); }
-    upload_queue_result add(const std::string &id, const std::string &blob)
+    ingot_status_t add(const std::string &id, const std::string &blob)
     {
         return upload_queue_add(&queue, id.size(), reinterpret_cast<const uint8_t *>(id.data()), blob.size(),
                                 reinterpret_cast<const uint8_t *>(blob.data()), &added);
@@ -61,8 +61,8 @@ TEST(RemoteQueue, GivesTheOldestFirst)
 {
     Queue queue;
     EXPECT_EQ("none", queue.take());
-    EXPECT_EQ(UPLOAD_QUEUE_TAKEN, queue.add("a", "1"));
-    EXPECT_EQ(UPLOAD_QUEUE_TAKEN, queue.add("b", "2"));
+    EXPECT_EQ(INGOT_SUCCESS, queue.add("a", "1"));
+    EXPECT_EQ(INGOT_SUCCESS, queue.add("b", "2"));
     EXPECT_EQ("1", queue.take());
     upload_queue_finish(&queue.queue, false);
     EXPECT_EQ("2", queue.take());
@@ -104,7 +104,7 @@ TEST(RemoteQueue, DropsTheOldestAtEitherLimit)
     small.add("c", std::string(3500, 'z'));
     EXPECT_EQ(2u, small.added.dropped_count);
     EXPECT_EQ(std::string(3500, 'z'), small.find("c"));
-    EXPECT_EQ(UPLOAD_QUEUE_TOO_LARGE, small.add("d", std::string(5000, 'w')));
+    EXPECT_EQ(INGOT_NO_SPACE, small.add("d", std::string(5000, 'w')));
     EXPECT_EQ(std::string(3500, 'z'), small.find("c")) << "what cannot be taken drops nothing";
 }
 
@@ -178,6 +178,6 @@ TEST(RemoteQueue, TakesNothingOnceClosed)
     queue.add("a", "1");
     queue.add("b", "2");
     EXPECT_EQ(2u, upload_queue_close(&queue.queue));
-    EXPECT_EQ(UPLOAD_QUEUE_CLOSED, queue.add("c", "3"));
+    EXPECT_EQ(INGOT_READ_ONLY, queue.add("c", "3"));
     EXPECT_EQ("none", queue.take());
 }

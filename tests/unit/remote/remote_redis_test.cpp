@@ -16,7 +16,6 @@
 #include "support/server_process.h"
 #include "support/storage_settings.h"
 #include "support/stray_close.h"
-#include "support/trust_fixture.h"
 
 using namespace remote_fixture;
 using server_process::Redis;
@@ -81,26 +80,6 @@ TEST(RemoteRedis, ReturnsWhatAnotherProcessStored)
     EXPECT_EQ(1u, reader.stats().misses);
     EXPECT_EQ(0u, reader.stats().failures);
     EXPECT_EQ("", reader.events.all());
-}
-
-TEST(RemoteRedis, ReturnsOnlySealedBlobsWhereSealsAreRequired)
-{
-    const Redis redis;
-    const trust_fixture::Trust required(INGOT_PERSIST_TRUST_REQUIRE, {trust_fixture::signing_key(1)});
-    const Bytes other_id = bytes_of("another id");
-    const Tier stranger(redis.url());
-    ASSERT_EQ(INGOT_SUCCESS, stranger.put(kId, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, stranger.flush());
-    const Tier producer(redis.url());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(producer.get(), required.get()));
-    EXPECT_EQ(INGOT_UNTRUSTED, producer.load(kId));
-    ASSERT_EQ(INGOT_SUCCESS, producer.put(other_id, kBlob));
-    ASSERT_EQ(INGOT_SUCCESS, producer.flush());
-    const Tier reader(redis.url());
-    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_set_trust(reader.get(), required.get()));
-    Bytes blob;
-    EXPECT_EQ(INGOT_SUCCESS, reader.load(other_id, &blob));
-    EXPECT_EQ(kBlob, blob);
 }
 
 TEST(RemoteRedis, KeepsBlobsOfAllSizes)

@@ -166,6 +166,7 @@ TEST(RemoteRefusal, OfALargeUploadConcernsOneObject)
     ASSERT_EQ(INGOT_SUCCESS, tier.put(kId, random_bytes(1, 500)));
     EXPECT_EQ(INGOT_SUCCESS, tier.flush()) << tier.events.all();
     EXPECT_EQ(4u, tier.stats().failed_uploads);
+    EXPECT_EQ(4u, tier.events.count("413")) << tier.events.all();
     EXPECT_EQ(1u, tier.stats().uploads);
     EXPECT_TRUE(tier.stats().is_uploading);
 }
