@@ -3,27 +3,54 @@
  */
 #include "core/base/error.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "core/base/os.h"
 
 static _Thread_local bool has_failed;
 static _Thread_local int64_t last_code;
+static pthread_key_t detail_key;
+static bool has_detail_key;
+
+static void make_detail_key(void)
+{
+    has_detail_key = pthread_key_create(&detail_key, free) == 0;
+}
+
+/* Returns the thread's buffer for error messages, or NULL if out of memory. The C library frees it when the thread
+ * ends, even if Ingot has been unloaded by then. */
+static char *detail_buffer(void)
+{
+    static pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+    pthread_once(&prepared, make_detail_key);
+    if (!has_detail_key)
+        return NULL;
+    char *buffer = pthread_getspecific(detail_key);
+    if (buffer != NULL)
+        return buffer;
+    buffer = calloc(1, ERROR_DETAIL_CAPACITY);
+    if (buffer != NULL && pthread_setspecific(detail_key, buffer) != 0) {
+        free(buffer);
+        return NULL;
+    }
+    return buffer;
+}
 
 const char *ingot_last_error_detail(void)
 {
     if (!has_failed)
         return "";
-    const char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
+    const char *detail = detail_buffer();
     return detail != NULL ? detail : "out of memory while recording why a call failed";
 }
 
 /* Stores the error message, which must fit in the buffer with its NUL. */
 static void set_detail(const char *text)
 {
-    char *detail = os_thread_buffer(ERROR_DETAIL_CAPACITY);
+    char *detail = detail_buffer();
 
     has_failed = true;
     if (detail != NULL)

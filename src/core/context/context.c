@@ -111,10 +111,7 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     made->state = state;
     made->device_count = device_count;
     made->trace.file = -1;
-    if (native_builds_init(&made->native_builds) != INGOT_SUCCESS) {
-        alloc_free(&allocator, made, sizeof(*made));
-        return error_out_of_memory();
-    }
+    native_builds_init(&made->native_builds);
     status = fill(made, &known_info, program_ops, &environment);
     if (status != INGOT_SUCCESS) {
         destroy(made);

@@ -3,18 +3,18 @@
  */
 #include "core/context/native_builds.h"
 
-ingot_status_t native_builds_init(struct native_builds *builds)
+void native_builds_init(struct native_builds *builds)
 {
     builds->keys = NULL;
     builds->count = 0;
-    return os_mutex_init(&builds->lock);
+    pthread_mutex_init(&builds->lock, NULL);
 }
 
 void native_builds_fini(struct native_builds *builds, const ingot_allocator_t *allocator)
 {
     alloc_free(allocator, builds->keys, NATIVE_BUILDS_REMEMBERED * sizeof(*builds->keys));
     builds->keys = NULL;
-    os_mutex_fini(&builds->lock);
+    pthread_mutex_destroy(&builds->lock);
 }
 
 static bool has(const struct native_builds *builds, struct hash128 key)
@@ -29,9 +29,9 @@ static bool has(const struct native_builds *builds, struct hash128 key)
 
 bool native_builds_has(struct native_builds *builds, struct hash128 key)
 {
-    os_mutex_lock(&builds->lock);
+    pthread_mutex_lock(&builds->lock);
     const bool found = has(builds, key);
-    os_mutex_unlock(&builds->lock);
+    pthread_mutex_unlock(&builds->lock);
     return found;
 }
 
@@ -41,13 +41,13 @@ void native_builds_add(struct native_builds *builds, const ingot_allocator_t *al
     struct hash128 *room =
         alloc_zeroed(allocator, size); /* before locking, because this calls the application's allocator */
 
-    os_mutex_lock(&builds->lock);
+    pthread_mutex_lock(&builds->lock);
     if (builds->keys == NULL) {
         builds->keys = room;
         room = NULL;
     }
     if (builds->keys != NULL && !has(builds, key))
         builds->keys[builds->count++ % NATIVE_BUILDS_REMEMBERED] = key;
-    os_mutex_unlock(&builds->lock);
+    pthread_mutex_unlock(&builds->lock);
     alloc_free(allocator, room, size);
 }

@@ -8,19 +8,21 @@
 #ifndef INGOT_CORE_CONTEXT_NATIVE_BUILDS_H
 #define INGOT_CORE_CONTEXT_NATIVE_BUILDS_H
 
+#include <pthread.h>
+#include <stdbool.h>
+
 #include "core/base/alloc.h"
 #include "core/base/digest.h"
-#include "core/base/os.h"
 
 enum { NATIVE_BUILDS_REMEMBERED = 1024 };
 
 struct native_builds {
-    os_mutex lock;
+    pthread_mutex_t lock;
     struct hash128 *keys; /* guarded by lock, like count; NULL until a program is added */
     size_t count;         /* number of programs added so far; only the newest are in keys */
 };
 
-ingot_status_t native_builds_init(struct native_builds *builds);
+void native_builds_init(struct native_builds *builds);
 void native_builds_fini(struct native_builds *builds, const ingot_allocator_t *allocator);
 bool native_builds_has(struct native_builds *builds, struct hash128 key);
 /* Adds a program. Does nothing if out of memory. */

@@ -45,16 +45,8 @@ ingot_status_t header_memo_create(struct ingot_header_memo **memo, const ingot_a
     made->allocator = *allocator;
     made->files.allocator = &made->allocator;
     made->files.settle_ns = settle_ns;
-    ingot_status_t status = memo_table_init(&made->files.table, MEMO_MAX_FILE_BYTES);
-    if (status == INGOT_SUCCESS) {
-        status = memo_table_init(&made->resolutions, MEMO_MAX_RESOLUTION_BYTES);
-        if (status != INGOT_SUCCESS)
-            memo_table_fini(&made->files.table, allocator);
-    }
-    if (status != INGOT_SUCCESS) {
-        alloc_free(allocator, made, sizeof(*made));
-        return status;
-    }
+    memo_table_init(&made->files.table, MEMO_MAX_FILE_BYTES);
+    memo_table_init(&made->resolutions, MEMO_MAX_RESOLUTION_BYTES);
     *memo = made;
     return INGOT_SUCCESS;
 }

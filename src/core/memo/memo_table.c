@@ -7,10 +7,10 @@
 
 #include "core/base/digest.h"
 
-ingot_status_t memo_table_init(struct memo_table *table, size_t max_bytes)
+void memo_table_init(struct memo_table *table, size_t max_bytes)
 {
     *table = (struct memo_table){.max_bytes = max_bytes};
-    return os_mutex_init(&table->lock);
+    pthread_mutex_init(&table->lock, NULL);
 }
 
 void memo_entry_release(struct memo_entry *entry)
@@ -34,7 +34,7 @@ void memo_table_fini(struct memo_table *table, const ingot_allocator_t *allocato
 {
     memo_table_clear(table);
     alloc_free(allocator, table->buckets, MEMO_BUCKETS * sizeof(struct memo_entry *));
-    os_mutex_fini(&table->lock);
+    pthread_mutex_destroy(&table->lock);
 }
 
 static struct memo_entry **place_of(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE])
@@ -73,14 +73,14 @@ static struct memo_entry *take_out(struct memo_table *table, struct memo_entry *
 
 struct memo_entry *memo_table_find(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE])
 {
-    os_mutex_lock(&table->lock);
+    pthread_mutex_lock(&table->lock);
     struct memo_entry *entry = table->buckets != NULL ? *place_of(table, key) : NULL;
     if (entry != NULL) {
         atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
         unlink_by_age(table, entry);
         link_by_age(table, entry, true);
     }
-    os_mutex_unlock(&table->lock);
+    pthread_mutex_unlock(&table->lock);
     return entry;
 }
 
@@ -99,19 +99,19 @@ static void insert(struct memo_table *table, struct memo_entry *entry, bool is_n
  * called without the lock. */
 static void lock_with_buckets(struct memo_table *table, const ingot_allocator_t *allocator)
 {
-    os_mutex_lock(&table->lock);
+    pthread_mutex_lock(&table->lock);
     if (table->buckets != NULL)
         return;
-    os_mutex_unlock(&table->lock);
+    pthread_mutex_unlock(&table->lock);
     struct memo_entry **room = alloc_zeroed(allocator, MEMO_BUCKETS * sizeof(struct memo_entry *));
-    os_mutex_lock(&table->lock);
+    pthread_mutex_lock(&table->lock);
     if (table->buckets == NULL) {
         table->buckets = room;
         return;
     }
-    os_mutex_unlock(&table->lock);
+    pthread_mutex_unlock(&table->lock);
     alloc_free(allocator, room, MEMO_BUCKETS * sizeof(struct memo_entry *));
-    os_mutex_lock(&table->lock);
+    pthread_mutex_lock(&table->lock);
 }
 
 void memo_table_put(struct memo_table *table, const ingot_allocator_t *allocator, struct memo_entry *entry)
@@ -127,7 +127,7 @@ void memo_table_put(struct memo_table *table, const ingot_allocator_t *allocator
             dead = take_out(table, place_of(table, table->oldest->key), dead);
         insert(table, entry, true);
     }
-    os_mutex_unlock(&table->lock);
+    pthread_mutex_unlock(&table->lock);
     release_all(dead);
 }
 
@@ -137,28 +137,28 @@ void memo_table_put_last(struct memo_table *table, const ingot_allocator_t *allo
     if (table->buckets != NULL && table->bytes <= table->max_bytes && entry->cost <= table->max_bytes - table->bytes &&
         *place_of(table, entry->key) == NULL)
         insert(table, entry, false);
-    os_mutex_unlock(&table->lock);
+    pthread_mutex_unlock(&table->lock);
 }
 
 size_t memo_table_list(struct memo_table *table, size_t max, struct memo_entry **entries)
 {
     size_t listed = 0;
-    os_mutex_lock(&table->lock);
+    pthread_mutex_lock(&table->lock);
     for (struct memo_entry *entry = table->newest; entry != NULL && listed < max; entry = entry->older) {
         atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
         entries[listed++] = entry;
     }
     const size_t count = table->count;
-    os_mutex_unlock(&table->lock);
+    pthread_mutex_unlock(&table->lock);
     return count;
 }
 
 void memo_table_clear(struct memo_table *table)
 {
     struct memo_entry *dead = NULL;
-    os_mutex_lock(&table->lock);
+    pthread_mutex_lock(&table->lock);
     while (table->oldest != NULL)
         dead = take_out(table, place_of(table, table->oldest->key), dead);
-    os_mutex_unlock(&table->lock);
+    pthread_mutex_unlock(&table->lock);
     release_all(dead);
 }

@@ -8,10 +8,11 @@
 #ifndef INGOT_CORE_MEMO_MEMO_TABLE_H
 #define INGOT_CORE_MEMO_MEMO_TABLE_H
 
+#include <pthread.h>
+#include <stdbool.h>
 #include <stdatomic.h>
 
 #include "core/base/alloc.h"
-#include "core/base/os.h"
 
 enum { MEMO_KEY_SIZE = 56, MEMO_BUCKETS = 1024 };
 
@@ -27,7 +28,7 @@ struct memo_entry {
 };
 
 struct memo_table {
-    os_mutex lock;
+    pthread_mutex_t lock;
     struct memo_entry **buckets; /* guarded by lock, like all fields below; NULL until an entry is added */
     struct memo_entry *newest;
     struct memo_entry *oldest;
@@ -36,7 +37,7 @@ struct memo_table {
     size_t max_bytes;
 };
 
-ingot_status_t memo_table_init(struct memo_table *table, size_t max_bytes);
+void memo_table_init(struct memo_table *table, size_t max_bytes);
 void memo_table_fini(struct memo_table *table, const ingot_allocator_t *allocator);
 /* Finds an entry. Returns a reference, or NULL. */
 struct memo_entry *memo_table_find(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE]);

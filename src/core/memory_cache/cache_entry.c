@@ -20,8 +20,8 @@ static struct chunk_directory *directory_of(const struct cache_pool *pool)
     return atomic_load_explicit(&pool->directory, memory_order_relaxed);
 }
 
-ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
-                               const struct memory_cache_ops *ops, void *user)
+void cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator, const struct memory_cache_ops *ops,
+                     void *user)
 {
     for (size_t i = 0; i < STRIPE_COUNT; ++i) {
         atomic_init(&pool->stripes[i].stamp, 0);
@@ -34,7 +34,7 @@ ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t 
     atomic_init(&pool->directory, NULL);
     pool->free = NULL;
     pool->chunk_count = 0;
-    return os_mutex_init(&pool->lock);
+    pthread_mutex_init(&pool->lock, NULL);
 }
 
 /* Returns a stripe's cells. Relaxed suffices, because this is called only while the chunk's cells cannot change: under
@@ -59,7 +59,7 @@ void cache_pool_fini(struct cache_pool *pool)
         alloc_free(&pool->allocator, directory, directory_size(directory->capacity));
         directory = previous;
     }
-    os_mutex_fini(&pool->lock);
+    pthread_mutex_destroy(&pool->lock);
 }
 
 /* Makes room in the directory for one more chunk. Returns false if out of memory. Requires pool->lock. */
@@ -139,13 +139,13 @@ static void add_chunk(struct cache_pool *pool)
 
 struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
 {
-    os_mutex_lock(&pool->lock);
+    pthread_mutex_lock(&pool->lock);
     if (pool->free == NULL)
         add_chunk(pool);
     struct cache_entry *entry = pool->free;
     if (entry != NULL)
         pool->free = entry->newer;
-    os_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(&pool->lock);
 
     if (entry == NULL)
         return NULL;
@@ -254,10 +254,10 @@ static void end_life(struct cache_entry *entry)
     void *const user = pool->user;
     void *const value = entry->value;
 
-    os_mutex_lock(&pool->lock);
+    pthread_mutex_lock(&pool->lock);
     entry->newer = pool->free;
     pool->free = entry;
-    os_mutex_unlock(&pool->lock);
+    pthread_mutex_unlock(&pool->lock);
     error_keep(destroy, user, value); /* must come last, because the value may hold the last reference to the cache */
 }
 

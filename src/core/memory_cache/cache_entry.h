@@ -23,9 +23,9 @@
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_ENTRY_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_ENTRY_H
 
+#include <pthread.h>
 #include <stddef.h>
 
-#include "core/base/os.h"
 #include "core/base/stripe.h"
 #include "core/memory_cache/cache_types.h"
 
@@ -108,13 +108,13 @@ struct cache_pool {
     struct memory_cache_ops ops;
     void *user;
     _Atomic(struct chunk_directory *) directory; /* written under pool->lock; release/acquire */
-    _Alignas(STRIPE_LINE) os_mutex lock;
+    _Alignas(STRIPE_LINE) pthread_mutex_t lock;
     struct cache_entry *free; /* guarded by pool->lock */
     size_t chunk_count;       /* guarded by pool->lock */
 };
 
-ingot_status_t cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator,
-                               const struct memory_cache_ops *ops, void *user);
+void cache_pool_init(struct cache_pool *pool, const ingot_allocator_t *allocator, const struct memory_cache_ops *ops,
+                     void *user);
 void cache_pool_fini(struct cache_pool *pool);
 /* Makes an entry that has one reference and is not in the cache. Returns NULL if out of memory. */
 struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value);

@@ -5,6 +5,7 @@
 
 #include "core/base/error.h"
 #include "core/memory_cache/cache_groups.h"
+#include "util/thread.h"
 
 enum flight_failure flight_failure_of(ingot_status_t status)
 {
@@ -29,10 +30,7 @@ struct cache_flight *flight_create(const ingot_allocator_t *allocator)
     struct cache_flight *flight = alloc_zeroed(allocator, sizeof(*flight));
     if (flight == NULL)
         return NULL;
-    if (os_condition_init(&flight->changed) != INGOT_SUCCESS) {
-        alloc_free(allocator, flight, sizeof(*flight));
-        return NULL;
-    }
+    pthread_cond_init(&flight->changed, NULL);
     flight->references = 1;
     return flight;
 }
@@ -44,7 +42,7 @@ void flight_destroy(struct cache_flight *flight, const ingot_allocator_t *alloca
     if (flight->entry != NULL)
         cache_entry_release(flight->entry);
     alloc_free_text(allocator, flight->detail);
-    os_condition_fini(&flight->changed);
+    pthread_cond_destroy(&flight->changed);
     alloc_free(allocator, flight, sizeof(*flight));
 }
 
@@ -95,7 +93,7 @@ ingot_status_t flight_may_wait(struct cache_flight *flight)
     return wait_graph_begin_wait(&flight->making);
 }
 
-void flight_wait(struct cache_flight *flight, struct cache_follower *follower, os_mutex *lock)
+void flight_wait(struct cache_flight *flight, struct cache_follower *follower, pthread_mutex_t *lock)
 {
     struct cache_follower **end = &flight->followers;
 
@@ -107,7 +105,7 @@ void flight_wait(struct cache_flight *flight, struct cache_follower *follower, o
     *end = follower;
     ++flight->references;
     while (!flight->landed && !follower->is_leader)
-        os_condition_wait(&flight->changed, lock);
+        thread_wait(&flight->changed, lock, THREAD_NO_TIME);
     wait_graph_end_wait();
 }
 
@@ -123,7 +121,7 @@ bool flight_hand_over(struct cache_flight *flight)
     flight->is_second_try = true;
     flight->discard = false;
     wait_graph_hand_over(&flight->making, next->thread);
-    os_condition_wake_all(&flight->changed);
+    pthread_cond_broadcast(&flight->changed);
     return true;
 }
 
@@ -137,5 +135,5 @@ void flight_land(struct cache_flights *flights, struct cache_flight *flight)
 
     flight->landed = true;
     wait_graph_end(&flight->making);
-    os_condition_wake_all(&flight->changed);
+    pthread_cond_broadcast(&flight->changed);
 }

@@ -13,7 +13,8 @@
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_FLIGHT_H
 
-#include "core/base/os.h"
+#include <pthread.h>
+
 #include "core/memory_cache/cache_types.h"
 #include "core/memory_cache/wait_graph.h"
 
@@ -31,7 +32,7 @@ struct cache_flight {
     struct graph_work making;            /* the leader's work in the wait graph */
     struct cache_flight *next;
     struct cache_follower *followers; /* the threads that still wait, in the order of their arrival */
-    os_condition changed;
+    pthread_cond_t changed;
     size_t references; /* one for the leader, and one for each follower */
     bool is_second_try;
     bool discard; /* true if the cache was cleared or closed during the flight, so that the result is not kept */
@@ -75,7 +76,7 @@ void flights_discard(struct cache_flights *flights, cache_group_filter filter, c
  * leader, or the leader waits, directly or through other threads, for a flight of the calling thread. */
 ingot_status_t flight_may_wait(struct cache_flight *flight);
 /* Waits, with the lock released, until the flight has landed or the follower has become its leader. */
-void flight_wait(struct cache_flight *flight, struct cache_follower *follower, os_mutex *lock);
+void flight_wait(struct cache_flight *flight, struct cache_follower *follower, pthread_mutex_t *lock);
 /* Makes the follower that arrived first the leader. Returns false if there are no followers. */
 bool flight_hand_over(struct cache_flight *flight);
 /* Ends a flight whose result is set: removes the flight from the list, and wakes the waiting threads. */

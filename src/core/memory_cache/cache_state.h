@@ -8,6 +8,8 @@
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
 #define INGOT_CORE_MEMORY_CACHE_CACHE_STATE_H
 
+#include <pthread.h>
+
 #include "core/memory_cache/cache_flight.h"
 #include "core/memory_cache/cache_groups.h"
 #include "core/memory_cache/cache_recency.h"
@@ -17,7 +19,7 @@ struct memory_cache {
     struct cache_pool pool;
     struct cache_table table;
 
-    _Alignas(STRIPE_LINE) os_mutex lock;
+    _Alignas(STRIPE_LINE) pthread_mutex_t lock;
     /* guarded by `lock`, like all fields below */
     struct cache_recency recency;
     struct cache_groups groups;

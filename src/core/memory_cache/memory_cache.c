@@ -27,25 +27,16 @@ ingot_status_t memory_cache_create(struct memory_cache **out, const ingot_alloca
     recency_init(&cache->recency);
     groups_init(&cache->groups);
 
-    ingot_status_t status = os_mutex_init(&cache->lock);
-    if (status != INGOT_SUCCESS)
-        goto no_lock;
-    status = cache_pool_init(&cache->pool, allocator, ops, user);
-    if (status != INGOT_SUCCESS)
-        goto no_pool;
-    status = cache_table_init(&cache->table, &cache->pool);
-    if (status != INGOT_SUCCESS)
-        goto no_table;
+    pthread_mutex_init(&cache->lock, NULL);
+    cache_pool_init(&cache->pool, allocator, ops, user);
+    if (cache_table_init(&cache->table, &cache->pool) != INGOT_SUCCESS) {
+        cache_pool_fini(&cache->pool);
+        pthread_mutex_destroy(&cache->lock);
+        alloc_free(allocator, cache, sizeof(*cache));
+        return error_out_of_memory();
+    }
     *out = cache;
     return INGOT_SUCCESS;
-
-no_table:
-    cache_pool_fini(&cache->pool);
-no_pool:
-    os_mutex_fini(&cache->lock);
-no_lock:
-    alloc_free(allocator, cache, sizeof(*cache));
-    return error_out_of_memory();
 }
 
 void memory_cache_destroy(struct memory_cache *cache)
@@ -58,7 +49,7 @@ void memory_cache_destroy(struct memory_cache *cache)
     groups_fini(&cache->groups, &allocator);
     cache_table_fini(&cache->table);
     cache_pool_fini(&cache->pool);
-    os_mutex_fini(&cache->lock);
+    pthread_mutex_destroy(&cache->lock);
     alloc_free(&allocator, cache, sizeof(*cache));
 }
 
@@ -153,9 +144,9 @@ struct cache_entry *memory_cache_lookup(struct memory_cache *cache, const struct
     if (entry == NULL)
         entry = memory_cache_lookup_unlocked(cache, request);
     if (entry == NULL) {
-        os_mutex_lock(&cache->lock);
+        pthread_mutex_lock(&cache->lock);
         entry = memory_cache_lookup_locked(cache, request);
-        os_mutex_unlock(&cache->lock);
+        pthread_mutex_unlock(&cache->lock);
     }
     return entry;
 }
@@ -166,7 +157,7 @@ void memory_cache_begin_change(struct memory_cache *cache, struct cache_victims 
 {
     victims->first = NULL;
     victims->end = &victims->first;
-    os_mutex_lock(&cache->lock);
+    pthread_mutex_lock(&cache->lock);
 }
 
 void memory_cache_end_change(struct memory_cache *cache, struct cache_victims *victims, bool report)
@@ -175,7 +166,7 @@ void memory_cache_end_change(struct memory_cache *cache, struct cache_victims *v
 
     for (const struct cache_entry *entry = victims->first; entry != NULL; entry = entry->newer)
         ++cache->evictions[entry->reason];
-    os_mutex_unlock(&cache->lock);
+    pthread_mutex_unlock(&cache->lock);
     while (victims->first != NULL) {
         struct cache_entry *entry = victims->first;
         victims->first = entry->newer;
@@ -262,9 +253,9 @@ static bool is_too_large(const struct memory_cache_limits *limits, size_t bytes)
 
 bool memory_cache_is_too_large(struct memory_cache *cache, size_t bytes)
 {
-    os_mutex_lock(&cache->lock);
+    pthread_mutex_lock(&cache->lock);
     const bool is_so = is_too_large(&cache->limits, bytes);
-    os_mutex_unlock(&cache->lock);
+    pthread_mutex_unlock(&cache->lock);
     return is_so;
 }
 
@@ -419,9 +410,9 @@ void memory_cache_trim(struct memory_cache *cache, const struct memory_cache_lim
 
 void memory_cache_get_limits(struct memory_cache *cache, struct memory_cache_limits *limits)
 {
-    os_mutex_lock(&cache->lock);
+    pthread_mutex_lock(&cache->lock);
     *limits = cache->limits;
-    os_mutex_unlock(&cache->lock);
+    pthread_mutex_unlock(&cache->lock);
 }
 
 void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_counts *counts)
@@ -429,7 +420,7 @@ void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_cou
     counts->hits = 0;
     for (size_t i = 0; i < STRIPE_COUNT; ++i)
         counts->hits += atomic_load_explicit(&cache->pool.stripes[i].hits, memory_order_relaxed);
-    os_mutex_lock(&cache->lock);
+    pthread_mutex_lock(&cache->lock);
     counts->hits += cache->hits_of_gone + cache_table_count_hits(&cache->table);
     counts->misses = cache->misses;
     counts->waits = cache->waits;
@@ -437,5 +428,5 @@ void memory_cache_get_counts(struct memory_cache *cache, struct memory_cache_cou
     counts->entries = cache->table.entry_count;
     counts->bytes = cache->bytes;
     counts->groups = cache->groups.count;
-    os_mutex_unlock(&cache->lock);
+    pthread_mutex_unlock(&cache->lock);
 }

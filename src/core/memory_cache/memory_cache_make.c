@@ -63,9 +63,9 @@ static struct cache_flight *create_flight(struct memory_cache *cache)
 /* Drops a follower's reference to a flight. The leader drops its own in lead. */
 static void leave_flight(struct memory_cache *cache, struct cache_flight *flight)
 {
-    os_mutex_lock(&cache->lock);
+    pthread_mutex_lock(&cache->lock);
     const bool is_last = --flight->references == 0;
-    os_mutex_unlock(&cache->lock);
+    pthread_mutex_unlock(&cache->lock);
     if (is_last)
         flight_destroy(flight, &cache->pool.allocator);
 }
@@ -84,7 +84,7 @@ static enum joining join_flight(struct attempt *attempt, struct cache_entry **en
         *status = error_out_of_memory();
         return JOINED_REFUSED;
     }
-    os_mutex_lock(&cache->lock);
+    pthread_mutex_lock(&cache->lock);
     *entry = attempt->request->is_transient ? NULL : memory_cache_lookup_locked(cache, attempt->request);
     attempt->flight = *entry == NULL ? flights_find(&cache->flights, &cache->pool.ops, attempt->request) : NULL;
     if (*entry != NULL) {
@@ -104,7 +104,7 @@ static enum joining join_flight(struct attempt *attempt, struct cache_entry **en
         else
             joining = JOINED_AS_FOLLOWER;
     }
-    os_mutex_unlock(&cache->lock);
+    pthread_mutex_unlock(&cache->lock);
     flight_destroy(spare, &cache->pool.allocator);
     return joining;
 }

@@ -10,36 +10,36 @@
  */
 #include "core/memory_cache/wait_graph.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "core/base/error.h"
-#include "core/base/os.h"
 
 struct graph_worker {
     const struct graph_work *waits_for; /* guarded by graph_lock; NULL if the thread does not wait */
 };
 
-static os_mutex graph_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t graph_lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local struct graph_worker this_worker;
 static bool is_prepared;
 static atomic_uint process; /* relaxed: it changes only in a forked child, while the child has only one thread */
 
 static void begin_process(void)
 {
-    (void)os_mutex_init(&graph_lock); /* on Linux, this needs no memory and cannot fail */
+    pthread_mutex_init(&graph_lock, NULL);
     atomic_fetch_add_explicit(&process, 1, memory_order_relaxed);
 }
 
 static void prepare(void)
 {
-    is_prepared = os_call_after_fork(begin_process);
+    is_prepared = pthread_atfork(NULL, NULL, begin_process) == 0;
 }
 
 bool wait_graph_prepare(void)
 {
-    static os_once prepared = OS_ONCE_INIT;
+    static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-    os_do_once(&prepared, prepare);
+    pthread_once(&prepared, prepare);
     return is_prepared;
 }
 
@@ -55,17 +55,17 @@ unsigned wait_graph_process(void)
 
 void wait_graph_hand_over(struct graph_work *work, struct graph_worker *to)
 {
-    os_mutex_lock(&graph_lock);
+    pthread_mutex_lock(&graph_lock);
     work->worker = to;
     to->waits_for = NULL;
-    os_mutex_unlock(&graph_lock);
+    pthread_mutex_unlock(&graph_lock);
 }
 
 static void set_worker(struct graph_work *work, struct graph_worker *worker)
 {
-    os_mutex_lock(&graph_lock);
+    pthread_mutex_lock(&graph_lock);
     work->worker = worker;
-    os_mutex_unlock(&graph_lock);
+    pthread_mutex_unlock(&graph_lock);
 }
 
 void wait_graph_begin(struct graph_work *work)
@@ -82,13 +82,13 @@ ingot_status_t wait_graph_begin_wait(const struct graph_work *work)
 {
     bool is_ring = false;
 
-    os_mutex_lock(&graph_lock);
+    pthread_mutex_lock(&graph_lock);
     const bool is_own = work->worker == &this_worker;
     for (const struct graph_work *at = work; at != NULL && at->worker != NULL && !is_ring; at = at->worker->waits_for)
         is_ring = at->worker == &this_worker;
     if (!is_ring)
         this_worker.waits_for = work;
-    os_mutex_unlock(&graph_lock);
+    pthread_mutex_unlock(&graph_lock);
 
     if (is_own)
         return error_set(INGOT_DEADLOCK, "this thread requested what it is making");
@@ -101,7 +101,7 @@ ingot_status_t wait_graph_begin_wait(const struct graph_work *work)
 
 void wait_graph_end_wait(void)
 {
-    os_mutex_lock(&graph_lock);
+    pthread_mutex_lock(&graph_lock);
     this_worker.waits_for = NULL;
-    os_mutex_unlock(&graph_lock);
+    pthread_mutex_unlock(&graph_lock);
 }

@@ -189,7 +189,7 @@ ingot_status_t ingot_kernel_lock(ingot_kernel_t kernel)
 {
     if (kernel == NULL)
         return error_null_argument("kernel");
-    os_mutex_lock(&kernel->lock);
+    pthread_mutex_lock(&kernel->lock);
     return INGOT_SUCCESS;
 }
 
@@ -197,7 +197,7 @@ ingot_status_t ingot_kernel_unlock(ingot_kernel_t kernel)
 {
     if (kernel == NULL)
         return error_null_argument("kernel");
-    os_mutex_unlock(&kernel->lock);
+    pthread_mutex_unlock(&kernel->lock);
     return INGOT_SUCCESS;
 }
 

@@ -13,7 +13,7 @@ void kernel_destroy(struct ingot_kernel *kernel, struct ingot_context *context)
         return;
     if (kernel->native != NULL)
         context->ops.destroy_kernel(context->state, kernel->native);
-    os_mutex_fini(&kernel->lock);
+    pthread_mutex_destroy(&kernel->lock);
     alloc_free(&context->allocator, kernel, sizeof(*kernel) + strlen(kernel->name) + 1);
 }
 
@@ -77,10 +77,9 @@ struct ingot_kernel *kernel_alloc(struct ingot_context *context, struct cache_en
     const size_t name_size = strlen(name) + 1;
     struct ingot_kernel *kernel = alloc_zeroed(&context->allocator, sizeof(*kernel) + name_size);
 
-    if (kernel == NULL || os_mutex_init(&kernel->lock) != INGOT_SUCCESS) {
-        alloc_free(&context->allocator, kernel, sizeof(*kernel) + name_size);
+    if (kernel == NULL)
         return NULL;
-    }
+    pthread_mutex_init(&kernel->lock, NULL);
     kernel->program = program;
     kernel->device = device;
     memcpy(kernel->name, name, name_size);

@@ -8,10 +8,12 @@
 #ifndef INGOT_CORE_PROGRAM_KERNEL_TABLE_H
 #define INGOT_CORE_PROGRAM_KERNEL_TABLE_H
 
+#include <pthread.h>
+
 #include "core/program/program_body.h"
 
 struct ingot_kernel {
-    os_mutex lock;            /* applications hold it while they set arguments and launch */
+    pthread_mutex_t lock;     /* applications hold it while they set arguments and launch */
     atomic_size_t references; /* used only in a clone */
     void *native;
     /* the next fields are adjacent, because each request reads them */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/os.h"
 #include "core/memory_cache/cache_hit.h"
 #include "core/program/kernel_table.h"
 #include "util/struct_size.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/error.h"
+#include "core/base/os.h"
 #include "core/base/sink.h"
 #include "core/blob/cache_blob.h"
 #include "core/descriptor/cache_blob_id.h"

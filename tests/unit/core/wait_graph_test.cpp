@@ -29,13 +29,13 @@ thread_local std::function<void()> before_unlock;
 
 /* The linker redirects every unlock of the core's locks here; see CMakeLists.txt. */
 extern "C" {
-void __real_os_mutex_unlock(os_mutex *mutex);
-void __wrap_os_mutex_unlock(os_mutex *mutex);
-void __wrap_os_mutex_unlock(os_mutex *mutex)
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     if (before_unlock)
         before_unlock();
-    __real_os_mutex_unlock(mutex);
+    return __real_pthread_mutex_unlock(mutex);
 }
 }
 
