@@ -4,9 +4,8 @@
 #include "cache/lock.h"
 
 #include <pthread.h>
-#include <time.h>
 
-#include "util/nanoseconds.h"
+#include "util/thread.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -48,16 +47,12 @@ void lock_give(void)
 
 void lock_wait(void)
 {
-    (void)pthread_cond_wait(&changed, &mutex);
+    thread_wait(&changed, &mutex, THREAD_NO_TIME);
 }
 
 void lock_wait_until(uint64_t moment_ns)
 {
-    const struct timespec moment = {(time_t)(moment_ns / NS_PER_SECOND), (long)(moment_ns % NS_PER_SECOND)};
-    if (moment_ns == UINT64_MAX)
-        lock_wait();
-    else
-        (void)pthread_cond_clockwait(&changed, &mutex, CLOCK_MONOTONIC, &moment);
+    thread_wait(&changed, &mutex, moment_ns);
 }
 
 void lock_wake(void)

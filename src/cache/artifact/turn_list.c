@@ -19,7 +19,6 @@
 #include "cache/artifact/turn_list.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 #include "cache/lock.h"
@@ -27,6 +26,7 @@
 #include "persist/base/files.h"
 #include "persist/storage/storage.h"
 #include "util/nanoseconds.h"
+#include "util/thread.h"
 
 #define NOTE_COUNT 32u
 #define USELESS_NS (60 * NS_PER_SECOND)  /* the reason may be temporary */
@@ -168,22 +168,13 @@ static void *watch(void *user)
     return NULL;
 }
 
-/* Starts the thread, which blocks all signals, because signals belong to the application. */
 static bool start_watcher(void)
 {
-    pthread_attr_t detached;
     pthread_t thread;
-    sigset_t all;
-    sigset_t before;
-    if (pthread_attr_init(&detached) != 0)
+    if (!thread_start(&thread, watch, NULL))
         return false;
-    (void)pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool is_started = pthread_create(&thread, &detached, watch, NULL) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    (void)pthread_attr_destroy(&detached);
-    return is_started;
+    (void)pthread_detach(thread);
+    return true;
 }
 
 /* Sets a turn's deadline, and makes the thread observe it. If the thread cannot be started, other processes wait until

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -30,8 +29,8 @@ static const char *const names[STATISTIC_COUNT] = {
     [STATISTIC_PROGRAMS] = "programs", [STATISTIC_HITS] = "hits",     [STATISTIC_BUILDS] = "builds",
     [STATISTIC_PASSED] = "passed",     [STATISTIC_FAILED] = "failed", [STATISTIC_SAVED_NS] = "saved_ns",
     [STATISTIC_BUILD_NS] = "build_ns"};
-static char *path;             /* NULL: the user wants no statistics; set once */
-static atomic_bool is_counted; /* true if this process has been added to the count of processes */
+static char *path;            /* NULL: the user wants no statistics; set once */
+static _Atomic pid_t counted; /* the process that has been added to the count of processes */
 static atomic_bool was_opened;
 static atomic_bool was_reported;
 
@@ -63,7 +62,8 @@ void statistics_add(enum statistic statistic, uint64_t amount)
     char lines[2 * LINE_ROOM];
     if (path == NULL || amount == 0)
         return;
-    const bool is_first = !atomic_exchange_explicit(&is_counted, true, memory_order_relaxed);
+    const pid_t process = getpid();
+    const bool is_first = atomic_exchange_explicit(&counted, process, memory_order_relaxed) != process;
     (void)snprintf(lines, sizeof(lines), "%s%s=%llu\n", is_first ? "processes=1\n" : "", names[statistic],
                    (unsigned long long)amount);
     append(lines);
@@ -85,17 +85,12 @@ uint64_t statistics_clock_ns(void)
     return nanoseconds_of(CLOCK_MONOTONIC);
 }
 
-static void begin_child(void)
-{
-    atomic_store_explicit(&is_counted, false, memory_order_relaxed);
-}
-
 static void report(void)
 {
     char lines[5 * LINE_ROOM];
     ingot_persist_stats_t stored = INGOT_PERSIST_STATS_INIT;
     ingot_storage_t store = settings_store();
-    if (store == NULL || !atomic_load_explicit(&is_counted, memory_order_relaxed) ||
+    if (store == NULL || atomic_load_explicit(&counted, memory_order_relaxed) != getpid() ||
         ingot_persist_get_stats(store, &stored) != INGOT_SUCCESS)
         return;
     (void)snprintf(lines, sizeof(lines), "stored=%llu\nwaiting=%llu\nrefused=%llu\nawaited=%llu\nwait_timeouts=%llu\n",
@@ -122,6 +117,5 @@ void statistics_init(void)
     if (wanted == NULL || *wanted == '\0')
         return;
     path = make_absolute(wanted);
-    (void)pthread_atfork(NULL, NULL, begin_child);
     (void)atexit(report); /* runs after persist's handler, which is registered later and stores programs */
 }

@@ -8,11 +8,12 @@
  */
 #include <ingot/backend.h>
 
+#include <string.h>
+
 #include "layers/common/settings.h"
 #include "layers/common/statistics.h"
 #include "layers/opencl/calls/native_call.h"
 #include "layers/opencl/program/describe.h"
-#include "layers/opencl/program/work_groups.h"
 #include "layers/opencl/trace.h"
 
 /* Gets a result with a native program that no other shadow has, or has had. Threads that build the same program at once
@@ -149,6 +150,17 @@ static enum arguments judge(const struct native_call *call, const struct shadow 
     if ((call->device_count == 0) != (call->devices == NULL) || (call->notify == NULL && call->user != NULL))
         return ARGUMENTS_WRONG;
     return judge_devices(shadow->native, call->device_count, call->devices);
+}
+
+/* True if Intel's driver launches the kernels of a program that is built with these options (NULL: none) with
+ * work-groups of different sizes. OpenCL C 2.0 and later allow it, unless an option forbids it. A program that was
+ * built that way allows it forever, even if it is built again with other options. */
+static bool work_groups_may_differ(const char *options)
+{
+    static const char standard[] = "-cl-std=CL";
+    const char *found = options != NULL ? strstr(options, standard) : NULL;
+    return found != NULL && found[sizeof(standard) - 1] >= '2' &&
+           strstr(options, "-cl-uniform-work-group-size") == NULL;
 }
 
 /* Returns the reason why only the driver can rebuild a program whose last build gave this result, or NULL. */
