@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "util/bytes_reader.h"
 #include "util/little_endian.h"
 
 /* ---- writing ---- */
@@ -53,51 +54,24 @@ void recipe_put_text(struct bytes_writer *content, const char *text)
     bytes_put(content, size, text);
 }
 
-/* ---- reading values ---- */
-
-/* Takes bytes from the front of a value. Returns NULL if there are too few. */
-static const uint8_t *take(struct recipe_value *value, size_t size)
-{
-    const uint8_t *bytes = value->bytes;
-    if (value->size < size)
-        return NULL;
-    value->bytes += size;
-    value->size -= (uint32_t)size;
-    return bytes;
-}
-
-static bool take_u32(struct recipe_value *value, uint32_t *number)
-{
-    const uint8_t *bytes = take(value, sizeof(*number));
-    *number = bytes != NULL ? le_get_u32(bytes) : 0;
-    return bytes != NULL;
-}
-
-/* Copies a text into the arena. Returns NULL if it contains a NUL, or if memory runs out. */
-static const char *copy_text(struct arena *arena, size_t size, const uint8_t *bytes)
-{
-    return size == 0 ? "" : memchr(bytes, '\0', size) == NULL ? arena_copy(arena, size, bytes) : NULL;
-}
-
-static const char *take_text(struct recipe_value *value, struct arena *arena)
-{
-    uint32_t size = 0;
-    const uint8_t *bytes = take_u32(value, &size) ? take(value, size) : NULL;
-    return bytes != NULL ? copy_text(arena, size, bytes) : NULL;
-}
-
 /* ---- the list of fields ---- */
 
+/* A field of a record. */
+struct field {
+    uint32_t tag;
+    struct bytes_reader value;
+};
+
 /* Reads the next field. At the end of the content, sets the tag to 0. Returns false if the content is malformed. */
-static bool next_field(struct recipe_value *content, struct recipe_value *field)
+static bool next_field(struct bytes_reader *content, struct field *field)
 {
-    *field = (struct recipe_value){.tag = 0};
-    if (content->size == 0)
-        return true;
-    if (!take_u32(content, &field->tag) || !take_u32(content, &field->size) || field->tag == 0)
-        return false;
-    field->bytes = take(content, field->size);
-    return field->bytes != NULL;
+    *field = (struct field){.tag = 0};
+    if (bytes_left(content) == 0)
+        return !content->failed;
+    field->tag = bytes_get_u32(content);
+    const uint32_t size = bytes_get_u32(content);
+    bytes_reader_init(&field->value, size, bytes_get(content, size));
+    return !content->failed && field->tag != 0;
 }
 
 static bool may_repeat(uint32_t tag)
@@ -112,10 +86,9 @@ static bool is_known(uint32_t tag)
 }
 
 /* Checks the list, and counts the fields of each tag. */
-static bool count_fields(size_t size, const uint8_t *bytes, size_t *key_size, size_t counts[FIELD_LAST + 1])
+static bool count_fields(struct bytes_reader content, size_t *key_size, size_t counts[FIELD_LAST + 1])
 {
-    struct recipe_value content = {0, (uint32_t)size, bytes};
-    struct recipe_value field;
+    struct field field;
     uint32_t before = 0;
     *key_size = 0;
     for (;;) {
@@ -129,16 +102,18 @@ static bool count_fields(size_t size, const uint8_t *bytes, size_t *key_size, si
         if (field.tag <= FIELD_LAST)
             ++counts[field.tag];
         if (field.tag < FIELD_REMARKS)
-            *key_size = size - content.size;
+            *key_size = content.offset;
     }
     return counts[FIELD_KIND] == 1 && counts[FIELD_BACKEND] == 1;
 }
 
 /* ---- the fields ---- */
 
-/* The arrays that are being filled. */
+/* The arrays that are being filled, and the value that is being read. If the value is malformed, it counts as failed.
+ */
 struct decoding {
     struct recipe_fields *fields;
+    struct bytes_reader value;
     struct arena *arena;
     recipe_find_text_t find_text;
     const void *user;
@@ -176,139 +151,138 @@ static bool allocate(struct decoding *to)
     return !arena->failed;
 }
 
-/* Takes the digest and the size of a text, and finds the text. */
-static bool take_reference(struct decoding *to, struct recipe_value *value, ingot_recipe_text_t *text)
+/* Reads a text, which must not contain a NUL. */
+static const char *get_text(struct decoding *to, size_t size)
 {
-    struct recipe_fields *fields = to->fields;
-    const uint8_t *digest = take(value, INGOT_RECIPE_KEY_SIZE);
-    const uint8_t *size = take(value, sizeof(uint64_t));
-    if (digest == NULL || size == NULL)
-        return false;
-    text->size = le_get_u64(size);
-    text->kind = INGOT_SOURCE_HEADER;
-    text->text = to->find_text(to->user, digest, text->size);
-    text->compile_options = "";
-    fields->lacks_text = fields->lacks_text || text->text == SIZE_MAX;
-    fields->text_bytes += text->text != SIZE_MAX ? text->size : 0; /* 2^26 for each of 2^17 texts, so no overflow */
-    return true;
+    const uint8_t *bytes = bytes_get(&to->value, size);
+    if (bytes == NULL || memchr(bytes, '\0', size) != NULL) {
+        to->value.failed = true;
+        return "";
+    }
+    return size != 0 ? arena_copy(to->arena, size, bytes) : "";
 }
 
-static bool read_source(struct decoding *to, struct recipe_value *value, size_t number)
+/* Reads a text that is preceded by its size. */
+static const char *get_sized_text(struct decoding *to)
 {
-    uint32_t kind = 0;
-    ingot_recipe_text_t *source = &to->sources[number];
-    if (!take_u32(value, &kind) || !take_reference(to, value, source))
-        return false;
+    return get_text(to, bytes_get_u32(&to->value));
+}
+
+/* Reads a text that is the rest of the value. */
+static const char *get_rest(struct decoding *to)
+{
+    return get_text(to, bytes_left(&to->value));
+}
+
+/* Reads the digest and the size of a text, and finds the text. */
+static void get_reference(struct decoding *to, ingot_recipe_text_t *text)
+{
+    struct recipe_fields *fields = to->fields;
+    const uint8_t *digest = bytes_get(&to->value, INGOT_RECIPE_KEY_SIZE);
+    text->size = bytes_get_u64(&to->value);
+    text->kind = INGOT_SOURCE_HEADER;
+    text->compile_options = "";
+    if (to->value.failed)
+        return;
+    text->text = to->find_text(to->user, digest, text->size);
+    fields->lacks_text = fields->lacks_text || text->text == SIZE_MAX;
+    fields->text_bytes += text->text != SIZE_MAX ? text->size : 0; /* 2^26 for each of 2^17 texts, so no overflow */
+}
+
+static void read_text(struct decoding *to, ingot_recipe_text_t *text)
+{
+    get_reference(to, text);
+    text->name = get_sized_text(to);
+}
+
+static void read_source(struct decoding *to, ingot_recipe_text_t *source)
+{
+    const uint32_t kind = bytes_get_u32(&to->value);
+    read_text(to, source);
     source->kind = (ingot_source_kind_t)kind;
-    source->name = take_text(value, to->arena);
-    source->compile_options = take_text(value, to->arena);
-    return source->name != NULL && source->compile_options != NULL && value->size == 0;
+    source->compile_options = get_sized_text(to);
 }
 
 /* Reads a header of a source. All headers of one source must be adjacent, as they are if the fields are in the order of
  * the sources. */
-static bool read_source_header(struct decoding *to, struct recipe_value *value, size_t number)
+static void read_source_header(struct decoding *to, ingot_recipe_text_t *header)
 {
-    uint32_t source_number = 0;
-    ingot_recipe_text_t *header = &to->source_headers[number];
-    if (!take_u32(value, &source_number) || source_number >= to->counts[FIELD_SOURCE] ||
-        !take_reference(to, value, header))
-        return false;
-    ingot_recipe_text_t *source = &to->sources[source_number];
+    const uint32_t number = bytes_get_u32(&to->value);
+    if (number >= to->counts[FIELD_SOURCE]) {
+        to->value.failed = true;
+        return;
+    }
+    ingot_recipe_text_t *source = &to->sources[number];
     if (source->header_count == 0)
         source->headers = header;
     else if (source->headers + source->header_count != header)
-        return false;
+        to->value.failed = true;
     ++source->header_count;
-    header->name = take_text(value, to->arena);
-    return header->name != NULL && value->size == 0;
+    read_text(to, header);
 }
 
-static bool read_text(struct decoding *to, struct recipe_value *value, ingot_recipe_text_t *text)
-{
-    if (!take_reference(to, value, text))
-        return false;
-    text->name = take_text(value, to->arena);
-    return text->name != NULL && value->size == 0;
-}
-
-static bool read_constant(struct decoding *to, struct recipe_value *value, size_t number)
+static void read_constant(struct decoding *to, size_t number)
 {
     ingot_spec_constant_t *constant = &to->constants[number];
-    if (!take_u32(value, &constant->id))
-        return false;
-    constant->size = value->size;
+    constant->id = bytes_get_u32(&to->value);
+    const size_t size = bytes_left(&to->value);
+    const uint8_t *bytes = bytes_get(&to->value, size);
     uint64_t *copy = arena_take(to->arena, sizeof(*copy));
-    if (copy == NULL || (value->size != 1 && value->size != 2 && value->size != 4 && value->size != 8))
-        return false;
-    memcpy(copy, value->bytes, value->size);
+    const bool is_valid = size == 1 || size == 2 || size == 4 || size == 8;
+    if (copy == NULL || bytes == NULL || !is_valid || (number != 0 && constant[-1].id >= constant->id)) {
+        to->value.failed = true;
+        return;
+    }
+    memcpy(copy, bytes, size);
     constant->value = copy;
-    return number == 0 || constant[-1].id < constant->id;
+    constant->size = (uint32_t)size;
 }
 
-static bool read_includes(struct decoding *to, const struct recipe_value *value)
+static void read_includes(struct decoding *to)
 {
     struct recipe_fields *fields = to->fields;
-    fields->number_count = value->size / sizeof(uint32_t);
+    fields->number_count = bytes_left(&to->value) / sizeof(uint32_t);
     fields->numbers = arena_take(to->arena, fields->number_count * sizeof(uint32_t));
-    if (fields->numbers == NULL || value->size % sizeof(uint32_t) != 0)
-        return false;
-    for (size_t i = 0; i < fields->number_count; ++i)
-        fields->numbers[i] = le_get_u32(value->bytes + i * sizeof(uint32_t));
-    return true;
-}
-
-static bool read_string(struct decoding *to, const struct recipe_value *value, const char **text)
-{
-    *text = copy_text(to->arena, value->size, value->bytes);
-    return *text != NULL;
+    for (size_t i = 0; i < fields->number_count && fields->numbers != NULL; ++i)
+        fields->numbers[i] = bytes_get_u32(&to->value);
 }
 
 /* Earlier versions recorded what clCompileProgram (2) and clLinkProgram (3) made under the OpenCL layer. */
-static bool read_kind(struct decoding *to, struct recipe_value *value)
+static void read_kind(struct decoding *to)
 {
     ingot_recipe_program_t *program = &to->fields->program;
-    uint32_t kind = 0;
-    if (!take_u32(value, &kind) || value->size != 0 || kind < INGOT_RECIPE_PROGRAM || kind > INGOT_RECIPE_UNRECORDED)
-        return false;
+    const uint32_t kind = bytes_get_u32(&to->value);
+    to->value.failed = to->value.failed || kind < INGOT_RECIPE_PROGRAM || kind > INGOT_RECIPE_UNRECORDED;
     program->kind = kind == INGOT_RECIPE_PROGRAM ? INGOT_RECIPE_PROGRAM : INGOT_RECIPE_UNRECORDED;
     if (kind != INGOT_RECIPE_PROGRAM && kind != INGOT_RECIPE_UNRECORDED)
         program->reason = "clCompileProgram and clLinkProgram pass through the OpenCL layer";
-    return true;
 }
 
-static bool read_build_time(struct decoding *to, struct recipe_value *value)
-{
-    const uint8_t *bytes = take(value, sizeof(uint64_t));
-    to->fields->program.build_time_ns = bytes != NULL ? le_get_u64(bytes) : 0;
-    return bytes != NULL && value->size == 0;
-}
-
-static bool read_field(struct decoding *to, struct recipe_value *value)
+/* Reads the value of a field. Returns false if it is malformed, or has more bytes than it should. */
+static bool read_field(struct decoding *to, uint32_t tag)
 {
     ingot_recipe_program_t *program = &to->fields->program;
-    const size_t number = value->tag <= FIELD_LAST ? to->filled[value->tag]++ : 0;
-    switch (value->tag) {
-    case FIELD_KIND: return read_kind(to, value);
-    case FIELD_BACKEND: return read_string(to, value, &program->backend);
-    case FIELD_SOURCE: return read_source(to, value, number);
-    case FIELD_SOURCE_HEADER: return read_source_header(to, value, number);
-    case FIELD_HEADER: return read_text(to, value, &to->headers[number]);
-    case FIELD_COMPILE_OPTIONS: return read_string(to, value, &program->compile_options);
-    case FIELD_LINK_OPTIONS: return read_string(to, value, &program->link_options);
-    case FIELD_SPEC_CONSTANT: return read_constant(to, value, number);
-    case FIELD_NAME_EXPRESSION: return read_string(to, value, &to->expressions[number]);
-    case FIELD_FILE: return read_text(to, value, &to->files[number]);
-    case FIELD_INCLUDES: return read_includes(to, value);
-    case FIELD_OBJECT:
-    case FIELD_HAS_OPTIONS: return true; /* not needed anymore */
-    case FIELD_REASON: return read_string(to, value, &program->reason);
-    case FIELD_NAME: return read_string(to, value, &program->name);
-    case FIELD_GROUP: return read_string(to, value, &program->group);
-    case FIELD_BUILT_FOR: return read_string(to, value, &program->built_for);
-    case FIELD_BUILD_TIME: return read_build_time(to, value);
-    default: return true; /* an optional field of a later version */
+    const size_t number = tag <= FIELD_LAST ? to->filled[tag]++ : 0;
+    switch (tag) {
+    case FIELD_KIND: read_kind(to); break;
+    case FIELD_BACKEND: program->backend = get_rest(to); break;
+    case FIELD_SOURCE: read_source(to, &to->sources[number]); break;
+    case FIELD_SOURCE_HEADER: read_source_header(to, &to->source_headers[number]); break;
+    case FIELD_HEADER: read_text(to, &to->headers[number]); break;
+    case FIELD_COMPILE_OPTIONS: program->compile_options = get_rest(to); break;
+    case FIELD_LINK_OPTIONS: program->link_options = get_rest(to); break;
+    case FIELD_SPEC_CONSTANT: read_constant(to, number); break;
+    case FIELD_NAME_EXPRESSION: to->expressions[number] = get_rest(to); break;
+    case FIELD_FILE: read_text(to, &to->files[number]); break;
+    case FIELD_INCLUDES: read_includes(to); break;
+    case FIELD_REASON: program->reason = get_rest(to); break;
+    case FIELD_NAME: program->name = get_rest(to); break;
+    case FIELD_GROUP: program->group = get_rest(to); break;
+    case FIELD_BUILT_FOR: program->built_for = get_rest(to); break;
+    case FIELD_BUILD_TIME: program->build_time_ns = bytes_get_u64(&to->value); break;
+    default: return true; /* not needed anymore, or an optional field of a later version */
     }
+    return !to->value.failed && bytes_left(&to->value) == 0;
 }
 
 /* True if the program has what its kind requires. */
@@ -328,14 +302,16 @@ bool recipe_fields_decode(struct recipe_fields *fields, struct arena *arena, siz
                           recipe_find_text_t find_text, const void *user)
 {
     struct decoding to = {.fields = fields, .arena = arena, .find_text = find_text, .user = user};
-    struct recipe_value left = {0, (uint32_t)size, content};
-    struct recipe_value field;
+    struct bytes_reader left;
+    struct field field;
     const ingot_recipe_program_t empty = INGOT_RECIPE_PROGRAM_INIT;
     *fields = (struct recipe_fields){.program = empty};
-    if (size > UINT32_MAX || !count_fields(size, content, &fields->key_size, to.counts) || !allocate(&to))
+    bytes_reader_init(&left, size, content);
+    if (!count_fields(left, &fields->key_size, to.counts) || !allocate(&to))
         return false;
     while (next_field(&left, &field) && field.tag != 0) {
-        if (!read_field(&to, &field) || arena->failed)
+        to.value = field.value;
+        if (!read_field(&to, field.tag) || arena->failed)
             return false;
     }
     return is_complete(fields);

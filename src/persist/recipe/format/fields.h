@@ -32,13 +32,6 @@ enum recipe_field {
     FIELD_LAST = FIELD_BUILD_TIME
 };
 
-/* A field of a record. */
-struct recipe_value {
-    uint32_t tag;
-    uint32_t size;
-    const uint8_t *bytes;
-};
-
 /* Returns the number of the recipe's text with this digest and this size, or SIZE_MAX if the recipe lacks it. */
 typedef size_t (*recipe_find_text_t)(const void *user, const uint8_t *digest, uint64_t size);
 
