@@ -188,9 +188,3 @@ uint64_t cache_table_count_hits(const struct cache_table *table)
     }
     return hits;
 }
-
-void cache_table_prefetch(const struct cache_table *table, const struct cache_entry *entry)
-{
-    const struct table_array *array = current(table);
-    __builtin_prefetch(&array->places[home_of(array, place_of(entry))], 1);
-}

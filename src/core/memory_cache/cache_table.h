@@ -42,7 +42,5 @@ void cache_table_insert(struct cache_table *table, struct cache_entry *entry);
 void cache_table_remove(struct cache_table *table, struct cache_entry *entry);
 /* Returns the sum of entry_hits of all entries. */
 uint64_t cache_table_count_hits(const struct cache_table *table);
-/* Prefetches the memory that removing the entry will read. */
-void cache_table_prefetch(const struct cache_table *table, const struct cache_entry *entry);
 
 #endif

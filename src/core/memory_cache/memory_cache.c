@@ -177,26 +177,6 @@ void memory_cache_end_change(struct memory_cache *cache, struct cache_victims *v
     }
 }
 
-/*
- * Prefetches memory for the next evictions. In a large cache, the oldest entries are no longer in the processor's
- * caches, and waiting for their memory slows evictions. Each call prefetches what the next victim's fields point to,
- * and the entry after it. The next victim itself was prefetched by the previous call. Requires the lock.
- */
-static void prefetch_next_victim(const struct memory_cache *cache)
-{
-    const struct cache_entry *next = cache->recency.oldest;
-    if (next == NULL)
-        return;
-    cache_table_prefetch(&cache->table, next);
-    __builtin_prefetch(entry_cell(next, stripe_number()));
-    __builtin_prefetch(next->value);
-    if (next->newer != NULL) {
-        __builtin_prefetch(entry_chunk(next->newer));
-        __builtin_prefetch(next->newer);
-        __builtin_prefetch(&next->newer->is_kept);
-    }
-}
-
 void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, enum eviction_reason reason,
                         struct cache_victims *victims)
 {
@@ -232,7 +212,6 @@ static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, 
             generation = advance_generation(cache);
         struct cache_entry *oldest = recency_oldest(&cache->recency, generation);
         memory_cache_evict(cache, oldest, too_many ? EVICTED_COUNT : EVICTED_BYTES, victims);
-        prefetch_next_victim(cache);
     }
 }
 
