@@ -103,7 +103,7 @@ static struct cache_chunk *chunk_create(struct cache_pool *pool)
         atomic_init(&entry->group_hash, 0);
         atomic_init(&entry->is_ungrouped, false);
         entry->is_kept = false;
-        entry->newer = i + 1 < ENTRIES_PER_CHUNK ? entry + 1 : NULL;
+        entry->next = i + 1 < ENTRIES_PER_CHUNK ? entry + 1 : NULL;
     }
     return chunk;
 }
@@ -144,7 +144,7 @@ struct cache_entry *cache_pool_take(struct cache_pool *pool, void *value)
         add_chunk(pool);
     struct cache_entry *entry = pool->free;
     if (entry != NULL)
-        pool->free = entry->newer;
+        pool->free = entry->next;
     pthread_mutex_unlock(&pool->lock);
 
     if (entry == NULL)
@@ -255,7 +255,7 @@ static void end_life(struct cache_entry *entry)
     void *const value = entry->value;
 
     pthread_mutex_lock(&pool->lock);
-    entry->newer = pool->free;
+    entry->next = pool->free;
     pool->free = entry;
     pthread_mutex_unlock(&pool->lock);
     error_keep(destroy, user, value); /* must come last, because the value may hold the last reference to the cache */

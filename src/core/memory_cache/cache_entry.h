@@ -51,9 +51,8 @@ struct cache_entry {
     uint64_t hash; /* low half of the key's hash; written before entry_publish */
     _Atomic int64_t central;
     /* guarded by cache->lock while the entry is in the cache; afterwards used only by the evicting thread */
-    uint64_t stamp; /* the stamp seen when the entry was last checked */
-    struct cache_entry *older;
-    struct cache_entry *newer; /* also links free entries (guarded by pool->lock) and evicted ones */
+    uint64_t stamp;           /* the stamp seen when the entry was last checked */
+    struct cache_entry *next; /* links free entries (guarded by pool->lock) and evicted ones */
     size_t bytes;
     struct cache_member *members;
     uint32_t heap_index;

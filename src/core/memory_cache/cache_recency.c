@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-enum { HEAP_CHILDREN = 4, FIRST_HEAP_CAPACITY = 32 };
-static const uint32_t IN_LIST = UINT32_MAX; /* heap_index of an entry that has never moved */
+enum { HEAP_CHILDREN = 4, FIRST_CAPACITY = 32 };
 
 void recency_init(struct cache_recency *recency)
 {
@@ -15,25 +14,25 @@ void recency_init(struct cache_recency *recency)
 
 void recency_fini(struct cache_recency *recency, const ingot_allocator_t *allocator)
 {
-    alloc_free(allocator, recency->heap, recency->heap_capacity * sizeof(*recency->heap));
+    alloc_free(allocator, recency->heap, recency->capacity * sizeof(*recency->heap));
     recency_init(recency);
 }
 
 bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *allocator, size_t entry_count)
 {
-    if (entry_count <= recency->heap_capacity)
+    if (entry_count <= recency->capacity)
         return true;
-    if (entry_count >= IN_LIST)
+    if (entry_count > UINT32_MAX)
         return false;
-    const size_t capacity = recency->heap_capacity != 0 ? recency->heap_capacity * 2 : FIRST_HEAP_CAPACITY;
+    const size_t capacity = recency->capacity != 0 ? recency->capacity * 2 : FIRST_CAPACITY;
     struct recency_heap_item *heap = alloc_bytes(allocator, capacity * sizeof(*heap));
     if (heap == NULL)
         return false;
-    if (recency->heap_count != 0)
-        memcpy(heap, recency->heap, recency->heap_count * sizeof(*heap));
-    alloc_free(allocator, recency->heap, recency->heap_capacity * sizeof(*heap));
+    if (recency->count != 0)
+        memcpy(heap, recency->heap, recency->count * sizeof(*heap));
+    alloc_free(allocator, recency->heap, recency->capacity * sizeof(*heap));
     recency->heap = heap;
-    recency->heap_capacity = capacity;
+    recency->capacity = capacity;
     return true;
 }
 
@@ -59,7 +58,7 @@ static void sift_down(struct cache_recency *recency, size_t index, struct recenc
 {
     for (;;) {
         const size_t first = index * HEAP_CHILDREN + 1;
-        const size_t end = first + HEAP_CHILDREN < recency->heap_count ? first + HEAP_CHILDREN : recency->heap_count;
+        const size_t end = first + HEAP_CHILDREN < recency->count ? first + HEAP_CHILDREN : recency->count;
         size_t least = first;
         for (size_t child = first + 1; child < end; ++child) {
             if (recency->heap[child].stamp < recency->heap[least].stamp)
@@ -75,33 +74,15 @@ static void sift_down(struct cache_recency *recency, size_t index, struct recenc
 
 void recency_add(struct cache_recency *recency, struct cache_entry *entry)
 {
-    entry->heap_index = IN_LIST;
-    entry->newer = NULL;
-    entry->older = recency->newest;
-    if (recency->newest != NULL)
-        recency->newest->newer = entry;
-    else
-        recency->oldest = entry;
-    recency->newest = entry;
+    sift_up(recency, recency->count++, (struct recency_heap_item){entry->stamp, entry});
 }
 
-static void remove_from_list(struct cache_recency *recency, struct cache_entry *entry)
+void recency_remove(struct cache_recency *recency, struct cache_entry *entry)
 {
-    if (entry->older != NULL)
-        entry->older->newer = entry->newer;
-    else
-        recency->oldest = entry->newer;
-    if (entry->newer != NULL)
-        entry->newer->older = entry->older;
-    else
-        recency->newest = entry->older;
-}
+    const size_t index = entry->heap_index;
+    const struct recency_heap_item last = recency->heap[--recency->count];
 
-static void remove_from_heap(struct cache_recency *recency, size_t index)
-{
-    const struct recency_heap_item last = recency->heap[--recency->heap_count];
-
-    if (index == recency->heap_count)
+    if (index == recency->count)
         return;
     if (index > 0 && last.stamp < recency->heap[(index - 1) / HEAP_CHILDREN].stamp)
         sift_up(recency, index, last);
@@ -109,38 +90,16 @@ static void remove_from_heap(struct cache_recency *recency, size_t index)
         sift_down(recency, index, last);
 }
 
-void recency_remove(struct cache_recency *recency, struct cache_entry *entry)
-{
-    if (entry->heap_index == IN_LIST)
-        remove_from_list(recency, entry);
-    else
-        remove_from_heap(recency, entry->heap_index);
-}
-
-static void move_to(struct cache_recency *recency, struct cache_entry *entry, uint64_t stamp)
-{
-    const struct recency_heap_item item = {stamp, entry};
-
-    entry->stamp = stamp;
-    if (entry->heap_index != IN_LIST) {
-        sift_down(recency, entry->heap_index, item); /* stamps never decrease */
-        return;
-    }
-    remove_from_list(recency, entry);
-    sift_up(recency, recency->heap_count++, item);
-}
-
 struct cache_entry *recency_oldest(struct cache_recency *recency, uint64_t generation)
 {
     for (;;) {
-        struct cache_entry *entry = recency->oldest;
-        if (recency->heap_count != 0 && (entry == NULL || recency->heap[0].stamp < entry->stamp))
-            entry = recency->heap[0].entry;
+        struct cache_entry *entry = recency->count != 0 ? recency->heap[0].entry : NULL;
         if (entry == NULL || entry->stamp >= generation << STAMP_SEQUENCE_BITS)
             return entry;
         const uint64_t stamp = entry_last_used(entry);
         if (stamp <= entry->stamp)
             return entry;
-        move_to(recency, entry, stamp);
+        entry->stamp = stamp;
+        sift_down(recency, 0, (struct recency_heap_item){stamp, entry}); /* stamps never decrease */
     }
 }

@@ -4,11 +4,10 @@
  * Each hit gets a stamp, which consists of a generation and a number. Insertions and evictions advance the generation;
  * the number counts the stripe's hits within it.
  *
- * A hit only writes its stamp to the entry's cell; evictions keep the order. Entries are sorted by the stamp that was
- * last seen in them, which is never later than their current stamp. To find the least recently used entry, an eviction
- * takes the first entry. If that entry's stamp is still current, the search is over. Otherwise the entry moves to the
- * place of its current stamp, and the next one is checked. So each move is caused by a hit. Entries that have never
- * moved are in a list, which is sorted because insertions append to it. Those that have moved are in a heap.
+ * A hit only writes its stamp to the entry's cell; evictions keep the order. Entries are in a heap, by the stamp that
+ * was last seen in them, which is never later than their current stamp. To find the least recently used entry, an
+ * eviction takes the first entry. If that entry's stamp is still current, the search is over. Otherwise the entry moves
+ * to the place of its current stamp, and the next one is checked. So each move is caused by a hit.
  * Locks: everything here requires cache->lock, except for recency_stamp.
  */
 #ifndef INGOT_CORE_MEMORY_CACHE_CACHE_RECENCY_H
@@ -24,18 +23,16 @@ struct recency_heap_item {
 };
 
 struct cache_recency {
-    struct cache_entry *oldest; /* the list of entries that have never moved */
-    struct cache_entry *newest;
-    struct recency_heap_item *heap; /* of entries that have moved; four children per node */
-    size_t heap_count;
-    size_t heap_capacity; /* at least the number of entries, so that a move allocates nothing */
+    struct recency_heap_item *heap; /* four children per node */
+    size_t count;
+    size_t capacity;
 };
 
 void recency_init(struct cache_recency *recency);
 void recency_fini(struct cache_recency *recency, const ingot_allocator_t *allocator);
 /* Makes room for this many entries, at most one more than before. Returns false if out of memory. */
 bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *allocator, size_t entry_count);
-/* Adds an entry whose stamp is later than those of all entries in the list. */
+/* Adds an entry. There must be room for it. */
 void recency_add(struct cache_recency *recency, struct cache_entry *entry);
 void recency_remove(struct cache_recency *recency, struct cache_entry *entry);
 /*

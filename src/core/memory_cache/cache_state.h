@@ -34,7 +34,7 @@ struct memory_cache {
     uint64_t evictions[EVICTION_REASONS];
 };
 
-/* Entries that have left the cache and are released after the lock is dropped. Linked by `newer`. */
+/* Entries that have left the cache and are released after the lock is dropped. Linked by `next`. */
 struct cache_victims {
     struct cache_entry *first;
     struct cache_entry **end;

@@ -164,12 +164,12 @@ void memory_cache_end_change(struct memory_cache *cache, struct cache_victims *v
 {
     const struct memory_cache_ops *ops = &cache->pool.ops;
 
-    for (const struct cache_entry *entry = victims->first; entry != NULL; entry = entry->newer)
+    for (const struct cache_entry *entry = victims->first; entry != NULL; entry = entry->next)
         ++cache->evictions[entry->reason];
     pthread_mutex_unlock(&cache->lock);
     while (victims->first != NULL) {
         struct cache_entry *entry = victims->first;
-        victims->first = entry->newer;
+        victims->first = entry->next;
         if (report && ops->evicted != NULL)
             ops->evicted(cache->pool.user, entry->value, entry->bytes, groups_last_name(entry), entry->reason);
         groups_forget_entry(entry, &cache->pool.allocator);
@@ -186,9 +186,9 @@ void memory_cache_evict(struct memory_cache *cache, struct cache_entry *entry, e
     cache->hits_of_gone += entry_withdraw(entry);
     cache->bytes -= entry->bytes;
     entry->reason = (uint8_t)reason;
-    entry->newer = NULL;
+    entry->next = NULL;
     *victims->end = entry;
-    victims->end = &entry->newer;
+    victims->end = &entry->next;
 }
 
 static uint64_t advance_generation(struct memory_cache *cache)
