@@ -156,6 +156,7 @@ protected:
     {
         ProgramText text;
         text.sources = {"kernel twice x 2 *\nkernel n" + std::to_string(number) + " x\n"};
+        text.flags = INGOT_PROGRAM_NO_MEMORY_CACHE;
         const Desc desc = text.make(context_);
         ingot_program_t program = nullptr;
         ingot_origin_t origin = INGOT_ORIGIN_MEMORY;
@@ -206,6 +207,20 @@ TEST_F(PersistQueue, HowManyWaitIsBounded)
     EXPECT_EQ(1u, gated.stored());
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
     EXPECT_EQ(257u, gated.stored());
+}
+
+/* An application may build a program again and again. Each one in the queue would keep a native program. */
+TEST_F(PersistQueue, HasAProgramOnce)
+{
+    GatedStorage gated;
+    gated.open();
+    for (int i = 0; i < 10; ++i)
+        ASSERT_NO_FATAL_FAILURE(create(gated.storage, i % 2));
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
+    EXPECT_EQ(2u, gated.stored());
+    ASSERT_NO_FATAL_FAILURE(create(gated.storage, 0)); /* the storage did not keep it */
+    EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(gated.storage, nullptr, nullptr));
+    EXPECT_EQ(3u, gated.stored());
 }
 
 TEST_F(PersistQueue, TheLastReleaseStoresWhatWaits)
