@@ -12,7 +12,7 @@
 #include "core/artifact/artifact_id.h"
 #include "core/base/digest.h"
 #include "core/base/error.h"
-#include "core/base/os.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 #define MAGIC "INGOTART"
@@ -72,7 +72,7 @@ static ingot_status_t read_info(ingot_artifact_info_t *known, ingot_artifact_par
         known->parts = whole;
     }
     if (known->made_at_unix_ms == 0)
-        known->made_at_unix_ms = os_wall_clock_ms();
+        known->made_at_unix_ms = nanoseconds_of(CLOCK_REALTIME) / NS_PER_MS;
     return status;
 }
 

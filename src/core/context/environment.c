@@ -5,16 +5,19 @@
  */
 #include "core/context/environment.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "core/base/error.h"
-#include "core/base/os.h"
 #include "core/context/capacity.h"
 #include "util/environment.h"
 
+/* Returns "" if the variable is not set, or if the process has more rights than its user (setuid). */
 static const char *text_of(const char *name)
 {
-    const char *text = os_environment(name);
+    const char *text = secure_getenv(name);
     return text != NULL ? text : "";
 }
 
@@ -55,7 +58,7 @@ ingot_status_t environment_read(struct environment *environment, bool ignore, bo
                                         .limits = {.max_entries = INGOT_CACHE_DEFAULT_PROGRAMS}};
     if (ignore)
         return INGOT_SUCCESS;
-    environment->trace = os_environment("INGOT_TRACE");
+    environment->trace = secure_getenv("INGOT_TRACE");
     environment->compile_options = text_of("INGOT_COMPILE_OPTIONS");
     environment->link_options = text_of("INGOT_LINK_OPTIONS");
     uint64_t header_memo = 1;
@@ -64,9 +67,8 @@ ingot_status_t environment_read(struct environment *environment, bool ignore, bo
     return status == INGOT_SUCCESS && uses_limits ? read_limits(&environment->limits) : status;
 }
 
-static void tell_unknown(const char *name, size_t size, void *user)
+static void tell_unknown(const char *name, size_t size, const struct trace *trace)
 {
-    const struct trace *trace = user;
     ingot_event_t event = INGOT_EVENT_INIT;
     char copy[128];
     const size_t copied = size < sizeof(copy) - 1 ? size : sizeof(copy) - 1;
@@ -94,6 +96,8 @@ void environment_tell_unknown(const struct trace *trace)
     if (!trace_wanted(trace))
         return;
     error_save(&kept);
-    os_visit_environment(tell_unknown, (void *)(uintptr_t)trace);
+    /* in a setuid process, no variable has an effect */
+    for (char **each = environ; each != NULL && *each != NULL && getauxval(AT_SECURE) == 0; ++each)
+        tell_unknown(*each, strcspn(*each, "="), trace);
     error_restore(&kept);
 }

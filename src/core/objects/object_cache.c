@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/os.h"
 #include "core/base/trace.h"
 #include "core/memory_cache/memory_cache.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 struct ingot_object_cache {
@@ -192,7 +192,7 @@ static void emit(const struct ingot_object_cache *cache, ingot_event_kind_t kind
     const ingot_event_t event = {.struct_size = sizeof(event),
                                  .kind = kind,
                                  .status = status,
-                                 .duration_ns = start_ns != 0 ? os_now_ns() - start_ns : 0,
+                                 .duration_ns = start_ns != 0 ? nanoseconds_of(CLOCK_MONOTONIC) - start_ns : 0,
                                  .bytes = bytes,
                                  .group = texts[1],
                                  .name = texts[2],
@@ -392,7 +392,7 @@ ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_ob
     if (!place_init(&place, session, group, name))
         return INGOT_INVALID_ARGUMENTS;
     struct cache_request request = request_for(&place, NULL);
-    const uint64_t start = trace_wanted(&cache->trace) ? os_now_ns() : 0;
+    const uint64_t start = trace_wanted(&cache->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
     struct cache_entry *entry = memory_cache_lookup(cache->objects, &request);
     enum cache_outcome outcome = CACHE_HIT;
     ingot_status_t status = INGOT_SUCCESS;

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/os.h"
 #include "core/memory_cache/cache_hit.h"
 #include "core/program/kernel_table.h"
+#include "util/nanoseconds.h"
 #include "util/struct_size.h"
 
 void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind, ingot_status_t status,
@@ -23,7 +23,7 @@ void program_emit(const struct ingot_program_desc *desc, ingot_event_kind_t kind
     const ingot_event_t event = {.struct_size = sizeof(event),
                                  .kind = kind,
                                  .status = status,
-                                 .duration_ns = start_ns != 0 ? os_now_ns() - start_ns : 0,
+                                 .duration_ns = start_ns != 0 ? nanoseconds_of(CLOCK_MONOTONIC) - start_ns : 0,
                                  .bytes = bytes,
                                  .group = desc->group,
                                  .name = program_desc_name(desc),
@@ -249,7 +249,7 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
     struct cache_entry *entry = NULL;
     enum cache_outcome outcome = CACHE_HIT;
 
-    const uint64_t start = trace_wanted(&desc->context->trace) ? os_now_ns() : 0;
+    const uint64_t start = trace_wanted(&desc->context->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
     const ingot_status_t status =
         memory_cache_get_or_make(desc->context->programs, &request, make, &making, &entry, &outcome);
     if (outcome == CACHE_WAITED)

@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/os.h"
 #include "core/base/sink.h"
 #include "core/blob/cache_blob.h"
 #include "core/descriptor/cache_blob_id.h"
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
+#include "util/nanoseconds.h"
 
 /* Gets the binaries of all device classes and concatenates them. ends[i] is the offset at which binary i ends. */
 static ingot_status_t gather(const struct program_body *body, const struct device_classes *classes,
@@ -145,7 +145,7 @@ static ingot_status_t take_blob(const struct ingot_program *program, size_t *siz
     ingot_status_t status = cache_blob_id_get(body->desc, &id);
     if (status != INGOT_SUCCESS)
         return status;
-    const uint64_t start = trace_wanted(&context->trace) ? os_now_ns() : 0;
+    const uint64_t start = trace_wanted(&context->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
     status = make_blob(body, id, size, blob, &device_bytes);
     if (status == INGOT_SUCCESS) {
         status = check_compiler(body);

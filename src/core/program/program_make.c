@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/base/error.h"
-#include "core/base/os.h"
 #include "core/base/sink.h"
 #include "core/blob/cache_blob.h"
 #include "core/descriptor/cache_blob_id.h"
@@ -18,6 +17,7 @@
 #include "core/program/device_classes.h"
 #include "core/program/program.h"
 #include "util/hex.h"
+#include "util/nanoseconds.h"
 
 /* Memory for a few sources and devices, so that loading a small program needs no temporary allocations. */
 enum { WORKSHOP_ROOM = 512 };
@@ -148,10 +148,10 @@ static void identify_devices(const struct workshop *shop)
 static ingot_status_t compile(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
 {
     struct ingot_context *context = shop->context;
-    const uint64_t start = os_now_ns();
+    const uint64_t start = nanoseconds_of(CLOCK_MONOTONIC);
 
     ingot_status_t status = run_compilers(shop, device_count, devices, native);
-    shop->build_ns += os_now_ns() - start;
+    shop->build_ns += nanoseconds_of(CLOCK_MONOTONIC) - start;
     if (shop->change == NULL)
         shop->change = context_compiler_change(context, device_count, devices);
     status = explain_failure(shop, status);
@@ -471,7 +471,7 @@ ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_
     if (program == NULL || desc == NULL || (cache_blob == NULL && size != 0))
         return error_set(INGOT_INVALID_ARGUMENTS, "program, desc or cache_blob is NULL");
     struct ingot_context *context = desc->context;
-    const uint64_t start = trace_wanted(&context->trace) ? os_now_ns() : 0;
+    const uint64_t start = trace_wanted(&context->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
     ingot_status_t status = workshop_init(&shop, desc);
     if (status == INGOT_SUCCESS)
         status = load_blob(&shop, size, cache_blob, program);

@@ -249,7 +249,9 @@ int files_read(int fd, uint64_t offset, size_t size, void *bytes, size_t *got)
 {
     *got = 0;
     while (*got < size) {
-        const ssize_t count = steady_pread(fd, (char *)bytes + *got, size - *got, (off_t)(offset + *got));
+        const int before = cancellation_hold();
+        const ssize_t count = pread(fd, (char *)bytes + *got, size - *got, (off_t)(offset + *got));
+        cancellation_allow(before);
         if (count < 0 && errno == EINTR)
             continue;
         if (count < 0)
@@ -277,8 +279,10 @@ static int write_all(int fd, const uint64_t *offset, size_t size, const void *by
     size_t done = 0;
     while (done < size) {
         const char *rest = (const char *)bytes + done;
-        const ssize_t count = offset == NULL ? steady_write(fd, rest, size - done)
-                                             : steady_pwrite(fd, rest, size - done, (off_t)(*offset + done));
+        const int before = cancellation_hold();
+        const ssize_t count =
+            offset == NULL ? write(fd, rest, size - done) : pwrite(fd, rest, size - done, (off_t)(*offset + done));
+        cancellation_allow(before);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
@@ -328,9 +332,11 @@ int files_set_time(int fd, uint64_t time_ns)
 int files_sync(int fd)
 {
     int result;
+    const int before = cancellation_hold();
     do {
-        result = result_of(steady_fsync(fd));
+        result = result_of(fsync(fd));
     } while (result == -EINTR);
+    cancellation_allow(before);
     return result;
 }
 
@@ -436,7 +442,9 @@ uint64_t files_steady_clock_ns(void)
 void files_pause_ns(uint64_t duration_ns)
 {
     const struct timespec duration = {(time_t)(duration_ns / NS_PER_SECOND), (long)(duration_ns % NS_PER_SECOND)};
-    (void)steady_nanosleep(&duration);
+    const int before = cancellation_hold();
+    (void)nanosleep(&duration, NULL);
+    cancellation_allow(before);
 }
 
 uint64_t files_random(void)

@@ -1,5 +1,5 @@
 /*
- * steady_calls.h - wraps the system calls of files.c so that they are not cancellation points.
+ * steady_calls.h - wraps system calls that several files make, so that they are not cancellation points.
  *
  * If a thread were canceled in one of these calls, the files that it had open would stay open, and the bytes of files
  * that it had locked would stay locked, because no other thread knows of them; see util/cancellation.h.
@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "util/cancellation.h"
@@ -38,46 +37,6 @@ static inline int steady_close(int fd)
 {
     const int before = cancellation_hold();
     const int result = close(fd);
-    cancellation_allow(before);
-    return result;
-}
-
-static inline ssize_t steady_pread(int fd, void *bytes, size_t size, off_t offset)
-{
-    const int before = cancellation_hold();
-    const ssize_t result = pread(fd, bytes, size, offset);
-    cancellation_allow(before);
-    return result;
-}
-
-static inline ssize_t steady_write(int fd, const void *bytes, size_t size)
-{
-    const int before = cancellation_hold();
-    const ssize_t result = write(fd, bytes, size);
-    cancellation_allow(before);
-    return result;
-}
-
-static inline ssize_t steady_pwrite(int fd, const void *bytes, size_t size, off_t offset)
-{
-    const int before = cancellation_hold();
-    const ssize_t result = pwrite(fd, bytes, size, offset);
-    cancellation_allow(before);
-    return result;
-}
-
-static inline int steady_fsync(int fd)
-{
-    const int before = cancellation_hold();
-    const int result = fsync(fd);
-    cancellation_allow(before);
-    return result;
-}
-
-static inline int steady_nanosleep(const struct timespec *duration)
-{
-    const int before = cancellation_hold();
-    const int result = nanosleep(duration, NULL);
     cancellation_allow(before);
     return result;
 }

@@ -15,7 +15,6 @@
 #include <vector>
 
 extern "C" {
-#include "core/base/os.h"
 #include "core/base/os_file.h"
 }
 

@@ -16,7 +16,6 @@
 #include "support/reference_context.h"
 
 extern "C" {
-#include "core/base/os.h"
 }
 
 namespace

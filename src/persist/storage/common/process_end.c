@@ -10,8 +10,9 @@
  *
  * If an application launches a program after its last build, the launch may make the driver create static objects, as
  * LLVM's code generator does in PoCL. exit() destroys these objects before it runs the handler, whose work would then
- * crash. So if the main thread ends the process, as in most programs, the handler runs before all others
- * (main_thread.h).
+ * crash. So if the main thread ends the process, as in most programs, the handler runs before all others: exit() first
+ * destroys the thread-local objects of its thread, and the handler is the destructor of one. If the main thread ends by
+ * pthread_exit(), its objects are not destroyed. The C library unloads no library that contains such a destructor.
  *
  * The handler does not wait for locks, because other threads may hold them forever while the process ends. It waits for
  * at most 30 seconds, or for as long as the storages may delay the end of the process, if that is longer.
@@ -21,9 +22,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "persist/base/files.h"
-#include "persist/base/main_thread.h"
 #include "util/cancellation.h"
 #include "util/nanoseconds.h"
 
@@ -43,6 +45,9 @@ static atomic_int handlers_wanted;
 static _Thread_local bool is_watched;    /* true in the main thread once its handler is registered */
 static _Thread_local unsigned own_depth; /* nested calls to process_end_enter; a callback may call exit() */
 static _Thread_local int cancellation;   /* the thread's cancellation state before the outermost call */
+
+extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *library) __attribute__((weak));
+extern void *__dso_handle __attribute__((visibility("hidden")));
 
 static uint64_t longer(uint64_t a_ns, uint64_t b_ns)
 {
@@ -81,10 +86,17 @@ static void add_handler(void)
         (void)atexit(on_exit_of_process); /* if it fails, the process ends as it would without Ingot */
 }
 
+static void on_end_of_main_thread(void *object)
+{
+    (void)object;
+    on_exit_of_process();
+}
+
 void process_end_watch_main_thread(void)
 {
-    if (!is_watched && main_thread_is_this())
-        is_watched = main_thread_call_at_exit(on_exit_of_process);
+    if (!is_watched && syscall(SYS_gettid) == getpid())
+        is_watched = __cxa_thread_atexit_impl != NULL &&
+                     __cxa_thread_atexit_impl(on_end_of_main_thread, NULL, &__dso_handle) == 0;
 }
 
 void process_end_watch(void)
