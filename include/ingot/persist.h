@@ -413,7 +413,7 @@ typedef struct ingot_persist_stats {
     /** Valid entries that the core or the driver rejected, during a load or when a kernel was created. */
     uint64_t rejected;
     uint64_t waiting;   /**< Programs that are waiting to be stored. */
-    uint64_t leftovers; /**< Leftovers of killed processes that were removed from the store. */
+    uint64_t leftovers; /**< Leftovers of killed processes, over an hour old, that were removed from the store. */
     /** The time that loads saved: the build times of the programs that were loaded through the storage, minus the time
      *  of the loads. ingot_persist_recount returns what all processes saved. */
     uint64_t saved_ns;

@@ -287,9 +287,14 @@ void die_while_storing(const fs::path &root)
                                            });
     ASSERT_EQ(128 + SIGKILL, outcome.exit_status);
     ASSERT_EQ(1u, leftovers_in(root));
+    {
+        const Store early(root);
+        ASSERT_EQ(1u, leftovers_in(root)) << "it may be of a living process";
+    }
+    make_leftovers_old(root);
 }
 
-TEST(StoreProcesses, WhatAKilledProcessLeftGoesAtOnce)
+TEST(StoreProcesses, WhatAKilledProcessLeftGoesAfterAnHour)
 {
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
@@ -324,23 +329,45 @@ TEST(StoreProcesses, WhatALivingProcessPreparesStays)
     Store store(root);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
     unsigned stopped = 0;
-    const auto outcome = traced_child::run(
-        [&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
-        [&](pid_t child, unsigned stop) {
-            user_regs_struct registers;
-            ptrace(PTRACE_GETREGS, child, nullptr, &registers);
-            if (stop % 2 != 0 || registers.orig_rax != SYS_openat2 || ++stopped != 2)
-                return; /* at its second openat2, the child has written key.bin */
-            for (const auto &prepared : fs::directory_iterator(root / "tmp")) /* makes it look old */
-                fs::last_write_time(prepared.path(), fs::file_time_type::clock::now() - std::chrono::hours(9));
-            EXPECT_EQ(1u, leftovers_in(root));
-            Store another(root);
-            ingot_persist_clear(another.get());
-            EXPECT_EQ(1u, leftovers_in(root));
-        });
+    const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+                                           [&](pid_t child, unsigned stop) {
+                                               user_regs_struct registers;
+                                               ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+                                               if (stop % 2 != 0 || registers.orig_rax != SYS_openat2 || ++stopped != 2)
+                                                   return; /* at its second openat2, the child has written key.bin */
+                                               EXPECT_EQ(1u, leftovers_in(root));
+                                               Store another(root);
+                                               ingot_persist_clear(another.get());
+                                               EXPECT_EQ(1u, leftovers_in(root));
+                                           });
     EXPECT_LE(2u, stopped);
     EXPECT_EQ(0, outcome.exit_status);
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
+    expect_no_leftovers(root);
+}
+
+/* A process that was stopped for more than an hour while it stored. */
+TEST(StoreProcesses, AnEntryWhosePreparationTookTooLongIsNotStored)
+{
+    ScratchDirectory scratch;
+    const fs::path root = scratch.path() / "store";
+    Store store(root);
+    ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(0), kBlob));
+    bool is_deleted = false;
+    const auto outcome = traced_child::run([&] { return static_cast<int>(Store(root).put(numbered_id(1), kBlob)); },
+                                           [&](pid_t child, unsigned stop) {
+                                               user_regs_struct registers;
+                                               ptrace(PTRACE_GETREGS, child, nullptr, &registers);
+                                               if (stop % 2 != 0 || registers.orig_rax != SYS_renameat || is_deleted)
+                                                   return;
+                                               make_leftovers_old(root);
+                                               const Store another(root);
+                                               is_deleted = leftovers_in(root) == 0;
+                                           });
+    EXPECT_TRUE(is_deleted);
+    EXPECT_NE(INGOT_SUCCESS, outcome.exit_status);
+    EXPECT_EQ(INGOT_NOT_FOUND, store.load(numbered_id(1)));
+    EXPECT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
     expect_no_leftovers(root);
 }
 

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -177,6 +178,16 @@ inline size_t leftovers_in(const fs::path &root)
     const fs::path tmp = root / "tmp";
     return fs::exists(tmp) ? static_cast<size_t>(std::distance(fs::directory_iterator(tmp), fs::directory_iterator()))
                            : 0;
+}
+
+/* Makes everything in tmp look so old that it can only be from a killed process. */
+inline void make_leftovers_old(const fs::path &root)
+{
+    const fs::path tmp = root / "tmp";
+    if (!fs::exists(tmp))
+        return;
+    for (const auto &prepared : fs::directory_iterator(tmp))
+        fs::last_write_time(prepared.path(), fs::file_time_type::clock::now() - std::chrono::hours(2));
 }
 
 } // namespace store_fixture

@@ -55,8 +55,7 @@ ingot_status_t files_lock_failed(int error, const char *name)
     char text[128];
     if (error == -EINVAL || error == -EPERM)
         return ingot_set_error(INGOT_IO_ERROR, -error,
-                               "locking %s: %s (errno %d); this system, perhaps a sandbox, has no locks of open files "
-                               "(F_OFD_SETLK), so its processes can only read stores",
+                               "locking %s: %s (errno %d); this system, perhaps a sandbox, has no locks of open files",
                                name, strerror_r(-error, text, sizeof(text)), -error);
     if (error != -ENOLCK && error != -EOPNOTSUPP && error != -ENOSYS)
         return files_write_failed(error, "locking", name);

@@ -16,7 +16,6 @@
 #include "persist/directory/layout/build_lock.h"
 #include "persist/directory/layout/kept_recipe.h"
 #include "persist/directory/layout/root.h"
-#include "persist/directory/layout/temporary.h"
 #include "persist/directory/publish.h"
 #include "persist/directory/upkeep/evict.h"
 #include "persist/recipe/recording.h"
@@ -161,7 +160,7 @@ static void destroy(void *self)
         return;
     evict_fini(directory);
     build_lock_fini(directory);
-    temporary_fini(directory);
+    pthread_mutex_destroy(&directory->root_lock);
     root_fini(directory);
     const ingot_allocator_t allocator = directory->allocator;
     memory_free(&allocator, directory, sizeof(*directory));
@@ -285,7 +284,7 @@ ingot_status_t directory_open(ingot_storage_t *storage, const ingot_persist_info
     directory->allocator = allocator;
     directory->bucket_of = bucket_of;
     take_info(directory, &info);
-    temporary_init(directory);
+    pthread_mutex_init(&directory->root_lock, NULL);
     pthread_mutex_init(&directory->evictor.lock, NULL);
     status = root_init(directory, &info);
     if (status == INGOT_SUCCESS)

@@ -79,7 +79,6 @@ TEST(PersistDirectory, LaysOutItsFilesAsSpecified)
     EXPECT_EQ(128 + kId.size(), fs::file_size(entry / "key.bin"));
     EXPECT_EQ(entry_size(kId, kBlob), text_total(root));
     EXPECT_EQ(bytes_of(size_text(entry_size(kId, kBlob), 1)), read_file(root / "size.txt"));
-    EXPECT_TRUE(fs::exists(root / "lock"));
     const Bytes tag = read_file(root / "CACHEDIR.TAG");
     EXPECT_EQ(0u, std::string(tag.begin(), tag.end()).find("Signature: 8a477f597d28d172789f06886806bc55"));
     EXPECT_EQ(0u, leftovers_in(root));
@@ -332,9 +331,8 @@ TEST(PersistDirectory, SeesThatTheDirectoryOfPreparedEntriesIsGoneOrUntrusted)
     EXPECT_EQ(INGOT_UNTRUSTED, store.remove(numbered_id(2)));
 }
 
-/* A user empties a store that a process has open. What the process prepares afterwards must not look like a leftover,
- * so its session is in the new file `lock`. */
-TEST(PersistDirectory, BeginsItsSessionAgainIfTheStoreWasEmptied)
+/* A user empties a store that a process has open. */
+TEST(PersistDirectory, GoesOnIfTheStoreWasEmptied)
 {
     ScratchDirectory scratch;
     const fs::path root = scratch.path() / "store";
@@ -343,13 +341,6 @@ TEST(PersistDirectory, BeginsItsSessionAgainIfTheStoreWasEmptied)
     for (const fs::directory_entry &item : fs::directory_iterator(root))
         fs::remove_all(item);
     ASSERT_EQ(INGOT_SUCCESS, store.put(numbered_id(1), kBlob));
-    const int fd = open((root / "lock").c_str(), O_RDWR | O_CLOEXEC);
-    ASSERT_LE(0, fd) << "there is no session";
-    struct flock lock = {};
-    lock.l_type = F_WRLCK;
-    EXPECT_EQ(0, fcntl(fd, F_OFD_GETLK, &lock));
-    EXPECT_EQ(F_WRLCK, lock.l_type);
-    close(fd);
     EXPECT_EQ(INGOT_SUCCESS, store.load(numbered_id(1)));
 }
 

@@ -71,13 +71,24 @@ TEST(PersistLock, AStoppedProcessCostsALimitedTime)
     close(later);
 }
 
+TEST(PersistLock, ASandboxWithoutLocksOfOpenFilesCanStore)
+{
+    EXPECT_EQ(0, forked_child::run([&] {
+                  ScratchDirectory scratch;
+                  const Store store(scratch.path() / "store");
+                  if (!failing_calls::install({{SYS_fcntl, F_OFD_SETLK, EINVAL}}))
+                      return 2;
+                  return store.put(numbered_id(0), kBlob) == INGOT_SUCCESS ? 0 : 1;
+              }));
+}
+
 TEST(PersistLock, ASandboxWithoutLocksIsExplained)
 {
     for (const int error : {EINVAL, EPERM}) {
         EXPECT_EQ(0, forked_child::run([&] {
                       ScratchDirectory scratch;
                       const Store store(scratch.path() / "store");
-                      if (!failing_calls::install({{SYS_fcntl, F_OFD_SETLK, error}}))
+                      if (!failing_calls::install({{SYS_flock, failing_calls::kAny, error}}))
                           return 2;
                       const ingot_status_t status = store.put(numbered_id(0), kBlob);
                       return status == INGOT_IO_ERROR && strstr(ingot_last_error_detail(), "sandbox") != nullptr ? 0

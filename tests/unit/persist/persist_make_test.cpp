@@ -7,22 +7,11 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <climits>
-#include <cstring>
 #include <functional>
 #include <string>
 
 #include "support/forked_child.h"
 #include "support/store_fixture.h"
-
-extern "C" {
-#include "persist/base/files.h"
-
-/* the headers of these are not valid C++ */
-struct directory *directory_of(ingot_storage_t storage);
-ingot_status_t temporary_ready(struct directory *directory);
-ingot_status_t temporary_make(struct directory *directory, char *path);
-}
 
 using namespace store_fixture;
 
@@ -33,8 +22,6 @@ const Bytes kId = bytes_of("an id");
 const Bytes kBlob = random_bytes(1, 1000);
 
 const std::function<void()> *after_making; /* called once, right after a directory was made */
-
-const std::function<void()> *when_tmp_is_missing; /* called once, before the library learns that tmp is missing */
 
 int made(int result)
 {
@@ -68,20 +55,6 @@ int __wrap_mkdir(const char *path, mode_t mode)
 int __wrap_mkdirat(int at, const char *path, mode_t mode)
 {
     return made(__real_mkdirat(at, path, mode));
-}
-
-int __real_files_facts_at(int at, const char *path, struct file_facts *facts);
-int __wrap_files_facts_at(int at, const char *path, struct file_facts *facts);
-
-int __wrap_files_facts_at(int at, const char *path, struct file_facts *facts)
-{
-    const int result = __real_files_facts_at(at, path, facts);
-    const std::function<void()> *action = when_tmp_is_missing;
-    if (result != -ENOENT || action == nullptr || std::strcmp(path, "tmp") != 0)
-        return result;
-    when_tmp_is_missing = nullptr;
-    (*action)();
-    return result;
 }
 }
 
@@ -123,61 +96,6 @@ TEST(PersistMake, FollowsNoLinkThatReplacesAParent)
     EXPECT_TRUE(fs::is_empty(victim));
 }
 
-namespace
-{
-
-/* Prepares an entry as the library does. Opens the store again, as another process would, which deletes what processes
- * that have ended left in tmp. Returns true if the prepared entry remains. */
-bool keeps_what_is_prepared(struct directory *directory, const fs::path &root)
-{
-    char prepared[PATH_MAX] = "";
-    EXPECT_EQ(INGOT_SUCCESS, temporary_ready(directory)) << ingot_last_error_detail();
-    EXPECT_EQ(INGOT_SUCCESS, temporary_make(directory, prepared)) << ingot_last_error_detail();
-    const Store another(root);
-    return fs::is_directory(root / prepared);
-}
-
-} // namespace
-
-TEST(PersistMake, AThreadThatIsTooLateToMakeTmpSparesWhatOthersPrepareInIt)
-{
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const Store store(root);
-    struct directory *directory = directory_of(store.get());
-    char prepared[PATH_MAX] = "";
-    const std::function<void()> another_thread = [&] {
-        EXPECT_EQ(INGOT_SUCCESS, temporary_ready(directory));
-        EXPECT_EQ(INGOT_SUCCESS, temporary_make(directory, prepared));
-    };
-    when_tmp_is_missing = &another_thread;
-    ASSERT_EQ(INGOT_SUCCESS, temporary_ready(directory));
-    ASSERT_EQ(nullptr, when_tmp_is_missing);
-    const Store of_another_process(root);
-    EXPECT_TRUE(fs::is_directory(root / prepared));
-}
-
-TEST(PersistMake, TmpThatAnotherProcessMakesAgainIsUsedWithTheNewLock)
-{
-    ScratchDirectory scratch;
-    const fs::path root = scratch.path() / "store";
-    const Store store(root);
-    ASSERT_EQ(INGOT_SUCCESS, store.put(kId, kBlob));
-    fs::remove_all(root / "tmp");
-    fs::remove(root / "lock");
-    const std::function<void()> another_process = [&] {
-        EXPECT_EQ(INGOT_SUCCESS, Store(root).put(bytes_of("another id"), kBlob));
-    };
-    when_tmp_is_missing = &another_process;
-    EXPECT_TRUE(keeps_what_is_prepared(directory_of(store.get()), root));
-    EXPECT_EQ(nullptr, when_tmp_is_missing);
-    fs::remove_all(root / "tmp");
-    EXPECT_TRUE(keeps_what_is_prepared(directory_of(store.get()), root)) << "the lock has stayed";
-    fs::remove_all(root / "tmp");
-    fs::remove(root / "lock");
-    EXPECT_TRUE(keeps_what_is_prepared(directory_of(store.get()), root)) << "this process makes both again";
-}
-
 /* What a process with this umask makes, later processes of the user can use. */
 TEST(PersistMake, AUmaskSpoilsNothing)
 {
@@ -209,7 +127,7 @@ TEST(PersistMake, AUmaskSpoilsNothing)
 
 TEST(PersistMake, OpeningRepairsWhatAUmaskSpoiled)
 {
-    for (const char *spoiled : {"tmp", "lock", "size.txt"}) {
+    for (const char *spoiled : {"tmp", "size.txt"}) {
         ScratchDirectory scratch;
         fs::permissions(scratch.path(), fs::perms::all);
         const fs::path root = scratch.path() / "store";

@@ -64,15 +64,14 @@ TEST(PersistPaths, KnowsWhatCannotBeANamespace)
 TEST(PersistPaths, KnowsItsTemporaryNames)
 {
     char name[PATH_CAPACITY];
-    uint64_t session = 0;
-    paths_temporary(name, "tmp", 0x4123456789abcdefu, 17);
-    EXPECT_STREQ("tmp/4123456789abcdef-17", name);
-    EXPECT_TRUE(paths_is_temporary(name + 4, &session));
-    EXPECT_EQ(0x4123456789abcdefu, session);
+    paths_temporary(name, "tmp", 0x0123456789abcdefu);
+    EXPECT_STREQ("tmp/0123456789abcdef", name);
+    EXPECT_TRUE(paths_is_temporary(name + 4));
+    EXPECT_TRUE(paths_is_temporary("4123456789abcdef-17")) << "of an earlier version";
     for (const char *other :
          {"", "-", "4123456789abcdef-", "4123456789abcdef-017", "4123456789abcde-1", "4123456789abcdeff-1",
-          "4123456789abcdeg-1", "3fffffffffffffff-1", "8000000000000000-1", "1-4123456789abcdef", "important"})
-        EXPECT_FALSE(paths_is_temporary(other, &session)) << other;
+          "4123456789abcdeg-1", "1-4123456789abcdef", "4123456789abcde", "4123456789abcdeff", "important"})
+        EXPECT_FALSE(paths_is_temporary(other)) << other;
 }
 
 TEST(PersistAccount, ReadsTotals)

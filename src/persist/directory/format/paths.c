@@ -62,14 +62,13 @@ void paths_number(char text[PATH_CAPACITY], uint64_t number)
     (void)append_number(text, number);
 }
 
-void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t session, uint64_t number)
+void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t number)
 {
     char *end = stpcpy(path, parent);
     end = stpcpy(end, "/");
-    for (int i = 0; i < HEX_DIGITS; ++i, session <<= 4)
-        *end++ = hex[session >> 60];
-    *end++ = '-';
-    (void)append_number(end, number);
+    for (int i = 0; i < HEX_DIGITS; ++i, number <<= 4)
+        *end++ = hex[number >> 60];
+    *end = '\0';
 }
 
 bool paths_parse_number(const char *name, uint64_t max, uint64_t *number)
@@ -79,16 +78,12 @@ bool paths_parse_number(const char *name, uint64_t max, uint64_t *number)
     return (name[0] != '0' || length == 1) && digits_read(length, name, max, number, &digits) && digits == length;
 }
 
-bool paths_is_temporary(const char *name, uint64_t *session)
+bool paths_is_temporary(const char *name)
 {
     uint64_t number;
-    if (strspn(name, hex) != HEX_DIGITS || name[HEX_DIGITS] != '-' ||
-        !paths_parse_number(name + HEX_DIGITS + 1, UINT64_MAX, &number))
-        return false;
-    *session = 0;
-    for (int i = 0; i < HEX_DIGITS; ++i)
-        *session = *session << 4 | (uint64_t)(strchr(hex, name[i]) - hex);
-    return *session >= PATHS_SESSION_MIN && *session - PATHS_SESSION_MIN < PATHS_SESSION_MIN;
+    const char *end = name + strspn(name, hex);
+    return end == name + HEX_DIGITS &&
+           (*end == '\0' || (*end == '-' && paths_parse_number(end + 1, UINT64_MAX, &number)));
 }
 
 bool paths_is_namespace(const char *name)

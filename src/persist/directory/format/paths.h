@@ -17,9 +17,8 @@
  * it is pruned. */
 #define PATHS_RECIPE "programs.recipe"
 #define PATHS_RECIPE_REWRITE "programs.recipe.pruned"
-/* The bytes of the lock file from this offset up to twice this offset stand for sessions of processes (state.h). */
-#define PATHS_SESSION_MIN (UINT64_C(1) << 62)
-/* The bytes from this offset up to twice this offset stand for programs that are being built (build_lock.h). */
+/* The bytes of the lock file from this offset up to twice this offset stand for programs that are being built
+ * (build_lock.h). */
 #define PATHS_BUILD_MIN (UINT64_C(1) << 61)
 /* The bytes from this offset up to twice this offset stand for builds that wait for a place, and those from
  * PATHS_PLACE_MIN for the places (build_lock.h). */
@@ -34,12 +33,13 @@ void paths_entry(char path[PATH_CAPACITY], const char *parent, uint32_t number);
 void paths_join(char path[PATH_CAPACITY], const char *parent, const char *name);
 /* Writes only the number. */
 void paths_number(char text[PATH_CAPACITY], uint64_t number);
-/* Writes "<parent>/<16 hex digits of session>-<number>". */
-void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t session, uint64_t number);
+/* Writes "<parent>/<16 hex digits of number>". */
+void paths_temporary(char path[PATH_CAPACITY], const char *parent, uint64_t number);
 
 /* Parses a number that is written as in a store: decimal, without a sign or leading zeros, and at most `max`. */
 bool paths_parse_number(const char *name, uint64_t max, uint64_t *number);
-bool paths_is_temporary(const char *name, uint64_t *session);
+/* True if the name is one of paths_temporary, or one of an earlier version, which ended in "-<number>". */
+bool paths_is_temporary(const char *name);
 /* True if a namespace may have this name. */
 bool paths_is_namespace(const char *name);
 

@@ -230,9 +230,7 @@ ingot_status_t bucket_put_aside(struct account *account, uint64_t hash, uint32_t
         return INGOT_NOT_FOUND;
     if (result < 0)
         return files_write_failed(result, "examining", path);
-    const ingot_status_t status = temporary_name(directory, aside);
-    if (status != INGOT_SUCCESS)
-        return status;
+    temporary_name(aside);
     const uint64_t bytes = entry_bytes(directory->root.fd, path, NULL);
     result = files_rename(directory->root.fd, path, directory->root.fd, aside);
     if (result == -EXDEV)

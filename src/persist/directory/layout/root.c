@@ -55,7 +55,7 @@ static bool is_lost(const struct kept_directory *kept)
 }
 
 /* Keeps the directory of `fd` instead, and takes over `fd` even if this fails. Returns 0 or a negated errno. Requires
- * the session's lock. */
+ * the lock of the root. */
 static int replace(struct kept_directory *kept, int fd)
 {
     struct file_facts facts;
@@ -223,7 +223,7 @@ void root_fini(struct directory *directory)
 }
 
 /* Opens the root again if it is lost or deleted. Sets *state to what it was. Returns true if it is in use now. Requires
- * the session's lock. */
+ * the lock of the root. */
 static bool open_again(struct directory *directory, enum kept_state *state)
 {
     int root;
@@ -249,12 +249,11 @@ bool root_renew(struct directory *directory)
     const uint64_t started_ns = files_steady_clock_ns();
     if (examine(&directory->root, &state, &facts) < 0 || state == KEPT_OPEN)
         return false;
-    temporary_lock(directory);
+    pthread_mutex_lock(&directory->root_lock);
     const bool is_open = open_again(directory, &state);
-    temporary_unlock(directory);
+    pthread_mutex_unlock(&directory->root_lock);
     if (!is_open || state != KEPT_DELETED)
         return is_open;
-    temporary_renew(directory);
     if (!directory->is_read_only)
         furnish(directory);
     directory_tell(directory, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NOT_FOUND, 0, started_ns, directory->path,

@@ -15,7 +15,6 @@
 
 #include "persist/directory/format/paths.h"
 #include "persist/storage/common/counters.h"
-#include "util/kept_file.h"
 #include "util/nanoseconds.h"
 
 /*
@@ -29,16 +28,6 @@ struct kept_directory {
     atomic_int fd; /* -1: none; stored last (release) */
     _Atomic uint64_t device;
     _Atomic uint64_t inode;
-};
-
-/* The session of this process: its names in tmp contain the number of a byte of the file `lock`. While the process
- * keeps that byte locked, other processes know that it is still running; see temporary.c. */
-struct temporary_session {
-    /* guards the other fields, and changes of the root's descriptor */
-    pthread_mutex_t lock;
-    struct kept_file lock_file; /* the file `lock`; no descriptor: no session */
-    uint64_t byte;              /* the byte that this process has locked */
-    uint64_t next;
 };
 
 /* The thread that evicts entries while the store is in use; see upkeep/evict.c. */
@@ -66,7 +55,8 @@ const struct eviction_order *eviction_order_of(ingot_persist_eviction_t value);
 struct directory {
     ingot_allocator_t allocator;
     struct kept_directory root;
-    char *path; /* absolute path of the root */
+    pthread_mutex_t root_lock; /* guards changes of the root */
+    char *path;                /* absolute path of the root */
     size_t path_size;
     uint32_t owner; /* the user that must own the root and everything in it */
     bool makes_parents;
@@ -90,7 +80,6 @@ struct directory {
     void *on_event_user;
     uint64_t (*bucket_of)(size_t id_size, const uint8_t *id);
     struct counters counters;
-    struct temporary_session session;
     struct evictor evictor;
     _Atomic uint64_t oldest_ns;     /* relaxed: no entry is older, as far as is known; 0: not known */
     atomic_bool has_told_unstamped; /* this field and the next one are relaxed: an extra event does no harm */

@@ -2,9 +2,9 @@
  * temporary.c - manages the directory tmp, where entries are prepared, and where they are moved before they are
  * deleted.
  *
- * Nothing in tmp is ever loaded, so leftovers only take space. To tell leftovers from entries in use, each process
- * holds a lock (its session). The kernel drops the lock when the process ends. A process id would not do, because a
- * later process may get the same one. The lock belongs to the open file.
+ * Nothing in tmp is ever loaded, so leftovers only take space. What a process prepares is there for some milliseconds,
+ * so what is older than an hour is a leftover of a process that was killed. If its process was only stopped, storing
+ * fails when it goes on.
  */
 #include "persist/directory/layout/temporary.h"
 
@@ -17,60 +17,7 @@
 
 #define TEMPORARY "tmp"
 #define ATTEMPTS 16
-
-void temporary_init(struct directory *directory)
-{
-    directory->session.lock_file = (struct kept_file)KEPT_FILE_INIT;
-    pthread_mutex_init(&directory->session.lock, NULL);
-}
-
-static void end_session(struct temporary_session *session)
-{
-    kept_file_end(&session->lock_file);
-}
-
-void temporary_lock(struct directory *directory)
-{
-    pthread_mutex_lock(&directory->session.lock);
-}
-
-void temporary_unlock(struct directory *directory)
-{
-    pthread_mutex_unlock(&directory->session.lock);
-}
-
-void temporary_fini(struct directory *directory)
-{
-    end_session(&directory->session);
-    pthread_mutex_destroy(&directory->session.lock);
-}
-
-void temporary_renew(struct directory *directory)
-{
-    temporary_lock(directory);
-    end_session(&directory->session);
-    temporary_unlock(directory);
-}
-
-static bool has_lock_file(const struct directory *directory, const struct kept_file *file)
-{
-    struct file_facts facts;
-    return files_facts_at(directory->root.fd, PATHS_LOCK, &facts) == 0 && facts.device == file->device &&
-           facts.inode == file->inode;
-}
-
-/* Makes tmp again. Whoever removed tmp may have removed the file `lock`, too, and then the session ends. Otherwise it
- * stays, because other threads may have prepared entries since this one found tmp missing. */
-static int make_tmp(struct directory *directory)
-{
-    struct temporary_session *session = &directory->session;
-    const int made = files_make_directory(directory->root.fd, TEMPORARY);
-    temporary_lock(directory);
-    if (!has_lock_file(directory, &session->lock_file))
-        end_session(session);
-    temporary_unlock(directory);
-    return made == -EEXIST ? 0 : made;
-}
+#define LEFTOVER_AGE_NS (3600 * NS_PER_SECOND)
 
 /* Closes tmp to other users, and gives its owner the access that a umask has taken away. Nothing in it is ever loaded,
  * so it may be repaired without looking into it. Leaves a store alone that its owner made read-only. */
@@ -82,13 +29,13 @@ static void repair_tmp(const struct directory *directory, struct file_facts *fac
         (void)files_facts_at(directory->root.fd, TEMPORARY, facts);
 }
 
-ingot_status_t temporary_ready(struct directory *directory)
+ingot_status_t temporary_ready(const struct directory *directory)
 {
     struct file_facts facts;
     int result = files_facts_at(directory->root.fd, TEMPORARY, &facts);
     if (result == -ENOENT) {
-        result = make_tmp(directory);
-        if (result == 0)
+        result = files_make_directory(directory->root.fd, TEMPORARY);
+        if (result == 0 || result == -EEXIST)
             result = files_facts_at(directory->root.fd, TEMPORARY, &facts);
     }
     if (result < 0)
@@ -100,42 +47,16 @@ ingot_status_t temporary_ready(struct directory *directory)
     return INGOT_SUCCESS;
 }
 
-static int begin_session(const struct directory *directory, struct temporary_session *session)
+void temporary_name(char path[PATH_CAPACITY])
 {
-    const int fd = files_open_update(directory->root.fd, PATHS_LOCK);
-    if (fd < 0)
-        return fd;
-    int result = -EAGAIN;
-    for (int i = 0; i < ATTEMPTS && result == -EAGAIN; ++i) {
-        session->byte = PATHS_SESSION_MIN | (files_random() & (PATHS_SESSION_MIN - 1));
-        result = files_try_lock(fd, session->byte);
-    }
-    if (result == 0)
-        return files_keep(fd, &session->lock_file);
-    (void)files_close(fd);
-    return result;
+    paths_temporary(path, TEMPORARY, files_random());
 }
 
-ingot_status_t temporary_name(struct directory *directory, char path[PATH_CAPACITY])
-{
-    struct temporary_session *session = &directory->session;
-    int result = 0;
-    temporary_lock(directory);
-    if (!kept_file_is_open(&session->lock_file))
-        result = begin_session(directory, session);
-    if (result == 0)
-        paths_temporary(path, TEMPORARY, session->byte, session->next++);
-    temporary_unlock(directory);
-    return result < 0 ? files_lock_failed(result, PATHS_LOCK) : INGOT_SUCCESS;
-}
-
-ingot_status_t temporary_make(struct directory *directory, char path[PATH_CAPACITY])
+ingot_status_t temporary_make(const struct directory *directory, char path[PATH_CAPACITY])
 {
     int result = -EEXIST;
     for (int i = 0; i < ATTEMPTS && result == -EEXIST; ++i) {
-        const ingot_status_t status = temporary_name(directory, path);
-        if (status != INGOT_SUCCESS)
-            return status;
+        temporary_name(path);
         result = files_make_directory(directory->root.fd, path);
     }
     return result < 0 ? files_write_failed(result, "making", "a temporary entry") : INGOT_SUCCESS;
@@ -157,32 +78,28 @@ void temporary_delete(const struct directory *directory, const char *path)
 struct reclaim {
     struct directory *directory;
     bool is_removing;
-    int lock_fd; /* the file `lock`, opened when the first name needs it; -EBADF: not opened yet */
     struct leftovers found;
 };
 
-static bool take_session(struct reclaim *reclaim, uint64_t byte)
+static bool is_leftover(const struct directory *directory, const char *path)
 {
-    if (reclaim->lock_fd < 0) /* if it was missing, it may have been made since */
-        reclaim->lock_fd = files_open_read_write(reclaim->directory->root.fd, PATHS_LOCK);
-    if (reclaim->lock_fd == -ENOENT)
-        return true; /* without the file, no process can have locked the byte */
-    return reclaim->lock_fd >= 0 && files_try_lock(reclaim->lock_fd, byte) == 0;
+    struct file_facts facts;
+    const uint64_t now_ns = files_wall_clock_ns();
+    return files_facts_at(directory->root.fd, path, &facts) == 0 && facts.modified_ns < now_ns &&
+           now_ns - facts.modified_ns > LEFTOVER_AGE_NS;
 }
 
-/* Deletes a leftover. Gives it a name of this process first: the rename that publishes it may still be on its way from
- * a killed process to a network file system's server, and must not find it half deleted. If it came with a container's
- * image, it cannot be renamed, and no such process exists. */
-static void delete_leftover(struct directory *directory, const char *path)
+/* Deletes a leftover. Gives it another name first, so that a process that goes on does not publish it half deleted. If
+ * it came with a container's image, it cannot be renamed, and no such process exists. */
+static void delete_leftover(const struct directory *directory, const char *path)
 {
     char own[PATH_CAPACITY];
     struct kept_error kept;
     kept_error_save(&kept);
-    if (temporary_name(directory, own) == INGOT_SUCCESS) {
-        const int result = files_rename(directory->root.fd, path, directory->root.fd, own);
-        if (result == 0 || result == -EXDEV)
-            temporary_delete(directory, result == 0 ? own : path);
-    }
+    temporary_name(own);
+    const int result = files_rename(directory->root.fd, path, directory->root.fd, own);
+    if (result == 0 || result == -EXDEV)
+        temporary_delete(directory, result == 0 ? own : path);
     kept_error_restore(&kept);
 }
 
@@ -190,29 +107,26 @@ static bool reclaim_one(void *user, const char *name)
 {
     struct reclaim *reclaim = user;
     char path[PATH_CAPACITY];
-    uint64_t byte;
-    if (!paths_is_temporary(name, &byte) || !take_session(reclaim, byte))
+    if (!paths_is_temporary(name))
         return true;
     paths_join(path, TEMPORARY, name);
+    if (!is_leftover(reclaim->directory, path))
+        return true;
     ++reclaim->found.count;
     reclaim->found.bytes += entry_bytes(reclaim->directory->root.fd, path, NULL);
     if (reclaim->is_removing)
         delete_leftover(reclaim->directory, path);
-    if (reclaim->lock_fd >= 0)
-        (void)files_unlock(reclaim->lock_fd, byte);
     return true;
 }
 
 struct leftovers temporary_reclaim(struct directory *directory, bool is_removing)
 {
-    struct reclaim reclaim = {.directory = directory, .is_removing = is_removing, .lock_fd = -EBADF};
+    struct reclaim reclaim = {.directory = directory, .is_removing = is_removing};
     struct file_facts facts;
     if (files_facts_at(directory->root.fd, TEMPORARY, &facts) < 0 || !facts.is_directory ||
         !files_are_private(&facts, directory->owner))
         return reclaim.found;
     (void)files_list(directory->root.fd, TEMPORARY, reclaim_one, &reclaim);
-    if (reclaim.lock_fd >= 0)
-        (void)files_close(reclaim.lock_fd);
     if (is_removing) {
         counters_add(&directory->counters, COUNTER_LEFTOVERS, reclaim.found.count);
         counters_add(&directory->counters, COUNTER_LEFTOVER_BYTES, reclaim.found.bytes);
