@@ -25,6 +25,8 @@
 #define LONGEST_PAUSE_NS 2000000u
 #define MAX_HALVINGS 20u
 #define OPEN_ATTEMPTS 4u
+/* A count corrects a total that changed meanwhile only if it is wrong by more than this part. */
+#define MAX_ERROR_PART 16u
 
 void account_path(char path[PATH_CAPACITY], const char *name_space, const char *name)
 {
@@ -220,12 +222,19 @@ bool account_peek(const struct directory *directory, const char *name_space, str
     return is_read;
 }
 
-/* Writes the total to size.txt. */
-static ingot_status_t set_total(struct account *account, uint64_t bytes, uint64_t entry_count)
+ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count)
 {
     account->total = (struct account_total){bytes, entry_count, true};
     const int result = write_total(account);
     return result < 0 ? files_write_failed(result, "writing", NAME) : INGOT_SUCCESS;
+}
+
+/* Adds to a number that was counted what was stored during the count, because the count may have missed it. Returns the
+ * number that is recorded if the difference is small. */
+static uint64_t corrected(uint64_t counted, uint64_t before, uint64_t now)
+{
+    const uint64_t most = sum(counted, difference(now, before));
+    return difference(most, now) + difference(now, most) > now / MAX_ERROR_PART ? most : now;
 }
 
 ingot_status_t account_correct(struct directory *directory, const char *name_space, const struct account_total *before,
@@ -236,11 +245,11 @@ ingot_status_t account_correct(struct directory *directory, const char *name_spa
     if (status != INGOT_SUCCESS)
         return status;
     const struct account_total *now = &account.total;
-    if (!now->is_known)
-        status = set_total(&account, bytes, entry_count);
-    else if (before->is_known) /* otherwise, another count has set the total */
-        status = set_total(&account, sum(bytes, difference(now->bytes, before->bytes)),
-                           sum(entry_count, difference(now->entry_count, before->entry_count)));
+    if (!now->is_known || (now->bytes == before->bytes && now->entry_count == before->entry_count))
+        status = account_set(&account, bytes, entry_count);
+    else if (before->is_known)
+        status = account_set(&account, corrected(bytes, before->bytes, now->bytes),
+                             corrected(entry_count, before->entry_count, now->entry_count));
     account_end(&account);
     return status;
 }

@@ -41,8 +41,11 @@ void account_subtract(struct account *account, uint64_t bytes);
 
 /* Reads size.txt without a lock. Returns false if it has no number of bytes. */
 bool account_peek(const struct directory *directory, const char *name_space, struct account_total *total);
-/* Corrects size.txt after a count without the lock. `before` is the result of account_peek before the count. Adds what
- * was stored meanwhile, which the count may have missed: only a total that is too high leads to another count. */
+/* Writes the total to size.txt. The account must be locked. */
+ingot_status_t account_set(struct account *account, uint64_t bytes, uint64_t entry_count);
+/* Corrects size.txt after a count without the lock. `before` is the result of account_peek before the count. Keeps a
+ * total that only differs because of what other threads and processes stored or removed during the count. If in doubt,
+ * sets one that is too high, because only that leads to another count. */
 ingot_status_t account_correct(struct directory *directory, const char *name_space, const struct account_total *before,
                                uint64_t bytes, uint64_t entry_count);
 

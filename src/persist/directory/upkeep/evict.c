@@ -190,16 +190,28 @@ static void note_oldest(struct directory *directory, const struct survey *survey
     atomic_store_explicit(&directory->oldest_ns, oldest_ns != 0 ? oldest_ns : 1, memory_order_relaxed);
 }
 
-/* Counts the entries without the lock, and corrects the total, unless that might become too low because entries could
- * not be read, or with is_small, if counting ended early. */
-static ingot_status_t count(struct directory *directory, struct survey *survey, struct upkeep_watch *watch,
-                            bool is_small)
+/* Counts a small store under the lock, which takes some milliseconds at most, and sets its total. */
+static ingot_status_t count_small(struct directory *directory, struct survey *survey, struct upkeep_watch *watch)
+{
+    struct account account;
+    ingot_status_t status = account_begin(directory, directory->name_space, account_deadline(directory), &account);
+    if (status != INGOT_SUCCESS)
+        return status;
+    status = survey_init(survey, directory, directory->name_space, watch);
+    if (status == INGOT_SUCCESS && watch->ended == INGOT_SUCCESS && survey->unread_count == 0)
+        status = account_set(&account, survey->total_bytes, survey->entry_count);
+    account_end(&account);
+    return status;
+}
+
+/* Counts a store of any size without the lock, and corrects its total, unless that might become too low because
+ * entries could not be read. */
+static ingot_status_t count_any(struct directory *directory, struct survey *survey, struct upkeep_watch *watch)
 {
     const ingot_status_t status = survey_init(survey, directory, directory->name_space, watch);
     const uint64_t part = survey->read_count;
     const uint64_t whole = survey->bucket_count;
-    if (status != INGOT_SUCCESS || survey->unread_count != 0 || (part == 0 && whole != 0) ||
-        (is_small && watch->ended != INGOT_SUCCESS))
+    if (status != INGOT_SUCCESS || survey->unread_count != 0 || (part == 0 && whole != 0))
         return status;
     return account_correct(directory, directory->name_space, &survey->name_spaces[0].before,
                            sum_of_all(survey->total_bytes, part, whole), sum_of_all(survey->entry_count, part, whole));
@@ -209,8 +221,7 @@ static ingot_status_t count(struct directory *directory, struct survey *survey, 
  * Counts the entries of the store's namespace, and corrects size.txt. Evicts entries that are over the age limit. If an
  * entry of wanted_bytes does not fit (0: if the entries exceed a limit), also evicts the oldest entries down to the
  * low-water mark, and further ones until the entry fits. Sets *is_sample if counting ended early: then the counted
- * buckets stand for all. With is_small, counting ends early if there are too many entries, and then corrects and evicts
- * nothing.
+ * buckets stand for all. With is_small, counts under the lock; if counting ends early, corrects and evicts nothing.
  */
 static ingot_status_t evict(struct directory *directory, uint64_t wanted_bytes, bool is_small, bool *is_sample)
 {
@@ -219,7 +230,7 @@ static ingot_status_t evict(struct directory *directory, uint64_t wanted_bytes, 
     struct upkeep_watch watch = upkeep_watch_of(goes_on, &own);
     struct survey survey = {.allocator = directory->allocator};
     struct evict_result result = {0, 0};
-    ingot_status_t status = count(directory, &survey, &watch, is_small);
+    ingot_status_t status = is_small ? count_small(directory, &survey, &watch) : count_any(directory, &survey, &watch);
     *is_sample = watch.ended != INGOT_SUCCESS;
     watch.ended = INGOT_SUCCESS;
     own.is_removing = true;
