@@ -125,9 +125,13 @@ function(ingot_add_command_test)
         if(NOT device MATCHES "^(none|pocl)$")
             set(driver_environment ASAN_OPTIONS=${ingot_asan_options_of_intel})
         endif()
+        set(processors 1)
+        if(NOT device STREQUAL "none")
+            set(processors 2) # its compiler computes all the time; scripts/test says how many run at once
+        endif()
         add_test(NAME ${test} COMMAND ${PROJECT_SOURCE_DIR}/scripts/with-device ${device} ${arg_COMMAND})
         set_tests_properties(${test} PROPERTIES
-            TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} LABELS "${arg_LABELS};${device}"
+            TIMEOUT ${arg_TIMEOUT} COST ${arg_TIMEOUT} PROCESSORS ${processors} LABELS "${arg_LABELS};${device}"
             ENVIRONMENT "${ingot_sanitizer_environment};${driver_environment};${arg_ENVIRONMENT}")
     endforeach()
 endfunction()
