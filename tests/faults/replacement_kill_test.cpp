@@ -11,6 +11,7 @@
 
 #include <ingot/prewarm.h>
 
+#include "support/own_storage.h"
 #include "support/reference_context.h"
 #include "support/store_fixture.h"
 #include "support/traced_child.h"
@@ -44,14 +45,7 @@ ingot_status_t write_bundle(const fs::path &path, const Bytes &blob)
 
 ingot_status_t load_from(ingot_storage_t storage, Bytes *blob)
 {
-    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    const ingot_status_t status = ingot_storage_load(storage, kId.size(), kId.data(), &buffer);
-    if (status == INGOT_SUCCESS) {
-        blob->assign(buffer.bytes, buffer.bytes + buffer.size);
-        buffer.release(&buffer);
-    }
-    ingot_storage_release(storage);
-    return status;
+    return HeldStorage(storage).load(kId, blob);
 }
 
 template <ingot_status_t (*Open)(ingot_storage_t *, const char *, const ingot_persist_trust_t *)>
@@ -72,17 +66,7 @@ Desc program_of(const Context &context, const Bytes &blob)
 
 ingot_status_t record_program(const fs::path &path, const Bytes &blob)
 {
-    static const ingot_storage_ops_t empty = {
-        sizeof(ingot_storage_ops_t),
-        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr};
+    const ingot_storage_ops_t empty = own_storage::operations();
     ReferenceDevice device;
     const Context context = device.make();
     ingot_manifest_record_info_t info = INGOT_MANIFEST_RECORD_INFO_INIT;

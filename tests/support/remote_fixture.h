@@ -15,6 +15,7 @@
 
 #include <ingot/private/remote.h>
 
+#include "support/held_storage.h"
 #include "support/random_bytes.h"
 
 namespace remote_fixture
@@ -73,7 +74,7 @@ inline ingot_remote_info_t patient()
     return info;
 }
 
-class Tier
+class Tier : public HeldStorage
 {
 public:
     explicit Tier(const std::string &url, ingot_remote_info_t info = patient())
@@ -85,7 +86,7 @@ public:
     }
     Tier(const Tier &) = delete;
     Tier &operator=(const Tier &) = delete;
-    ~Tier() { close(); }
+    ~Tier() { close(); } /* while there are events */
 
     void close()
     {
@@ -93,27 +94,6 @@ public:
         storage_ = nullptr;
     }
     ingot_status_t status() const { return status_; }
-    ingot_storage_t get() const { return storage_; }
-    ingot_status_t put(const Bytes &id, const Bytes &blob) const
-    {
-        return ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data());
-    }
-    ingot_status_t put_sealed(const Bytes &id, const Bytes &bytes) const
-    {
-        return ingot_persist_store_sealed(storage_, id.size(), id.data(), bytes.size(), bytes.data());
-    }
-    ingot_status_t remove(const Bytes &id) const { return ingot_storage_remove(storage_, id.size(), id.data()); }
-    ingot_status_t load(const Bytes &id, Bytes *blob = nullptr) const
-    {
-        ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-        const ingot_status_t status = ingot_storage_load(storage_, id.size(), id.data(), &buffer);
-        if (status != INGOT_SUCCESS)
-            return status;
-        if (blob != nullptr)
-            blob->assign(buffer.bytes, buffer.bytes + buffer.size);
-        buffer.release(&buffer);
-        return status;
-    }
     ingot_status_t flush(uint64_t max_time_ms = 60000) const { return ingot_remote_flush(storage_, max_time_ms); }
     ingot_remote_stats_t stats() const
     {
@@ -125,7 +105,6 @@ public:
     Events events;
 
 private:
-    ingot_storage_t storage_ = nullptr;
     ingot_status_t status_ = INGOT_SUCCESS;
 };
 

@@ -19,6 +19,7 @@
 
 #include <ingot/persist.h>
 
+#include "support/held_storage.h"
 #include "support/random_bytes.h"
 #include "support/scratch_directory.h"
 
@@ -67,7 +68,7 @@ inline uint64_t one_bucket(size_t, const uint8_t *)
 }
 
 /* An open store. */
-class Store
+class Store : public HeldStorage
 {
 public:
     explicit Store(const ingot_persist_info_t &info,
@@ -84,42 +85,10 @@ public:
         info.lock_timeout_ms = 60000; /* long, because only tests of the timeout should reach it */
         status_ = directory_open(&storage_, &info, bucket_of);
     }
-    Store(const Store &) = delete;
-    Store &operator=(const Store &) = delete;
-    ~Store() { ingot_storage_release(storage_); }
 
     ingot_status_t status() const { return status_; }
-    ingot_storage_t get() const { return storage_; }
-
-    ingot_status_t put(const Bytes &id, const Bytes &blob) const
-    {
-        return ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data());
-    }
-    ingot_status_t put_sealed(const Bytes &id, const Bytes &bytes) const
-    {
-        return ingot_persist_store_sealed(storage_, id.size(), id.data(), bytes.size(), bytes.data());
-    }
-    ingot_status_t load(const Bytes &id, Bytes *blob = nullptr) const
-    {
-        ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-        const ingot_status_t status = ingot_storage_load(storage_, id.size(), id.data(), &buffer);
-        if (status != INGOT_SUCCESS)
-            return status;
-        if (blob != nullptr)
-            blob->assign(buffer.bytes, buffer.bytes + buffer.size);
-        buffer.release(&buffer);
-        return status;
-    }
-    ingot_status_t remove(const Bytes &id) const { return ingot_storage_remove(storage_, id.size(), id.data()); }
-    ingot_persist_stats_t stats() const
-    {
-        ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-        ingot_persist_get_stats(storage_, &stats);
-        return stats;
-    }
 
 private:
-    ingot_storage_t storage_ = nullptr;
     ingot_status_t status_ = INGOT_SUCCESS;
 };
 

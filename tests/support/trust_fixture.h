@@ -16,6 +16,8 @@
 
 #include <ingot/persist.h>
 
+#include "support/held_storage.h"
+#include "support/own_storage.h"
 #include "support/store_fixture.h"
 
 namespace trust_fixture
@@ -67,47 +69,12 @@ private:
     ingot_persist_trust_t trust_ = INGOT_PERSIST_TRUST_INIT;
 };
 
-/* A reference to a storage, which the destructor releases. */
-class Held
+/* A storage that a test can give a trust. */
+class Held : public HeldStorage
 {
 public:
-    explicit Held(ingot_storage_t storage) : storage_(storage) {}
-    Held(Held &&other) noexcept : storage_(other.storage_) { other.storage_ = nullptr; }
-    Held(const Held &) = delete;
-    Held &operator=(const Held &) = delete;
-    ~Held() { ingot_storage_release(storage_); }
-
-    ingot_storage_t get() const { return storage_; }
-    ingot_status_t put(const Bytes &id, const Bytes &blob) const
-    {
-        return ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data());
-    }
-    ingot_status_t put_sealed(const Bytes &id, const Bytes &bytes) const
-    {
-        return ingot_persist_store_sealed(storage_, id.size(), id.data(), bytes.size(), bytes.data());
-    }
-    ingot_status_t load(const Bytes &id, Bytes *blob = nullptr) const
-    {
-        ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-        const ingot_status_t status = ingot_storage_load(storage_, id.size(), id.data(), &buffer);
-        if (status != INGOT_SUCCESS)
-            return status;
-        if (blob != nullptr)
-            blob->assign(buffer.bytes, buffer.bytes + buffer.size);
-        if (buffer.release != nullptr)
-            buffer.release(&buffer);
-        return status;
-    }
+    using HeldStorage::HeldStorage;
     ingot_status_t trust(const Trust &trust) const { return ingot_persist_set_trust(storage_, trust.get()); }
-    ingot_persist_stats_t stats() const
-    {
-        ingot_persist_stats_t stats = INGOT_PERSIST_STATS_INIT;
-        ingot_persist_get_stats(storage_, &stats);
-        return stats;
-    }
-
-private:
-    ingot_storage_t storage_;
 };
 
 /* A custom storage in memory. Its buffers are freed by the address in `bytes`, so the library must not change it. */
@@ -140,10 +107,7 @@ struct Kept {
 
     Held open()
     {
-        ingot_storage_ops_t ops{};
-        ops.struct_size = sizeof(ops);
-        ops.load = load;
-        ops.store = store;
+        const ingot_storage_ops_t ops = own_storage::operations(store, load);
         ingot_storage_t storage = nullptr;
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
         return Held(storage);

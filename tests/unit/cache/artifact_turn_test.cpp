@@ -14,6 +14,7 @@
 #include "support/artifact_fixture.h"
 #include "support/forked_child.h"
 #include "support/gate.h"
+#include "support/own_storage.h"
 #include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
@@ -552,10 +553,7 @@ struct Server {
 /* A machine: a store of its own in front of the server. */
 ingot_storage_t open_machine(Server *server, const std::string &path)
 {
-    ingot_storage_ops_t ops{};
-    ops.struct_size = sizeof(ops);
-    ops.load = Server::load;
-    ops.store = Server::store;
+    ingot_storage_ops_t ops = own_storage::operations(Server::store, Server::load);
     ops.take_lease = Server::take_lease;
     ops.end_lease = Server::end_lease;
     ingot_persist_info_t info = INGOT_PERSIST_INFO_INIT;
@@ -609,10 +607,7 @@ TEST_F(ArtifactTurn, AnAbandonedLeaseSaysWhetherOthersMayTakeIt)
 TEST_F(ArtifactTurn, ThreadsWaitForEachOtherWithAnyStorage)
 {
     Server server;
-    ingot_storage_ops_t ops{};
-    ops.struct_size = sizeof(ops);
-    ops.load = Server::load;
-    ops.store = Server::store;
+    ingot_storage_ops_t ops = own_storage::operations(Server::store, Server::load);
     ingot_storage_t storage = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &server));
     Cache cache(storage);

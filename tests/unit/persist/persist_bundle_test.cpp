@@ -54,18 +54,6 @@ Bytes numbered_blob(unsigned number)
     return random_bytes(number, 50 + number * 7);
 }
 
-ingot_status_t load(ingot_storage_t storage, const Bytes &id, Bytes *blob = nullptr)
-{
-    ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-    const ingot_status_t status = ingot_storage_load(storage, id.size(), id.data(), &buffer);
-    if (status == INGOT_SUCCESS) {
-        if (blob != nullptr)
-            blob->assign(buffer.bytes, buffer.bytes + buffer.size);
-        buffer.release(&buffer);
-    }
-    return status;
-}
-
 class PersistBundle : public testing::Test
 {
 protected:
@@ -108,10 +96,10 @@ TEST_F(PersistBundle, GivesWhatTheStoreHad)
     for (unsigned round = 0; round < 2; ++round)
         for (unsigned i = 0; i < 100; ++i) {
             Bytes blob;
-            ASSERT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(i), &blob));
+            ASSERT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(i), &blob));
             EXPECT_EQ(numbered_blob(i), blob);
         }
-    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, numbered_id(100)));
+    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle, numbered_id(100)));
     EXPECT_EQ(INGOT_READ_ONLY, ingot_storage_store(bundle, 1, numbered_id(0).data(), 1, numbered_id(0).data()));
     EXPECT_EQ(INGOT_READ_ONLY, ingot_storage_remove(bundle, 1, numbered_id(0).data()));
     ingot_storage_release(bundle);
@@ -123,7 +111,7 @@ TEST_F(PersistBundle, AnEmptyOneIsWholeToo)
     ASSERT_NO_FATAL_FAILURE(make(0));
     ingot_storage_t bundle = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, numbered_id(0)));
+    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle, numbered_id(0)));
     ingot_storage_release(bundle);
 }
 
@@ -204,9 +192,9 @@ TEST_F(BundleInChain, IsReadCountedAndPromoted)
 {
     ASSERT_NO_FATAL_FAILURE(make_chain(false));
     Bytes blob;
-    ASSERT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(1), &blob));
+    ASSERT_EQ(INGOT_SUCCESS, load_blob(chain(), numbered_id(1), &blob));
     EXPECT_EQ(numbered_blob(1), blob);
-    EXPECT_EQ(INGOT_NOT_FOUND, load(chain(), numbered_id(7)));
+    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(chain(), numbered_id(7)));
     EXPECT_EQ(1u, stats_of(chain()).hits);
     EXPECT_EQ(1u, stats_of(chain()).misses);
     EXPECT_EQ(1u, stats_of(bundle()).hits);
@@ -216,12 +204,12 @@ TEST_F(BundleInChain, IsReadCountedAndPromoted)
     ASSERT_EQ(INGOT_SUCCESS, own().load(numbered_id(1), &blob));
     EXPECT_EQ(numbered_blob(1), blob);
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(2))) << "only what was used";
-    EXPECT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(1)));
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(chain(), numbered_id(1)));
     EXPECT_EQ(1u, stats_of(bundle()).hits) << "the store has it";
     EXPECT_EQ(2u, stats_of(chain()).hits);
 
     EXPECT_EQ(0u, stats_of(bundle()).stores + stats_of(bundle()).failures);
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle(), numbered_id(1))) << "a bundle never changes";
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle(), numbered_id(1))) << "a bundle never changes";
 }
 
 TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
@@ -236,11 +224,11 @@ TEST_F(BundleInChain, StoresInTheOtherTierAsThatOneStores)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), chain(), nullptr));
     ingot_program_release(program);
     EXPECT_EQ(INGOT_SUCCESS, own().load(id_of(desc))) << "at once, although the device generates code at launch";
-    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle(), id_of(desc)));
+    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle(), id_of(desc)));
     EXPECT_EQ(1u, stats_of(own().get()).stores);
     EXPECT_EQ(0u, stats_of(bundle()).stores + stats_of(bundle()).failures);
     EXPECT_EQ(0u, stats_of(chain()).waiting);
-    EXPECT_EQ(INGOT_SUCCESS, load(chain(), numbered_id(0))); /* from the first tier */
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(chain(), numbered_id(0))); /* from the first tier */
     EXPECT_EQ(INGOT_NOT_FOUND, own().load(numbered_id(0))) << "promoted below";
 }
 
@@ -259,11 +247,12 @@ TEST_F(PersistBundle, IsListedVerifiedAndBundledAgain)
     uint64_t written = 0;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(bundle, path().c_str(), small, nullptr, &written));
     EXPECT_EQ(8u, written);
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(19))); /* the open bundle is not the one that was just written */
+    /* The open bundle is not the one that was just written. */
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(19)));
     ingot_storage_release(bundle);
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(7)));
-    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, numbered_id(19)));
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(7)));
+    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle, numbered_id(19)));
     ingot_storage_release(bundle);
 }
 
@@ -283,7 +272,7 @@ TEST_F(PersistBundle, TakesTheNewestOfOneIdInTwoNamespaces)
     ingot_storage_t bundle = nullptr;
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(1), &blob));
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(1), &blob));
     EXPECT_EQ(bytes_of("new"), blob);
     ingot_storage_release(bundle);
 }
@@ -309,13 +298,13 @@ TEST_F(PersistBundle, ThatIsTruncatedWhileItIsOpenEndsNobody)
     ASSERT_NO_FATAL_FAILURE(make(4));
     ingot_storage_t bundle = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0)));
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(0)));
     ASSERT_EQ(0, truncate(path().c_str(), 0));
     Bytes blob;
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0), &blob)); /* blobs that were loaded before stay valid */
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(0), &blob)); /* blobs that were loaded before stay valid */
     EXPECT_EQ(numbered_blob(0), blob);
     for (unsigned i = 1; i < 4; ++i)
-        EXPECT_EQ(INGOT_BLOB_TRUNCATED, load(bundle, numbered_id(i))) << i;
+        EXPECT_EQ(INGOT_BLOB_TRUNCATED, load_blob(bundle, numbered_id(i))) << i;
     EXPECT_NE(nullptr, strstr(ingot_last_error_detail(), "became shorter")) << ingot_last_error_detail();
     ingot_persist_verification_t found = INGOT_PERSIST_VERIFICATION_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_verify(bundle, 0, nullptr, nullptr, &found));
@@ -330,7 +319,7 @@ TEST_F(PersistBundle, IsVerifiedAsItIsNowThoughItsBlobsWereLoadedBefore)
     ingot_storage_t bundle = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
     for (unsigned i = 0; i < 4; ++i)
-        ASSERT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(i)));
+        ASSERT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(i)));
     const Bytes blob = numbered_blob(3);
     const auto at = std::search(whole.begin(), whole.end(), blob.begin(), blob.end());
     ASSERT_NE(whole.end(), at);
@@ -381,7 +370,7 @@ TEST_F(PersistBundle, NeverGivesAWrongByteWhicheverByteIsFlipped)
         }
         for (unsigned i = 0; i < 4; ++i) {
             Bytes blob;
-            const ingot_status_t status = load(bundle, numbered_id(i), &blob);
+            const ingot_status_t status = load_blob(bundle, numbered_id(i), &blob);
             if (status == INGOT_SUCCESS) {
                 ASSERT_EQ(numbered_blob(i), blob) << at;
             } else {
@@ -426,7 +415,7 @@ TEST_F(PersistBundle, AnotherWriterIsBusyAndALeftoverIsNot)
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(store.get(), path().c_str(), nullptr, nullptr, nullptr));
     ingot_storage_t bundle = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, numbered_id(0)));
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, numbered_id(0)));
     ingot_storage_release(bundle);
 }
 
@@ -438,10 +427,10 @@ TEST_F(PersistBundle, ReadsTheGoldenBundle)
     ingot_storage_t bundle = nullptr;
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&bundle, path().c_str(), nullptr));
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, bytes_of("first id"), &blob));
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, bytes_of("first id"), &blob));
     EXPECT_EQ(bytes_of("first blob"), blob);
-    EXPECT_EQ(INGOT_SUCCESS, load(bundle, bytes_of("second id"), &blob));
+    EXPECT_EQ(INGOT_SUCCESS, load_blob(bundle, bytes_of("second id"), &blob));
     EXPECT_EQ(bytes_of("second blob, longer"), blob);
-    EXPECT_EQ(INGOT_NOT_FOUND, load(bundle, bytes_of("third id")));
+    EXPECT_EQ(INGOT_NOT_FOUND, load_blob(bundle, bytes_of("third id")));
     ingot_storage_release(bundle);
 }

@@ -10,6 +10,7 @@
 
 #include <ingot/backend.h>
 
+#include "support/own_storage.h"
 #include "support/persist_session.h"
 #include "support/small_stack.h"
 
@@ -296,18 +297,9 @@ TEST_F(PersistProgram, StoresTheOldestWhenTooManyWait)
 
 TEST_F(PersistProgram, AStorageThatFailsIsNotTheCallersFailure)
 {
-    static const ingot_storage_ops_t broken = {
-        sizeof(ingot_storage_ops_t),
-        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_IO_ERROR; },
-        [](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; },
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-    };
+    const ingot_storage_ops_t broken =
+        own_storage::operations([](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; },
+                                [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_IO_ERROR; });
     ingot_storage_t storage = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &broken, nullptr));
     Session session;

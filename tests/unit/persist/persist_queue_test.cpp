@@ -20,6 +20,7 @@
 #include <thread>
 
 #include "support/forked_child.h"
+#include "support/own_storage.h"
 #include "support/reference_context.h"
 #include "support/storage_settings.h"
 #include "support/store_fixture.h"
@@ -35,17 +36,7 @@ class GatedStorage
 public:
     explicit GatedStorage(ingot_status_t result = INGOT_SUCCESS) : result_(result)
     {
-        static const ingot_storage_ops_t ops = {
-            sizeof(ingot_storage_ops_t),
-            [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-            store,
-            nullptr,
-            destroy,
-            nullptr,
-            nullptr,
-            nullptr,
-            nullptr,
-            nullptr};
+        const ingot_storage_ops_t ops = own_storage::operations(store, own_storage::find_nothing, destroy);
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
         ingot_persist_settings_t settings = INGOT_PERSIST_SETTINGS_INIT;
         settings.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;

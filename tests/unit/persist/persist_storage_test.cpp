@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 
+#include "support/own_storage.h"
 #include "support/persist_session.h"
 #include "support/store_fixture.h"
 
@@ -59,12 +60,8 @@ void destroy(void *self)
 
 ingot_storage_ops_t table()
 {
-    ingot_storage_ops_t ops{};
-    ops.struct_size = sizeof(ops);
-    ops.load = load;
-    ops.store = store;
+    ingot_storage_ops_t ops = own_storage::operations(store, load, destroy);
     ops.remove = remove_id;
-    ops.destroy = destroy;
     return ops;
 }
 
@@ -212,20 +209,12 @@ TEST(PersistStorage, RefusesMalformedArguments)
  * storage fails, too. Neither failure may replace the earlier error. */
 TEST(StorageRelease, LeavesTheSentenceAndCodeOfAFailure)
 {
-    static const ingot_storage_ops_t ops = {
-        sizeof(ingot_storage_ops_t),
-        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
+    const ingot_storage_ops_t ops = own_storage::operations(
         [](void *stores, size_t, const uint8_t *, size_t, const uint8_t *) {
             ++*static_cast<int *>(stores);
             return ingot_set_error(INGOT_NO_SPACE, 28, "no space");
         },
-        nullptr,
-        [](void *) { ingot_set_error(INGOT_IO_ERROR, 5, "closing"); },
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr};
+        own_storage::find_nothing, [](void *) { ingot_set_error(INGOT_IO_ERROR, 5, "closing"); });
     int stores = 0;
     ingot_storage_t storage = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, &stores));

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "support/forked_child.h"
+#include "support/own_storage.h"
 #include "support/persist_session.h"
 #include "support/store_fixture.h"
 
@@ -36,12 +37,7 @@ class Recording
 public:
     Recording()
     {
-        static const ingot_storage_ops_t ops = {
-            sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-            store,       nullptr,
-            nullptr,     nullptr,
-            nullptr,     nullptr,
-            nullptr,     nullptr};
+        const ingot_storage_ops_t ops = own_storage::operations(store);
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
     }
     Recording(const Recording &) = delete;
@@ -237,17 +233,8 @@ TEST(PersistStoring, AFlushTellsHowFarItIsAndCanBeEnded)
 
 TEST(PersistStoring, TellsTheFirstFailureOfWhatWasStoredAtOnce)
 {
-    static const ingot_storage_ops_t ops = {
-        sizeof(ops),
-        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-        [](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; },
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr};
+    const ingot_storage_ops_t ops = own_storage::operations(
+        [](void *, size_t, const uint8_t *, size_t, const uint8_t *) { return INGOT_NO_SPACE; });
     ingot_storage_t storage = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, nullptr));
     Session session;
@@ -358,17 +345,7 @@ TEST(PersistStoring, EveryStorageTakesAMode)
 
 TEST(PersistStoring, AChainStoresAsTheTierThatItStoresTo)
 {
-    static const ingot_storage_ops_t shipped_ops = {
-        sizeof(shipped_ops),
-        [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr,
-        nullptr};
+    const ingot_storage_ops_t shipped_ops = own_storage::operations();
     ingot_storage_t shipped = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_storage_create(&shipped, &shipped_ops, nullptr));
     Slow slow;
@@ -524,12 +501,7 @@ ingot_storage_t open_for_good(const fs::path &root)
 /* Makes a storage that is never released, with this store operation. */
 ingot_storage_t make_for_good(ingot_status_t (*store)(void *, size_t, const uint8_t *, size_t, const uint8_t *))
 {
-    const ingot_storage_ops_t ops = {
-        sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-        store,       nullptr,
-        nullptr,     nullptr,
-        nullptr,     nullptr,
-        nullptr,     nullptr};
+    const ingot_storage_ops_t ops = own_storage::operations(store);
     ingot_storage_t storage = nullptr;
     if (ingot_storage_create(&storage, &ops, nullptr) != INGOT_SUCCESS)
         _exit(1);

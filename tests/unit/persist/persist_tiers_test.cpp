@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "support/own_storage.h"
 #include "support/storage_settings.h"
 #include "support/store_fixture.h"
 
@@ -20,37 +21,6 @@ const Bytes kId = bytes_of("an id");
 const Bytes kOther = bytes_of("another id");
 const Bytes kBlob = random_bytes(1, 300);
 const Bytes kOtherBlob = random_bytes(2, 200);
-
-/* Holds a storage, and releases it when destroyed. */
-class Held
-{
-public:
-    explicit Held(ingot_storage_t storage) : storage_(storage) {}
-    Held(const Held &) = delete;
-    Held &operator=(const Held &) = delete;
-    ~Held() { ingot_storage_release(storage_); }
-
-    ingot_storage_t get() const { return storage_; }
-    ingot_status_t put(const Bytes &id, const Bytes &blob) const
-    {
-        return ingot_storage_store(storage_, id.size(), id.data(), blob.size(), blob.data());
-    }
-    ingot_status_t load(const Bytes &id, Bytes *blob = nullptr) const
-    {
-        ingot_buffer_t buffer = INGOT_BUFFER_INIT;
-        const ingot_status_t status = ingot_storage_load(storage_, id.size(), id.data(), &buffer);
-        if (status == INGOT_SUCCESS) {
-            if (blob != nullptr)
-                blob->assign(buffer.bytes, buffer.bytes + buffer.size);
-            buffer.release(&buffer);
-        }
-        return status;
-    }
-    ingot_status_t remove(const Bytes &id) const { return ingot_storage_remove(storage_, id.size(), id.data()); }
-
-private:
-    ingot_storage_t storage_;
-};
 
 ingot_storage_t open_file(const fs::path &path)
 {
@@ -83,7 +53,7 @@ private:
 
 TEST_F(PersistTiers, AFileKeepsOneProgramsBlob)
 {
-    Held file(open_file(at("blob")));
+    HeldStorage file(open_file(at("blob")));
     EXPECT_EQ(INGOT_NOT_FOUND, file.load(kId));
     EXPECT_EQ(0u, file_count());
     ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
@@ -102,7 +72,7 @@ TEST_F(PersistTiers, AFileKeepsOneProgramsBlob)
 
 TEST_F(PersistTiers, AFileThatIsDamagedAnywhereIsAMissAndIsReplaced)
 {
-    Held file(open_file(at("blob")));
+    HeldStorage file(open_file(at("blob")));
     ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
     const Bytes whole = read_file(at("blob"));
     for (size_t size = 0; size < whole.size(); ++size) {
@@ -130,13 +100,13 @@ TEST_F(PersistTiers, AFileThatIsDamagedAnywhereIsAMissAndIsReplaced)
 
 TEST_F(PersistTiers, AFileIsNotReadThroughLinksNorWhereOthersCouldWrite)
 {
-    Held file(open_file(at("blob")));
+    HeldStorage file(open_file(at("blob")));
     ASSERT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
     ASSERT_EQ(0, chmod(at("blob").c_str(), 0622));
     EXPECT_EQ(INGOT_UNTRUSTED, file.load(kId));
     ASSERT_EQ(0, chmod(at("blob").c_str(), 0600));
     fs::create_symlink(at("blob"), at("link"));
-    Held link(open_file(at("link")));
+    HeldStorage link(open_file(at("link")));
     EXPECT_EQ(INGOT_UNTRUSTED, link.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, link.put(kOther, kBlob)); /* the link is replaced, not what it points to */
     EXPECT_EQ(INGOT_SUCCESS, file.load(kId));
@@ -146,7 +116,7 @@ TEST_F(PersistTiers, AFileIsStoredWithoutWritingToAHardLinkAtItsTemporaryName)
 {
     write_file(at("precious"), kOtherBlob);
     fs::create_hard_link(at("precious"), at("one.new"));
-    const Held file(open_file(at("one")));
+    const HeldStorage file(open_file(at("one")));
     EXPECT_EQ(INGOT_SUCCESS, file.put(kId, kBlob));
     EXPECT_EQ(kOtherBlob, read_file(at("precious")));
     Bytes blob;
@@ -165,11 +135,11 @@ TEST_F(PersistTiers, AFileNeedsItsDirectoryAndAName)
 
 TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
 {
-    Held first(open_file(at("first")));
+    HeldStorage first(open_file(at("first")));
     Store second(at("second"));
     Store third(at("third"));
     ASSERT_EQ(INGOT_SUCCESS, third.put(kId, kBlob));
-    Held chain(chain_of({first.get(), second.get(), third.get()}));
+    HeldStorage chain(chain_of({first.get(), second.get(), third.get()}));
     Bytes blob;
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
     EXPECT_EQ(kBlob, blob);
@@ -183,15 +153,15 @@ TEST_F(PersistTiers, AChainPromotesWhatALowerTierHas)
 
 TEST_F(PersistTiers, AChainPromotesIntoAChain)
 {
-    const Held first(open_file(at("first")));
-    const Held copy(open_file(at("copy")));
+    const HeldStorage first(open_file(at("first")));
+    const HeldStorage copy(open_file(at("copy")));
     const Store last(at("last"));
     ASSERT_EQ(INGOT_SUCCESS, last.put(kId, kBlob));
     ASSERT_EQ(INGOT_SUCCESS, set_setting(copy.get(), &ingot_persist_settings_t::write_through, 1));
-    const Held inner(chain_of({first.get(), copy.get()}));
-    const Held outer(chain_of({inner.get(), last.get()}));
+    const HeldStorage inner(chain_of({first.get(), copy.get()}));
+    const HeldStorage outer(chain_of({inner.get(), last.get()}));
     ASSERT_EQ(INGOT_SUCCESS, outer.load(kId));
-    for (const Held *tier : {&first, &copy}) {
+    for (const HeldStorage *tier : {&first, &copy}) {
         Bytes blob;
         EXPECT_EQ(INGOT_SUCCESS, tier->load(kId, &blob));
         EXPECT_EQ(kBlob, blob);
@@ -202,12 +172,7 @@ TEST_F(PersistTiers, AChainPromotesIntoAChain)
 struct Noting {
     Noting()
     {
-        static const ingot_storage_ops_t ops = {
-            sizeof(ops), [](void *, size_t, const uint8_t *, ingot_buffer_t *) { return INGOT_NOT_FOUND; },
-            store,       nullptr,
-            nullptr,     nullptr,
-            nullptr,     nullptr,
-            nullptr,     nullptr};
+        const ingot_storage_ops_t ops = own_storage::operations(store);
         EXPECT_EQ(INGOT_SUCCESS, ingot_storage_create(&storage, &ops, this));
     }
     Noting(const Noting &) = delete;
@@ -233,7 +198,7 @@ TEST_F(PersistTiers, ALoadPromotesWhateverTheModeIs)
         Noting upper;
         Store second(at("second"));
         ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-        Held chain(chain_of({upper.storage, second.get()}));
+        HeldStorage chain(chain_of({upper.storage, second.get()}));
         ASSERT_EQ(INGOT_SUCCESS, set_setting(chain.get(), &ingot_persist_settings_t::store_mode, mode));
         Bytes blob;
         ASSERT_EQ(INGOT_SUCCESS, chain.load(kId, &blob));
@@ -259,7 +224,7 @@ TEST_F(PersistTiers, APromotionThatFailsIsTold)
     };
     Store second(info);
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
-    Held chain(chain_of({upper.storage, second.get()}));
+    HeldStorage chain(chain_of({upper.storage, second.get()}));
     ASSERT_EQ(INGOT_SUCCESS, chain.load(kId));
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_flush(chain.get(), nullptr, nullptr)); /* a tier has the blob */
     ASSERT_EQ(1u, told.events.size());
@@ -274,24 +239,24 @@ TEST_F(PersistTiers, AChainStoresInTheFirstTierThatCanBeWritten)
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_write_bundle(source.get(), at("bundle").c_str(), nullptr, nullptr, nullptr));
     ingot_storage_t opened = nullptr;
     ASSERT_EQ(INGOT_SUCCESS, ingot_persist_open_bundle(&opened, at("bundle").c_str(), nullptr));
-    Held bundle(opened);
+    HeldStorage bundle(opened);
     Store second(at("second"));
     Store third(at("third"));
-    Held chain(chain_of({bundle.get(), second.get(), third.get()}));
+    HeldStorage chain(chain_of({bundle.get(), second.get(), third.get()}));
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
     EXPECT_EQ(INGOT_NOT_FOUND, second.load(kId)); /* blobs are not promoted to tiers behind the one that has them */
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
     EXPECT_EQ(INGOT_SUCCESS, second.load(kOther));
     EXPECT_EQ(INGOT_NOT_FOUND, third.load(kOther));
-    EXPECT_EQ(INGOT_READ_ONLY, Held(chain_of({bundle.get()})).put(kOther, kOtherBlob));
+    EXPECT_EQ(INGOT_READ_ONLY, HeldStorage(chain_of({bundle.get()})).put(kOther, kOtherBlob));
 }
 
 TEST_F(PersistTiers, AChainWritesThroughToATierThatAsksForIt)
 {
     const Store directory(at("store"));
-    const Held middle(open_file(at("middle")));
-    const Held shared(open_file(at("shared")));
-    const Held chain(chain_of({directory.get(), middle.get(), shared.get()}));
+    const HeldStorage middle(open_file(at("middle")));
+    const HeldStorage shared(open_file(at("shared")));
+    const HeldStorage chain(chain_of({directory.get(), middle.get(), shared.get()}));
     ASSERT_EQ(INGOT_SUCCESS, chain.put(kOther, kOtherBlob));
     EXPECT_EQ(INGOT_NOT_FOUND, shared.load(kOther)) << "off at first";
     ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.get(), &ingot_persist_settings_t::write_through, 1));
@@ -317,7 +282,7 @@ TEST_F(PersistTiers, AFailureToWriteThroughIsToldAndIsNotTheChains)
     };
     const Store directory(info);
     Noting shared;
-    const Held chain(chain_of({directory.get(), shared.storage}));
+    const HeldStorage chain(chain_of({directory.get(), shared.storage}));
     shared.answer = INGOT_NO_SPACE;
     ASSERT_EQ(INGOT_SUCCESS, set_setting(shared.storage, &ingot_persist_settings_t::write_through, 1));
     EXPECT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
@@ -326,10 +291,10 @@ TEST_F(PersistTiers, AFailureToWriteThroughIsToldAndIsNotTheChains)
 
 TEST_F(PersistTiers, ABadTierIsAMissOfThatTier)
 {
-    Held first(open_file(at("first")));
+    HeldStorage first(open_file(at("first")));
     Store second(at("second"));
     write_file(at("first"), bytes_of("garbage"));
-    Held chain(chain_of({first.get(), second.get()}));
+    HeldStorage chain(chain_of({first.get(), second.get()}));
     EXPECT_EQ(INGOT_BLOB_TRUNCATED, chain.load(kId));
     ASSERT_EQ(INGOT_SUCCESS, second.put(kId, kBlob));
     EXPECT_EQ(INGOT_SUCCESS, chain.load(kId));
@@ -346,7 +311,7 @@ TEST_F(PersistTiers, AChainTakesSixteenTiersAndItsOwnReferences)
     tiers[3] = nullptr;
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_chain(&storage, 16, tiers.data()));
     ingot_storage_t file = open_file(at("file"));
-    Held chain(chain_of({file}));
+    HeldStorage chain(chain_of({file}));
     ingot_storage_release(file);
     EXPECT_EQ(INGOT_SUCCESS, chain.put(kId, kBlob));
 }
