@@ -23,11 +23,6 @@ void arena_init(struct arena *arena, const ingot_allocator_t *allocator)
     *arena = (struct arena){.allocator = allocator};
 }
 
-void arena_init_with(struct arena *arena, const ingot_allocator_t *allocator, size_t size, void *memory)
-{
-    *arena = (struct arena){.allocator = allocator, .next = memory, .left = size};
-}
-
 static void free_chunks(struct arena *arena, struct arena_chunk *chunk)
 {
     while (chunk != NULL) {

@@ -22,9 +22,6 @@ struct arena {
 };
 
 void arena_init(struct arena *arena, const ingot_allocator_t *allocator);
-/* Makes the arena use the caller's memory before it allocates any. The caller's memory must be aligned like
- * malloc's. */
-void arena_init_with(struct arena *arena, const ingot_allocator_t *allocator, size_t size, void *memory);
 void arena_fini(struct arena *arena);
 /* Returns zeroed memory, or NULL if out of memory. */
 void *arena_take(struct arena *arena, size_t size);
@@ -32,7 +29,7 @@ void *arena_take(struct arena *arena, size_t size);
 char *arena_copy(struct arena *arena, size_t size, const void *text);
 /* Returns the total size of all chunks that were allocated. */
 size_t arena_size(const struct arena *arena);
-/* Discards all pieces except those in the caller's memory; keeps the newest chunk for later pieces. */
+/* Discards all pieces; keeps the newest chunk for later pieces. */
 void arena_reset(struct arena *arena);
 
 #endif

@@ -13,8 +13,6 @@
 
 /* ---- when the descriptor is made ---- */
 
-enum { SURVEY_ROOM = 512 };
-
 static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const struct option *option)
 {
     struct bytes_writer reason;
@@ -177,12 +175,11 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
     const struct ingot_context *context = desc->context;
     struct hermetic *hermetic = &texts->hermetic;
     struct option_survey survey = {.has_directory = false};
-    _Alignas(max_align_t) uint8_t room[SURVEY_ROOM];
     struct arena arena;
 
     if (!program_desc_has_text(desc) && desc->header_count == 0)
         return INGOT_SUCCESS;
-    arena_init_with(&arena, &context->allocator, sizeof(room), room);
+    arena_init(&arena, &context->allocator);
     option_survey_and_keep(&survey, &texts->kept_options, &context->text_rules.of_backend, &arena,
                            desc->compile_options);
     if (survey.has_directory)

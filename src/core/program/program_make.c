@@ -19,9 +19,6 @@
 #include "util/hex.h"
 #include "util/nanoseconds.h"
 
-/* Memory for a few sources and devices, so that loading a small program needs no temporary allocations. */
-enum { WORKSHOP_ROOM = 512 };
-
 /* The state of a program that is being made. workshop_fini must be called even if workshop_init failed. */
 struct workshop {
     const struct ingot_program_desc *desc;
@@ -36,7 +33,6 @@ struct workshop {
     struct hermetic_request hermetic;
     const char *change; /* says which file or variable of the compiler has changed since the id was made; NULL: none */
     struct arena arena;
-    _Alignas(max_align_t) uint8_t room[WORKSHOP_ROOM]; /* memory for the arena */
 };
 
 static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_program_desc *desc)
@@ -51,7 +47,7 @@ static ingot_status_t workshop_init(struct workshop *shop, const struct ingot_pr
     bytes_writer_init(&shop->log.writer, allocator);
     bytes_writer_init(&shop->names.writer, allocator);
     bytes_writer_init(&shop->binaries.writer, allocator);
-    arena_init_with(&shop->arena, allocator, sizeof(shop->room), shop->room);
+    arena_init(&shop->arena, allocator);
     hermetic_request_init(&shop->hermetic, allocator);
     return desc_request_init(&shop->request, desc, &shop->arena);
 }
