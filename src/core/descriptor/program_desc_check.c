@@ -24,15 +24,7 @@ static ingot_status_t check_sources(const struct ingot_context *context, const i
             return error_set(INGOT_INVALID_ARGUMENTS, "source %zu is of kind %d, which the backend %s does not build",
                              i, (int)info->sources[i]->kind, context->ops.name);
     }
-    for (size_t i = 0; i < info->header_count; ++i) {
-        if (info->headers[i] == NULL || info->headers[i]->kind != INGOT_SOURCE_HEADER)
-            return error_set(INGOT_INVALID_ARGUMENTS, "header %zu is NULL or not of kind INGOT_SOURCE_HEADER", i);
-        for (size_t j = 0; j < i; ++j) {
-            if (strcmp(info->headers[i]->name, info->headers[j]->name) == 0)
-                return error_set(INGOT_INVALID_ARGUMENTS, "two headers have the name %s", info->headers[i]->name);
-        }
-    }
-    return INGOT_SUCCESS;
+    return source_check_headers(info->header_count, info->headers);
 }
 
 static ingot_status_t check_spec_constants(const ingot_program_info_t *info)

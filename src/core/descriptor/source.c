@@ -37,6 +37,19 @@ static ingot_status_t check(const ingot_source_info_t *info)
     return INGOT_SUCCESS;
 }
 
+ingot_status_t source_check_headers(size_t count, struct ingot_source *const *headers)
+{
+    for (size_t i = 0; i < count; ++i) {
+        if (headers[i] == NULL || headers[i]->kind != INGOT_SOURCE_HEADER)
+            return error_set(INGOT_INVALID_ARGUMENTS, "header %zu is NULL or not of kind INGOT_SOURCE_HEADER", i);
+        for (size_t j = 0; j < i; ++j) {
+            if (strcmp(headers[i]->name, headers[j]->name) == 0)
+                return error_set(INGOT_INVALID_ARGUMENTS, "two headers have the name %s", headers[i]->name);
+        }
+    }
+    return INGOT_SUCCESS;
+}
+
 static ingot_status_t check_settings(const ingot_source_info_t *info)
 {
     const bool has_some = info->header_count != 0 || (info->compile_options != NULL && *info->compile_options != '\0');
@@ -48,16 +61,7 @@ static ingot_status_t check_settings(const ingot_source_info_t *info)
         return error_null_argument("info.headers");
     if (info->header_count > UINT16_MAX)
         return error_set(INGOT_INVALID_ARGUMENTS, "more than 65535 headers");
-    for (size_t i = 0; i < info->header_count; ++i) {
-        if (info->headers[i] == NULL || info->headers[i]->kind != INGOT_SOURCE_HEADER)
-            return error_set(INGOT_INVALID_ARGUMENTS,
-                             "header %zu of a source is NULL or not of kind INGOT_SOURCE_HEADER", i);
-        for (size_t j = 0; j < i; ++j) {
-            if (strcmp(info->headers[i]->name, info->headers[j]->name) == 0)
-                return error_set(INGOT_INVALID_ARGUMENTS, "two headers have the name %s", info->headers[i]->name);
-        }
-    }
-    return INGOT_SUCCESS;
+    return source_check_headers(info->header_count, info->headers);
 }
 
 static void destroy(struct ingot_source *source)

@@ -43,6 +43,8 @@ static inline bool source_has_settings(const struct ingot_source *source)
     return source->compile_options[0] != '\0' || source->header_count != 0;
 }
 
+/* Checks that all are headers and that no two have the same name. */
+ingot_status_t source_check_headers(size_t count, struct ingot_source *const *headers);
 /* Adds a descriptor's reference. The caller must be sure that the source is held meanwhile, for example by the
  * application. */
 void source_reference(struct ingot_source *source);

@@ -305,15 +305,21 @@ ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache
     return status;
 }
 
-static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, const struct place *place,
+static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, const char *session, const char *group,
+                           const char *name,
                            struct cache_entry *(*look)(struct memory_cache *, const struct cache_request *))
 {
-    const struct cache_request request = request_for(place, NULL);
-    struct cache_entry *entry = look(cache->objects, &request);
+    struct place place;
 
+    if (object == NULL || cache == NULL)
+        return error_set(INGOT_INVALID_ARGUMENTS, "object or cache is NULL");
+    if (!place_init(&place, session, group, name))
+        return INGOT_INVALID_ARGUMENTS;
+    const struct cache_request request = request_for(&place, NULL);
+    struct cache_entry *entry = look(cache->objects, &request);
     if (trace_wanted(&cache->trace))
         emit(cache, entry != NULL ? INGOT_EVENT_HIT : INGOT_EVENT_MISS, entry != NULL ? INGOT_SUCCESS : INGOT_NOT_FOUND,
-             0, 0, place->texts, "");
+             0, 0, place.texts, "");
     if (entry == NULL) {
         atomic_fetch_add_explicit(&cache->misses, 1, memory_order_relaxed);
         return error_set(INGOT_NOT_FOUND, "there is no object of this session, group and name");
@@ -322,29 +328,16 @@ static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, c
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_and_find(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
-                                     const char *group, const char *name,
-                                     struct cache_entry *(*look)(struct memory_cache *, const struct cache_request *))
-{
-    struct place place;
-
-    if (object == NULL || cache == NULL)
-        return error_set(INGOT_INVALID_ARGUMENTS, "object or cache is NULL");
-    if (!place_init(&place, session, group, name))
-        return INGOT_INVALID_ARGUMENTS;
-    return find(object, cache, &place, look);
-}
-
 ingot_status_t ingot_object_cache_get(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
                                       const char *group, const char *name)
 {
-    return check_and_find(object, cache, session, group, name, memory_cache_lookup);
+    return find(object, cache, session, group, name, memory_cache_lookup);
 }
 
 ingot_status_t ingot_object_cache_take(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
                                        const char *group, const char *name)
 {
-    return check_and_find(object, cache, session, group, name, memory_cache_take);
+    return find(object, cache, session, group, name, memory_cache_take);
 }
 
 /* ---- objects made on demand ---- */
