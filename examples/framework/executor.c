@@ -231,10 +231,12 @@ void executor_open(struct executor *executor, struct device *device, ingot_stora
 {
     const ingot_allocator_t allocator = object_counting_allocator(counts);
     ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
 
     *executor = (struct executor){.device = device, .storage = storage, .counts = counts};
     info.allocator = &allocator;
-    info.max_groups = max_shapes * session_count;
+    limits.max_groups = max_shapes * session_count;
+    info.limits = &limits;
     info.destructor = object_end;
     check_ingot(ingot_object_cache_create(&executor->objects, &info), "a cache of objects");
 }

@@ -93,12 +93,10 @@ typedef struct ingot_object_cache_limits {
 /** Object cache configuration. */
 typedef struct ingot_object_cache_info {
     size_t struct_size;
-    const ingot_allocator_t *allocator;   /**< Copied. NULL: the C library's. */
-    size_t max_groups;                    /**< See ingot_object_cache_limits_t. */
-    ingot_object_destructor_t destructor; /**< For objects without their own destructor. NULL: nothing is done. */
-    void *user;                           /**< For destructors and size_of. */
-    const ingot_object_cache_limits_t
-        *limits;                 /**< NULL: max_groups is the only limit. Otherwise max_groups is ignored. */
+    const ingot_allocator_t *allocator;        /**< Copied. NULL: the C library's. */
+    ingot_object_destructor_t destructor;      /**< For objects without their own destructor. NULL: nothing is done. */
+    void *user;                                /**< For destructors and size_of. */
+    const ingot_object_cache_limits_t *limits; /**< NULL: no limits. */
     ingot_object_size_t size_of; /**< Returns an object's size. NULL: only the cache's own memory counts. */
     /** Receives INGOT_EVENT_HIT, _MISS, _WAIT and _EVICT, with session, group and name. NULL: none. */
     ingot_event_callback_t on_event;
@@ -106,7 +104,7 @@ typedef struct ingot_object_cache_info {
 } ingot_object_cache_info_t;
 #define INGOT_OBJECT_CACHE_INFO_INIT                                                                                   \
     {                                                                                                                  \
-        sizeof(ingot_object_cache_info_t), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL                                 \
+        sizeof(ingot_object_cache_info_t), NULL, NULL, NULL, NULL, NULL, NULL, NULL                                    \
     }
 
 /**

@@ -54,8 +54,10 @@ public:
     /** Creates an empty cache. @param max_groups  0: no limit. @throws error  INGOT_OUT_OF_MEMORY */
     static object_cache create(size_t max_groups = 0)
     {
+        ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
         ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
-        info.max_groups = max_groups;
+        limits.max_groups = max_groups;
+        info.limits = &limits;
         return object_cache(info);
     }
 

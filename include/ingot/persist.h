@@ -60,9 +60,8 @@ typedef enum ingot_persist_store_mode {
      * expensive builds first. An event reports lost programs.
      */
     INGOT_PERSIST_STORE_AUTO = 0,
-    INGOT_PERSIST_STORE_NOW = 1,       /**< Before ingot_persist_program_create returns. */
-    INGOT_PERSIST_STORE_ON_FLUSH = 2,  /**< At ingot_persist_flush, the last release, or while the process ends. */
-    INGOT_PERSIST_STORE_BACKGROUND = 3 /**< The same as INGOT_PERSIST_STORE_AUTO. It once stored in a thread. */
+    INGOT_PERSIST_STORE_NOW = 1,     /**< Before ingot_persist_program_create returns. */
+    INGOT_PERSIST_STORE_ON_FLUSH = 2 /**< At ingot_persist_flush, the last release, or while the process ends. */
 } ingot_persist_store_mode_t;
 
 /** What a request does that a storage cannot answer, so that a program would be compiled, or an artifact made. */

@@ -450,7 +450,7 @@ ingot_status_t ingot_object_cache_create(ingot_object_cache_t *cache, const ingo
         return error_set(INGOT_INVALID_ARGUMENTS, "cache is NULL, or struct_size is not set");
     if (alloc_init(&allocator, known.allocator) != INGOT_SUCCESS)
         return error_set(INGOT_INVALID_ARGUMENTS, "the allocator lacks a function");
-    struct memory_cache_limits limits = {.max_entries = SIZE_MAX, .max_groups = known.max_groups};
+    struct memory_cache_limits limits = {.max_entries = SIZE_MAX};
     ingot_status_t status = known.limits != NULL ? read_limits(known.limits, &limits) : INGOT_SUCCESS;
     if (status != INGOT_SUCCESS)
         return status;

@@ -51,6 +51,5 @@ bool storage_is_writable(ingot_storage_t storage, const struct storage_around *a
 
 bool storing_is_mode(ingot_persist_store_mode_t mode)
 {
-    return mode == INGOT_PERSIST_STORE_AUTO || mode == INGOT_PERSIST_STORE_NOW ||
-           mode == INGOT_PERSIST_STORE_ON_FLUSH || mode == INGOT_PERSIST_STORE_BACKGROUND;
+    return mode == INGOT_PERSIST_STORE_AUTO || mode == INGOT_PERSIST_STORE_NOW || mode == INGOT_PERSIST_STORE_ON_FLUSH;
 }

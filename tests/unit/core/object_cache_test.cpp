@@ -40,7 +40,9 @@ public:
     {
         ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
         info.allocator = allocator != nullptr ? allocator : counted_.table();
-        info.max_groups = max_groups;
+        ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+        limits.max_groups = max_groups;
+        info.limits = &limits;
         info.destructor = destroy_thing;
         info.user = &destroyed_;
         status_ = ingot_object_cache_create(&cache_, &info);
@@ -868,7 +870,9 @@ TEST(ObjectCache, HoldsUnderManyThreads)
     std::atomic<int> created{0};
     std::atomic<int> destroyed{0};
     ingot_object_cache_info_t info = INGOT_OBJECT_CACHE_INFO_INIT;
-    info.max_groups = 4;
+    ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
+    limits.max_groups = 4;
+    info.limits = &limits;
     info.user = &destroyed;
     info.destructor = [](void *value, void *user) {
         EXPECT_EQ(0, static_cast<Thing *>(value)->destroyed++);
@@ -912,9 +916,9 @@ TEST(ObjectCache, HoldsUnderManyThreads)
                 ingot_object_cache_clear(cache, random % 3 != 0 ? session.c_str() : nullptr,
                                          random % 2 != 0 ? group.c_str() : nullptr);
             } else {
-                ingot_object_cache_limits_t limits = INGOT_OBJECT_CACHE_LIMITS_INIT;
-                limits.max_groups = random % 6;
-                ingot_object_cache_set_limits(cache, &limits);
+                ingot_object_cache_limits_t other = INGOT_OBJECT_CACHE_LIMITS_INIT;
+                other.max_groups = random % 6;
+                ingot_object_cache_set_limits(cache, &other);
             }
             if (object != nullptr) {
                 const auto *thing = static_cast<const Thing *>(ingot_object_get_value(object));

@@ -235,12 +235,12 @@ TEST(PersistEnvironment, ReadsNamespaceEntriesStoreModeAndTimes)
 
     Outcome outcome = read({{"INGOT_PERSIST_DIR", "d"},
                             {"INGOT_PERSIST_MAX_ENTRIES", "2k"},
-                            {"INGOT_PERSIST_STORE_MODE", "Background"},
+                            {"INGOT_PERSIST_STORE_MODE", "Flush"},
                             {"INGOT_PERSIST_EXIT_TIME", "2S"},
                             {"INGOT_PERSIST_LOCK_TIMEOUT", "1m"}});
     ASSERT_EQ(INGOT_SUCCESS, outcome.status) << outcome.detail;
     EXPECT_EQ(2048u, outcome.info.max_entries);
-    EXPECT_EQ(INGOT_PERSIST_STORE_BACKGROUND, outcome.info.store_mode);
+    EXPECT_EQ(INGOT_PERSIST_STORE_ON_FLUSH, outcome.info.store_mode);
     EXPECT_EQ(2000u, outcome.info.exit_time_ms);
     EXPECT_EQ(0u, outcome.info.build_jobs);
     EXPECT_EQ(3u, read({{"INGOT_PERSIST_DIR", "d"}, {"INGOT_BUILD_JOBS", "3"}}).info.build_jobs);

@@ -126,20 +126,16 @@ ingot_persist_flush_info_t within(uint64_t time_ms)
 
 } // namespace
 
-/* INGOT_PERSIST_STORE_BACKGROUND is an old name of this. */
 TEST(PersistStoring, ACheapBlobIsStoredBeforeTheProgramIsHandedOut)
 {
-    for (const auto mode : {INGOT_PERSIST_STORE_AUTO, INGOT_PERSIST_STORE_BACKGROUND}) {
-        Session session(false);
-        Recording recording;
-        recording.set(mode);
-        const Desc desc = session.describe();
-        ingot_program_t program = nullptr;
-        ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
-        ingot_program_release(program);
-        ASSERT_EQ(1u, recording.count());
-        EXPECT_EQ(std::this_thread::get_id(), recording.last_thread());
-    }
+    Session session(false);
+    Recording recording;
+    const Desc desc = session.describe();
+    ingot_program_t program = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_program_create(&program, desc.get(), recording.storage, nullptr));
+    ingot_program_release(program);
+    ASSERT_EQ(1u, recording.count());
+    EXPECT_EQ(std::this_thread::get_id(), recording.last_thread());
 }
 
 TEST(PersistStoring, WhatTakesLongIsStoredAtAFlushMostExpensiveBuildsFirst)
@@ -430,13 +426,13 @@ TEST(PersistStoring, RefusesWhatMakesNoSense)
     settings.store_mode = static_cast<ingot_persist_store_mode_t>(77);
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_set_settings(recording.storage, &settings));
     EXPECT_EQ(INGOT_INVALID_ARGUMENTS, ingot_persist_flush(nullptr, nullptr, nullptr));
-    settings.store_mode = INGOT_PERSIST_STORE_BACKGROUND;
+    settings.store_mode = INGOT_PERSIST_STORE_ON_FLUSH;
     settings.exit_time_ms = 7;
     settings.struct_size = offsetof(ingot_persist_settings_t, exit_time_ms); /* as from an older caller */
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_set_settings(recording.storage, &settings));
     settings = INGOT_PERSIST_SETTINGS_INIT;
     EXPECT_EQ(INGOT_SUCCESS, ingot_persist_get_settings(recording.storage, &settings));
-    EXPECT_EQ(INGOT_PERSIST_STORE_BACKGROUND, settings.store_mode);
+    EXPECT_EQ(INGOT_PERSIST_STORE_ON_FLUSH, settings.store_mode);
     EXPECT_EQ(0u, settings.exit_time_ms);
 }
 

@@ -86,8 +86,8 @@ static const struct setting of_writers[] = {
     {.name = "INGOT_PERSIST_STORE_MODE",
      .size = 4,
      .offset = offsetof(ingot_persist_info_t, store_mode),
-     .words = {"auto", "now", "flush", "background"},
-     .expected = "auto, now, flush or background"},
+     .words = {"auto", "now", "flush"},
+     .expected = "auto, now or flush"},
     {"INGOT_PERSIST_EXIT_TIME", ENVIRONMENT_TIME, 8, offsetof(ingot_persist_info_t, exit_time_ms), .flag = 0},
 };
 
