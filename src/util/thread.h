@@ -1,5 +1,5 @@
 /*
- * thread.h - starts Ingot's threads, and waits on conditions until a time of the steady clock.
+ * thread.h - starts Ingot's threads, waits for their ends, and waits on conditions until a time of the steady clock.
  *
  * On Linux, a mutex or condition needs no memory, so making one cannot fail.
  */
@@ -39,6 +39,14 @@ static inline void thread_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
         (void)pthread_cond_wait(condition, lock);
     else
         (void)pthread_cond_clockwait(condition, lock, CLOCK_MONOTONIC, &moment);
+    cancellation_allow(before);
+}
+
+/* Waits for the end of a thread. Not a cancellation point, because the caller may have a lock, and has more to do. */
+static inline void thread_join(pthread_t thread)
+{
+    const int before = cancellation_hold();
+    (void)pthread_join(thread, NULL);
     cancellation_allow(before);
 }
 

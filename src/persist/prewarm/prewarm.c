@@ -31,7 +31,6 @@
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/storage.h"
-#include "util/cancellation.h"
 #include "util/nanoseconds.h"
 #include "util/struct_size.h"
 #include "util/thread.h"
@@ -423,9 +422,7 @@ static void end(struct ingot_prewarm *prewarm)
     lock(prewarm->ahead);
     prewarm->is_ending = true;
     unlock(prewarm->ahead);
-    const int before = cancellation_hold();
-    (void)pthread_join(prewarm->thread, NULL);
-    cancellation_allow(before);
+    thread_join(prewarm->thread);
     lock(prewarm->ahead);
     take_out(prewarm->ahead, prewarm);
     unlock(prewarm->ahead);

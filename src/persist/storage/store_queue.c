@@ -306,7 +306,7 @@ bool store_queue_start_thread(ingot_storage_t storage, uint64_t until_ns)
     if (queue->is_running || queue->is_ending)
         return queue->is_running;
     if (queue->has_thread)
-        (void)pthread_join(queue->thread, NULL); /* it has ended, or is about to */
+        thread_join(queue->thread); /* it has ended, or is about to */
     queue->has_thread = queue->is_running = thread_start(&queue->thread, run, storage);
     return queue->is_running;
 }
@@ -424,7 +424,7 @@ void store_queue_fini(ingot_storage_t storage)
     const bool has_thread = queue->has_thread;
     store_queue_unlock(queue);
     if (has_thread)
-        (void)pthread_join(queue->thread, NULL);
+        thread_join(queue->thread);
     pthread_cond_destroy(&queue->is_done);
     pthread_mutex_destroy(&queue->lock);
 }

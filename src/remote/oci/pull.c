@@ -198,7 +198,7 @@ static void pull_missing(struct pulling *pulling)
         ++count;
     (void)pull_runs(pulling);
     while (count != 0)
-        (void)pthread_join(threads[--count], NULL);
+        thread_join(threads[--count]);
     cancellation_allow(cancellation);
     if (pulling->detail[0] != '\0')
         (void)ingot_set_error_detail(pulling->job.status, "%s", pulling->detail);

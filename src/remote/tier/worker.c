@@ -218,7 +218,7 @@ void worker_finish(struct tier *tier)
     atomic_store_explicit(&tier->is_ending, true, memory_order_relaxed);
     upload_queue_wake(&tier->queue);
     if (has_thread)
-        (void)pthread_join(tier->thread, NULL);
+        thread_join(tier->thread);
     const size_t count = upload_queue_close(&tier->queue);
     if (count != 0) {
         TIER_COUNT(tier, dropped_uploads, count);

@@ -18,7 +18,6 @@
 #include "persist/base/files.h"
 #include "persist/directory/layout/bucket.h"
 #include "persist/storage/common/process_end.h"
-#include "util/cancellation.h"
 #include "util/limit.h"
 #include "util/nanoseconds.h"
 #include "util/thread.h"
@@ -274,7 +273,7 @@ static void start(struct directory *directory)
 {
     struct evictor *evictor = &directory->evictor;
     if (evictor->has_thread)
-        (void)pthread_join(evictor->thread, NULL); /* it has ended, or is about to */
+        thread_join(evictor->thread); /* it has ended, or is about to */
     evictor->has_thread = evictor->is_running = false;
     if (!process_end_reserve())
         return;
@@ -287,7 +286,6 @@ void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is
 {
     struct evictor *evictor = &directory->evictor;
     const uint64_t now_ns = files_steady_clock_ns();
-    const int before = cancellation_hold();
     pthread_mutex_lock(&evictor->lock);
     if (is_urgent || evictor->began_ns == 0 || now_ns - evictor->began_ns >= LEISURE_NS) {
         if (evictor->wanted_bytes < wanted_bytes)
@@ -299,13 +297,11 @@ void evict_in_thread(struct directory *directory, uint64_t wanted_bytes, bool is
         }
     }
     pthread_mutex_unlock(&evictor->lock);
-    cancellation_allow(before);
 }
 
 void evict_fini(struct directory *directory)
 {
     struct evictor *evictor = &directory->evictor;
-    const int before = cancellation_hold();
     atomic_store_explicit(&evictor->ending_ns, files_steady_clock_ns(), memory_order_relaxed);
     pthread_mutex_lock(&evictor->lock);
     const bool has_thread = evictor->has_thread;
@@ -314,9 +310,8 @@ void evict_fini(struct directory *directory)
     if (is_orphan)
         (void)pthread_detach(evictor->thread);
     else if (has_thread)
-        (void)pthread_join(evictor->thread, NULL);
+        thread_join(evictor->thread);
     pthread_mutex_destroy(&evictor->lock);
-    cancellation_allow(before);
 }
 
 ingot_status_t evict_from_small(struct directory *directory, uint64_t wanted_bytes, bool *is_done)
