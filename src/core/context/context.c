@@ -40,7 +40,6 @@ static void destroy(struct ingot_context *context)
     alloc_free_text(&allocator, context->compile_options);
     alloc_free_text(&allocator, context->link_options);
     text_rules_fini(&context->text_rules, &allocator);
-    native_builds_fini(&context->native_builds, &allocator);
     if (context->header_memo != NULL && !context->shares_memo)
         header_memo_retire(context->header_memo); /* a persistent store may still hold a reference to the memo */
     header_memo_release(context->header_memo);
@@ -111,7 +110,6 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     made->state = state;
     made->device_count = device_count;
     made->trace.file = -1;
-    native_builds_init(&made->native_builds);
     status = fill(made, &known_info, program_ops, &environment);
     if (status != INGOT_SUCCESS) {
         destroy(made);

@@ -1,31 +1,33 @@
 /*
- * native_builds.h - remembers programs whose hermetic build (hermetic.h) failed, so that a context does not try it
- * again.
+ * native_builds.h - remembers which programs do not build hermetically, so that their hermetic texts are compiled only
+ * once per context.
  *
- * It remembers a fixed number of hashes. Forgetting a hash costs one more hermetic build. If two programs have the same
- * hash, one may be built natively and not stored. No program is ever wrong. A lock is held during each lookup.
+ * Each program has one place in a table, which another program may take. So a program may be forgotten, and is then
+ * tried once more. A program that is mistaken for another one is compiled natively, which only costs its id.
  */
 #ifndef INGOT_CORE_CONTEXT_NATIVE_BUILDS_H
 #define INGOT_CORE_CONTEXT_NATIVE_BUILDS_H
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
-#include "core/base/alloc.h"
 #include "core/base/digest.h"
 
 enum { NATIVE_BUILDS_REMEMBERED = 1024 };
 
+/* Zeroed before its first use. The atomics are relaxed, because nothing else is published with them. */
 struct native_builds {
-    pthread_mutex_t lock;
-    struct hash128 *keys; /* guarded by lock, like count; NULL until a program is added */
-    size_t count;         /* number of programs added so far; only the newest are in keys */
+    _Atomic uint64_t keys[NATIVE_BUILDS_REMEMBERED]; /* one half of each key; the other half gives its place */
 };
 
-void native_builds_init(struct native_builds *builds);
-void native_builds_fini(struct native_builds *builds, const ingot_allocator_t *allocator);
-bool native_builds_has(struct native_builds *builds, struct hash128 key);
-/* Adds a program. Does nothing if out of memory. */
-void native_builds_add(struct native_builds *builds, const ingot_allocator_t *allocator, struct hash128 key);
+static inline bool native_builds_has(struct native_builds *builds, struct hash128 key)
+{
+    return atomic_load_explicit(&builds->keys[key.low % NATIVE_BUILDS_REMEMBERED], memory_order_relaxed) == key.high;
+}
+
+static inline void native_builds_add(struct native_builds *builds, struct hash128 key)
+{
+    atomic_store_explicit(&builds->keys[key.low % NATIVE_BUILDS_REMEMBERED], key.high, memory_order_relaxed);
+}
 
 #endif

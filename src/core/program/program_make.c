@@ -112,7 +112,7 @@ static ingot_status_t run_compilers(struct workshop *shop, size_t device_count, 
     if (shop->desc->includes != NULL) /* a native build would use files of this machine instead of the given includes */
         return status;
     if (status == INGOT_BUILD_FAILED) /* other failures, such as a lost device, may pass, so they are not remembered */
-        native_builds_add(&shop->context->native_builds, &shop->context->allocator, shop->desc->key_hash);
+        native_builds_add(&shop->context->native_builds, shop->desc->key_hash);
     shop->log.writer.size = log_start;
     shop->log.writer.failed = false;
     hermetic->is_there = false;
