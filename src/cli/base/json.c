@@ -20,7 +20,7 @@ void json_add_u64(cJSON *object, const char *name, uint64_t value)
 {
     char text[24];
     (void)snprintf(text, sizeof(text), "%" PRIu64, value);
-    (void)cJSON_AddRawToObject(object, name, text);
+    (void)cJSON_AddItemToObjectCS(object, name, cJSON_CreateRaw(text));
 }
 
 uint64_t json_u64_of(const cJSON *value)
@@ -38,21 +38,20 @@ uint64_t json_get_u64(const cJSON *object, const char *name)
     return json_u64_of(cJSON_GetObjectItem(object, name));
 }
 
+const char *json_text(const cJSON *object, const char *name)
+{
+    return cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(object, name));
+}
+
 void json_add_time(cJSON *object, const char *name, uint64_t since_epoch_ns)
 {
     char text[UNITS_TEXT_SIZE];
-    if (since_epoch_ns == 0)
-        (void)cJSON_AddNullToObject(object, name);
-    else
-        (void)cJSON_AddStringToObject(object, name, units_time(since_epoch_ns, text));
+    json_add_text(object, name, since_epoch_ns != 0 ? units_time(since_epoch_ns, text) : NULL);
 }
 
 void json_add_text(cJSON *object, const char *name, const char *text)
 {
-    if (text == NULL)
-        (void)cJSON_AddNullToObject(object, name);
-    else
-        (void)cJSON_AddStringToObject(object, name, text);
+    (void)cJSON_AddItemToObjectCS(object, name, text != NULL ? cJSON_CreateString(text) : cJSON_CreateNull());
 }
 
 cJSON *json_describe(ingot_status_t (*describe)(size_t size, const uint8_t *bytes, size_t *text_size, char *text),

@@ -123,9 +123,9 @@ static int find_last(struct explaining *explaining)
 
 static double weight_of(const cJSON *difference)
 {
-    const char *field = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field"));
-    const char *wanted = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "expected"));
-    const char *found = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "found"));
+    const char *field = json_text(difference, "field");
+    const char *wanted = json_text(difference, "expected");
+    const char *found = json_text(difference, "found");
     if (strncmp(field, "source[", 7) == 0 || strcmp(field, "artifact") == 0)
         return SOURCE_WEIGHT;
     if (wanted == NULL || found == NULL)
@@ -229,7 +229,7 @@ static void add_names(const ingot_recipe_program_t *program, cJSON *differences)
     {
         size_t number = 0;
         char end = '\0';
-        const char *field = cJSON_GetStringValue(cJSON_GetObjectItem(difference, "field"));
+        const char *field = json_text(difference, "field");
         if (cJSON_HasObjectItem(difference, "file") || sscanf(field, "file[%zu]%c", &number, &end) != 2 || end != '.')
             continue;
         if (number < program->file_count && program->files[number].name[0] != '\0')

@@ -25,13 +25,13 @@
 enum { MOST_SHOWN = 60 }; /* bytes of options */
 
 struct row {
-    struct entry entry;   /* without its id */
-    struct id_view id;    /* without its fields */
-    char *title;          /* from the blob, or NULL: what people know the entry by */
-    char *source_name;    /* from the blob, or NULL; for an artifact, its label */
+    cJSON *json; /* what --json prints, without the id; the next three are texts in it */
+    const char *name_space;
+    const char *title; /* what people know the entry by, or NULL */
+    const char *maker; /* the backend, or the kind of an artifact, or NULL */
+    uint64_t bucket;
+    uint32_t number;
     char *options;        /* a list of what may differ between programs of one name, or NULL (difference.h) */
-    char *difference;     /* the options that other rows of this name do not have, or NULL */
-    uint64_t build_ns;    /* from the blob; 0: unknown */
     uint64_t sort_number; /* the rows with the largest number come first, then those with the first text */
     const char *sort_text;
 };
@@ -71,23 +71,23 @@ static int compare_rows(const void *a, const void *b)
     if (order == 0)
         order = compare_text(x->sort_text, y->sort_text);
     if (order == 0)
-        order = strcmp(x->entry.facts.name_space, y->entry.facts.name_space);
+        order = strcmp(x->name_space, y->name_space);
     if (order == 0)
-        order = compare_u64(x->entry.facts.bucket, y->entry.facts.bucket);
-    return order != 0 ? order : compare_u64(x->entry.facts.number, y->entry.facts.number);
+        order = compare_u64(x->bucket, y->bucket);
+    return order != 0 ? order : compare_u64(x->number, y->number);
 }
 
 /* Sets what a row is sorted by, before its name. */
-static void set_sort_key(struct row *row, enum order order)
+static void set_sort_key(struct row *row, const ingot_persist_entry_t *facts, enum order order)
 {
     switch (order) {
-    case BY_CREATION: row->sort_number = row->entry.facts.created_ns; break;
-    case BY_USE: row->sort_number = row->entry.facts.last_use_ns; break;
-    case BY_SIZE: row->sort_number = row->entry.facts.bytes; break;
+    case BY_CREATION: row->sort_number = facts->created_ns; break;
+    case BY_USE: row->sort_number = facts->last_use_ns; break;
+    case BY_SIZE: row->sort_number = facts->bytes; break;
     case BY_NAME: break;
-    case BY_DEVICE: row->sort_text = row->id.devices; break;
-    case BY_DRIVER: row->sort_text = row->id.drivers; break;
-    case BY_SOURCE: row->sort_text = row->id.sources; break;
+    case BY_DEVICE: row->sort_text = json_text(row->json, "device"); break;
+    case BY_DRIVER: row->sort_text = json_text(row->json, "driver"); break;
+    case BY_SOURCE: row->sort_text = json_text(row->json, "source"); break;
     }
 }
 
@@ -110,33 +110,24 @@ static const struct command_option ls_options[] = {
     {.help = NULL},
 };
 
-static bool is_wanted(const struct listing *listing, const struct row *row)
+/* `id` has the fields of the row's id. */
+static bool is_wanted(const struct listing *listing, const cJSON *row, const cJSON *id)
 {
-    const struct id_view *id = &row->id;
-    const char *kind = id_kind(id);
+    const char *kind = json_text(row, "kind");
     return (listing->kind == NULL || (kind != NULL && strcmp(kind, listing->kind) == 0)) &&
-           (listing->device == NULL || text_contains(id->devices, listing->device)) &&
-           (listing->driver == NULL || text_contains(id->drivers, listing->driver)) &&
-           (listing->source == NULL || id_has_source(id, listing->source) != 0 ||
-            text_contains(row->source_name, listing->source) || text_contains(row->title, listing->source));
-}
-
-static void row_fini(struct row *row)
-{
-    entry_fini(&row->entry);
-    id_fini(&row->id);
-    free(row->title);
-    free(row->source_name);
-    free(row->options);
-    free(row->difference);
+           (listing->device == NULL || text_contains(json_text(row, "device"), listing->device)) &&
+           (listing->driver == NULL || text_contains(json_text(row, "driver"), listing->driver)) &&
+           (listing->source == NULL || id_has_source(id, listing->source) ||
+            text_contains(json_text(row, "source_name"), listing->source) ||
+            text_contains(json_text(row, "name"), listing->source));
 }
 
 /* Lists the options of a program, or the fields of an artifact's key. */
-static char *list_options(const struct id_view *id)
+static char *list_options(const cJSON *id)
 {
     const cJSON *field;
     char *list = NULL;
-    cJSON_ArrayForEach(field, id->fields)
+    cJSON_ArrayForEach(field, id)
     {
         if (strncmp(field->string, "key.", 4) == 0 && cJSON_IsString(field))
             list = text_append(text_append(list, "\n", field->string + 4), "=", field->valuestring);
@@ -146,84 +137,93 @@ static char *list_options(const struct id_view *id)
     return list;
 }
 
-/* Reads the source name and the build time, which only the blob has. A damaged blob gives neither. */
-static void read_blob(struct row *row, ingot_storage_t storage, const ingot_persist_entry_t *facts)
+/* Describes an entry as --json prints it. Only the blob has the name and the build time. A damaged blob gives neither.
+ * options: what list_options returns. */
+static cJSON *describe(const struct listing *listing, const ingot_persist_entry_t *facts, const cJSON *id,
+                       const char *options)
 {
-    cJSON *blob = facts->status == INGOT_SUCCESS ? entry_read_blob(storage, facts) : NULL;
-    if (blob == NULL)
-        return;
-    const cJSON *label = cJSON_GetObjectItem(blob, "label");
-    const cJSON *name = label != NULL ? label : cJSON_GetObjectItem(blob, "source_name");
-    row->source_name = memory_copy_text(cJSON_GetStringValue(name));
-    row->title = memory_copy_text(entry_title(blob));
-    row->build_ns = label != NULL ? entry_make_time_ns(blob) : json_get_u64(blob, "build_time_ns");
+    const bool reads_blob = !listing->is_names_only || listing->source != NULL;
+    cJSON *json = entry_to_json(facts);
+    cJSON *blob = reads_blob && facts->status == INGOT_SUCCESS ? entry_read_blob(listing->storage, facts) : NULL;
+    const char *label = json_text(blob, "label");
+    char *words = difference_from(options, NULL);
+    id_add_to_json(json, id);
+    json_add_text(json, "name", blob != NULL ? entry_title(blob) : NULL);
+    json_add_text(json, "source_name", label != NULL ? label : json_text(blob, "source_name"));
+    json_add_text(json, "options", words);
+    json_add_u64(json, "build_time_ns", label != NULL ? entry_make_time_ns(blob) : json_get_u64(blob, "build_time_ns"));
+    free(words);
     cJSON_Delete(blob);
+    return json;
 }
 
 static int collect(const ingot_persist_entry_t *facts, void *user)
 {
     struct listing *listing = user;
-    ingot_persist_entry_t kept = *facts;
-    struct row row = {.title = NULL};
-
-    id_read(&row.id, facts->id_size, facts->id);
-    if (!listing->is_names_only || listing->source != NULL)
-        read_blob(&row, listing->storage, facts);
-    if (!is_wanted(listing, &row)) {
-        row_fini(&row);
-        return 1;
+    cJSON *id = id_read(facts->id_size, facts->id);
+    char *options = list_options(id);
+    cJSON *json = describe(listing, facts, id, options);
+    if (is_wanted(listing, json, id)) {
+        const char *backend = json_text(json, "backend");
+        listing->rows = memory_grow(listing->rows, listing->row_count, sizeof(*listing->rows));
+        struct row *row = &listing->rows[listing->row_count++];
+        *row = (struct row){.json = json,
+                            .name_space = json_text(json, "namespace"),
+                            .title = json_text(json, "name"),
+                            .maker = backend != NULL ? backend : json_text(json, "kind"),
+                            .bucket = facts->bucket,
+                            .number = facts->number,
+                            .options = options};
+        set_sort_key(row, facts, listing->order != 0 ? (enum order)(listing->order - 1) : BY_CREATION);
+    } else {
+        free(options);
+        cJSON_Delete(json);
     }
-    row.options = list_options(&row.id);
-    cJSON_Delete(row.id.fields);
-    row.id.fields = NULL;
-    kept.id = NULL;
-    entry_copy(&row.entry, &kept);
-    listing->rows = memory_grow(listing->rows, listing->row_count, sizeof(*listing->rows));
-    listing->rows[listing->row_count++] = row;
+    cJSON_Delete(id);
     return 1;
 }
 
-/* Orders rows by what they show as their names, so that those with one name follow each other. */
+/* Orders rows so that those with one name follow each other. */
 static int by_title(const void *a, const void *b)
 {
-    const struct row *x = *(struct row *const *)a;
-    const struct row *y = *(struct row *const *)b;
+    const struct row *x = a;
+    const struct row *y = b;
     const int order = compare_text(x->title, y->title);
-    return order != 0 ? order : compare_text(id_maker(&x->id), id_maker(&y->id));
+    return order != 0 ? order : compare_text(x->maker, y->maker);
 }
 
-/* Notes what differs between `count` rows with one name. */
-static void note_differences(size_t count, struct row *const *rows)
+/* Adds what differs between `count` rows with one name, for people. */
+static void note_differences(size_t count, const struct row *rows)
 {
-    char *common = count > 1 && rows[0]->options != NULL ? memory_copy_text(rows[0]->options) : NULL;
+    char *common = count > 1 && rows[0].options != NULL ? memory_copy_text(rows[0].options) : NULL;
     for (size_t i = 1; i < count; ++i)
-        difference_keep_common(common, rows[i]->options);
-    for (size_t i = 0; i < count && count > 1; ++i)
-        rows[i]->difference = difference_from(rows[i]->options, common);
+        difference_keep_common(common, rows[i].options);
+    for (size_t i = 0; i < count && count > 1; ++i) {
+        char *difference = difference_from(rows[i].options, common);
+        if (difference != NULL && strlen(difference) > MOST_SHOWN)
+            (void)strcpy(difference + MOST_SHOWN - 3, "...");
+        json_add_text(rows[i].json, "difference", difference);
+        free(difference);
+    }
     free(common);
 }
 
 static void compare_all(const struct listing *listing)
 {
-    struct row **rows = memory_get((listing->row_count + 1) * sizeof(*rows));
-    for (size_t i = 0; i < listing->row_count; ++i)
-        rows[i] = &listing->rows[i];
+    const struct row *rows = listing->rows;
     if (listing->row_count > 1)
-        qsort(rows, listing->row_count, sizeof(*rows), by_title);
+        qsort(listing->rows, listing->row_count, sizeof(*rows), by_title);
     for (size_t first = 0, i = 1; i <= listing->row_count; ++i) {
         if (i < listing->row_count && by_title(&rows[first], &rows[i]) == 0)
             continue;
         note_differences(i - first, rows + first);
         first = i;
     }
-    free(rows);
 }
 
 static void sort_rows(struct listing *listing)
 {
     const size_t count = listing->row_count;
-    for (size_t i = 0; i < count; ++i)
-        set_sort_key(&listing->rows[i], listing->order != 0 ? (enum order)(listing->order - 1) : BY_CREATION);
     if (count > 1)
         qsort(listing->rows, count, sizeof(*listing->rows), compare_rows);
     for (size_t i = 0; listing->is_reverse && i < count / 2; ++i) {
@@ -233,25 +233,12 @@ static void sort_rows(struct listing *listing)
     }
 }
 
-static cJSON *row_to_json(const struct row *row)
-{
-    char *options = difference_from(row->options, NULL);
-    cJSON *json = entry_to_json(&row->entry.facts);
-    id_add_to_json(json, &row->id);
-    json_add_text(json, "name", row->title);
-    json_add_text(json, "source_name", row->source_name);
-    json_add_text(json, "options", options);
-    json_add_u64(json, "build_time_ns", row->build_ns);
-    free(options);
-    return json;
-}
-
 static void print_json(const struct listing *listing)
 {
     (void)putchar('[');
     for (size_t i = 0; i < listing->row_count; ++i) {
         (void)fputs(i == 0 ? "\n" : ",\n", stdout);
-        json_print_item(row_to_json(&listing->rows[i]));
+        json_print_item(listing->rows[i].json);
     }
     (void)fputs(listing->row_count != 0 ? "\n]\n" : "]\n", stdout);
 }
@@ -275,15 +262,8 @@ static void print_table(const struct listing *listing)
     if (listing->row_count == 0)
         return;
     table_init(&table, sizeof(columns) / sizeof(columns[0]), columns);
-    for (size_t i = 0; i < listing->row_count; ++i) {
-        const struct row *row = &listing->rows[i];
-        cJSON *json = row_to_json(row);
-        if (row->difference != NULL && strlen(row->difference) > MOST_SHOWN)
-            (void)strcpy(row->difference + MOST_SHOWN - 3, "...");
-        json_add_text(json, "difference", row->difference);
-        table_add(&table, json);
-        cJSON_Delete(json);
-    }
+    for (size_t i = 0; i < listing->row_count; ++i)
+        table_add(&table, listing->rows[i].json);
     table_print(&table);
 }
 
@@ -295,7 +275,7 @@ static void print(const struct listing *listing)
         print_table(listing);
     else
         for (size_t i = 0; i < listing->row_count; ++i)
-            (void)puts(listing->rows[i].entry.name);
+            (void)puts(json_text(listing->rows[i].json, "entry"));
 }
 
 static int list(struct listing *listing, ingot_storage_t storage)
@@ -304,8 +284,9 @@ static int list(struct listing *listing, ingot_storage_t storage)
     interrupt_catch();
     const int code = entry_visit_all(storage, collect, listing);
     if (code != EXIT_FAILED) {
+        if (!listing->common.is_json)
+            compare_all(listing);
         sort_rows(listing);
-        compare_all(listing);
         print(listing);
     }
     return code;

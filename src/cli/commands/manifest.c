@@ -102,15 +102,14 @@ static void print(const struct listing *listing)
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < listing->item_count; ++i) {
         const struct item *item = &listing->items[i];
-        struct id_view id;
+        cJSON *id = id_read(item->size, item->id);
         cJSON *json = cJSON_CreateObject();
-        id_read(&id, item->size, item->id);
         json_add_u64(json, "age", item->age);
         json_add_u64(json, "id_bytes", item->size);
-        id_add_to_json(json, &id);
+        id_add_to_json(json, id);
         json_add_text(json, "name", item->title);
         (void)cJSON_AddItemToArray(list, json);
-        id_fini(&id);
+        cJSON_Delete(id);
     }
     table_report(list, listing->common.is_json, sizeof(columns) / sizeof(columns[0]), columns);
 }

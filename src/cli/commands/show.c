@@ -53,14 +53,11 @@ static const char artifact_pattern[] = "[label?  label        {label:15}\n]"
 static void show(const struct showing *showing, const struct entry *entry, const char *name, cJSON *blob)
 {
     cJSON *json = entry_to_json(&entry->facts);
-    struct id_view id;
     json_add_text(json, "blob_refusal", blob == NULL ? ingot_last_error_detail() : NULL);
-    id_read(&id, entry->facts.id_size, entry->facts.id);
+    cJSON *id = id_read(entry->facts.id_size, entry->facts.id);
     (void)cJSON_ReplaceItemInObject(json, "entry", cJSON_CreateString(name));
-    (void)cJSON_AddItemToObject(json, "id", id.fields != NULL ? id.fields : cJSON_CreateNull());
+    (void)cJSON_AddItemToObject(json, "id", id != NULL ? id : cJSON_CreateNull());
     (void)cJSON_AddItemToObject(json, "blob", blob != NULL ? blob : cJSON_CreateNull());
-    id.fields = NULL; /* `json` owns the fields and the blob now */
-    id_fini(&id);
     if (showing->common.is_json) {
         (void)fputs(showing->is_first ? "[\n" : ",\n", stdout);
         json_print_item(json);

@@ -70,7 +70,8 @@ static const char *or_unknown(const char *text)
 static int add_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct summary *summary = user;
-    struct id_view id;
+    cJSON *id = cJSON_CreateObject();
+    cJSON *fields = id_read(entry->id_size, entry->id);
 
     ++summary->entry_count;
     summary->bytes += entry->bytes;
@@ -82,16 +83,17 @@ static int add_entry(const ingot_persist_entry_t *entry, void *user)
         summary->newest_ns = entry->created_ns > summary->newest_ns ? entry->created_ns : summary->newest_ns;
         summary->last_use_ns = entry->last_use_ns > summary->last_use_ns ? entry->last_use_ns : summary->last_use_ns;
     }
-    id_read(&id, entry->id_size, entry->id);
+    id_add_to_json(id, fields);
     count_in(&summary->by[BY_NAMESPACE], entry->name_space, entry->bytes);
-    count_in(&summary->by[BY_KIND], or_unknown(id_kind(&id)), entry->bytes);
-    if (id.kind == NULL) {
-        count_in(&summary->by[BY_BACKEND], or_unknown(id.backend), entry->bytes);
-        count_in(&summary->by[BY_DEVICE], or_unknown(id.devices), entry->bytes);
-        count_in(&summary->by[BY_DRIVER], or_unknown(id.drivers), entry->bytes);
+    count_in(&summary->by[BY_KIND], or_unknown(id_kind(fields)), entry->bytes);
+    if (json_text(fields, "artifact") == NULL) {
+        count_in(&summary->by[BY_BACKEND], or_unknown(json_text(id, "backend")), entry->bytes);
+        count_in(&summary->by[BY_DEVICE], or_unknown(json_text(id, "device")), entry->bytes);
+        count_in(&summary->by[BY_DRIVER], or_unknown(json_text(id, "driver")), entry->bytes);
     }
     count_in(&summary->by[BY_STATUS], ingot_status_name(entry->status), entry->bytes);
-    id_fini(&id);
+    cJSON_Delete(fields);
+    cJSON_Delete(id);
     return 1;
 }
 

@@ -66,8 +66,8 @@ cJSON *entry_describe_blob(ingot_buffer_t *blob)
 
 const char *entry_title(const cJSON *blob)
 {
-    const char *label = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "label"));
-    const char *source = cJSON_GetStringValue(cJSON_GetObjectItem(blob, "source_name"));
+    const char *label = json_text(blob, "label");
+    const char *source = json_text(blob, "source_name");
     const char *kernel = cJSON_GetStringValue(cJSON_GetArrayItem(cJSON_GetObjectItem(blob, "kernels"), 0));
     const char *title = label != NULL ? label : source;
     if ((title == NULL || title[0] == '\0') && kernel != NULL)

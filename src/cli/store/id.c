@@ -33,10 +33,10 @@ static bool is_device_field(const cJSON *field, const char *part)
 }
 
 /* Appends the field's value, unless an earlier device has the same value. */
-static void add_once(char **list, const struct id_view *view, const cJSON *field, const char *part)
+static void add_once(char **list, const cJSON *fields, const cJSON *field, const char *part)
 {
     const cJSON *earlier;
-    cJSON_ArrayForEach(earlier, view->fields)
+    cJSON_ArrayForEach(earlier, fields)
     {
         if (earlier == field)
             break;
@@ -48,107 +48,86 @@ static void add_once(char **list, const struct id_view *view, const cJSON *field
 }
 
 /* Adds a source. The kind is eight hexadecimal digits if only the backend knows it; such a source is called "own". */
-static void add_source(struct id_view *view, const char *kind, const char *digest)
+static void add_source(char **list, const char *kind, const char *digest)
 {
     char source[64];
     const bool is_own = strlen(kind) == 8 && strspn(kind, "0123456789abcdef") == 8;
     (void)snprintf(source, sizeof(source), "%.40s %.*s", is_own ? "own" : kind, SHOWN_DIGITS, digest);
-    view->sources = text_append(view->sources, ", ", source);
+    *list = text_append(*list, ", ", source);
 }
 
-static void take_field(struct id_view *view, const cJSON *field, const char **source_kind)
+cJSON *id_read(size_t size, const uint8_t *id)
 {
-    const char *part = last_part(field->string);
-    const char *value = field->valuestring;
-    if (strcmp(field->string, "artifact") == 0)
-        view->kind = text_append(view->kind, ", ", value);
-    else if (strcmp(field->string, "backend") == 0)
-        view->backend = text_append(view->backend, ", ", value);
-    else if (is_device_field(field, "device_name"))
-        add_once(&view->devices, view, field, part);
-    else if (is_device_field(field, "driver_version"))
-        add_once(&view->drivers, view, field, part);
-    else if (begins_with(field->string, "source[") && strcmp(part, "kind") == 0)
-        *source_kind = value;
-    else if (begins_with(field->string, "source[") && strcmp(part, "blake2b") == 0)
-        add_source(view, *source_kind, value);
+    return id != NULL ? json_describe(ingot_cache_blob_id_describe, size, id) : NULL;
 }
 
-void id_read(struct id_view *view, size_t size, const uint8_t *id)
+const char *id_kind(const cJSON *fields)
 {
+    const char *artifact = json_text(fields, "artifact");
+    return artifact != NULL ? artifact : json_text(fields, "backend") != NULL ? "program" : NULL;
+}
+
+void id_add_to_json(cJSON *object, const cJSON *fields)
+{
+    char *devices = NULL;
+    char *drivers = NULL;
+    char *sources = NULL;
     const char *source_kind = "";
     const cJSON *field;
-
-    memset(view, 0, sizeof(*view));
-    if (id != NULL)
-        view->fields = json_describe(ingot_cache_blob_id_describe, size, id);
-    cJSON_ArrayForEach(field, view->fields)
+    cJSON_ArrayForEach(field, fields)
     {
-        if (cJSON_IsString(field))
-            take_field(view, field, &source_kind);
+        const char *part = last_part(field->string);
+        if (!cJSON_IsString(field))
+            continue;
+        if (is_device_field(field, "device_name"))
+            add_once(&devices, fields, field, part);
+        else if (is_device_field(field, "driver_version"))
+            add_once(&drivers, fields, field, part);
+        else if (begins_with(field->string, "source[") && strcmp(part, "kind") == 0)
+            source_kind = field->valuestring;
+        else if (begins_with(field->string, "source[") && strcmp(part, "blake2b") == 0)
+            add_source(&sources, source_kind, field->valuestring);
     }
-}
-
-void id_fini(struct id_view *view)
-{
-    cJSON_Delete(view->fields);
-    free(view->kind);
-    free(view->backend);
-    free(view->devices);
-    free(view->drivers);
-    free(view->sources);
-}
-
-const char *id_kind(const struct id_view *view)
-{
-    return view->kind != NULL ? view->kind : view->backend != NULL ? "program" : NULL;
+    json_add_text(object, "kind", id_kind(fields));
+    json_add_text(object, "backend", json_text(fields, "backend"));
+    json_add_text(object, "driver", drivers);
+    json_add_text(object, "source", sources);
+    json_add_text(object, "device", devices);
+    free(devices);
+    free(drivers);
+    free(sources);
 }
 
 bool id_is_of_kind(size_t size, const uint8_t *id, const char *wanted)
 {
-    struct id_view view;
     if (wanted == NULL)
         return true;
-    id_read(&view, size, id);
-    const char *kind = id_kind(&view);
+    cJSON *fields = id_read(size, id);
+    const char *kind = id_kind(fields);
     const bool is_wanted = kind != NULL && strcmp(kind, wanted) == 0;
-    id_fini(&view);
+    cJSON_Delete(fields);
     return is_wanted;
 }
 
-const char *id_maker(const struct id_view *view)
-{
-    return view->kind != NULL ? view->kind : view->backend;
-}
-
-void id_add_to_json(cJSON *object, const struct id_view *view)
-{
-    json_add_text(object, "kind", id_kind(view));
-    json_add_text(object, "backend", view->backend);
-    json_add_text(object, "driver", view->drivers);
-    json_add_text(object, "source", view->sources);
-    json_add_text(object, "device", view->devices);
-}
-
-int id_has_source(const struct id_view *view, const char *part)
+bool id_has_source(const cJSON *fields, const char *part)
 {
     const cJSON *field;
-    cJSON_ArrayForEach(field, view->fields)
+    cJSON_ArrayForEach(field, fields)
     {
         const char *name = field->string;
         if (!cJSON_IsString(field))
             continue;
         if (begins_with(name, "source[") && strcmp(last_part(name), "blake2b") == 0) {
             if (strncasecmp(field->valuestring, part, strlen(part)) == 0)
-                return 1;
+                return true;
         } else if (begins_with(name, "key.") && text_contains(field->valuestring, part)) {
-            return 1;
+            return true;
         } else if ((begins_with(name, "source[") || begins_with(name, "header[") || begins_with(name, "file[")) &&
                    strcmp(last_part(name), "blake2b") != 0 && text_contains(field->valuestring, part)) {
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 cJSON *id_compare(size_t wanted_size, const uint8_t *wanted, size_t found_size, const uint8_t *found)

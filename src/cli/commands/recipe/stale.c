@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/base/exit_code.h"
+#include "cli/base/json.h"
 #include "cli/base/memory.h"
 #include "cli/build/device/device.h"
 #include "cli/store/id.h"
@@ -25,36 +26,29 @@ struct visit {
 
 /* ---- devices ---------------------------------------------------------------------------------------------------- */
 
-static const char *field_of(const struct id_view *view, const char *name)
-{
-    const cJSON *field = cJSON_GetObjectItemCaseSensitive(view->fields, name);
-    return cJSON_IsString(field) ? field->valuestring : NULL;
-}
-
 /* Returns the name of the platform as device_add gets it, or NULL if the id does not name it. */
-static const char *platform_of(const struct id_view *view, const char *backend)
+static const char *platform_of(const cJSON *id, const char *backend)
 {
     if (strcmp(backend, "level_zero") == 0)
         return "Level Zero";
-    return strcmp(backend, "cuda") == 0 ? "CUDA" : field_of(view, "device[0].platform_name");
+    return strcmp(backend, "cuda") == 0 ? "CUDA" : json_text(id, "device[0].platform_name");
 }
 
 /* Writes the text of an entry's device. Returns false unless the id names exactly one device: the id of a program for
  * several devices differs from the ids for each of them. */
 static bool read_device(struct plan_device *device, const char *backend, const ingot_persist_entry_t *entry)
 {
-    struct id_view view;
+    cJSON *id = id_read(entry->id_size, entry->id);
     char text[DEVICE_TEXT_SIZE];
-    id_read(&view, entry->id_size, entry->id);
-    const char *name = field_of(&view, "device[0].device_name");
-    const char *platform = platform_of(&view, backend);
-    const bool is_one = name != NULL && platform != NULL && field_of(&view, "device[1].device_name") == NULL;
+    const char *name = json_text(id, "device[0].device_name");
+    const char *platform = platform_of(id, backend);
+    const bool is_one = name != NULL && platform != NULL && json_text(id, "device[1].device_name") == NULL;
     if (is_one) {
         (void)snprintf(text, sizeof(text), "%s: %s (%s)", backend, name, platform);
         const size_t end = strlen(platform) + strlen(" ()");
         *device = (struct plan_device){memory_copy_text(text), strlen(text) > end ? strlen(text) - end : 0};
     }
-    id_fini(&view);
+    cJSON_Delete(id);
     return is_one;
 }
 

@@ -220,13 +220,12 @@ static cJSON *list_lacking(const struct pulling *pulling)
 {
     cJSON *list = cJSON_CreateArray();
     for (size_t i = 0; i < pulling->wanted_count; ++i) {
-        struct id_view id;
         if (pulling->wanted[i].is_there)
             continue;
+        cJSON *id = id_read(pulling->wanted[i].size, pulling->wanted[i].id);
         cJSON *item = cJSON_CreateObject();
-        id_read(&id, pulling->wanted[i].size, pulling->wanted[i].id);
-        id_add_to_json(item, &id);
-        id_fini(&id);
+        id_add_to_json(item, id);
+        cJSON_Delete(id);
         (void)cJSON_AddItemToArray(list, item);
     }
     return list;
