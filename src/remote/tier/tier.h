@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "remote/base/transport.h"
 #include "remote/guard/breaker.h"
