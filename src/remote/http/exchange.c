@@ -348,12 +348,8 @@ static void perform(struct http_handle *handle, size_t count, struct exchange *e
 
 ingot_status_t http_pool_init(struct http_pool *pool)
 {
-    const ingot_status_t status = library_init();
-    if (status != INGOT_SUCCESS)
-        return status;
-    if (pthread_mutex_init(&pool->lock, NULL) != 0)
-        return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
-    return INGOT_SUCCESS;
+    pthread_mutex_init(&pool->lock, NULL);
+    return library_init();
 }
 
 static struct http_handle *take_idle(struct http_pool *pool)

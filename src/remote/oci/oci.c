@@ -138,11 +138,8 @@ ingot_status_t oci_open(struct transport *transport, const struct url *url)
     struct oci *oci = calloc(1, sizeof(*oci));
     if (oci == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier");
-    ingot_status_t status = registry_init(&oci->registry, url);
-    if (status == INGOT_SUCCESS && pthread_mutex_init(&oci->lock, NULL) != 0) {
-        registry_fini(&oci->registry);
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
-    }
+    pthread_mutex_init(&oci->lock, NULL);
+    const ingot_status_t status = registry_init(&oci->registry, url);
     if (status == INGOT_SUCCESS)
         *transport = (struct transport){&ops, oci};
     else

@@ -210,10 +210,7 @@ static void pull(struct pulling *pulling)
     struct request request;
     if (!job_judge(job, &request, job_load_image(job, &request)) || !find_missing(pulling))
         return;
-    if (pthread_mutex_init(&pulling->lock, NULL) != 0) {
-        job->status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for the lock of a pull");
-        return;
-    }
+    pthread_mutex_init(&pulling->lock, NULL);
     pull_missing(pulling);
     (void)pthread_mutex_destroy(&pulling->lock);
 }

@@ -407,10 +407,7 @@ ingot_status_t registry_init(struct registry *registry, const struct url *url)
         status = credentials_find(url, host, registry->secret);
     if (status == INGOT_SUCCESS)
         status = http_pool_init(&registry->pool);
-    if (status == INGOT_SUCCESS && pthread_mutex_init(&registry->lock, NULL) != 0) {
-        http_pool_fini(&registry->pool);
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a registry's lock");
-    }
+    pthread_mutex_init(&registry->lock, NULL);
     if (status != INGOT_SUCCESS)
         secret_wipe(registry->secret);
     return status;

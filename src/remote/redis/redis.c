@@ -384,12 +384,11 @@ ingot_status_t redis_open(struct transport *transport, const struct url *url, co
     ingot_status_t status = library_init();
     if (status == INGOT_SUCCESS)
         status = take_settings(redis, url, name_space, time_to_live_s);
-    if (status == INGOT_SUCCESS && pthread_mutex_init(&redis->lock, NULL) != 0)
-        status = ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a remote tier's lock");
     if (status != INGOT_SUCCESS) {
         wipe(redis);
         return status;
     }
+    pthread_mutex_init(&redis->lock, NULL);
     *transport = (struct transport){&ops, redis};
     return INGOT_SUCCESS;
 }
