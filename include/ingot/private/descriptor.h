@@ -124,6 +124,18 @@ typedef void (*ingot_cache_blob_id_visit_t)(void *user, const char *path, size_t
 INGOT_API ingot_status_t ingot_cache_blob_id_visit(size_t size, const uint8_t *id, ingot_cache_blob_id_visit_t visit,
                                                    void *user);
 
+/** Receives a field in which two ids differ, as JSON texts: its path, and its values, each of which is a string, or
+ * null if the id does not have the field. All are valid only during the call. */
+typedef void (*ingot_cache_blob_id_difference_t)(void *user, const char *path, const char *expected, const char *found);
+
+/**
+ * Visits the fields in which two ids differ, in the order of ingot_cache_blob_id_explain.
+ * @return As ingot_cache_blob_id_explain.
+ */
+INGOT_API ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const uint8_t *expected, size_t found_size,
+                                                     const uint8_t *found, ingot_cache_blob_id_difference_t visit,
+                                                     void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,5 @@
 /*
- * cache_blob_id_text.c - visits the fields of an id, and describes them, or the differences between two ids, as JSON.
+ * cache_blob_id_text.c - visits the fields of an id, or those in which two ids differ, and describes them as JSON.
  */
 #include <ingot/private/descriptor.h>
 #include <stdlib.h>
@@ -123,39 +123,89 @@ static bool is_equal(const struct field *a, const struct field *b)
     return a->size == b->size && (a->size == 0 || memcmp(a->value, b->value, a->size) == 0);
 }
 
-static void put_value(struct bytes_writer *json, const struct field *field)
+/* A visit of the fields in which two ids differ. */
+struct comparison {
+    ingot_cache_blob_id_difference_t visit;
+    void *user;
+    struct bytes_writer texts; /* of the current field, each with its NUL */
+};
+
+/* Appends the value of a field, or null, and returns the offset of its text. */
+static size_t put_value(struct bytes_writer *texts, const struct field *field)
 {
+    const size_t start = texts->size;
     if (field != NULL)
-        json_put_string(json, field->size, field->value, field->is_text);
+        json_put_string(texts, field->size, field->value, field->is_text);
     else
-        bytes_put_text(json, "null");
+        bytes_put_text(texts, "null");
+    bytes_put(texts, 1, "");
+    return start;
 }
 
-static void put_difference(struct bytes_writer *json, const char *path, const struct field *expected,
-                           const struct field *found)
+static void visit_difference(struct comparison *comparison, const char *path, const struct field *expected,
+                             const struct field *found)
 {
-    bytes_put_text(json, json->size > 1 ? ", " : "");
-    bytes_put_text(json, "{\"field\": ");
-    json_put_text(json, path);
-    bytes_put_text(json, ", \"expected\": ");
-    put_value(json, expected);
-    bytes_put_text(json, ", \"found\": ");
-    put_value(json, found);
-    bytes_put_text(json, "}");
+    struct bytes_writer *texts = &comparison->texts;
+    texts->size = 0;
+    json_put_text(texts, path);
+    bytes_put(texts, 1, "");
+    const size_t expected_start = put_value(texts, expected);
+    const size_t found_start = put_value(texts, found);
+    const char *text = (const char *)texts->bytes;
+    if (!texts->failed)
+        comparison->visit(comparison->user, text, text + expected_start, text + found_start);
 }
 
-static void put_differences(struct bytes_writer *json, const struct field_list *expected,
-                            const struct field_list *found)
+static void visit_differences(struct comparison *comparison, const struct field_list *expected,
+                              const struct field_list *found)
 {
     for (const struct field *field = expected->first; field != NULL; field = field->next) {
         const struct field *other = find_field(found, field->path);
         if (other == NULL || !is_equal(field, other))
-            put_difference(json, field->path, field, other);
+            visit_difference(comparison, field->path, field, other);
     }
     for (const struct field *field = found->first; field != NULL; field = field->next) {
         if (find_field(expected, field->path) == NULL)
-            put_difference(json, field->path, NULL, field);
+            visit_difference(comparison, field->path, NULL, field);
     }
+}
+
+ingot_status_t ingot_cache_blob_id_compare(size_t expected_size, const uint8_t *expected, size_t found_size,
+                                           const uint8_t *found, ingot_cache_blob_id_difference_t visit, void *user)
+{
+    ingot_allocator_t allocator;
+    struct comparison comparison = {.visit = visit, .user = user};
+    struct field_list expected_fields;
+    struct field_list found_fields;
+
+    json_writer_init(&comparison.texts, &allocator);
+    init_fields(&expected_fields, &allocator);
+    init_fields(&found_fields, &allocator);
+    ingot_status_t status = read_fields(&expected_fields, expected_size, expected);
+    if (status == INGOT_SUCCESS)
+        status = read_fields(&found_fields, found_size, found);
+    /* equal ids have no differences, even if they repeat a path */
+    if (status == INGOT_SUCCESS && (expected_size != found_size || memcmp(expected, found, found_size) != 0))
+        visit_differences(&comparison, &expected_fields, &found_fields);
+    if (comparison.texts.failed)
+        status = error_out_of_memory();
+    arena_fini(&expected_fields.arena);
+    arena_fini(&found_fields.arena);
+    bytes_writer_fini(&comparison.texts);
+    return status;
+}
+
+static void put_difference(void *user, const char *path, const char *expected, const char *found)
+{
+    struct bytes_writer *json = user;
+    bytes_put_text(json, json->size > 1 ? ", " : "");
+    bytes_put_text(json, "{\"field\": ");
+    bytes_put_text(json, path);
+    bytes_put_text(json, ", \"expected\": ");
+    bytes_put_text(json, expected);
+    bytes_put_text(json, ", \"found\": ");
+    bytes_put_text(json, found);
+    bytes_put_text(json, "}");
 }
 
 ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *expected, size_t found_size,
@@ -163,27 +213,16 @@ ingot_status_t ingot_cache_blob_id_explain(size_t expected_size, const uint8_t *
 {
     ingot_allocator_t allocator;
     struct bytes_writer json;
-    struct field_list expected_fields;
-    struct field_list found_fields;
 
     if ((expected == NULL && expected_size != 0) || (found == NULL && found_size != 0) || text_size == NULL)
         return error_set(INGOT_INVALID_ARGUMENTS, "an id or text_size is NULL");
     json_writer_init(&json, &allocator);
-    init_fields(&expected_fields, &allocator);
-    init_fields(&found_fields, &allocator);
-    ingot_status_t status = read_fields(&expected_fields, expected_size, expected);
+    bytes_put_text(&json, "[");
+    ingot_status_t status =
+        ingot_cache_blob_id_compare(expected_size, expected, found_size, found, put_difference, &json);
+    bytes_put_text(&json, "]");
     if (status == INGOT_SUCCESS)
-        status = read_fields(&found_fields, found_size, found);
-    if (status == INGOT_SUCCESS) {
-        bytes_put_text(&json, "[");
-        if (expected_size != found_size || memcmp(expected, found, found_size) != 0)
-            /* equal ids have no differences, even if they repeat a path */
-            put_differences(&json, &expected_fields, &found_fields);
-        bytes_put_text(&json, "]");
         status = json_copy_out(&json, text_size, text);
-    }
-    arena_fini(&expected_fields.arena);
-    arena_fini(&found_fields.arena);
     bytes_writer_fini(&json);
     return status;
 }

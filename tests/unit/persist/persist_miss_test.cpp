@@ -85,6 +85,30 @@ TEST_F(PersistMiss, NamesTheNearestOfSeveralEntries)
     EXPECT_NE(std::string::npos, detail_.find("source[0]")) << detail_;
 }
 
+TEST_F(PersistMiss, NamesAProgramWithALongId)
+{
+    Session session;
+    ProgramText text;
+    for (int i = 0; i < 40; ++i)
+        text.headers.emplace_back("header" + std::to_string(i), "text");
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(INGOT_PERSIST_ON_MISS_FAIL).get(), text.make(session.context)));
+    EXPECT_NE(std::string::npos, detail_.find("; wanted: the program with source ")) << detail_;
+}
+
+TEST_F(PersistMiss, ShowsTheBeginningsOfLongValuesWithoutControlCharacters)
+{
+    Session session;
+    ProgramText text;
+    text.headers.emplace_back(std::string(300, 'a'), "text");
+    const Store filling = open(INGOT_PERSIST_ON_MISS_COMPILE);
+    session.create(text.make(session.context), filling);
+    text.headers[0].first = "\x1b\n" + std::string(300, 'b');
+    EXPECT_EQ(INGOT_NOT_FOUND, request(session, open(INGOT_PERSIST_ON_MISS_FAIL).get(), text.make(session.context)));
+    EXPECT_NE(std::string::npos, detail_.find(": header[0].name: wanted \"\\u001b\\u000ab")) << detail_;
+    EXPECT_NE(std::string::npos, detail_.find("b, stored \"a")) << detail_;
+    EXPECT_LT(detail_.size(), 600u);
+}
+
 TEST_F(PersistMiss, ReportsEachMissOnceAndCompiles)
 {
     Session session;

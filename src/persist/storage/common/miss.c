@@ -8,7 +8,7 @@
 #include "persist/storage/common/miss.h"
 
 #include <ingot/backend.h>
-#include <ingot/describe.h>
+#include <ingot/private/descriptor.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,35 +16,33 @@
 
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
-#include "persist/base/memory.h"
 #include "persist/storage/common/events.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "util/cancellation.h"
+#include "util/hex.h"
 #include "util/write_signals.h"
 
 enum {
     MOST_ENTRIES = 4096, /* how many entries are compared */
     SOURCE_WEIGHT = 1000,
-    MOST_SHOWN = 160, /* bytes of a value */
+    MOST_SHOWN = 160,  /* bytes of a value */
+    SHOWN_DIGITS = 12, /* of a digest */
     REASON_CAPACITY = 1024
 };
 
-/* The texts between the values in the answer of ingot_cache_blob_id_explain. They are not within a value, because a
- * quote in a value follows a backslash. */
-#define FIELD "{\"field\": \""
-#define EXPECTED "\", \"expected\": "
-#define FOUND ", \"found\": "
-#define END "}, {\""
+/* How an entry's id differs from that of the request. */
+struct difference {
+    size_t distance; /* the weights of all fields that differ */
+    size_t field_count;
+    char text[REASON_CAPACITY / 2]; /* the first field that counts least, and its values */
+};
 
 struct nearest {
-    ingot_storage_t storage;
     size_t id_size;
     const uint8_t *id;
     size_t compared;
     size_t distance; /* SIZE_MAX: nothing was compared */
-    size_t capacity; /* of the text; 0: not allocated */
-    char *text;      /* the differences of the current entry */
     char reason[REASON_CAPACITY];
 };
 
@@ -71,77 +69,35 @@ void miss_print(const char *reason)
     cancellation_allow(cancellation);
 }
 
-/* Returns the length of a value's text up to `end`, or as much of it as is shown. */
-static int shown(const char *text, const char *end)
+/* Adds a field that differs. A source counts most, because another build of the same program explains a miss better
+ * than another program with the same options. */
+static void add_difference(void *user, const char *path, const char *expected, const char *found)
 {
-    return end - text < MOST_SHOWN ? (int)(end - text) : MOST_SHOWN;
-}
-
-/* Adds up the weights of the differences. A source counts most, because another build of the same program explains a
- * miss better than another program with the same options. */
-static size_t weigh(const char *text)
-{
-    size_t distance = 0;
-    for (const char *at = strstr(text, FIELD); at != NULL; at = strstr(at, FIELD)) {
-        at += strlen(FIELD);
-        const bool is_source = strncmp(at, "source[", 7) == 0 || strncmp(at, "artifact\"", 9) == 0;
-        distance += is_source ? SOURCE_WEIGHT : 1;
-    }
-    return distance;
-}
-
-/* Writes the first difference that counts least, and how many others there are. */
-static void write_reason(struct nearest *nearest, const ingot_persist_entry_t *entry)
-{
-    size_t count = 0;
-    const char *first = NULL;
-    for (const char *at = strstr(nearest->text, FIELD); at != NULL; at = strstr(at, FIELD)) {
-        at += strlen(FIELD);
-        if (first == NULL || (strncmp(first, "source[", 7) == 0 && strncmp(at, "source[", 7) != 0))
-            first = at;
-        ++count;
-    }
-    const char *expected = first != NULL ? strstr(first, EXPECTED) : NULL;
-    const char *found = expected != NULL ? strstr(expected, FOUND) : NULL;
-    if (found == NULL)
-        return;
-    const char *end = strstr(found, END);
-    end = end != NULL ? end : nearest->text + strlen(nearest->text) - 2;
-    const char *wanted = expected + strlen(EXPECTED);
-    const char *stored = found + strlen(FOUND);
-    (void)snprintf(nearest->reason, sizeof(nearest->reason),
-                   "miss: nearest is %s%s%llu/%lu: %.*s: wanted %.*s, stored %.*s", entry->name_space,
-                   entry->name_space[0] != '\0' ? "/" : "", (unsigned long long)entry->bucket,
-                   (unsigned long)entry->number, shown(first, expected), first, shown(wanted, found), wanted,
-                   shown(stored, end), stored);
-    const size_t size = strlen(nearest->reason);
-    if (count > 1)
-        (void)snprintf(nearest->reason + size, sizeof(nearest->reason) - size, ", and %zu other fields", count - 1);
+    struct difference *difference = user;
+    const bool is_source = strncmp(path, "\"source[", 8) == 0;
+    difference->distance += is_source || strcmp(path, "\"artifact\"") == 0 ? SOURCE_WEIGHT : 1;
+    if (difference->field_count++ == 0 || (!is_source && strncmp(difference->text, "source[", 7) == 0))
+        (void)snprintf(difference->text, sizeof(difference->text), "%.*s: wanted %.*s, stored %.*s",
+                       (int)strnlen(path, MOST_SHOWN) - 2, path + 1, MOST_SHOWN, expected, MOST_SHOWN, found);
 }
 
 static ingot_status_t compare_entry(const ingot_persist_entry_t *entry, void *user)
 {
     struct nearest *nearest = user;
-    size_t size = nearest->capacity;
+    struct difference difference = {.distance = 0};
+    char others[48] = "";
     if (entry->id == NULL || nearest->compared++ >= MOST_ENTRIES)
         return nearest->compared < MOST_ENTRIES ? INGOT_SUCCESS : INGOT_BUSY;
-    ingot_status_t status =
-        ingot_cache_blob_id_explain(nearest->id_size, nearest->id, entry->id_size, entry->id, &size, nearest->text);
-    if (status == INGOT_BUFFER_TOO_SMALL || (status == INGOT_SUCCESS && nearest->text == NULL)) {
-        memory_free(&nearest->storage->allocator, nearest->text, nearest->capacity);
-        nearest->capacity = size;
-        nearest->text = memory_allocate(&nearest->storage->allocator, size);
-        if (nearest->text == NULL)
-            nearest->capacity = 0;
-        status = nearest->text != NULL ? ingot_cache_blob_id_explain(nearest->id_size, nearest->id, entry->id_size,
-                                                                     entry->id, &size, nearest->text)
-                                       : INGOT_OUT_OF_MEMORY;
-    }
-    const size_t distance = status == INGOT_SUCCESS ? weigh(nearest->text) : SIZE_MAX;
-    if (distance != 0 && distance < nearest->distance) {
-        nearest->distance = distance;
-        write_reason(nearest, entry);
-    }
+    if (ingot_cache_blob_id_compare(nearest->id_size, nearest->id, entry->id_size, entry->id, add_difference,
+                                    &difference) != INGOT_SUCCESS ||
+        difference.distance == 0 || difference.distance >= nearest->distance)
+        return INGOT_SUCCESS;
+    nearest->distance = difference.distance;
+    if (difference.field_count > 1)
+        (void)snprintf(others, sizeof(others), ", and %zu other fields", difference.field_count - 1);
+    (void)snprintf(nearest->reason, sizeof(nearest->reason), "miss: nearest is %s%s%llu/%lu: %s%s", entry->name_space,
+                   entry->name_space[0] != '\0' ? "/" : "", (unsigned long long)entry->bucket,
+                   (unsigned long)entry->number, difference.text, others);
     return INGOT_SUCCESS;
 }
 
@@ -154,31 +110,35 @@ static void compare_all(struct nearest *nearest, ingot_storage_t storage)
         compare_all(nearest, storage->tiers[i]);
 }
 
+/* Writes the first digits of the digest of an id's first source. */
+static void take_source(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
+{
+    char *digits = user;
+    (void)is_text;
+    if (strcmp(path, "source[0].blake2b") == 0 && size >= SHOWN_DIGITS / 2)
+        hex_put(digits, SHOWN_DIGITS / 2, value);
+}
+
 /* Writes what was requested: an artifact's fields, or which source, as `ingot ls` shows it. */
 static void name_id(size_t id_size, const uint8_t *id, size_t capacity, char *name)
 {
-    static const char digest[] = ".blake2b\": \"";
+    char digits[SHOWN_DIGITS + 1] = "";
     char text[2048];
     size_t size = sizeof(text);
     name[0] = '\0';
-    if (ingot_cache_blob_id_describe(id_size, id, &size, text) != INGOT_SUCCESS)
-        return;
-    const char *source = strstr(text, "\"source[");
-    const char *hash = source != NULL ? strstr(source, digest) : NULL;
-    if (hash != NULL)
-        (void)snprintf(name, capacity, "; wanted: the program with source %.12s", hash + strlen(digest));
-    else
+    if (ingot_cache_blob_id_visit(id_size, id, take_source, digits) == INGOT_SUCCESS && digits[0] != '\0')
+        (void)snprintf(name, capacity, "; wanted: the program with source %s", digits);
+    else if (ingot_cache_blob_id_describe(id_size, id, &size, text) == INGOT_SUCCESS)
         (void)snprintf(name, capacity, "; wanted: %.*s", MOST_SHOWN, text);
 }
 
 /* Writes the reason, as far as one was found, and what was requested. */
 static void explain(ingot_storage_t storage, size_t id_size, const uint8_t *id, size_t capacity, char *reason)
 {
-    struct nearest nearest = {.storage = storage, .id_size = id_size, .id = id, .distance = SIZE_MAX};
+    struct nearest nearest = {.id_size = id_size, .id = id, .distance = SIZE_MAX};
     char name[256];
     (void)snprintf(nearest.reason, sizeof(nearest.reason), "miss: no entry to compare with");
     compare_all(&nearest, storage);
-    memory_free(&storage->allocator, nearest.text, nearest.capacity);
     name_id(id_size, id, sizeof(name), name);
     (void)snprintf(reason, capacity, "%.*s%s", (int)(capacity - sizeof(name)), nearest.reason, name);
 }
