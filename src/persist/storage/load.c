@@ -16,6 +16,7 @@
 #include "persist/storage/storage.h"
 #include "persist/storage/storing.h"
 #include "persist/storage/trust.h"
+#include "persist/trust/seal.h"
 #include "util/error_text.h"
 
 #define DETAIL_CAPACITY 256u
@@ -119,7 +120,7 @@ static ingot_status_t load_with(ingot_storage_t storage, bool with_core, size_t 
         return INGOT_SUCCESS;
     ingot_status_t status = storage_load_kept(storage, with_core, NULL, id_size, id, &loaded);
     if (status == INGOT_SUCCESS)
-        status = trust_open_kept(storage, &loaded);
+        status = seal_open(&storage->allocator, &loaded);
     if (status == INGOT_SUCCESS)
         *blob = loaded;
     return status;

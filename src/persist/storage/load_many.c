@@ -10,7 +10,7 @@
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"
 #include "persist/storage/storage.h"
-#include "persist/storage/trust.h"
+#include "persist/trust/seal.h"
 #include "util/error_text.h"
 
 #define PART 64u             /* the largest number of ids in one request to a tier */
@@ -45,13 +45,6 @@ static ingot_status_t receive_own(size_t index, ingot_status_t status, ingot_buf
     return receiver->on_loaded(index, status, kept, receiver->user);
 }
 
-static ingot_status_t receive_forwarded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
-{
-    const struct receiver *receiver = user;
-    (void)storage_count_load(receiver->storage, status);
-    return receiver->on_loaded(index, status, kept, receiver->user);
-}
-
 static void load_each(ingot_storage_t storage, const struct receiver *receiver, size_t count)
 {
     for (size_t i = 0; i < count; ++i) {
@@ -67,22 +60,20 @@ static void load_each(ingot_storage_t storage, const struct receiver *receiver, 
 
 /* A load of up to PART ids. */
 struct many {
-    ingot_storage_t chain;
-    const ingot_storage_id_t *ids;
-    ingot_storage_on_loaded_t on_loaded;
-    void *user;
-    size_t tier;          /* the tier that is asked now */
-    ingot_status_t ended; /* the status with which on_loaded stopped the load; INGOT_SUCCESS if it did not */
-    size_t count;         /* number of ids that this tier is asked for */
+    const struct receiver *receiver; /* of the whole load; its storage is the chain */
+    size_t first;                    /* index in the receiver's ids */
+    size_t tier;                     /* the tier that is asked now */
+    ingot_status_t ended;            /* the status with which on_loaded stopped the load; INGOT_SUCCESS if it did not */
+    size_t count;                    /* number of ids that this tier is asked for */
     ingot_storage_id_t asked[PART];
     struct {
-        size_t number;   /* index in ids */
+        size_t number;   /* index in the receiver's ids, counted from `first` */
         bool is_lacking; /* true: the tier did not provide the blob */
     } wanted[PART];
     struct {
         ingot_status_t status;
         char detail[REASON_CAPACITY];
-    } reasons[PART]; /* indexed like ids: the first failure that is not a miss */
+    } reasons[PART]; /* by number: the first failure that is not a miss */
 };
 
 static void note_reason(struct many *many, size_t number, ingot_status_t status)
@@ -97,17 +88,19 @@ static ingot_status_t on_tier_loaded(size_t index, ingot_status_t status, ingot_
 {
     struct many *many = user;
     const size_t number = many->wanted[index].number;
-    const ingot_storage_id_t *id = &many->ids[number];
+    const struct receiver *receiver = many->receiver;
+    const ingot_storage_id_t *id = &many->asked[index];
     if (status == INGOT_SUCCESS) {
-        storage_promote(many->chain, many->tier, id->size, id->bytes, kept);
+        storage_promote(receiver->storage, many->tier, id->size, id->bytes, kept);
     } else {
         note_reason(many, number, status);
         many->wanted[index].is_lacking = true;
-        if (many->tier + 1 < many->chain->tier_count)
+        if (many->tier + 1 < receiver->storage->tier_count)
             return many->ended;
         status = ingot_set_error_detail(many->reasons[number].status, "%s", many->reasons[number].detail);
     }
-    status = many->on_loaded(number, status, kept, many->user);
+    (void)storage_count_load(receiver->storage, status);
+    status = receiver->on_loaded(many->first + number, status, kept, receiver->user);
     if (many->ended == INGOT_SUCCESS)
         many->ended = status;
     return many->ended;
@@ -127,12 +120,14 @@ static void keep_lacking(struct many *many)
     }
 }
 
-/* Loads up to PART ids. Returns false if on_loaded stopped the load. */
-static bool load_part(ingot_storage_t chain, const struct storage_around *around, struct many *many)
+/* Loads up to PART ids. */
+static void load_part(struct many *many)
 {
-    struct storage_front front = {.chain = chain, .around = around};
+    ingot_storage_t chain = many->receiver->storage;
+    const struct storage_around here = {chain, many->receiver->around, false};
+    struct storage_front front = {.chain = chain, .around = &here};
     for (size_t i = 0; i < many->count; ++i) {
-        many->asked[i] = many->ids[i];
+        many->asked[i] = many->receiver->ids[many->first + i];
         many->wanted[i].number = i;
         many->wanted[i].is_lacking = false;
         many->reasons[i].status = INGOT_NOT_FOUND;
@@ -144,49 +139,29 @@ static bool load_part(ingot_storage_t chain, const struct storage_around *around
         keep_lacking(many);
         storage_front_pass(&front, many->tier);
     }
-    return many->ended == INGOT_SUCCESS;
-}
-
-struct part {
-    size_t first;
-    ingot_storage_on_loaded_t on_loaded;
-    void *user;
-};
-
-static ingot_status_t on_part_loaded(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
-{
-    const struct part *part = user;
-    return part->on_loaded(part->first + index, status, kept, part->user);
 }
 
 /* Asks each tier only for what the tiers before it did not provide. Works on up to PART ids at a time, so it needs no
  * allocation. */
-static void load_many_from_tiers(ingot_storage_t chain, const struct storage_around *around, size_t count,
-                                 const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
+static void load_many_from_tiers(const struct receiver *receiver, size_t count)
 {
-    struct part part = {0, on_loaded, user};
     struct many many;
-    many.chain = chain;
-    many.on_loaded = on_part_loaded;
-    many.user = &part;
+    many.receiver = receiver;
     many.ended = INGOT_SUCCESS;
-    for (; part.first < count; part.first += PART) {
-        many.ids = &ids[part.first];
-        many.count = count - part.first < PART ? count - part.first : PART;
-        if (!load_part(chain, around, &many))
-            return;
+    for (many.first = 0; many.first < count && many.ended == INGOT_SUCCESS; many.first += PART) {
+        many.count = count - many.first < PART ? count - many.first : PART;
+        load_part(&many);
     }
 }
 
 void storage_load_many_kept(ingot_storage_t storage, const struct storage_around *around, size_t count,
                             const ingot_storage_id_t *ids, ingot_storage_on_loaded_t on_loaded, void *user)
 {
-    const struct storage_around here = {storage, around, false};
     struct receiver receiver = {storage, around, ids, on_loaded, user};
     if (!storage_loads_many(storage))
         load_each(storage, &receiver, count);
     else if (storage->tier_count != 0)
-        load_many_from_tiers(storage, &here, count, ids, receive_forwarded, &receiver);
+        load_many_from_tiers(&receiver, count);
     else
         storage->ops.load_many(storage->self, count, ids, receive_own, &receiver);
 }
@@ -197,7 +172,7 @@ static ingot_status_t receive_opened(size_t index, ingot_status_t status, ingot_
 {
     const struct receiver *receiver = user;
     if (status == INGOT_SUCCESS)
-        status = trust_open_kept(receiver->storage, kept);
+        status = seal_open(&receiver->storage->allocator, kept);
     return receiver->on_loaded(index, status, kept, receiver->user);
 }
 

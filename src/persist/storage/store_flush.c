@@ -50,9 +50,9 @@ static bool report(struct flush *flush)
          progress.waiting_count == reported->waiting_count))
         return true;
     flush->reported = progress;
-    store_queue_unlock(&flush->storage->queue);
+    pthread_mutex_unlock(&flush->storage->queue.lock);
     flush->stopped = flush->info.on_progress(&progress, flush->info.user);
-    store_queue_lock(&flush->storage->queue);
+    pthread_mutex_lock(&flush->storage->queue.lock);
     return flush->stopped == INGOT_SUCCESS;
 }
 
@@ -90,7 +90,7 @@ ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_in
     struct flush flush = {.storage = storage, .info = *info, .began_ns = files_steady_clock_ns(), .until_ns = NO_TIME};
     if (info->max_time_ms != 0 && info->max_time_ms != INGOT_UNLIMITED)
         flush.until_ns = flush.began_ns + limit_time_ns(info->max_time_ms, 0);
-    store_queue_lock(queue);
+    pthread_mutex_lock(&queue->lock);
     flush.before = queue->total;
     flush.reported.waiting_count = store_queue_count_locked(queue);
     work_all(&flush);
@@ -106,7 +106,7 @@ ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_in
         (void)ingot_set_error_detail(status, "%s", queue->failure.detail);
     if (!is_cut_short && flush.stopped == INGOT_SUCCESS)
         queue->failure.status = INGOT_SUCCESS;
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     if (progress != NULL)
         *progress = reached;
     return status;
@@ -115,12 +115,12 @@ ingot_status_t store_flush(ingot_storage_t storage, const ingot_persist_flush_in
 bool store_flush_hurry(ingot_storage_t storage, uint64_t until_ns)
 {
     struct store_queue *queue = &storage->queue;
-    if (!store_queue_try_lock(queue))
+    if (pthread_mutex_trylock(&queue->lock) != 0)
         return true;
     const uint64_t left_ns = store_queue_time_left(until_ns);
     const bool is_hurrying = left_ns != 0 &&
                              (store_queue_has(queue, left_ns) || (queue->active.count != 0 && queue->is_running)) &&
                              store_queue_start_thread(storage, until_ns);
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     return is_hurrying;
 }

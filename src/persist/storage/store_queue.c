@@ -60,21 +60,6 @@ void store_queue_init(ingot_storage_t storage)
     pthread_cond_init(&queue->is_done, NULL);
 }
 
-void store_queue_lock(struct store_queue *queue)
-{
-    pthread_mutex_lock(&queue->lock);
-}
-
-bool store_queue_try_lock(struct store_queue *queue)
-{
-    return pthread_mutex_trylock(&queue->lock) == 0;
-}
-
-void store_queue_unlock(struct store_queue *queue)
-{
-    pthread_mutex_unlock(&queue->lock);
-}
-
 /* ---- lists ---- */
 
 static void append(struct store_queue_list *list, struct store_queue_item *item)
@@ -241,7 +226,7 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     struct store_queue *queue = &storage->queue;
     item->began_ns = files_steady_clock_ns();
     append(&queue->active, item);
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     const int cancellation = cancellation_hold(); /* if this thread were canceled, flushes would wait for it forever */
     const struct work work = {storage, works};
     works = &work;
@@ -249,13 +234,13 @@ bool store_queue_work(ingot_storage_t storage, struct store_queue_item *item, bo
     const struct outcome outcome = take_and_store(storage, item->context, item->program, item->id_size, item->id);
     const struct store_failure failure = failure_of(&outcome);
     events_leave(before);
-    store_queue_lock(queue);
+    pthread_mutex_lock(&queue->lock);
     item->is_settled = item->is_settled || !outcome.is_late; /* before the release: see store_queue_give_up */
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     const bool is_released = release_program(item, is_own_thread);
     works = work.outer;
     cancellation_allow(cancellation);
-    store_queue_lock(queue);
+    pthread_mutex_lock(&queue->lock);
     take_out(&queue->active, item);
     if (is_released || !outcome.is_late) {
         count_outcome(queue, &outcome);
@@ -283,7 +268,7 @@ static void *run(void *user)
     bool goes_on = true;
     files_lower_priority();
     own_storage = storage;
-    store_queue_lock(queue);
+    pthread_mutex_lock(&queue->lock);
     while (goes_on && !queue->is_ending && (left_ns = store_queue_time_left(queue->until_ns)) != 0) {
         struct store_queue_item *item = store_queue_pop(queue, left_ns);
         goes_on = item != NULL && store_queue_work(storage, item, true);
@@ -291,7 +276,7 @@ static void *run(void *user)
     queue->is_running = false;
     pthread_cond_broadcast(&queue->is_done);
     const bool is_orphan = queue->is_orphan;
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     own_storage = NULL;
     if (is_orphan)
         storage->finish(storage);
@@ -324,21 +309,21 @@ static void give_way(ingot_storage_t storage)
         (void)store_queue_work(storage, item, false);
         return;
     }
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     events_tell_context(item->context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_NO_SPACE, 0, files_steady_clock_ns(),
                         "a program is not stored: too many wait for a flush, and its build was the fastest");
     (void)release_program(item, false);
     free_item(storage, item);
-    store_queue_lock(queue);
+    pthread_mutex_lock(&queue->lock);
 }
 
 static bool is_waiting(struct store_queue *queue, size_t id_size, const uint8_t *id)
 {
-    store_queue_lock(queue);
+    pthread_mutex_lock(&queue->lock);
     const struct store_queue_item *item = queue->waiting.first;
     while (item != NULL && (item->id_size != id_size || memcmp(item->id, id, id_size) != 0))
         item = item->next;
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     return item != NULL;
 }
 
@@ -357,11 +342,11 @@ void store_queue_add(ingot_storage_t storage, const struct ingot_context *contex
     item->build_ns = build_ns;
     item->cost_ns = cost_ns;
     process_end_watch();
-    store_queue_lock(queue);
+    pthread_mutex_lock(&queue->lock);
     append(&queue->waiting, item);
     while (queue->waiting.count > MAX_COUNT)
         give_way(storage);
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot_context *context,
@@ -369,9 +354,9 @@ ingot_status_t store_queue_store_now(ingot_storage_t storage, const struct ingot
 {
     const struct outcome outcome = take_and_store(storage, context, program, id_size, id);
     const struct store_failure failure = failure_of(&outcome);
-    store_queue_lock(&storage->queue);
+    pthread_mutex_lock(&storage->queue.lock);
     note_failure(&storage->queue, &failure);
-    store_queue_unlock(&storage->queue);
+    pthread_mutex_unlock(&storage->queue.lock);
     return outcome.status;
 }
 
@@ -397,9 +382,9 @@ uint64_t store_queue_count_own(ingot_storage_t storage)
 
 uint64_t store_queue_count(ingot_storage_t storage)
 {
-    store_queue_lock(&storage->queue);
+    pthread_mutex_lock(&storage->queue.lock);
     const uint64_t count = store_queue_count_locked(&storage->queue);
-    store_queue_unlock(&storage->queue);
+    pthread_mutex_unlock(&storage->queue.lock);
     return count;
 }
 
@@ -408,21 +393,21 @@ bool store_queue_orphan(ingot_storage_t storage)
     struct store_queue *queue = &storage->queue;
     if (own_storage != storage)
         return false;
-    store_queue_lock(queue);
+    pthread_mutex_lock(&queue->lock);
     queue->is_ending = queue->is_orphan = true;
     queue->has_thread = false; /* no thread joins it */
     (void)pthread_detach(queue->thread);
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     return true;
 }
 
 void store_queue_fini(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
-    store_queue_lock(queue);
+    pthread_mutex_lock(&queue->lock);
     queue->is_ending = true;
     const bool has_thread = queue->has_thread;
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     if (has_thread)
         thread_join(queue->thread);
     pthread_cond_destroy(&queue->is_done);
@@ -431,10 +416,10 @@ void store_queue_fini(ingot_storage_t storage)
 
 static bool has_items(struct store_queue *queue, bool may_wait)
 {
-    if (!store_queue_try_lock(queue))
+    if (pthread_mutex_trylock(&queue->lock) != 0)
         return true;
     const bool has = queue->active.count != 0 || (may_wait && queue->waiting.count != 0);
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     return has;
 }
 
@@ -451,13 +436,13 @@ bool store_queue_is_pending(ingot_storage_t storage)
 void store_queue_note_costs(ingot_storage_t storage)
 {
     struct store_queue *queue = &storage->queue;
-    if (!store_queue_try_lock(queue))
+    if (pthread_mutex_trylock(&queue->lock) != 0)
         return;
     for (struct store_queue_item *item = queue->active.first; item != NULL; item = item->next) {
         if (item->cost_ns != 0)
             store_cost_note(storage, item->id_size, item->id, files_steady_clock_ns() - item->began_ns);
     }
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context **context)
@@ -465,7 +450,7 @@ size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context *
     struct store_queue *queue = &storage->queue;
     const struct store_queue_list *lists[] = {&queue->waiting, &queue->active};
     size_t count = 0;
-    if (!store_queue_try_lock(queue))
+    if (pthread_mutex_trylock(&queue->lock) != 0)
         return 0;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); ++i) {
         for (struct store_queue_item *item = lists[i]->first; item != NULL; item = item->next) {
@@ -478,6 +463,6 @@ size_t store_queue_give_up(ingot_storage_t storage, const struct ingot_context *
             ++count;
         }
     }
-    store_queue_unlock(queue);
+    pthread_mutex_unlock(&queue->lock);
     return count;
 }

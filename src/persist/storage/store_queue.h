@@ -47,12 +47,7 @@ void store_queue_note_costs(ingot_storage_t storage);
 struct store_queue;
 struct store_queue_item;
 
-void store_queue_lock(struct store_queue *queue);
-/* Returns false if the lock is not available. */
-bool store_queue_try_lock(struct store_queue *queue);
-void store_queue_unlock(struct store_queue *queue);
-
-/* The following functions require the lock. */
+/* The following functions require the queue's lock. */
 
 /* Counts all items, including those that are being stored. */
 uint64_t store_queue_count_locked(const struct store_queue *queue);

@@ -248,11 +248,6 @@ ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_t
     return INGOT_SUCCESS;
 }
 
-ingot_status_t trust_open_kept(ingot_storage_t storage, ingot_buffer_t *kept)
-{
-    return seal_open(&storage->allocator, kept);
-}
-
 void trust_must_require_seals(ingot_storage_t storage)
 {
     storage->must_require_seals = true;

@@ -15,8 +15,6 @@ ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const u
 /* Makes an info for storage_create with the policy in `trust`, or without a policy if it is NULL. Sets *requires to
  * true if the policy requires seals. Returns INGOT_INVALID_ARGUMENTS if trust's struct_size is not set. */
 ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_trust_t *trust, bool *requires);
-/* Turns kept bytes into a plain blob, as seal_open does. */
-ingot_status_t trust_open_kept(ingot_storage_t storage, ingot_buffer_t *kept);
 /* From now on, the storage accepts only policies that require seals, because its files may belong to any user. May be
  * called only right after the storage's creation. */
 void trust_must_require_seals(ingot_storage_t storage);

@@ -18,6 +18,7 @@
 #include "persist/directory/upkeep/evict.h"
 #include "persist/storage/storage.h"
 #include "persist/storage/trust.h"
+#include "persist/trust/seal.h"
 #include "util/error_text.h"
 #include "util/struct_size.h"
 
@@ -214,7 +215,7 @@ ingot_status_t ingot_persist_load_entry(ingot_storage_t storage, const ingot_per
         status = trust_check_kept(storage, id.size, id.bytes, &kept);
     memory_release_buffer(&id);
     if (status == INGOT_SUCCESS && !with_seal)
-        status = trust_open_kept(storage, &kept);
+        status = seal_open(storage_allocator(storage), &kept);
     if (status == INGOT_SUCCESS)
         *blob = kept;
     else
