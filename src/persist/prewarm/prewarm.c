@@ -26,6 +26,7 @@
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
 #include "persist/prewarm/manifest.h"
+#include "persist/storage/common/events.h"
 #include "persist/storage/common/kinds.h"
 #include "persist/storage/common/part.h"
 #include "persist/storage/common/process_end.h"

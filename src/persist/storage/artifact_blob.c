@@ -22,12 +22,10 @@ static void reject(ingot_storage_t storage, ingot_status_t status, size_t id_siz
     struct kept_error kept;
     kept_error_save(&kept);
     atomic_fetch_add_explicit(&storage->rejected, 1, memory_order_relaxed);
-    events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_LOAD, status, size, started_ns, "",
-                kept.text);
+    storage_tell(storage, INGOT_EVENT_STORAGE_LOAD, status, size, started_ns, kept.text);
     const ingot_status_t removed = ingot_storage_remove(storage, id_size, id);
     if (removed != INGOT_SUCCESS && removed != INGOT_NOT_FOUND)
-        events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, removed, 0, started_ns, "",
-                    ingot_last_error_detail());
+        storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, removed, 0, started_ns, ingot_last_error_detail());
     kept_error_restore(&kept);
 }
 

@@ -161,8 +161,7 @@ static void *tell(void *user)
                        "%zu programs were not stored before the process ended (limit: %llu ms); processes compile them "
                        "until they are stored",
                        count, (unsigned long long)(storage_exit_time_ns(storage) / NS_PER_MS));
-        events_tell(storage->on_event, storage->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, "",
-                    reason);
+        storage_tell(storage, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, reason);
         events_tell_context(context, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, now_ns, reason);
     }
     atomic_store_explicit(&is_told, true, memory_order_release);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "persist/base/files.h"
+#include "persist/storage/common/events.h"
 #include "persist/storage/common/part.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"

@@ -10,7 +10,6 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
-#include "persist/storage/common/events.h"
 #include "persist/storage/common/part.h"
 #include "persist/storage/common/process_end.h"
 #include "persist/storage/common/savings.h"
@@ -182,13 +181,6 @@ ingot_status_t storage_check_id(ingot_storage_t storage, size_t id_size, const u
     if (storage == NULL || id == NULL || id_size == 0)
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage or id is missing or empty");
     return INGOT_SUCCESS;
-}
-
-void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
-                  uint64_t started_ns, const char *reason)
-{
-    const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
-    events_tell(listener->on_event, listener->on_event_user, kind, status, bytes, started_ns, "", reason);
 }
 
 void *storage_self(ingot_storage_t storage, enum storage_kind kind)

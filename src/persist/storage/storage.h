@@ -69,10 +69,6 @@ const ingot_allocator_t *storage_allocator(ingot_storage_t storage);
 /* Returns the tier to which a chain stores, or the storage itself if it is not a chain. */
 ingot_storage_t storage_stored_to(ingot_storage_t storage);
 
-/* Reports an event of a storage to its callback. A chain has none, so its first tier with a callback gets the event. */
-void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
-                  uint64_t started_ns, const char *reason);
-
 /* Fills in all counters: those of loads and stores, and unless `of_store` is NULL, a directory store's own. */
 void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store, ingot_persist_stats_t *stats);
 

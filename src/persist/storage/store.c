@@ -9,6 +9,7 @@
 #include "persist/base/files.h"
 #include "persist/base/kept_error.h"
 #include "persist/base/memory.h"
+#include "persist/storage/common/events.h"
 #include "persist/storage/common/part.h"
 #include "persist/storage/common/serving.h"
 #include "persist/storage/common/state.h"

@@ -108,16 +108,14 @@ static bool check_one(ingot_storage_t holder, struct keyring *keyring, void *use
 /* Counts and reports that a policy refuses what a storage loaded, and releases it. `counting` counts it. */
 static void refuse_loaded(const struct checked *checked, ingot_storage_t counting, ingot_buffer_t *loaded)
 {
-    const struct ingot_storage *holder = checked->refusing != NULL ? checked->refusing : counting;
-    const struct ingot_storage *listener = holder->listener != NULL ? holder->listener : holder;
+    ingot_storage_t holder = checked->refusing != NULL ? checked->refusing : counting;
     const size_t size = loaded->size;
     const uint64_t now_ns = files_steady_clock_ns();
     struct kept_error why;
     kept_error_save(&why); /* the callback may call Ingot, which changes the thread's error */
     atomic_fetch_add_explicit(&counting->distrusted, 1, memory_order_relaxed);
     memory_release_buffer(loaded);
-    events_tell(listener->on_event, listener->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, checked->status, size,
-                now_ns, "", why.text);
+    storage_tell(holder, INGOT_EVENT_STORAGE_DEGRADED, checked->status, size, now_ns, why.text);
     ingot_storage_release(checked->refusing);
     kept_error_restore(&why);
 }

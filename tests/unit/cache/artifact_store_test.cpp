@@ -363,6 +363,40 @@ TEST_F(ArtifactStore, MakesNothingIfAMissMustFail)
     ingot_cache_release(cache);
 }
 
+TEST_F(ArtifactStore, AChainReportsMissesAndDamageToItsFirstTierWithACallback)
+{
+    std::vector<std::pair<ingot_event_kind_t, ingot_status_t>> events;
+    info_.on_miss = INGOT_PERSIST_ON_MISS_REPORT;
+    info_.on_event = [](const ingot_event_t *event, void *user) {
+        static_cast<decltype(events) *>(user)->emplace_back(event->kind, event->status);
+    };
+    info_.on_event_user = &events;
+    Cache store(info_);
+    const ingot_storage_t tier = store.storage();
+    ingot_storage_t chain = nullptr;
+    ASSERT_EQ(INGOT_SUCCESS, ingot_persist_chain(&chain, 1, &tier));
+    Cache cache(chain);
+    const ArtifactKey key("a");
+    testing::internal::CaptureStderr();
+    EXPECT_EQ("-INGOT_NOT_FOUND", cache.load(key));
+    EXPECT_EQ(0u, testing::internal::GetCapturedStderr().find("ingot: miss: "));
+    const decltype(events) missed = {{INGOT_EVENT_STORAGE_LOAD, INGOT_NOT_FOUND},
+                                     {INGOT_EVENT_STORAGE_MISS, INGOT_NOT_FOUND}};
+    EXPECT_EQ(missed, events);
+    events.clear();
+    const std::vector<uint8_t> id = key.id();
+    ASSERT_EQ(INGOT_SUCCESS,
+              ingot_storage_store(chain, id.size(), id.data(), 7, reinterpret_cast<const uint8_t *>("garbage")));
+    testing::internal::CaptureStderr();
+    EXPECT_EQ("-INGOT_NOT_FOUND", cache.load(key));
+    (void)testing::internal::GetCapturedStderr();
+    const decltype(events) refused = {{INGOT_EVENT_STORAGE_STORE, INGOT_SUCCESS},
+                                      {INGOT_EVENT_STORAGE_LOAD, INGOT_SUCCESS}, /* by the tier */
+                                      {INGOT_EVENT_STORAGE_LOAD, INGOT_BLOB_TRUNCATED},
+                                      {INGOT_EVENT_STORAGE_MISS, INGOT_NOT_FOUND}};
+    EXPECT_EQ(refused, events);
+}
+
 TEST_F(ArtifactStore, ReportsAMissOnceForEachTurn)
 {
     ingot_cache_info_t info = INGOT_CACHE_INFO_INIT;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "persist/base/files.h"
+#include "persist/storage/common/state.h"
 
 static _Thread_local const struct ingot_context *current_context;
 
@@ -50,6 +51,13 @@ void events_tell(ingot_event_callback_t on_event, void *user, ingot_event_kind_t
         on_event(&event, user);
     if (context != NULL)
         ingot_context_emit_event(context, &event);
+}
+
+void storage_tell(ingot_storage_t storage, ingot_event_kind_t kind, ingot_status_t status, uint64_t bytes,
+                  uint64_t started_ns, const char *reason)
+{
+    const struct ingot_storage *listener = storage->listener != NULL ? storage->listener : storage;
+    events_tell(listener->on_event, listener->on_event_user, kind, status, bytes, started_ns, "", reason);
 }
 
 void events_tell_context(const struct ingot_context *context, ingot_event_kind_t kind, ingot_status_t status,

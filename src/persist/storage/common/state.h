@@ -80,7 +80,7 @@ struct ingot_storage {
     struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */
     _Atomic uint64_t distrusted;                    /* blobs whose seal was refused; relaxed, a count */
     struct counters counters;                       /* of loads and stores; a directory store counts the rest */
-    ingot_storage_t listener;        /* in a chain: the tier whose callback gets events of promotions; NULL: none */
+    ingot_storage_t listener;        /* in a chain: the tier whose callback gets its events; NULL: none */
     void (*finish)(ingot_storage_t); /* destroys the storage; called by the last release */
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;

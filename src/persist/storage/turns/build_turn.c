@@ -106,8 +106,8 @@ static struct build_turn *make(ingot_storage_t storage, size_t id_size, const ui
         return NULL;
     struct build_turn *turn = memory_allocate(&store->allocator, sizeof(*turn));
     if (turn == NULL)
-        events_tell(store->on_event, store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0,
-                    files_steady_clock_ns(), "", "no memory to wait for a program that another process may compile");
+        storage_tell(store, INGOT_EVENT_STORAGE_DEGRADED, INGOT_OUT_OF_MEMORY, 0, files_steady_clock_ns(),
+                     "no memory to wait for a program that another process may compile");
     struct build_lock *lock = turn != NULL ? store->own->build_locks->open(store->self, id_size, id) : NULL;
     if (lock == NULL) {
         memory_free(&store->allocator, turn, sizeof(*turn));
@@ -339,8 +339,7 @@ static void tell_no_place(ingot_storage_t store, uint64_t began_ns)
                    "no place for a compilation became free within %llu ms, so the program is compiled without one; see "
                    "build_jobs and build_wait_ms",
                    (unsigned long long)((files_steady_clock_ns() - began_ns) / NS_PER_MS));
-    events_tell(store->on_event, store->on_event_user, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, began_ns, "",
-                reason);
+    storage_tell(store, INGOT_EVENT_STORAGE_DEGRADED, INGOT_BUSY, 0, began_ns, reason);
 }
 
 static void wait_for_place(const struct build_permit *permit)
