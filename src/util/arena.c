@@ -13,7 +13,7 @@ struct arena_chunk {
     size_t size; /* size of the whole chunk, with this header */
 };
 
-static size_t rounded(size_t size)
+static size_t round_up_piece_size(size_t size)
 {
     return (size + PIECE_ALIGNMENT - 1) / PIECE_ALIGNMENT * PIECE_ALIGNMENT;
 }
@@ -48,7 +48,7 @@ size_t arena_size(const struct arena *arena)
 
 static void cut_from(struct arena *arena, struct arena_chunk *chunk)
 {
-    const size_t header = rounded(sizeof(*chunk));
+    const size_t header = round_up_piece_size(sizeof(*chunk));
 
     arena->next = (uint8_t *)chunk + header;
     arena->left = chunk->size - header;
@@ -68,7 +68,7 @@ static bool add_chunk(struct arena *arena, size_t needed)
     size_t size = arena->chunks == NULL ? FIRST_CHUNK : arena->chunks->size * 2;
     if (size > LARGEST_CHUNK)
         size = LARGEST_CHUNK;
-    const size_t header = rounded(sizeof(struct arena_chunk));
+    const size_t header = round_up_piece_size(sizeof(struct arena_chunk));
     if (size < header + needed)
         size = header + needed;
     struct arena_chunk *chunk = arena->allocator->allocate(arena->allocator->user, size, _Alignof(max_align_t));
@@ -86,7 +86,7 @@ void *arena_take(struct arena *arena, size_t size)
     if (arena->failed)
         return NULL;
     const bool absurd = size > SIZE_MAX / 2;
-    const size_t needed = absurd ? 0 : rounded(size);
+    const size_t needed = absurd ? 0 : round_up_piece_size(size);
     if (absurd || ((arena->next == NULL || needed > arena->left) && !add_chunk(arena, needed))) {
         arena->failed = true;
         return NULL;

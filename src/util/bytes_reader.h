@@ -58,4 +58,17 @@ static inline uint64_t bytes_get_u64(struct bytes_reader *reader)
     return place == NULL ? 0 : le_get_u64(place);
 }
 
+/* Reads a length (u64) into *size, then that many bytes, like bytes_get. */
+static inline const uint8_t *bytes_get_framed(struct bytes_reader *reader, size_t *size)
+{
+    const uint64_t length = bytes_get_u64(reader);
+    *size = 0;
+    if (length > bytes_left(reader)) {
+        reader->failed = true;
+        return NULL;
+    }
+    *size = (size_t)length;
+    return bytes_get(reader, (size_t)length);
+}
+
 #endif

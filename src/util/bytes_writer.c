@@ -14,7 +14,7 @@ void bytes_writer_init(struct bytes_writer *writer, const ingot_allocator_t *all
     writer->allocator = allocator;
 }
 
-static void release(struct bytes_writer *writer)
+static void release_writer_bytes(struct bytes_writer *writer)
 {
     if (writer->bytes != NULL)
         writer->allocator->deallocate(writer->allocator->user, writer->bytes,
@@ -23,11 +23,11 @@ static void release(struct bytes_writer *writer)
 
 void bytes_writer_fini(struct bytes_writer *writer)
 {
-    release(writer);
+    release_writer_bytes(writer);
     bytes_writer_init(writer, writer->allocator);
 }
 
-static bool resize(struct bytes_writer *writer, size_t capacity)
+static bool resize_buffer(struct bytes_writer *writer, size_t capacity)
 {
     uint8_t *bytes =
         writer->allocator->allocate(writer->allocator->user, capacity != 0 ? capacity : 1, _Alignof(max_align_t));
@@ -37,7 +37,7 @@ static bool resize(struct bytes_writer *writer, size_t capacity)
     }
     if (writer->size != 0)
         memcpy(bytes, writer->bytes, writer->size);
-    release(writer);
+    release_writer_bytes(writer);
     writer->bytes = bytes;
     writer->capacity = capacity;
     return true;
@@ -54,7 +54,7 @@ void *bytes_reserve(struct bytes_writer *writer, size_t size)
     const size_t needed = writer->size + size;
     if (needed > writer->capacity || writer->bytes == NULL) {
         const size_t doubled = writer->capacity < 64 ? 128 : writer->capacity * 2;
-        if (!resize(writer, needed > doubled ? needed : doubled))
+        if (!resize_buffer(writer, needed > doubled ? needed : doubled))
             return NULL;
     }
     void *place = writer->bytes + writer->size;
@@ -102,7 +102,7 @@ void bytes_patch_u64(struct bytes_writer *writer, size_t offset, uint64_t value)
 
 uint8_t *bytes_take(struct bytes_writer *writer, size_t *size)
 {
-    if (writer->failed || !resize(writer, writer->size)) {
+    if (writer->failed || !resize_buffer(writer, writer->size)) {
         bytes_writer_fini(writer);
         return NULL;
     }

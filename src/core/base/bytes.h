@@ -1,5 +1,5 @@
 /*
- * bytes.h - reads byte strings that are preceded by their length, and copies bytes to callers.
+ * bytes.h - copies bytes to callers.
  */
 #ifndef INGOT_CORE_BASE_BYTES_H
 #define INGOT_CORE_BASE_BYTES_H
@@ -7,9 +7,6 @@
 #include "core/base/alloc.h"
 #include "util/bytes_reader.h"
 #include "util/bytes_writer.h"
-
-/* Reads a length (u64) into *size, then that many bytes, like bytes_get. */
-const uint8_t *bytes_get_framed(struct bytes_reader *reader, size_t *size);
 
 /* Implements the public interface's convention for returning bytes. Sets *out_size to size. Copies the bytes unless
  * `out` is NULL. Returns INGOT_BUFFER_TOO_SMALL if the caller's *out_size was smaller than size. */
