@@ -53,8 +53,8 @@ static ingot_status_t check_parts(const ingot_artifact_info_t *info, size_t size
 }
 
 /* Reads the caller's info and checks it. An info without parts gets the one part in `whole`. */
-static ingot_status_t read_info(ingot_artifact_info_t *known, ingot_artifact_part_t *whole,
-                                const ingot_artifact_info_t *info, size_t size, const void *bytes)
+static ingot_status_t read_artifact_info(ingot_artifact_info_t *known, ingot_artifact_part_t *whole,
+                                         const ingot_artifact_info_t *info, size_t size, const void *bytes)
 {
     *known = (ingot_artifact_info_t){.struct_size = sizeof(*known)};
     if (info != NULL && !STRUCT_READ_OVER(*known, info))
@@ -122,7 +122,8 @@ static void release_blob(ingot_buffer_t *buffer)
     *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
 }
 
-/* Copies the kind, the first part of an id, to `user`, which is zeroed: in the id, no NUL ends the text. */
+/* Copies the kind, the first part of an id, to `user`. The kind has no NUL in the id, so the caller zeroes `user`
+ * first. */
 static void note_kind(void *user, const char *path, size_t size, const uint8_t *value, bool is_text)
 {
     char *kind = user;
@@ -144,7 +145,7 @@ ingot_status_t ingot_artifact_pack(size_t id_size, const uint8_t *id, const ingo
         return error_set(INGOT_INVALID_ARGUMENTS, "id or blob is NULL");
     ingot_status_t status = artifact_id_visit(id_size, id, note_kind, kind);
     if (status == INGOT_SUCCESS)
-        status = read_info(&known, &whole, info, size, bytes);
+        status = read_artifact_info(&known, &whole, info, size, bytes);
     if (status != INGOT_SUCCESS)
         return status;
     digest_of(id_size, id, id_digest);
@@ -166,27 +167,27 @@ bool artifact_blob_is(size_t size, const uint8_t *blob)
     return size >= MAGIC_SIZE && memcmp(blob, MAGIC, MAGIC_SIZE) == 0;
 }
 
-static ingot_status_t truncated(size_t size)
+static ingot_status_t fail_envelope_truncated(size_t size)
 {
     return error_set(INGOT_BLOB_TRUNCATED, "the artifact's envelope has %zu bytes, fewer than its header says", size);
 }
 
-static ingot_status_t corrupt(const char *what)
+static ingot_status_t fail_envelope_corrupt(const char *what)
 {
     return error_set(INGOT_BLOB_CORRUPT, "the artifact's envelope is corrupt: %s", what);
 }
 
 /* Checks the magic, the version, the total size and the checksum. Leaves the reader after the total size, and makes it
  * end before the checksum. */
-static ingot_status_t check_frame(struct bytes_reader *reader, struct artifact_view *view, size_t size,
-                                  const uint8_t *blob)
+static ingot_status_t check_envelope_frame(struct bytes_reader *reader, struct artifact_view *view, size_t size,
+                                           const uint8_t *blob)
 {
     bytes_reader_init(reader, size, blob);
     const uint8_t *magic = bytes_get(reader, MAGIC_SIZE);
     if (magic == NULL)
-        return truncated(size);
+        return fail_envelope_truncated(size);
     if (memcmp(magic, MAGIC, MAGIC_SIZE) != 0)
-        return corrupt("it does not begin with an artifact's magic number");
+        return fail_envelope_corrupt("it does not begin with an artifact's magic number");
     const uint32_t version = bytes_get_u32(reader);
     if (!reader->failed && version != FORMAT_VERSION)
         return error_set(INGOT_BLOB_VERSION,
@@ -195,13 +196,13 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct artifact_v
     view->part_count = bytes_get_u32(reader);
     const uint64_t total_size = bytes_get_u64(reader);
     if (reader->failed || total_size > size)
-        return truncated(size);
+        return fail_envelope_truncated(size);
     if (total_size != size || size < HEADER_SIZE + CHECKSUM_SIZE)
-        return corrupt("its size differs from the size in its header");
+        return fail_envelope_corrupt("its size differs from the size in its header");
     const size_t covered = size - CHECKSUM_SIZE;
     const struct hash128 checksum = hash128_of(covered, blob);
     if (le_get_u64(blob + covered) != checksum.low || le_get_u64(blob + covered + 8) != checksum.high)
-        return corrupt("its checksum does not match");
+        return fail_envelope_corrupt("its checksum does not match");
     reader->size = covered;
     return INGOT_SUCCESS;
 }
@@ -229,27 +230,27 @@ static ingot_status_t check_texts(struct artifact_view *view, size_t size, const
     for (uint32_t i = 0; i < view->part_count && !texts.failed; ++i)
         (void)get_text(&texts, MAX_NAME_SIZE);
     if (texts.failed || texts.offset != size || !artifact_id_is_kind(strlen(view->kind), view->kind))
-        return corrupt("its texts do not fit");
+        return fail_envelope_corrupt("its texts do not fit");
     return INGOT_SUCCESS;
 }
 
-static ingot_status_t check_sizes(const struct artifact_view *view)
+static ingot_status_t check_part_sizes(const struct artifact_view *view)
 {
     uint64_t left = view->size;
     for (uint32_t i = 0; i < view->part_count; ++i) {
         const uint64_t size = artifact_blob_part_size(view, i);
         if (size > left)
-            return corrupt("its parts are larger than the envelope");
+            return fail_envelope_corrupt("its parts are larger than the envelope");
         left -= size;
     }
-    return left == 0 ? INGOT_SUCCESS : corrupt("it has bytes after its last part");
+    return left == 0 ? INGOT_SUCCESS : fail_envelope_corrupt("it has bytes after its last part");
 }
 
 ingot_status_t artifact_blob_read(struct artifact_view *view, size_t size, const uint8_t *blob)
 {
     struct bytes_reader reader;
     memset(view, 0, sizeof(*view));
-    ingot_status_t status = check_frame(&reader, view, size, blob);
+    ingot_status_t status = check_envelope_frame(&reader, view, size, blob);
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t texts_size = bytes_get_u64(&reader);
@@ -257,15 +258,15 @@ ingot_status_t artifact_blob_read(struct artifact_view *view, size_t size, const
     view->made_at_unix_ms = bytes_get_u64(&reader);
     view->id_digest = bytes_get(&reader, DIGEST_SIZE);
     if (view->part_count == 0 || view->part_count > MAX_PARTS || view->part_count > bytes_left(&reader) / 8)
-        return corrupt("it has no parts, or too many");
+        return fail_envelope_corrupt("it has no parts, or too many");
     view->part_sizes = bytes_get(&reader, (size_t)view->part_count * 8);
     if (texts_size > bytes_left(&reader))
-        return corrupt("its texts are larger than the envelope");
+        return fail_envelope_corrupt("its texts are larger than the envelope");
     const uint8_t *texts = bytes_get(&reader, (size_t)texts_size);
     status = check_texts(view, (size_t)texts_size, texts);
     view->size = bytes_left(&reader);
     view->bytes = bytes_get(&reader, view->size);
-    return status == INGOT_SUCCESS ? check_sizes(view) : status;
+    return status == INGOT_SUCCESS ? check_part_sizes(view) : status;
 }
 
 uint64_t artifact_blob_part_size(const struct artifact_view *view, uint32_t index)

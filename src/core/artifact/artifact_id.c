@@ -154,7 +154,7 @@ static bool is_printable(size_t size, const uint8_t *value)
 }
 
 /* Orders two names as strcmp would if they ended in NUL. */
-static int order(size_t a_size, const uint8_t *a, size_t b_size, const uint8_t *b)
+static int order_names(size_t a_size, const uint8_t *a, size_t b_size, const uint8_t *b)
 {
     const size_t common = a_size < b_size ? a_size : b_size;
     const int found = common != 0 ? memcmp(a, b, common) : 0;
@@ -167,7 +167,7 @@ struct name {
 };
 
 /* Reads and visits a field, whose name must come after `last`. Returns false if the field is malformed. */
-static bool read_field(struct bytes_reader *reader, struct name *last, artifact_id_visitor visit, void *user)
+static bool read_named_field(struct bytes_reader *reader, struct name *last, artifact_id_visitor visit, void *user)
 {
     char path[PATH_CAPACITY];
     struct name name;
@@ -179,8 +179,8 @@ static bool read_field(struct bytes_reader *reader, struct name *last, artifact_
         return true; /* the caller reports that the id ends too early */
     const bool is_size_valid = form == FORM_DIGEST ? size == DIGEST_SIZE : size <= MAX_VALUE_SIZE;
     if (name.size == 0 || name.size > MAX_NAME_SIZE || memchr(name.bytes, '\0', name.size) != NULL ||
-        (last->bytes != NULL && order(last->size, last->bytes, name.size, name.bytes) >= 0) || form > FORM_DIGEST ||
-        !is_size_valid)
+        (last->bytes != NULL && order_names(last->size, last->bytes, name.size, name.bytes) >= 0) ||
+        form > FORM_DIGEST || !is_size_valid)
         return false;
     *last = name;
     (void)snprintf(path, sizeof(path), "key.%.*s%s", (int)name.size, (const char *)name.bytes,
@@ -218,7 +218,7 @@ ingot_status_t artifact_id_visit(size_t size, const uint8_t *id, artifact_id_vis
     if (visit != NULL)
         visit(user, ARTIFACT_KIND_PATH, kind_size, kind, true);
     for (; bytes_left(&reader) != 0; ++count)
-        if (!read_field(&reader, &last, visit, user) || count == MAX_FIELDS)
+        if (!read_named_field(&reader, &last, visit, user) || count == MAX_FIELDS)
             return error_set(INGOT_BLOB_CORRUPT, "an artifact's id has a malformed field");
     return reader.failed ? too_short(size) : INGOT_SUCCESS;
 }

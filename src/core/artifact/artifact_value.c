@@ -24,7 +24,7 @@ static void release_value(ingot_buffer_t *buffer)
     *buffer = (ingot_buffer_t)INGOT_BUFFER_INIT;
 }
 
-static void describe(struct value *value, const struct artifact_view *view)
+static void describe_artifact(struct value *value, const struct artifact_view *view)
 {
     const char *name = view->part_names;
     for (uint32_t i = 0; i < view->part_count; ++i) {
@@ -57,7 +57,7 @@ ingot_status_t ingot_artifact_unpack(size_t id_size, const uint8_t *id, ingot_bu
     struct value *made = malloc(sizeof(*made) + view.part_count * sizeof(made->parts[0]));
     if (made == NULL)
         return error_out_of_memory();
-    describe(made, &view);
+    describe_artifact(made, &view);
     made->blob = *blob;
     *blob = (ingot_buffer_t)INGOT_BUFFER_INIT;
     *value = (ingot_buffer_t){view.size, view.bytes, release_value, made};

@@ -17,8 +17,8 @@
 
 /* Appends the rest of the file. Reserves one byte more than expected, so that the end of the file is detected
  * without growing the buffer. */
-static ingot_status_t read_all(int file, const char *path, size_t expected_size, size_t max_size,
-                               struct bytes_writer *content)
+static ingot_status_t append_rest_of_file(int file, const char *path, size_t expected_size, size_t max_size,
+                                          struct bytes_writer *content)
 {
     const size_t begin = content->size;
     size_t room = expected_size + 1;
@@ -82,7 +82,7 @@ static void get_facts(int file, const struct stat *before, struct os_file_facts 
 }
 
 /* Opens a regular file. If the path leads to a pipe, fails without waiting for a writer. */
-static ingot_status_t open_file(const char *path, int *file, struct stat *about)
+static ingot_status_t open_regular_file(const char *path, int *file, struct stat *about)
 {
     ingot_status_t status = INGOT_SUCCESS;
     const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -102,18 +102,18 @@ static ingot_status_t open_file(const char *path, int *file, struct stat *about)
     return status;
 }
 
-static ingot_status_t read_file(const char *path, size_t max_size, struct bytes_writer *content,
-                                struct os_file_facts *facts)
+static ingot_status_t read_regular_file(const char *path, size_t max_size, struct bytes_writer *content,
+                                        struct os_file_facts *facts)
 {
     int file = -1;
     struct stat about;
-    ingot_status_t status = open_file(path, &file, &about);
+    ingot_status_t status = open_regular_file(path, &file, &about);
     if (status != INGOT_SUCCESS)
         return status;
     if ((uint64_t)about.st_size > max_size)
         status = error_set(INGOT_NO_SPACE, "%s has more than %zu bytes", path, max_size);
     else
-        status = read_all(file, path, (size_t)about.st_size, max_size, content);
+        status = append_rest_of_file(file, path, (size_t)about.st_size, max_size, content);
     if (facts != NULL && status == INGOT_SUCCESS)
         get_facts(file, &about, facts);
     close(file);
@@ -124,7 +124,7 @@ ingot_status_t os_read_file(const char *path, size_t max_size, struct bytes_writ
                             struct os_file_facts *facts)
 {
     const int before = cancellation_hold();
-    const ingot_status_t status = read_file(path, max_size, content, facts);
+    const ingot_status_t status = read_regular_file(path, max_size, content, facts);
     cancellation_allow(before);
     return status;
 }
@@ -143,7 +143,7 @@ static ingot_status_t hash_file(const char *path, uint8_t *part, struct hash128 
     ssize_t got = 0;
     int file = -1;
     struct stat about;
-    ingot_status_t status = open_file(path, &file, &about);
+    ingot_status_t status = open_regular_file(path, &file, &about);
     if (status != INGOT_SUCCESS)
         return status;
     *hash = (struct hash128){0, 0};

@@ -58,7 +58,7 @@ bool striped_count_spread(struct striped_count *count, const ingot_allocator_t *
 }
 
 /* Closes the cells and adds their sum to `central`. */
-static void gather(struct striped_count *count)
+static void close_and_sum_cells(struct striped_count *count)
 {
     struct striped_cell *cells = atomic_load_explicit(&count->cells, memory_order_acquire);
     int64_t references = -CENTRAL_BIG;
@@ -92,7 +92,7 @@ bool striped_count_release(struct striped_count *count)
     if (left != HOLDERS_GATHERED)
         return false;
     if ((holders & HOLDERS_GATHERED) == 0)
-        gather(count);
+        close_and_sum_cells(count);
     return true;
 }
 

@@ -24,7 +24,7 @@
 
 enum { LINE_CAPACITY = 1024 };
 
-static void open_file(struct trace *trace, const char *destination)
+static void open_trace_file(struct trace *trace, const char *destination)
 {
     uint64_t is_on = 0;
 
@@ -43,7 +43,7 @@ static void open_file(struct trace *trace, const char *destination)
 void trace_init(struct trace *trace, ingot_event_callback_t callback, void *user, const char *destination)
 {
     *trace = (struct trace){.callback = callback, .user = user, .file = -1};
-    open_file(trace, destination);
+    open_trace_file(trace, destination);
     trace->wanted = callback != NULL || trace->file >= 0;
 }
 
@@ -62,7 +62,7 @@ void trace_fini(struct trace *trace)
     trace->wanted = trace->callback != NULL;
 }
 
-static void plain(char *place, size_t capacity, const char *text)
+static void copy_plain_text(char *place, size_t capacity, const char *text)
 {
     size_t length = 0;
     for (; text[length] != '\0' && length + 1 < capacity; ++length) {
@@ -79,9 +79,9 @@ static void write_line(int file, const ingot_event_t *event)
     char reason[384];
     char line[LINE_CAPACITY];
 
-    plain(group, sizeof(group), event->group);
-    plain(name, sizeof(name), event->name);
-    plain(reason, sizeof(reason), event->reason);
+    copy_plain_text(group, sizeof(group), event->group);
+    copy_plain_text(name, sizeof(name), event->name);
+    copy_plain_text(reason, sizeof(reason), event->reason);
     /* no %f, which prints the decimal separator of the application's locale */
     int length =
         snprintf(line, sizeof(line), "ingot,%s,%s,%" PRIu64 ".%03" PRIu64 ",%zu,%s,%s,%s\n",

@@ -65,12 +65,12 @@ void blob_write(struct bytes_writer *writer, const struct blob_view *view, struc
     bytes_put_u64(writer, checksum.high);
 }
 
-static ingot_status_t truncated(size_t size)
+static ingot_status_t fail_blob_truncated(size_t size)
 {
     return error_set(INGOT_BLOB_TRUNCATED, "the blob has %zu bytes, fewer than its header says", size);
 }
 
-static ingot_status_t corrupt(const char *what)
+static ingot_status_t fail_blob_corrupt(const char *what)
 {
     return error_set(INGOT_BLOB_CORRUPT, "the blob is corrupt: %s", what);
 }
@@ -83,15 +83,15 @@ static size_t header_size(uint32_t version)
 
 /* Checks the magic, the version, the total size and the checksum. Leaves the reader after the total size, and makes it
  * end before the checksum. */
-static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view *view, uint32_t *version, size_t size,
-                                  const uint8_t *blob)
+static ingot_status_t check_blob_frame(struct bytes_reader *reader, struct blob_view *view, uint32_t *version,
+                                       size_t size, const uint8_t *blob)
 {
     bytes_reader_init(reader, size, blob);
     const uint8_t *magic = bytes_get(reader, BLOB_MAGIC_SIZE);
     if (magic == NULL)
-        return truncated(size);
+        return fail_blob_truncated(size);
     if (memcmp(magic, BLOB_MAGIC, BLOB_MAGIC_SIZE) != 0)
-        return corrupt("it does not begin with a blob's magic number");
+        return fail_blob_corrupt("it does not begin with a blob's magic number");
     *version = bytes_get_u32(reader);
     if (!reader->failed && (*version == 0 || *version > BLOB_FORMAT_VERSION))
         return error_set(INGOT_BLOB_VERSION, "a blob of format version %" PRIu32 "; this library reads 1 to %d",
@@ -99,9 +99,9 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view 
     view->section_count = bytes_get_u32(reader);
     const uint64_t total_size = bytes_get_u64(reader);
     if (reader->failed || total_size > size)
-        return truncated(size);
+        return fail_blob_truncated(size);
     if (total_size != size || size < header_size(*version) + BLOB_CHECKSUM_SIZE)
-        return corrupt("its size differs from the size in its header");
+        return fail_blob_corrupt("its size differs from the size in its header");
 
     struct bytes_reader tail;
     const size_t covered = size - BLOB_CHECKSUM_SIZE;
@@ -110,7 +110,7 @@ static ingot_status_t check_frame(struct bytes_reader *reader, struct blob_view 
     const uint64_t low = bytes_get_u64(&tail);
     const uint64_t high = bytes_get_u64(&tail);
     if (low != checksum.low || high != checksum.high)
-        return corrupt("its checksum does not match");
+        return fail_blob_corrupt("its checksum does not match");
     reader->size = covered;
     return INGOT_SUCCESS;
 }
@@ -124,12 +124,12 @@ static ingot_status_t check_sections(const struct blob_view *view, struct bytes_
         const uint8_t *digest = bytes_get(&table, DIGEST_SIZE);
         const uint64_t binary_size = bytes_get_u64(&table);
         if (i != 0 && memcmp(digest - BLOB_SECTION_SIZE, digest, DIGEST_SIZE) >= 0)
-            return corrupt("its sections are not in order");
+            return fail_blob_corrupt("its sections are not in order");
         if (binary_size > bytes_left(reader))
-            return corrupt("a section is larger than the blob");
+            return fail_blob_corrupt("a section is larger than the blob");
         (void)bytes_get(reader, (size_t)binary_size);
     }
-    return bytes_left(reader) == 0 ? INGOT_SUCCESS : corrupt("it has bytes after its last part");
+    return bytes_left(reader) == 0 ? INGOT_SUCCESS : fail_blob_corrupt("it has bytes after its last part");
 }
 
 static bool names_ascend(size_t size, const char *names)
@@ -149,7 +149,7 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
     uint32_t version = 0;
 
     memset(view, 0, sizeof(*view));
-    const ingot_status_t status = check_frame(&reader, view, &version, size, blob);
+    const ingot_status_t status = check_blob_frame(&reader, view, &version, size, blob);
     if (status != INGOT_SUCCESS)
         return status;
     const uint64_t names_size = bytes_get_u64(&reader);
@@ -159,11 +159,11 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
     view->library_digest = bytes_get(&reader, DIGEST_SIZE);
     view->program_digest = bytes_get(&reader, DIGEST_SIZE);
     if (view->section_count > bytes_left(&reader) / BLOB_SECTION_SIZE)
-        return corrupt("it has more sections than bytes");
+        return fail_blob_corrupt("it has more sections than bytes");
     view->section_table = bytes_get(&reader, (size_t)view->section_count * BLOB_SECTION_SIZE);
     const size_t left = bytes_left(&reader);
     if (names_size > left || log_size > left - names_size || source_name_size > left - names_size - log_size)
-        return corrupt("its names and log are larger than the blob");
+        return fail_blob_corrupt("its names and log are larger than the blob");
     view->names_size = (size_t)names_size;
     view->names = (const char *)bytes_get(&reader, view->names_size);
     view->log_size = (size_t)log_size;
@@ -172,11 +172,11 @@ ingot_status_t blob_read(struct blob_view *view, size_t size, const uint8_t *blo
     view->source_name = (const char *)bytes_get(&reader, view->source_name_size);
     view->first_binary = reader.bytes + reader.offset;
     if (view->names_size != 0 && view->names[view->names_size - 1] != '\0')
-        return corrupt("its last kernel name is not terminated");
+        return fail_blob_corrupt("its last kernel name is not terminated");
     if (!names_ascend(view->names_size, view->names))
-        return corrupt("its kernel names are not in order");
+        return fail_blob_corrupt("its kernel names are not in order");
     if (view->source_name_size != 0 && memchr(view->source_name, '\0', view->source_name_size) != NULL)
-        return corrupt("its source's name contains NUL");
+        return fail_blob_corrupt("its source's name contains NUL");
     return check_sections(view, &reader);
 }
 

@@ -9,7 +9,7 @@
 #include "core/base/alloc.h"
 #include "util/struct_size.h"
 
-static ingot_allocator_t checked(const ingot_allocator_t *allocator)
+static ingot_allocator_t get_usable_allocator(const ingot_allocator_t *allocator)
 {
     ingot_allocator_t usable;
     if (alloc_init(&usable, allocator) != INGOT_SUCCESS)
@@ -19,13 +19,13 @@ static ingot_allocator_t checked(const ingot_allocator_t *allocator)
 
 void *ingot_allocate(const ingot_allocator_t *allocator, size_t size)
 {
-    const ingot_allocator_t usable = checked(allocator);
+    const ingot_allocator_t usable = get_usable_allocator(allocator);
     return alloc_zeroed(&usable, size);
 }
 
 void ingot_deallocate(const ingot_allocator_t *allocator, void *memory, size_t size)
 {
-    const ingot_allocator_t usable = checked(allocator);
+    const ingot_allocator_t usable = get_usable_allocator(allocator);
     alloc_free(&usable, memory, size);
 }
 

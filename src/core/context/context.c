@@ -26,7 +26,7 @@ static ingot_status_t check_ops(const ingot_backend_ops_t *ops)
     return INGOT_SUCCESS;
 }
 
-static void destroy(struct ingot_context *context)
+static void destroy_context(struct ingot_context *context)
 {
     const ingot_allocator_t allocator = context->allocator;
 
@@ -48,8 +48,8 @@ static void destroy(struct ingot_context *context)
     alloc_free(&allocator, context, sizeof(*context));
 }
 
-static ingot_status_t fill(struct ingot_context *context, const ingot_context_info_t *info,
-                           const struct memory_cache_ops *program_ops, const struct environment *environment)
+static ingot_status_t fill_context(struct ingot_context *context, const ingot_context_info_t *info,
+                                   const struct memory_cache_ops *program_ops, const struct environment *environment)
 {
     struct memory_cache_limits limits = environment->limits;
 
@@ -110,9 +110,9 @@ ingot_status_t context_create(struct ingot_context **context, const ingot_backen
     made->state = state;
     made->device_count = device_count;
     made->trace.file = -1;
-    status = fill(made, &known_info, program_ops, &environment);
+    status = fill_context(made, &known_info, program_ops, &environment);
     if (status != INGOT_SUCCESS) {
-        destroy(made);
+        destroy_context(made);
         return status;
     }
     if (!ignores_environment)
@@ -126,21 +126,21 @@ void context_reference(struct ingot_context *context)
     striped_count_add(&context->references);
 }
 
-static void end(void *user, void *unused)
+static void end_context(void *user, void *unused)
 {
     struct ingot_context *context = user;
     void (*const destroy_state)(void *) = context->ops.destroy;
     void *state = context->state;
 
     (void)unused;
-    destroy(context);
+    destroy_context(context);
     destroy_state(state);
 }
 
 void context_unreference(struct ingot_context *context)
 {
     if (striped_count_drop(&context->references))
-        error_keep(end, context, NULL);
+        error_keep(end_context, context, NULL);
 }
 
 void ingot_context_retain(ingot_context_t context)

@@ -15,7 +15,7 @@
 #include "util/environment.h"
 
 /* Returns "" if the variable is not set, or if the process has more rights than its user (setuid). */
-static const char *text_of(const char *name)
+static const char *get_variable_text(const char *name)
 {
     const char *text = secure_getenv(name);
     return text != NULL ? text : "";
@@ -24,7 +24,7 @@ static const char *text_of(const char *name)
 /* Reads a variable's value. Leaves *value unchanged if the variable is not set. */
 static ingot_status_t read_value(const char *name, enum environment_kind kind, uint64_t *value)
 {
-    const char *text = text_of(name);
+    const char *text = get_variable_text(name);
 
     if (*text == '\0' || environment_parse(kind, text, value))
         return INGOT_SUCCESS;
@@ -59,8 +59,8 @@ ingot_status_t environment_read(struct environment *environment, bool ignore, bo
     if (ignore)
         return INGOT_SUCCESS;
     environment->trace = secure_getenv("INGOT_TRACE");
-    environment->compile_options = text_of("INGOT_COMPILE_OPTIONS");
-    environment->link_options = text_of("INGOT_LINK_OPTIONS");
+    environment->compile_options = get_variable_text("INGOT_COMPILE_OPTIONS");
+    environment->link_options = get_variable_text("INGOT_LINK_OPTIONS");
     uint64_t header_memo = 1;
     const ingot_status_t status = read_value("INGOT_HEADER_MEMO", ENVIRONMENT_SWITCH, &header_memo);
     environment->header_memo = header_memo != 0;

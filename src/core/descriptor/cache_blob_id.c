@@ -39,19 +39,19 @@ static void put_field(struct id_writing *id, size_t size, const void *value)
     end_field(id);
 }
 
-static void put_text(struct id_writing *id, const char *text)
+static void put_text_field(struct id_writing *id, const char *text)
 {
     put_field(id, strlen(text), text);
 }
 
 static void put_library(struct id_writing *id)
 {
-    put_text(id, ID_RULES);
+    put_text_field(id, ID_RULES);
 }
 
 static void put_backend(struct id_writing *id)
 {
-    put_text(id, id->context->ops.name);
+    put_text_field(id, id->context->ops.name);
 }
 
 static int compare_identities(const void *a, const void *b)
@@ -93,7 +93,7 @@ static void put_digest(struct id_writing *id, const struct ingot_source *source)
     bytes_put(&id->bytes, DIGEST_SIZE, digest);
 }
 
-static void put_header(struct id_writing *id, const struct ingot_source *header)
+static void put_header_digest(struct id_writing *id, const struct ingot_source *header)
 {
     bytes_put_framed(&id->bytes, strlen(header->name), header->name);
     put_digest(id, header);
@@ -113,7 +113,7 @@ static void put_headers(struct id_writing *id)
 {
     for (size_t i = 0; i < id->desc->header_count; ++i) {
         begin_field(id);
-        put_header(id, id->desc->sources[id->desc->source_count + i]);
+        put_header_digest(id, id->desc->sources[id->desc->source_count + i]);
         end_field(id);
     }
 }
@@ -155,7 +155,7 @@ static void put_compile_options(struct id_writing *id)
 
 static void put_link_options(struct id_writing *id)
 {
-    put_text(id, id->tag == ID_LINK_OPTIONS ? id->desc->link_options : id->context->link_options);
+    put_text_field(id, id->tag == ID_LINK_OPTIONS ? id->desc->link_options : id->context->link_options);
 }
 
 static void put_constants(struct id_writing *id)
@@ -172,7 +172,7 @@ static void put_constants(struct id_writing *id)
 static void put_expressions(struct id_writing *id)
 {
     for (size_t i = 0; i < id->desc->name_expression_count; ++i)
-        put_text(id, program_desc_name_expressions(id->desc)[i]);
+        put_text_field(id, program_desc_name_expressions(id->desc)[i]);
 }
 
 static void put_source_options(struct id_writing *id)
@@ -196,7 +196,7 @@ static void put_source_headers(struct id_writing *id)
         for (size_t j = 0; j < id->desc->sources[i]->header_count; ++j) {
             begin_field(id);
             bytes_put_u32(&id->bytes, i);
-            put_header(id, id->desc->sources[i]->headers[j]);
+            put_header_digest(id, id->desc->sources[i]->headers[j]);
             end_field(id);
         }
     }
@@ -219,7 +219,7 @@ const struct id_rule id_rules[ID_LAST + 1] = {
     [ID_SOURCE_HEADER] = {"header", ID_MANY_PER_SOURCE, {ID_PART_NAME, ID_PART_DIGEST}, put_source_headers},
 };
 
-static ingot_status_t create(const struct ingot_program_desc *desc, struct cache_blob_id **id)
+static ingot_status_t create_blob_id(const struct ingot_program_desc *desc, struct cache_blob_id **id)
 {
     const ingot_allocator_t *allocator = &desc->context->allocator;
     struct cache_blob_id *made = alloc_zeroed(allocator, sizeof(*made));
@@ -275,7 +275,7 @@ ingot_status_t cache_blob_id_get(const struct ingot_program_desc *desc, const st
         return error_set(INGOT_NOT_CACHEABLE, "%s", desc->not_cacheable);
     if (known == NULL) {
         struct cache_blob_id *made = NULL;
-        const ingot_status_t status = create(desc, &made);
+        const ingot_status_t status = create_blob_id(desc, &made);
         if (status != INGOT_SUCCESS)
             return status;
         /* Several threads may make the id at once. All make the same bytes, and those of the first thread are kept. The

@@ -92,7 +92,7 @@ static void read_kind(struct walk *walk, struct bytes_reader *field)
 
 /* Visits the digest of an included file and its name, which may be empty. The last entry has no field for a name: it
  * is the digest of the shape, which describes which include leads to which text. */
-static void read_file(struct walk *walk, unsigned index, struct bytes_reader *entry)
+static void read_included_file(struct walk *walk, unsigned index, struct bytes_reader *entry)
 {
     char part[32] = "includes.blake2b";
     size_t name_size = 0;
@@ -123,7 +123,7 @@ static void read_files(struct walk *walk, struct bytes_reader *field)
         if (field->failed)
             return;
         bytes_reader_init(&entry, size, bytes);
-        read_file(walk, index, &entry);
+        read_included_file(walk, index, &entry);
         if (entry.failed || bytes_left(&entry) != 0) {
             field->failed = true;
             return;
@@ -151,7 +151,7 @@ static void read_part(struct walk *walk, enum id_part part, struct bytes_reader 
     }
 }
 
-static bool read_field(struct walk *walk, uint32_t tag, size_t size, const uint8_t *value)
+static bool read_tagged_field(struct walk *walk, uint32_t tag, size_t size, const uint8_t *value)
 {
     struct bytes_reader field;
 
@@ -186,7 +186,7 @@ ingot_status_t cache_blob_id_visit(size_t size, const uint8_t *id, cache_blob_id
         const uint8_t *value = bytes_get_framed(&reader, &field_size);
         if (reader.failed)
             return error_set(INGOT_BLOB_TRUNCATED, "a cache blob id of %zu bytes ends too early", size);
-        if (tag < last_tag || !read_field(&walk, tag, field_size, value))
+        if (tag < last_tag || !read_tagged_field(&walk, tag, field_size, value))
             return error_set(INGOT_BLOB_CORRUPT, "a cache blob id has a malformed field with tag %" PRIu32, tag);
         last_tag = tag;
     }

@@ -13,7 +13,7 @@
 
 /* ---- when the descriptor is made ---- */
 
-static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const struct option *option)
+static ingot_status_t refuse_option(struct hermetic *hermetic, const char *what, const struct option *option)
 {
     struct bytes_writer reason;
     bytes_writer_init(&reason, hermetic->files.allocator);
@@ -32,8 +32,8 @@ static ingot_status_t refuse(struct hermetic *hermetic, const char *what, const 
 /* Checks all options that apply: those of the program (which `survey` already contains), of the sources, of Ingot's
  * environment variables, and of the compiler's environment variables. Adds them to the survey. If an option is unknown,
  * sets the reason why the program is not cacheable. */
-static ingot_status_t check_options(struct hermetic *hermetic, const struct ingot_program_desc *desc,
-                                    struct arena *arena, struct option_survey *survey)
+static ingot_status_t check_applied_options(struct hermetic *hermetic, const struct ingot_program_desc *desc,
+                                            struct arena *arena, struct option_survey *survey)
 {
     const struct ingot_context *context = desc->context;
     const char *of_variables = context->text_rules.variable_options;
@@ -48,13 +48,13 @@ static ingot_status_t check_options(struct hermetic *hermetic, const struct ingo
     if (arena->failed)
         return error_out_of_memory();
     if (survey->unknown.kind == OPTION_UNKNOWN)
-        return refuse(hermetic, "the options have ", &survey->unknown);
+        return refuse_option(hermetic, "the options have ", &survey->unknown);
     if (variables.unknown.kind == OPTION_UNKNOWN)
-        return refuse(hermetic, "a variable of the compiler has the option ", &variables.unknown);
+        return refuse_option(hermetic, "a variable of the compiler has the option ", &variables.unknown);
     /* Ingot cannot remove options from an environment variable, and the compiler has its own rules for quotes there. */
     const bool is_odd = variables.has_directory || strpbrk(of_variables, "\"'\\") != NULL;
     const struct option all = {.start = of_variables, .size = strlen(of_variables)};
-    return is_odd ? refuse(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
+    return is_odd ? refuse_option(hermetic, "a variable of the compiler has the options ", &all) : INGOT_SUCCESS;
 }
 
 /* Resolves the includes of all sources together, or, if any source has its own settings, of each source separately. */
@@ -88,9 +88,10 @@ static ingot_status_t resolve_inputs(struct hermetic *hermetic, const struct ing
 
 /* Resolves the includes of a descriptor's request, with the answers in `includes`, or with those of the file system if
  * that is NULL. All answers in `includes` must be used; otherwise, sets the reason why the program is not cacheable. */
-static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_program_desc *desc,
-                              const ingot_build_request_t *request, const struct ingot_includes *includes,
-                              struct arena *arena, bool want_texts)
+static ingot_status_t resolve_request_includes(struct hermetic *hermetic, const struct ingot_program_desc *desc,
+                                               const ingot_build_request_t *request,
+                                               const struct ingot_includes *includes, struct arena *arena,
+                                               bool want_texts)
 {
     const bool is_kept = includes != NULL && desc->kept_options != NULL;
     struct include_replay replay = {.next = 0};
@@ -108,7 +109,7 @@ static ingot_status_t resolve(struct hermetic *hermetic, const struct ingot_prog
     return status == INGOT_SUCCESS ? INGOT_SUCCESS : error_out_of_memory();
 }
 
-static void put_text(struct bytes_writer *out, const char *text)
+static void put_framed_text(struct bytes_writer *out, const char *text)
 {
     bytes_put_framed(out, strlen(text), text);
 }
@@ -119,8 +120,8 @@ static void put_source(struct bytes_writer *out, const struct ingot_source *sour
     source_get_digest(source, digest);
     bytes_put_u32(out, (uint32_t)source->kind);
     bytes_put(out, sizeof(digest), digest);
-    put_text(out, source->name);
-    put_text(out, source->compile_options);
+    put_framed_text(out, source->name);
+    put_framed_text(out, source->compile_options);
     bytes_put_u64(out, source->header_count);
     for (size_t i = 0; i < source->header_count; ++i)
         put_source(out, source->headers[i]);
@@ -136,8 +137,8 @@ static bool make_memo_key(const struct ingot_program_desc *desc, uint8_t key[DIG
     bytes_writer_init(&out, &context->allocator);
     bytes_put(&out, DIGEST_SIZE, context->text_rules.digest);
     bytes_put_u64(&out, os_reader());
-    put_text(&out, desc->compile_options);
-    put_text(&out, context->compile_options);
+    put_framed_text(&out, desc->compile_options);
+    put_framed_text(&out, context->compile_options);
     bytes_put_u64(&out, desc->source_count);
     for (size_t i = 0; i < desc->source_count; ++i)
         put_source(&out, desc->sources[i]);
@@ -164,7 +165,7 @@ static ingot_status_t resolve_new(struct hermetic *hermetic, const struct ingot_
     hermetic->witness.files = memo != NULL ? header_memo_files(memo) : NULL;
     ingot_status_t status = desc_request_init(&request, desc, arena);
     if (status == INGOT_SUCCESS)
-        status = resolve(hermetic, desc, &request, desc->includes, arena, false);
+        status = resolve_request_includes(hermetic, desc, &request, desc->includes, arena, false);
     if (status == INGOT_SUCCESS && has_key && hermetic->reason == NULL)
         header_memo_learn(memo, key, &hermetic->witness, &hermetic->files);
     return status;
@@ -184,7 +185,7 @@ ingot_status_t desc_texts_resolve(struct desc_texts *texts, const struct ingot_p
                            desc->compile_options);
     if (survey.has_directory)
         bytes_put(&texts->kept_options, 1, "");
-    ingot_status_t status = check_options(hermetic, desc, &arena, &survey);
+    ingot_status_t status = check_applied_options(hermetic, desc, &arena, &survey);
     if (status == INGOT_SUCCESS && texts->kept_options.failed)
         status = error_out_of_memory();
     texts->has_directories = survey.has_directory;
@@ -227,7 +228,7 @@ ingot_status_t desc_texts_repeat(const struct ingot_program_desc *desc, const st
     hermetic.record = record;
     ingot_status_t status = desc_request_init(&request, desc, &arena);
     if (status == INGOT_SUCCESS)
-        status = resolve(&hermetic, desc, &request, includes, &arena, false);
+        status = resolve_request_includes(&hermetic, desc, &request, includes, &arena, false);
     *is_same = status == INGOT_SUCCESS && are_files_of(&hermetic, desc);
     hermetic_fini(&hermetic);
     arena_fini(&arena);
@@ -249,7 +250,8 @@ void hermetic_request_fini(struct hermetic_request *request)
 }
 
 /* Returns options without -I, or NULL if out of memory. */
-static const char *keep(const struct ingot_program_desc *desc, const char *options, struct arena *arena)
+static const char *drop_directory_options(const struct ingot_program_desc *desc, const char *options,
+                                          struct arena *arena)
 {
     struct bytes_writer kept;
     bytes_writer_init(&kept, arena->allocator);
@@ -265,8 +267,8 @@ static const char *keep(const struct ingot_program_desc *desc, const char *optio
 static const char *keep_options(const struct ingot_program_desc *desc, const char *own, struct arena *arena)
 {
     const char *of_program = desc->kept_options != NULL ? desc->kept_options : desc->compile_options;
-    const char *of_source = keep(desc, own, arena);
-    const char *of_environment = keep(desc, desc->context->compile_options, arena);
+    const char *of_source = drop_directory_options(desc, own, arena);
+    const char *of_environment = drop_directory_options(desc, desc->context->compile_options, arena);
     const char *joined = of_source != NULL ? options_join(arena, of_program, of_source) : NULL;
     return joined != NULL && of_environment != NULL ? options_join(arena, joined, of_environment) : NULL;
 }
@@ -313,7 +315,8 @@ static ingot_status_t read_files(struct hermetic_request *request, const struct 
                                  struct arena *arena)
 {
     struct hermetic *hermetic = &request->hermetic;
-    const ingot_status_t status = resolve(hermetic, desc, &request->request, desc->includes, arena, true);
+    const ingot_status_t status =
+        resolve_request_includes(hermetic, desc, &request->request, desc->includes, arena, true);
     if (status != INGOT_SUCCESS)
         return status;
     if (are_files_of(hermetic, desc))

@@ -25,7 +25,7 @@ struct ingot_includes {
     bool directory_matters;
 };
 
-static void destroy(struct ingot_includes *includes)
+static void destroy_includes(struct ingot_includes *includes)
 {
     const ingot_allocator_t allocator = includes->allocator;
     for (size_t i = 0; includes->files != NULL && i < includes->file_count; ++i)
@@ -37,7 +37,7 @@ static void destroy(struct ingot_includes *includes)
 }
 
 /* Makes includes with room for this many files and numbers. Returns NULL if out of memory. */
-static struct ingot_includes *make(const ingot_allocator_t *allocator, size_t file_count, size_t number_count)
+static struct ingot_includes *make_includes(const ingot_allocator_t *allocator, size_t file_count, size_t number_count)
 {
     struct ingot_includes *made = alloc_zeroed(allocator, sizeof(*made));
     if (made == NULL)
@@ -51,7 +51,7 @@ static struct ingot_includes *make(const ingot_allocator_t *allocator, size_t fi
     made->numbers = alloc_zeroed(allocator, number_count * sizeof(*made->numbers));
     if (made->files != NULL && made->views != NULL && made->numbers != NULL)
         return made;
-    destroy(made);
+    destroy_includes(made);
     return NULL;
 }
 
@@ -70,7 +70,7 @@ struct include_replay includes_replay(const struct ingot_includes *includes)
                                    .answer_count = includes->number_count - includes->file_count};
 }
 
-static ingot_status_t check(const ingot_includes_info_t *info)
+static ingot_status_t check_includes_info(const ingot_includes_info_t *info)
 {
     if ((info->files == NULL && info->file_count != 0) || (info->numbers == NULL && info->number_count != 0))
         return error_set(INGOT_INVALID_ARGUMENTS, "the files or numbers of the includes are NULL");
@@ -93,10 +93,10 @@ ingot_status_t includes_of_info(struct ingot_includes **includes, const ingot_in
     ingot_includes_info_t known;
     if (!STRUCT_READ(known, info))
         return error_set(INGOT_INVALID_ARGUMENTS, "the struct_size of the includes is not set");
-    const ingot_status_t status = check(&known);
+    const ingot_status_t status = check_includes_info(&known);
     if (status != INGOT_SUCCESS)
         return status;
-    struct ingot_includes *made = make(allocator, known.file_count, known.number_count);
+    struct ingot_includes *made = make_includes(allocator, known.file_count, known.number_count);
     if (made == NULL)
         return error_out_of_memory();
     made->names_matter = known.names_matter != 0;
@@ -127,5 +127,5 @@ void ingot_includes_release(ingot_includes_t includes)
 {
     /* acq_rel: all use of the includes happens before they are freed */
     if (includes != NULL && atomic_fetch_sub_explicit(&includes->references, 1, memory_order_acq_rel) == 1)
-        destroy(includes);
+        destroy_includes(includes);
 }

@@ -68,7 +68,7 @@ static size_t key_size(const struct ingot_program_desc *desc, const ingot_progra
     return size + framed_size(hermetic->files.size);
 }
 
-static void *put(uint8_t **place, size_t size, const void *bytes)
+static void *put_bytes(uint8_t **place, size_t size, const void *bytes)
 {
     void *part = *place;
     if (size != 0)
@@ -79,30 +79,30 @@ static void *put(uint8_t **place, size_t size, const void *bytes)
 
 static void put_u32(uint8_t **place, uint32_t value)
 {
-    put(place, sizeof(value), &value);
+    put_bytes(place, sizeof(value), &value);
 }
 
 static void put_u64(uint8_t **place, uint64_t value)
 {
-    put(place, sizeof(value), &value);
+    put_bytes(place, sizeof(value), &value);
 }
 
-static void put_number(uint8_t **place, size_t number)
+static void put_key_number(uint8_t **place, size_t number)
 {
     const uint8_t first = number < LONG_NUMBER ? (uint8_t)number : LONG_NUMBER;
-    put(place, 1, &first);
+    put_bytes(place, 1, &first);
     if (first == LONG_NUMBER)
         put_u64(place, number);
 }
 
 static void *put_framed(uint8_t **place, size_t size, const void *bytes)
 {
-    put_number(place, size);
-    return put(place, size, bytes);
+    put_key_number(place, size);
+    return put_bytes(place, size, bytes);
 }
 
 /* Copies the text with its NUL, so that the descriptor can use the key's strings. */
-static char *put_text(uint8_t **place, const char *text)
+static char *put_key_text(uint8_t **place, const char *text)
 {
     return put_framed(place, text_size(text), text != NULL ? text : "");
 }
@@ -110,7 +110,7 @@ static char *put_text(uint8_t **place, const char *text)
 static void put_settings(uint8_t **place, const struct ingot_source *source)
 {
     put_framed(place, strlen(source->compile_options), source->compile_options);
-    put_number(place, source->header_count);
+    put_key_number(place, source->header_count);
     for (size_t i = 0; i < source->header_count; ++i) {
         put_u64(place, source->headers[i]->hash.low);
         put_u64(place, source->headers[i]->hash.high);
@@ -142,11 +142,11 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
     uint8_t *const key = program_desc_key(desc);
     uint8_t *place = key;
 
-    put_number(&place, kind);
+    put_key_number(&place, kind);
     if (kind == KEY_OF_ITSELF)
         put_u64(&place, atomic_fetch_add_explicit(&desc->context->next_desc_serial, 1, memory_order_relaxed));
     put_framed(&place, desc->device_count * sizeof(*desc->device_indices), desc->device_indices);
-    put_number(&place, desc->source_count);
+    put_key_number(&place, desc->source_count);
     for (size_t i = 0; i < desc->source_count + desc->header_count; ++i) {
         const struct ingot_source *source = desc->sources[i];
         put_u32(&place, (uint32_t)source->kind);
@@ -157,18 +157,18 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
         else
             put_settings(&place, source);
     }
-    desc->compile_options = put_text(&place, info->compile_options);
-    desc->link_options = put_text(&place, info->link_options);
-    put_number(&place, desc->spec_constant_count);
+    desc->compile_options = put_key_text(&place, info->compile_options);
+    desc->link_options = put_key_text(&place, info->link_options);
+    put_key_number(&place, desc->spec_constant_count);
     for (size_t i = 0; i < desc->spec_constant_count; ++i) {
         const ingot_spec_constant_t *constant = &program_desc_spec_constants(desc)[i];
         put_u32(&place, constant->id);
         put_framed(&place, constant->size, constant->value);
     }
     const char **expressions = program_desc_name_expressions(desc);
-    put_number(&place, desc->name_expression_count);
+    put_key_number(&place, desc->name_expression_count);
     for (size_t i = 0; i < desc->name_expression_count; ++i)
-        expressions[i] = put_text(&place, expressions[i]);
+        expressions[i] = put_key_text(&place, expressions[i]);
     desc->files_size = files->size;
     (void)put_framed(&place, files->size, files->bytes); /* must be last; see program_desc_files */
     assert(place == key + desc->key_size);
@@ -178,16 +178,16 @@ static void write_key(struct ingot_program_desc *desc, const ingot_program_info_
 /* ---- the block ---- */
 
 /* Takes a part of the block. Callers take the parts with the strictest alignment first. */
-static void *take(uint8_t **place, size_t size)
+static void *take_part(uint8_t **place, size_t size)
 {
     void *part = *place;
     *place += size;
     return part;
 }
 
-static char *take_text(uint8_t **place, const char *text)
+static char *put_block_text(uint8_t **place, const char *text)
 {
-    return put(place, text_size(text), text != NULL ? text : "");
+    return put_bytes(place, text_size(text), text != NULL ? text : "");
 }
 
 static struct ingot_program_desc *alloc_desc(struct ingot_context *context, const ingot_program_info_t *info,
@@ -213,12 +213,12 @@ static struct ingot_program_desc *alloc_desc(struct ingot_context *context, cons
         return NULL;
     *desc = sizes;
     uint8_t *place = (uint8_t *)program_desc_name_expressions(desc) + expressions_size;
-    desc->device_indices = take(&place, desc->device_count * sizeof(*desc->device_indices));
-    (void)take(&place, desc->key_size);
-    desc->group = take_text(&place, info->group);
-    desc->not_cacheable = hermetic->reason != NULL ? take_text(&place, hermetic->reason) : NULL;
+    desc->device_indices = take_part(&place, desc->device_count * sizeof(*desc->device_indices));
+    (void)take_part(&place, desc->key_size);
+    desc->group = put_block_text(&place, info->group);
+    desc->not_cacheable = hermetic->reason != NULL ? put_block_text(&place, hermetic->reason) : NULL;
     if (texts->kept_options.size != 0)
-        desc->kept_options = take_text(&place, (const char *)texts->kept_options.bytes);
+        desc->kept_options = put_block_text(&place, (const char *)texts->kept_options.bytes);
     return desc;
 }
 
@@ -306,7 +306,7 @@ static ingot_status_t copy_devices(struct ingot_program_desc *desc, const ingot_
 
 /* ---- creating and freeing descriptors ---- */
 
-static void destroy(struct ingot_program_desc *desc)
+static void destroy_descriptor(struct ingot_program_desc *desc)
 {
     struct ingot_context *context = desc->context;
 
@@ -318,8 +318,9 @@ static void destroy(struct ingot_program_desc *desc)
     context_unreference(context);
 }
 
-static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context, const ingot_program_info_t *info,
-                             const struct desc_texts *texts, struct ingot_includes *includes)
+static ingot_status_t create_descriptor(ingot_program_desc_t *desc, ingot_context_t context,
+                                        const ingot_program_info_t *info, const struct desc_texts *texts,
+                                        struct ingot_includes *includes)
 {
     struct ingot_program_desc *made = alloc_desc(context, info, texts);
     if (made == NULL)
@@ -338,7 +339,7 @@ static ingot_status_t create(ingot_program_desc_t *desc, ingot_context_t context
     if (status == INGOT_SUCCESS)
         status = sort_name_expressions(made, info);
     if (status != INGOT_SUCCESS) {
-        destroy(made);
+        destroy_descriptor(made);
         return status;
     }
     write_key(made, info, &texts->hermetic);
@@ -369,21 +370,21 @@ static ingot_status_t create_desc(ingot_program_desc_t *desc, ingot_context_t co
     /* First, makes a descriptor with a plain key. If a program in memory has an equal plain key, neither files nor
      * directories matter, so no options need to be parsed and no files read. */
     struct ingot_program_desc *made = NULL;
-    status = create(&made, context, &known, &texts, includes);
+    status = create_descriptor(&made, context, &known, &texts, includes);
     if (status == INGOT_SUCCESS && !is_known(made))
         status = desc_texts_resolve(&texts, made);
     if (status == INGOT_SUCCESS && includes != NULL && texts.hermetic.reason != NULL)
         status = error_set(INGOT_BLOB_CORRUPT, "%s", texts.hermetic.reason);
     if (status == INGOT_SUCCESS && kind_of(&texts.hermetic, texts.has_directories) != KEY_PLAIN) {
-        destroy(made);
+        destroy_descriptor(made);
         made = NULL;
-        status = create(&made, context, &known, &texts, includes);
+        status = create_descriptor(&made, context, &known, &texts, includes);
     }
     desc_texts_fini(&texts);
     if (status == INGOT_SUCCESS)
         *desc = made;
     else if (made != NULL)
-        destroy(made);
+        destroy_descriptor(made);
     return status;
 }
 
@@ -412,5 +413,5 @@ void ingot_program_desc_release(ingot_program_desc_t desc)
 {
     /* acq_rel: all use of the descriptor happens before it is freed */
     if (desc != NULL && atomic_fetch_sub_explicit(&desc->references, 1, memory_order_acq_rel) == 1)
-        destroy(desc);
+        destroy_descriptor(desc);
 }

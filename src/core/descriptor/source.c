@@ -20,7 +20,7 @@ static bool kind_is_known(ingot_source_kind_t kind)
            (kind >= INGOT_SOURCE_OWN_BINARY && kind < INGOT_SOURCE_OWN_BINARY + 0x100);
 }
 
-static ingot_status_t check(const ingot_source_info_t *info)
+static ingot_status_t check_source_info(const ingot_source_info_t *info)
 {
     if (!kind_is_known(info->kind))
         return error_set(INGOT_INVALID_ARGUMENTS, "source kind %d is unknown", (int)info->kind);
@@ -64,7 +64,7 @@ static ingot_status_t check_settings(const ingot_source_info_t *info)
     return source_check_headers(info->header_count, info->headers);
 }
 
-static void destroy(struct ingot_source *source)
+static void destroy_source(struct ingot_source *source)
 {
     const ingot_allocator_t allocator = source->allocator;
     for (size_t i = 0; i < source->header_count; ++i)
@@ -99,7 +99,7 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
 
     if (source == NULL || !STRUCT_READ(known, info))
         return error_set(INGOT_INVALID_ARGUMENTS, "source or info is NULL, or its struct_size is not set");
-    ingot_status_t status = check(&known);
+    ingot_status_t status = check_source_info(&known);
     if (status == INGOT_SUCCESS)
         status = check_settings(&known);
     if (status != INGOT_SUCCESS)
@@ -119,7 +119,7 @@ ingot_status_t ingot_source_create(ingot_source_t *source, const ingot_source_in
     made->compile_options = alloc_text(&allocator, known.compile_options);
     const bool has_headers = copy_headers(made, &known);
     if (made->bytes == NULL || made->name == NULL || made->compile_options == NULL || !has_headers) {
-        destroy(made);
+        destroy_source(made);
         return error_out_of_memory();
     }
     if (known.size != 0)
@@ -158,7 +158,7 @@ void source_reference(struct ingot_source *source)
 void source_unreference(struct ingot_source *source)
 {
     if (striped_count_drop(&source->references))
-        destroy(source);
+        destroy_source(source);
 }
 
 static bool content_equals(const struct ingot_source *a, const struct ingot_source *b)

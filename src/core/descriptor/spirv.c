@@ -38,7 +38,7 @@ struct instruction {
     size_t at; /* index of its first word */
 };
 
-static uint32_t word(const struct module *module, size_t index)
+static uint32_t get_word(const struct module *module, size_t index)
 {
     uint32_t value;
     memcpy(&value, module->bytes + index * sizeof(value), sizeof(value));
@@ -50,19 +50,19 @@ static bool module_init(struct module *module, const ingot_source_view_t *source
     *module = (struct module){source->bytes, source->size / sizeof(uint32_t), false};
     if (source->size % sizeof(uint32_t) != 0 || module->word_count < HEADER_WORDS)
         return false;
-    module->swapped = word(module, 0) == MAGIC_SWAPPED;
-    return word(module, 0) == MAGIC;
+    module->swapped = get_word(module, 0) == MAGIC_SWAPPED;
+    return get_word(module, 0) == MAGIC;
 }
 
 /* Moves to the next instruction, or to the first if instruction->at is 0. Returns false at the end, where *whole is
  * false if the last instruction is incomplete. */
-static bool next(const struct module *module, struct instruction *instruction, bool *whole)
+static bool move_to_next_instruction(const struct module *module, struct instruction *instruction, bool *whole)
 {
     const size_t at = instruction->at != 0 ? instruction->at + instruction->word_count : HEADER_WORDS;
     *whole = at == module->word_count;
     if (at >= module->word_count)
         return false;
-    const uint32_t first = word(module, at);
+    const uint32_t first = get_word(module, at);
     *instruction = (struct instruction){first & 0xffffu, first >> 16, at};
     return instruction->word_count != 0 && instruction->word_count <= module->word_count - at;
 }
@@ -71,21 +71,21 @@ static bool is_framed(const struct module *module)
 {
     struct instruction instruction = {0, 0, 0};
     bool whole;
-    while (next(module, &instruction, &whole))
+    while (move_to_next_instruction(module, &instruction, &whole))
         ;
     return whole;
 }
 
 /* Finds the first instruction whose opcode is between `first` and `last` and whose word number `operand` has this
  * value. */
-static bool find(const struct module *module, uint32_t first, uint32_t last, uint32_t operand, uint32_t value,
-                 struct instruction *instruction)
+static bool find_instruction(const struct module *module, uint32_t first, uint32_t last, uint32_t operand,
+                             uint32_t value, struct instruction *instruction)
 {
     bool whole;
     *instruction = (struct instruction){0, 0, 0};
-    while (next(module, instruction, &whole)) {
+    while (move_to_next_instruction(module, instruction, &whole)) {
         if (instruction->opcode >= first && instruction->opcode <= last && instruction->word_count > operand &&
-            word(module, instruction->at + operand) == value)
+            get_word(module, instruction->at + operand) == value)
             return true;
     }
     return false;
@@ -97,10 +97,10 @@ static uint32_t find_constant(const struct module *module, uint32_t id)
 {
     struct instruction instruction = {0, 0, 0};
     bool whole;
-    while (next(module, &instruction, &whole)) {
+    while (move_to_next_instruction(module, &instruction, &whole)) {
         if (instruction.opcode == OP_DECORATE && instruction.word_count == 4 &&
-            word(module, instruction.at + 2) == DECORATION_SPEC_ID && word(module, instruction.at + 3) == id)
-            return word(module, instruction.at + 1);
+            get_word(module, instruction.at + 2) == DECORATION_SPEC_ID && get_word(module, instruction.at + 3) == id)
+            return get_word(module, instruction.at + 1);
     }
     return 0;
 }
@@ -110,13 +110,14 @@ static uint32_t constant_size(const struct module *module, uint32_t object)
 {
     struct instruction constant;
     struct instruction type;
-    if (!find(module, OP_SPEC_CONSTANT_TRUE, OP_SPEC_CONSTANT, 2, object, &constant))
+    if (!find_instruction(module, OP_SPEC_CONSTANT_TRUE, OP_SPEC_CONSTANT, 2, object, &constant))
         return 0;
     if (constant.opcode != OP_SPEC_CONSTANT)
         return 1;
-    if (!find(module, OP_TYPE_BOOL, OP_TYPE_FLOAT, 1, word(module, constant.at + 1), &type) || type.word_count < 3)
+    if (!find_instruction(module, OP_TYPE_BOOL, OP_TYPE_FLOAT, 1, get_word(module, constant.at + 1), &type) ||
+        type.word_count < 3)
         return 0;
-    return word(module, type.at + 2) / 8;
+    return get_word(module, type.at + 2) / 8;
 }
 
 static ingot_status_t check_constant(const ingot_build_request_t *request, const ingot_spec_constant_t *constant,

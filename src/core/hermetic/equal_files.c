@@ -36,7 +36,8 @@ struct named_directory {
     struct os_file_identity identity;
 };
 
-static void add_directory(struct source_graph *graph, struct named_directory **first, const char *name, size_t size)
+static void add_named_directory(struct source_graph *graph, struct named_directory **first, const char *name,
+                                size_t size)
 {
     struct named_directory *at = *first;
     while (at != NULL && (at->size != size || memcmp(at->name, name, size) != 0))
@@ -58,12 +59,12 @@ static bool has_directory_with_two_names(struct source_graph *graph)
 {
     struct named_directory *first = NULL;
     for (const struct directory *at = graph->directories; at != NULL; at = at->next)
-        add_directory(graph, &first, at->path, strlen(at->path));
+        add_named_directory(graph, &first, at->path, strlen(at->path));
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next) {
         const char *slash = text->origin == TEXT_FILE && !text->absent ? strrchr(text->path, '/') : NULL;
         const size_t size = slash != NULL ? (size_t)(slash - text->path) : 0;
         if (size != 0)
-            add_directory(graph, &first, text->path, size);
+            add_named_directory(graph, &first, text->path, size);
     }
     for (const struct named_directory *one = first; one != NULL; one = one->next) {
         for (const struct named_directory *two = one->next; two != NULL; two = two->next) {

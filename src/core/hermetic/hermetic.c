@@ -19,7 +19,7 @@ enum { MAX_ROUNDS = 200, MAX_EXPANSIONS = 50000 };
 
 /* ---- which texts need resolving ---- */
 
-static bool contains(size_t size, const char *text, const char *part)
+static bool has_substring(size_t size, const char *text, const char *part)
 {
     return size != 0 && memmem(text, size, part, strlen(part)) != NULL;
 }
@@ -35,7 +35,7 @@ bool hermetic_concerns(size_t size, const char *text)
     if (memchr(text, '#', size) != NULL || memchr(text, '\\', size) != NULL)
         return true;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); ++i) {
-        if (contains(size, text, parts[i]))
+        if (has_substring(size, text, parts[i]))
             return true;
     }
     return false;
@@ -117,7 +117,7 @@ static bool is_late(struct source_graph *graph, const struct os_file_identity *i
     return false;
 }
 
-static void add_directory(struct source_graph *graph, const struct option *option)
+static void add_option_directory(struct source_graph *graph, const struct option *option)
 {
     struct directory *directory = arena_take(&graph->arena, sizeof(*directory));
     if (directory == NULL)
@@ -164,7 +164,7 @@ static void add_options(struct source_graph *graph, const char *options)
     option_reader_init(&reader, graph->input->rules, &graph->arena, options);
     while (option_next(&reader, &option)) {
         if (option.kind == OPTION_DIRECTORY)
-            add_directory(graph, &option);
+            add_option_directory(graph, &option);
         else if (option.kind == OPTION_DEFINE)
             add_definition(graph, &option);
         else if (option.kind == OPTION_UNDEFINE)
@@ -328,7 +328,7 @@ static void resolve_all_computed(struct source_graph *graph)
     }
 }
 
-static void grow(struct source_graph *graph)
+static void grow_graph(struct source_graph *graph)
 {
     scan_from(graph, graph->first);
     for (size_t round = 0; !is_stopped(graph); ++round) {
@@ -350,14 +350,14 @@ static void check_mark_names(struct source_graph *graph)
     for (const struct graph_text *text = graph->first; text != NULL; text = text->next)
         has_once = has_once || text->has_once;
     for (const struct graph_text *text = graph->first; has_once && text != NULL; text = text->next) {
-        if (contains(text->clean.size, text->clean.start, prefix))
+        if (has_substring(text->clean.size, text->clean.start, prefix))
             graph->limit = "a text uses names that begin with INGOT_ONCE_";
     }
 }
 
 /* ---- reasons and gaps ---- */
 
-static void put_number(struct bytes_writer *out, size_t number)
+static void put_decimal_number(struct bytes_writer *out, size_t number)
 {
     char digits[24];
     size_t at = sizeof(digits);
@@ -374,7 +374,7 @@ static void put_place(struct bytes_writer *out, const struct graph_text *text, s
     if (line == 0)
         return;
     bytes_put_text(out, " line ");
-    put_number(out, line);
+    put_decimal_number(out, line);
 }
 
 static void put_problem(struct bytes_writer *out, const struct graph_text *text)
@@ -405,7 +405,7 @@ static void put_gap(struct bytes_writer *out, const struct graph_text *text, con
     bytes_put_text(out, event->gap != NULL ? event->gap : "is nested too deeply");
 }
 
-static ingot_status_t take_text(struct bytes_writer *text, char **result)
+static ingot_status_t take_written_text(struct bytes_writer *text, char **result)
 {
     bytes_put(text, 1, "");
     *result = text->failed ? NULL : alloc_text(text->allocator, (const char *)text->bytes);
@@ -510,7 +510,7 @@ static ingot_status_t walk_all(struct hermetic *hermetic, struct source_graph *g
         put_files(&hermetic->files, &walk);
     if (status == INGOT_SUCCESS && walk.gap != NULL && hermetic->gap == NULL) {
         put_gap(&gap, walk.gap_text, walk.gap);
-        status = take_text(&gap, &hermetic->gap);
+        status = take_written_text(&gap, &hermetic->gap);
     }
     if (shape.failed || graph->arena.failed || graph->witness->arena.failed || hermetic->files.failed ||
         hermetic->texts.failed)
@@ -520,7 +520,7 @@ static ingot_status_t walk_all(struct hermetic *hermetic, struct source_graph *g
     return status;
 }
 
-static ingot_status_t conclude(struct hermetic *hermetic, struct source_graph *graph, bool want_texts)
+static ingot_status_t conclude_resolution(struct hermetic *hermetic, struct source_graph *graph, bool want_texts)
 {
     struct bytes_writer reason;
     if (graph->arena.failed || graph->scratch.failed || graph->witness->arena.failed || graph->status != INGOT_SUCCESS)
@@ -533,7 +533,7 @@ static ingot_status_t conclude(struct hermetic *hermetic, struct source_graph *g
         put_reason(&reason, graph);
     }
     if (status == INGOT_SUCCESS && (reason.size != 0 || reason.failed))
-        status = take_text(&reason, &hermetic->reason);
+        status = take_written_text(&reason, &hermetic->reason);
     bytes_writer_fini(&reason);
     return status;
 }
@@ -568,13 +568,13 @@ static ingot_status_t resolve_one(struct hermetic *hermetic, const struct hermet
     graph.replay = hermetic->replay;
     graph.expansion_steps = hermetic->expansion_steps;
     if (!graph.arena.failed)
-        grow(&graph);
+        grow_graph(&graph);
     graph_check_composed_names(&graph);
     hermetic->expansion_steps = graph.expansion_steps;
     hermetic->scan_steps += graph.scan_steps;
     if (graph.record != NULL)
         include_record_end(&graph);
-    const ingot_status_t status = conclude(hermetic, &graph, want_texts);
+    const ingot_status_t status = conclude_resolution(hermetic, &graph, want_texts);
     graph_fini(&graph);
     return status;
 }

@@ -49,7 +49,7 @@ static size_t find_same(const struct source_graph *graph, const struct graph_tex
     return first;
 }
 
-static void put_number(struct bytes_writer *numbers, size_t number)
+static void put_recorded_number(struct bytes_writer *numbers, size_t number)
 {
     const uint32_t value = (uint32_t)number;
     bytes_put(numbers, sizeof(value), &value);
@@ -60,7 +60,7 @@ static void record_file(struct source_graph *graph, struct graph_text *text)
     struct include_record *record = graph->record;
     ingot_source_info_t info = INGOT_SOURCE_INFO_INIT;
     ingot_source_t file = NULL;
-    put_number(&record->numbers, find_same(graph, text, record->file_count));
+    put_recorded_number(&record->numbers, find_same(graph, text, record->file_count));
     text->record_number = ++record->file_count;
     info.kind = INGOT_SOURCE_HEADER;
     info.name = text->path;
@@ -89,7 +89,7 @@ void include_record_add(struct source_graph *graph, const struct text_event *eve
     } else if (event->gap == include_not_found) {
         answer = ANSWER_NOTHING;
     }
-    put_number(&record->answers, answer);
+    put_recorded_number(&record->answers, answer);
 }
 
 void include_record_end(struct source_graph *graph)

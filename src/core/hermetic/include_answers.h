@@ -42,7 +42,7 @@ struct include_replay {
 
 void include_record_init(struct include_record *record, const ingot_allocator_t *allocator);
 void include_record_fini(struct include_record *record);
-/* Ends the record: appends the answers to the numbers. Returns the record's status. */
+/* Ends the record: appends the `answers` array to the `numbers` array. Returns the record's status. */
 ingot_status_t include_record_close(struct include_record *record);
 
 /* The error message if the answers do not fit the sources. */

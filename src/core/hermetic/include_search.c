@@ -18,7 +18,7 @@ const char include_not_certain[] = "may mean more than one text";
 
 /* ---- files ---- */
 
-static void read_text(struct source_graph *graph, struct graph_text *text)
+static void read_included_text(struct source_graph *graph, struct graph_text *text)
 {
     const uint64_t left = MAX_TOTAL_BYTES - graph->total_bytes;
     const ingot_status_t status =
@@ -58,12 +58,12 @@ static struct graph_text *text_of_file(struct source_graph *graph, const char *p
         return NULL;
     text->in_bucket = *bucket;
     *bucket = text;
-    read_text(graph, text);
+    read_included_text(graph, text);
     return text->absent ? NULL : text;
 }
 
-static const char *join(struct source_graph *graph, size_t directory_size, const char *directory,
-                        const struct header_name *name)
+static const char *join_path(struct source_graph *graph, size_t directory_size, const char *directory,
+                             const struct header_name *name)
 {
     const bool slash = directory_size != 0 && directory[directory_size - 1] != '/';
     char *path = arena_take(&graph->arena, directory_size + name->size + 2);
@@ -137,7 +137,7 @@ static void look_for_exact_header(struct search *search)
 static struct graph_text *look_in(struct search *search, size_t directory_size, const char *directory)
 {
     struct source_graph *graph = search->graph;
-    const char *path = join(graph, directory_size, directory, search->name);
+    const char *path = join_path(graph, directory_size, directory, search->name);
     if (path == NULL)
         return NULL;
     const char *wanted = graph->header_count != 0 ? include_normal_path(&graph->arena, path) : NULL;
@@ -177,7 +177,8 @@ static struct graph_text *look_in_late(struct search *search, bool *is_certain)
         if (found != NULL && named != NULL)
             return found;
         if (found != NULL)
-            /* The file is in a directory that the compiler searches by itself, before the one that the option names. */
+            /* No -I names this directory. A compiler that searches it by itself finds this file, and not one in a later
+             * directory that an -I names. */
             *is_certain = false;
     }
     return NULL;
@@ -281,8 +282,8 @@ static bool has_odd_character(const struct header_name *name)
     return name->size == 0;
 }
 
-static void look_up(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
-                    const struct header_name *name)
+static void look_up_include(struct source_graph *graph, const struct graph_text *text, struct text_event *event,
+                            const struct header_name *name)
 {
     const char *own = arena_copy(&graph->arena, name->size, name->text);
     const struct header_name wanted = {name->kind, own, name->size};
@@ -312,7 +313,7 @@ void include_search(struct source_graph *graph, const struct graph_text *text, s
         include_replay_next(graph, event);
         return;
     }
-    look_up(graph, text, event, name);
+    look_up_include(graph, text, event, name);
     if (graph->record != NULL)
         include_record_add(graph, event);
 }

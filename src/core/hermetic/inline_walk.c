@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* Limits of the walk. NVRTC (seen with 13.0) ends the process if it emits a warning inside 30 or more nested
- * markers. */
+ * line markers. */
 enum { MAX_INLINE_DEPTH = 150, MAX_NESTED_MARKERS = 20, MAX_REPLACED = 200000 };
 #define MAX_INLINED_BYTES ((uint64_t)256 << 20)
 
@@ -38,7 +38,7 @@ struct position {
     bool is_system; /* true after a #pragma system_header that is certainly active */
 };
 
-static void put(struct inline_walk *walk, size_t size, const char *bytes)
+static void put_inlined_bytes(struct inline_walk *walk, size_t size, const char *bytes)
 {
     walk->size += size;
     if (walk->size > MAX_INLINED_BYTES)
@@ -47,43 +47,43 @@ static void put(struct inline_walk *walk, size_t size, const char *bytes)
         bytes_put(walk->out, size, bytes);
 }
 
-static void put_text(struct inline_walk *walk, const char *text)
+static void put_inlined_text(struct inline_walk *walk, const char *text)
 {
-    put(walk, strlen(text), text);
+    put_inlined_bytes(walk, strlen(text), text);
 }
 
 /* ---- markers ---- */
 
 static void put_quoted(struct inline_walk *walk, const char *path)
 {
-    put_text(walk, "\"");
+    put_inlined_text(walk, "\"");
     for (; *path != 0; ++path) {
         if (*path == '"' || *path == '\\')
-            put_text(walk, "\\");
-        put(walk, 1, path);
+            put_inlined_text(walk, "\\");
+        put_inlined_bytes(walk, 1, path);
     }
-    put_text(walk, "\"");
+    put_inlined_text(walk, "\"");
 }
 
 static void put_line(struct inline_walk *walk, size_t line)
 {
     char text[48];
     (void)snprintf(text, sizeof(text), "#line %zu", line);
-    put_text(walk, text);
+    put_inlined_text(walk, text);
 }
 
 static void put_marker(struct inline_walk *walk, size_t line, const char *path, const char *flag)
 {
     char text[32];
     (void)snprintf(text, sizeof(text), "# %zu ", line);
-    put_text(walk, text);
+    put_inlined_text(walk, text);
     put_quoted(walk, path);
-    put_text(walk, flag);
+    put_inlined_text(walk, flag);
 }
 
 /* Returns the file name for the marker after an include, where the including text continues. "" stands for the
  * previous name. */
-static const char *name_of(const struct inline_walk *walk, const struct graph_text *text)
+static const char *get_marker_name(const struct inline_walk *walk, const struct graph_text *text)
 {
     const char *unnamed = walk->graph->input->rules->unnamed_source;
     if (unnamed == NULL)
@@ -95,12 +95,12 @@ static void put_once_name(struct inline_walk *walk, const struct graph_text *tex
 {
     char name[48];
     (void)snprintf(name, sizeof(name), "INGOT_ONCE_%zu", text->once_owner->number);
-    put_text(walk, name);
+    put_inlined_text(walk, name);
 }
 
 /* ---- assumptions ---- */
 
-static void assume(struct inline_walk *walk, struct graph_text *text)
+static void assume_text(struct inline_walk *walk, struct graph_text *text)
 {
     struct assumption *assumption = arena_take(&walk->graph->arena, sizeof(*assumption));
     if (assumption == NULL)
@@ -146,7 +146,7 @@ static void put_before(struct inline_walk *walk, struct position *position, cons
 {
     const struct clean_text *clean = &position->text->clean;
     const size_t start = text_raw_offset(clean, event->start);
-    put(walk, start - position->from, clean->raw + position->from);
+    put_inlined_bytes(walk, start - position->from, clean->raw + position->from);
     position->line += count_lines(walk, clean->raw + position->from, clean->raw + start);
     position->from = start;
 }
@@ -166,9 +166,9 @@ static void put_gap(struct inline_walk *walk, const struct position *position, c
 {
     ++walk->moved;
     put_shape(walk, SHAPE_GAP);
-    put_text(walk, "\n");
+    put_inlined_text(walk, "\n");
     put_line(walk, position->line);
-    put_text(walk, "\n#error Ingot could not replace this directive\n");
+    put_inlined_text(walk, "\n#error Ingot could not replace this directive\n");
     if (walk->gap == NULL) {
         walk->gap = event;
         walk->gap_text = position->text;
@@ -178,9 +178,9 @@ static void put_gap(struct inline_walk *walk, const struct position *position, c
 static void put_checks(struct inline_walk *walk, const struct name_check *check)
 {
     for (; check != NULL; check = check->next) {
-        put_text(walk, check->is_defined ? "\n#ifndef " : "\n#ifdef ");
-        put(walk, check->name_size, check->name);
-        put_text(walk, "\n#error Ingot took this include for another\n#endif");
+        put_inlined_text(walk, check->is_defined ? "\n#ifndef " : "\n#ifdef ");
+        put_inlined_bytes(walk, check->name_size, check->name);
+        put_inlined_text(walk, "\n#error Ingot took this include for another\n#endif");
     }
 }
 
@@ -188,17 +188,17 @@ static void put_assumed(struct inline_walk *walk, const struct graph_text *targe
 {
     put_shape(walk, SHAPE_ASSUMED);
     put_shape(walk, SHAPE_TEXT + target->number);
-    put_text(walk, "\n#ifndef ");
+    put_inlined_text(walk, "\n#ifndef ");
     if (target->has_once)
         put_once_name(walk, target);
     else
-        put(walk, target->guard_size, target->guard);
-    put_text(walk, "\n#error Ingot took this file for already included\n#endif\n");
+        put_inlined_bytes(walk, target->guard_size, target->guard);
+    put_inlined_text(walk, "\n#error Ingot took this file for already included\n#endif\n");
 }
 
 static void walk_text(struct inline_walk *walk, struct graph_text *text);
 
-static void visit(struct inline_walk *walk, struct graph_text *text)
+static void visit_text(struct inline_walk *walk, struct graph_text *text)
 {
     if (text->number != 0)
         return;
@@ -215,23 +215,23 @@ static void put_target(struct inline_walk *walk, const struct position *position
     if (target->origin == TEXT_HEADER)
         put_shape(walk, target->header_index);
     const bool is_nested = walk->depth <= MAX_NESTED_MARKERS || walk->graph->input->rules->unnamed_source == NULL;
-    put_text(walk, "\n");
+    put_inlined_text(walk, "\n");
     if (target->has_once) {
-        put_text(walk, "#ifndef ");
+        put_inlined_text(walk, "#ifndef ");
         put_once_name(walk, target);
-        put_text(walk, "\n");
+        put_inlined_text(walk, "\n");
     }
     put_line(walk, from_line);
-    put_text(walk, "\n");
+    put_inlined_text(walk, "\n");
     put_marker(walk, 1, target->path, is_nested ? " 1\n" : "\n");
     if (target->has_once || has_sound_guard(walk, target))
-        assume(walk, target);
+        assume_text(walk, target);
     walk_text(walk, target);
-    put_text(walk, "\n");
-    put_marker(walk, position->line + 1, name_of(walk, position->text), is_nested ? " 2" : "");
-    put_text(walk, position->is_system ? " 3\n" : "\n");
+    put_inlined_text(walk, "\n");
+    put_marker(walk, position->line + 1, get_marker_name(walk, position->text), is_nested ? " 2" : "");
+    put_inlined_text(walk, position->is_system ? " 3\n" : "\n");
     if (target->has_once)
-        put_text(walk, "#endif\n");
+        put_inlined_text(walk, "#endif\n");
 }
 
 static size_t line_of_name(const struct inline_walk *walk, const struct position *position,
@@ -251,9 +251,9 @@ static void replace_include(struct inline_walk *walk, struct position *position,
     if (target == NULL || target->problem != NULL || walk->depth >= MAX_INLINE_DEPTH) {
         put_gap(walk, position, event);
     } else {
-        visit(walk, target);
+        visit_text(walk, target);
         if (target->has_once)
-            visit(walk, target->once_owner);
+            visit_text(walk, target->once_owner);
         put_checks(walk, event->checks);
         if (target->assumed != 0)
             put_assumed(walk, target);
@@ -277,11 +277,11 @@ static void put_line_again(struct inline_walk *walk, struct position *position, 
     if (event->gap != NULL)
         put_gap(walk, position, event);
     else
-        put_text(walk, "\n");
+        put_inlined_text(walk, "\n");
     put_line(walk, position->line + 1);
 }
 
-static void replace(struct inline_walk *walk, struct position *position, const struct text_event *event)
+static void replace_event(struct inline_walk *walk, struct position *position, const struct text_event *event)
 {
     if (++walk->replaced > MAX_REPLACED) {
         walk->limit = "more than 200000 directives are replaced";
@@ -297,12 +297,12 @@ static void replace(struct inline_walk *walk, struct position *position, const s
         return;
     case EVENT_HAS_INCLUDE:
         put_shape(walk, event->target != NULL ? SHAPE_PRESENT : SHAPE_ABSENT);
-        put_text(walk, event->target != NULL ? " 1 " : " 0 ");
+        put_inlined_text(walk, event->target != NULL ? " 1 " : " 0 ");
         break;
     case EVENT_ONCE:
         put_shape(walk, SHAPE_MARK);
         put_shape(walk, position->text->once_owner->number);
-        put_text(walk, "#define ");
+        put_inlined_text(walk, "#define ");
         put_once_name(walk, position->text);
         break;
     case EVENT_SYSTEM_HEADER:
@@ -312,7 +312,7 @@ static void replace(struct inline_walk *walk, struct position *position, const s
     default: break;
     }
     for (size_t lines = pass_over(walk, position, event); lines != 0; --lines)
-        put_text(walk, "\\\n"); /* keeps the number of lines */
+        put_inlined_text(walk, "\\\n"); /* keeps the number of lines */
 }
 
 /* ---- texts ---- */
@@ -361,11 +361,11 @@ static void walk_text(struct inline_walk *walk, struct graph_text *text)
         else if (event->kind == EVENT_LINE_END)
             put_line_again(walk, &position, event);
         else if (!is_own_pragma) /* a source keeps these pragmas, because compilers ignore them there */
-            replace(walk, &position, event);
+            replace_event(walk, &position, event);
         if (event->kind == EVENT_SYSTEM_HEADER && open == NULL && !is_own_pragma)
             position.is_system = true;
     }
-    put(walk, clean->raw_size - position.from, clean->raw + position.from);
+    put_inlined_bytes(walk, clean->raw_size - position.from, clean->raw + position.from);
     put_shape(walk, SHAPE_END);
     --walk->depth;
 }
@@ -385,15 +385,15 @@ void inline_walk_source(struct inline_walk *walk, struct graph_text *source)
 {
     static const char byte_order_mark[] = "\xef\xbb\xbf";
     if (source->size >= 3 && memcmp(source->bytes, byte_order_mark, 3) == 0)
-        put(walk, 3, byte_order_mark);
+        put_inlined_bytes(walk, 3, byte_order_mark);
     if (walk->graph->refuses_asm) {
         ++walk->replaced;
         put_shape(walk, SHAPE_NO_ASM);
-        put_text(walk, "#pragma GCC poison asm __asm __asm__\n");
+        put_inlined_text(walk, "#pragma GCC poison asm __asm __asm__\n");
         put_line(walk, 1);
-        put_text(walk, "\n");
+        put_inlined_text(walk, "\n");
     }
-    visit(walk, source);
+    visit_text(walk, source);
     walk_text(walk, source);
     forget_until(walk, NULL); /* the next source is compiled separately, so no assumption holds there */
 }

@@ -21,13 +21,13 @@ static bool is_word(char c)
     return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static bool begins_with(const char *at, const char *end, const char *word)
+static bool has_word_at(const char *at, const char *end, const char *word)
 {
     const size_t length = strlen(word);
     return (size_t)(end - at) >= length && memcmp(at, word, length) == 0;
 }
 
-static bool has(const char *from, const char *to, const char *part)
+static bool has_substring(const char *from, const char *to, const char *part)
 {
     return memmem(from, (size_t)(to - from), part, strlen(part)) != NULL;
 }
@@ -86,7 +86,7 @@ static const char *comment_end(const struct reader *reader, const char *at)
 static const char *end_of_hidden(struct reader *reader, const char *at)
 {
     const char before = at == reader->start ? ' ' : at[-1];
-    if (begins_with(at, reader->end, "//") || begins_with(at, reader->end, "/*"))
+    if (has_word_at(at, reader->end, "//") || has_word_at(at, reader->end, "/*"))
         return comment_end(reader, at);
     if (*at == '"')
         return reader->raw_strings && before == 'R' ? raw_string_end(reader, at) : literal_end(reader, at);
@@ -112,7 +112,7 @@ static bool is_including_word(const char *at, const char *end)
 {
     bool is_one = false;
     for (size_t i = 0; i < INCLUDING_WORDS; ++i)
-        is_one = is_one || begins_with(at, end, including_words[i]);
+        is_one = is_one || has_word_at(at, end, including_words[i]);
     return is_one;
 }
 
@@ -141,7 +141,7 @@ static const char *find_directive(struct reader *reader, const struct text_event
             at = word_end(at, reader->end);
         } else {
             hash = *at == '\n' ? NULL : hash;
-            if (hash == NULL && (*at == '#' || begins_with(at, reader->end, "%:")))
+            if (hash == NULL && (*at == '#' || has_word_at(at, reader->end, "%:")))
                 hash = at;
             ++at;
         }
@@ -159,7 +159,7 @@ static bool may_have_directive(const char *start, const char *end)
         for (const char *p = start; (p = memmem(p, (size_t)(end - p), including_words[i], length)) != NULL; ++p) {
             const char *line = memrchr(from, '\n', (size_t)(p - from));
             from = line != NULL ? line : from;
-            if (has(from, p, "#") || has(from, p, "%:") || has(from, p, "*/"))
+            if (has_substring(from, p, "#") || has_substring(from, p, "%:") || has_substring(from, p, "*/"))
                 return true;
             from = p;
         }
@@ -197,7 +197,7 @@ bool leftover_check(const struct source_graph *graph, struct text_scan *text, co
     const char *start = text->clean.start;
     struct reader reader = {.start = start, .end = start + text->clean.size, .raw_strings = graph->cplusplus};
     *at = may_have_directives(text) ? find_directive(&reader, text->first_event) : NULL;
-    if (*at == NULL && graph->brings_assert && has(start, reader.end, "import")) {
+    if (*at == NULL && graph->brings_assert && has_substring(start, reader.end, "import")) {
         reader.raw_strings = true;
         *at = find_import(&reader);
     }

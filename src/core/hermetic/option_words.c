@@ -17,7 +17,7 @@ struct word {
 };
 
 /* True for a blank. False for a tab, which separates words for PoCL and Intel but is part of a word for NVIDIA. */
-static bool is_blank(char c)
+static bool is_space_character(char c)
 {
     return c == ' ';
 }
@@ -37,7 +37,7 @@ static const char *agreed_word_end(const char *from, bool may_group, struct word
     const char *p = from;
     size_t doubles = 0;
     size_t singles = 0;
-    for (; *p != 0 && (!is_blank(*p) || (may_group && doubles % 2 != 0)); ++p) {
+    for (; *p != 0 && (!is_space_character(*p) || (may_group && doubles % 2 != 0)); ++p) {
         doubles += *p == '"';
         singles += *p == '\'';
         word->has_quotes = word->has_quotes || *p == '"' || *p == '\'' || *p == '\\';
@@ -96,7 +96,7 @@ static bool read_shell_word(struct option_reader *reader, struct word *word)
 static bool next_word(struct option_reader *reader, struct word *word)
 {
     const bool is_shell = reader->rules->option_quotes == INGOT_QUOTES_SHELL;
-    while (*reader->at != 0 && (is_shell ? is_white(*reader->at) : is_blank(*reader->at)))
+    while (*reader->at != 0 && (is_shell ? is_white(*reader->at) : is_space_character(*reader->at)))
         ++reader->at;
     *word = (struct word){.start = reader->at, .text = reader->at};
     if (*reader->at == 0)
@@ -146,7 +146,7 @@ static const struct name *find_name(const struct word *word, ingot_option_quotes
     return NULL;
 }
 
-static bool matches(const struct word *word, const char *pattern)
+static bool is_pattern_match(const struct word *word, const char *pattern)
 {
     const size_t length = strlen(pattern);
     if (length != 0 && pattern[length - 1] == '*')
@@ -157,13 +157,13 @@ static bool matches(const struct word *word, const char *pattern)
 static bool is_in(const struct word *word, const char *const *patterns)
 {
     for (; patterns != NULL && *patterns != NULL; ++patterns) {
-        if (matches(word, *patterns))
+        if (is_pattern_match(word, *patterns))
             return true;
     }
     return false;
 }
 
-static void refuse(struct option *option, const char *problem)
+static void mark_option_unknown(struct option *option, const char *problem)
 {
     option->kind = OPTION_UNKNOWN;
     option->problem = problem;
@@ -192,14 +192,14 @@ static void check_directory(struct option *option, const ingot_text_rules_t *rul
         option->has_quotes = false;
     const char first = option->value_size != 0 ? option->value[0] : 0;
     if (first == 0 || first == '-' || first == '=' || first == ' ' || option->value[option->value_size - 1] == ' ')
-        refuse(option, not_plain); /* NVRTC, for example, removes trailing blanks */
+        mark_option_unknown(option, not_plain); /* NVRTC, for example, removes trailing blanks */
     for (size_t i = 0; i < option->value_size; ++i) {
         const unsigned char c = (unsigned char)option->value[i];
         if (c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\')
-            refuse(option, not_plain);
+            mark_option_unknown(option, not_plain);
     }
     if (option->has_quotes && rules->option_quotes != INGOT_QUOTES_SHELL)
-        refuse(option, not_plain);
+        mark_option_unknown(option, not_plain);
 }
 
 static void read_value(struct option_reader *reader, const struct name *name, const struct word *word,
@@ -213,7 +213,7 @@ static void read_value(struct option_reader *reader, const struct name *name, co
     if (option->value_size == 0) {
         struct word next;
         if (!next_word(reader, &next) || next.problem != NULL || next.text[0] == '-') {
-            refuse(option, "without a plain value");
+            mark_option_unknown(option, "without a plain value");
             return;
         }
         option->value = next.text;
@@ -225,21 +225,21 @@ static void read_value(struct option_reader *reader, const struct name *name, co
         check_directory(option, reader->rules);
 }
 
-static void classify(struct option_reader *reader, const struct word *word, struct option *option)
+static void classify_option(struct option_reader *reader, const struct word *word, struct option *option)
 {
     struct word next;
     const struct name *name = find_name(word, reader->rules->option_quotes);
     if (word->problem != NULL) {
-        refuse(option, word->problem);
+        mark_option_unknown(option, word->problem);
     } else if (name != NULL) {
         read_value(reader, name, word, option);
     } else if (is_in(word, reader->rules->options_with_value)) {
         if (!next_word(reader, &next) || next.problem != NULL || next.has_quotes || next.text[0] == '-')
-            refuse(option, "without a plain value");
+            mark_option_unknown(option, "without a plain value");
         else
             option->size = (size_t)(next.start + next.size - option->start);
     } else if (word->has_quotes || !is_in(word, reader->rules->options)) {
-        refuse(option, "which might read a file");
+        mark_option_unknown(option, "which might read a file");
     }
 }
 
@@ -255,7 +255,7 @@ bool option_next(struct option_reader *reader, struct option *option)
     if (!next_word(reader, &word))
         return false;
     *option = (struct option){.start = word.start, .size = word.size, .value = word.text, .value_size = word.text_size};
-    classify(reader, &word, option);
+    classify_option(reader, &word, option);
     return !reader->arena->failed;
 }
 

@@ -238,7 +238,7 @@ struct inline_walk {
     struct bytes_writer *shape; /* says what replaces each event, as u64 numbers */
     struct graph_text **order;  /* the visited texts */
     size_t count;
-    size_t replaced; /* number of events that were replaced */
+    size_t replaced; /* number of places (struct text_event), such as includes, that were replaced */
     size_t moved;    /* number of replacements that shifted the following lines, which a #line corrected */
     size_t depth;
     uint64_t size;

@@ -336,7 +336,7 @@ static void read_pragma(struct scan *scan)
         event->end = offset_of(scan, end);
 }
 
-static bool begins_with(const struct token *token, const char *beginning)
+static bool has_token_prefix(const struct token *token, const char *beginning)
 {
     const size_t length = strlen(beginning);
     return token->size >= length && memcmp(token->start, beginning, length) == 0;
@@ -359,14 +359,14 @@ static void read_condition(struct scan *scan, const struct token *name)
 {
     bool is_empty = true;
     scan->in_condition = true;
-    if (begins_with(name, "if"))
+    if (has_token_prefix(name, "if"))
         read_if(scan, name);
     else if (token_is(name, "endif"))
         read_endif(scan, name);
     else
         read_else(scan, name);
     scan->directive = read_rest(scan, &is_empty);
-    struct text_event *event = begins_with(name, "if") ? NULL : add_event(scan, EVENT_LINE_END);
+    struct text_event *event = has_token_prefix(name, "if") ? NULL : add_event(scan, EVENT_LINE_END);
     if (event == NULL)
         return;
     event->operand = name->start;
@@ -393,13 +393,13 @@ static void read_directive(struct scan *scan, const struct token *hash)
         return;
     }
     ++scan->directives;
-    if (scan->depth == 0 && (scan->directives > 1 || scan->had_tokens) && !begins_with(&name, "if"))
+    if (scan->depth == 0 && (scan->directives > 1 || scan->had_tokens) && !has_token_prefix(&name, "if"))
         scan->guard_is_broken = true;
     if (token_is(&name, "include")) {
         read_include(scan);
         return;
     }
-    if (begins_with(&name, "include") || begins_with(&name, "import") || begins_with(&name, "embed")) {
+    if (has_token_prefix(&name, "include") || has_token_prefix(&name, "import") || has_token_prefix(&name, "embed")) {
         read_gap(scan, &name);
         return;
     }
@@ -409,7 +409,7 @@ static void read_directive(struct scan *scan, const struct token *hash)
         read_undef(scan);
     else if (token_is(&name, "line"))
         scan->had_line = true;
-    else if (begins_with(&name, "if") || begins_with(&name, "el") || token_is(&name, "endif"))
+    else if (has_token_prefix(&name, "if") || has_token_prefix(&name, "el") || token_is(&name, "endif"))
         read_condition(scan, &name);
     if (!scan->in_condition) {
         const char *end = read_rest(scan, &is_empty);
@@ -421,7 +421,7 @@ static void read_directive(struct scan *scan, const struct token *hash)
 
 /* ---- the whole text ---- */
 
-static void read_all(struct scan *scan)
+static void scan_all_tokens(struct scan *scan)
 {
     bool at_line_start = true;
     struct token token;
@@ -487,14 +487,15 @@ static void check_assembler(struct scan *scan)
 
 /* True if the compiler may reject a byte order mark in a header. NVRTC accepts one at the beginning of a source but
  * not of a header, and clang accepts both. */
-static bool rejects_mark(const struct source_graph *graph)
+static bool may_reject_byte_order_mark(const struct source_graph *graph)
 {
     return graph->input->rules->current_directory == INGOT_CURRENT_NEVER;
 }
 
 uint64_t graph_reading(const struct source_graph *graph)
 {
-    return (graph->cplusplus ? 1u : 0u) | (graph->brings_assert ? 2u : 0u) | (rejects_mark(graph) ? 4u : 0u);
+    return (graph->cplusplus ? 1u : 0u) | (graph->brings_assert ? 2u : 0u) |
+           (may_reject_byte_order_mark(graph) ? 4u : 0u);
 }
 
 static void scan_text(struct scan *scan, bool is_source)
@@ -507,14 +508,14 @@ static void scan_text(struct scan *scan, bool is_source)
         text->problem_clause = "which compilers read differently";
         return;
     }
-    if (!is_source && rejects_mark(scan->graph) && text->clean.raw != scan->bytes)
+    if (!is_source && may_reject_byte_order_mark(scan->graph) && text->clean.raw != scan->bytes)
         set_problem(scan, NULL, "a byte order mark", "which the compiler may not accept");
     check_assembler(scan);
     if (scan->graph->brings_assert && text_has(scan, "assert"))
         text->names_matter = true;
     scanner_init(&scan->scanner, &text->clean, text->clean.start, scan->graph->cplusplus);
     scan->scanner.steps = &text->steps;
-    read_all(scan);
+    scan_all_tokens(scan);
     text->has_paste = scan->scanner.has_paste;
     conclude_guard(scan);
     if (text->problem == NULL && leftover_check(scan->graph, text, &at))

@@ -59,7 +59,8 @@ static bool generates_no_code(const char *name)
     return false;
 }
 
-static void add_library(struct library_set *set, const struct link_map *loaded, const struct library_file *file)
+static void add_compiler_library(struct library_set *set, const struct link_map *loaded,
+                                 const struct library_file *file)
 {
     if ((loaded == NULL && file == NULL) || set->count == MAX_LIBRARIES ||
         generates_no_code(loaded != NULL ? library_name(loaded) : file->name))
@@ -85,7 +86,7 @@ static void load_library(struct library_set *set, const char *name)
     if (handle == NULL)
         return;
     set->opened[set->opened_count++] = handle;
-    add_library(set, library, NULL);
+    add_compiler_library(set, library, NULL);
 }
 
 /* Adds a library by its name. If it is not loaded, its file is read. If it is uncertain which file the linker would
@@ -95,11 +96,11 @@ static void find_library(struct library_set *set, const char *name, const struct
     const struct library_file *file = NULL;
     const struct link_map *loaded = library_search_has_loaded(&set->search, name) ? library_if_loaded(name) : NULL;
     if (loaded != NULL) {
-        add_library(set, loaded, NULL);
+        add_compiler_library(set, loaded, NULL);
         return;
     }
     switch (library_search_find(&set->search, name, needed_by, &file)) {
-    case LIBRARY_FOUND: add_library(set, NULL, file); break;
+    case LIBRARY_FOUND: add_compiler_library(set, NULL, file); break;
     case LIBRARY_UNSURE: load_library(set, needed_by != NULL ? needed_by->path : name); break;
     case LIBRARY_ABSENT: break;
     }
@@ -113,7 +114,7 @@ static void add_needed(struct library_set *set)
         const char *name;
         for (size_t n = 0; library.loaded != NULL && (name = library_needed(library.loaded, n)) != NULL; ++n) {
             if (!generates_no_code(name))
-                add_library(set, library_if_loaded(name), NULL);
+                add_compiler_library(set, library_if_loaded(name), NULL);
         }
         for (size_t n = 0; library.file != NULL && n < library.file->needed_count; ++n) {
             if (!generates_no_code(library.file->needed[n]))

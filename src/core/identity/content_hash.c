@@ -13,7 +13,7 @@ enum { HASH_SIZE = 16 };
 
 /* Computes the key under which the memo remembers a file's hash. It differs from the keys of resolutions, whose digests
  * begin with other bytes. Returns false if memory runs out. */
-static bool make_key(uint8_t key[DIGEST_SIZE], const ingot_allocator_t *allocator, const char *path)
+static bool make_hash_key(uint8_t key[DIGEST_SIZE], const ingot_allocator_t *allocator, const char *path)
 {
     static const char kind[] = "hash of the compiler's file ";
     struct bytes_writer text;
@@ -50,7 +50,7 @@ ingot_status_t content_hash_of(struct ingot_header_memo *memo, const ingot_alloc
     struct bytes_writer hash;
     ingot_status_t status = INGOT_SUCCESS;
     text[0] = '\0';
-    if (!make_key(key, allocator, path))
+    if (!make_hash_key(key, allocator, path))
         return INGOT_OUT_OF_MEMORY;
     bytes_writer_init(&hash, allocator);
     if (memo == NULL || !header_memo_lookup(memo, key, &hash) || hash.size != HASH_SIZE) {

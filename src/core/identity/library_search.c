@@ -39,7 +39,7 @@ static bool is_of_system(const char *path)
     return false;
 }
 
-static void add_directory(struct library_search *search, const char *path, bool is_part)
+static void add_library_directory(struct library_search *search, const char *path, bool is_part)
 {
     const char *copy = arena_copy(search->arena, strlen(path), path);
     if (search->directory_count == MAX_DIRECTORIES || copy == NULL)
@@ -58,11 +58,11 @@ static void add_place(struct library_search *search, const char *path)
         if (entry->d_name[0] == '.')
             continue;
         (void)snprintf(part + length, sizeof(part) - (size_t)length, "/%s", entry->d_name);
-        add_directory(search, part, true);
+        add_library_directory(search, part, true);
     }
     if (parts != NULL)
         (void)closedir(parts);
-    add_directory(search, *path != '\0' ? path : ".", false);
+    add_library_directory(search, *path != '\0' ? path : ".", false);
 }
 
 static bool ask_linker(struct library_search *search, void *handle)
@@ -139,7 +139,7 @@ struct candidate {
     bool is_unsure;
 };
 
-static void consider(struct candidate *candidate, const char *path)
+static void consider_library_file(struct candidate *candidate, const char *path)
 {
     const struct library_file *found = NULL;
     const enum library_place place = library_file_read(candidate->search->arena, path, candidate->file, &found);
@@ -156,7 +156,7 @@ static void consider_directory(struct candidate *candidate, const char *director
     if (length < 0 || length >= (int)sizeof(path))
         candidate->is_unsure = true;
     else
-        consider(candidate, path);
+        consider_library_file(candidate, path);
 }
 
 /* Considers every file of this name that the linker's cache lists. Those for other machines count as absent. Only the
@@ -175,7 +175,7 @@ static void consider_cache(struct candidate *candidate)
             continue;
         path += strcspn(path, "/"); /* other bytes may precede the first path */
         candidate->is_unsure = candidate->is_unsure || strstr(path, PROCESSOR_PART) != NULL;
-        consider(candidate, path);
+        consider_library_file(candidate, path);
     }
 }
 

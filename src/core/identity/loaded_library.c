@@ -132,7 +132,7 @@ size_t library_put_names(size_t capacity, char *names)
 
 /* ---- build-id ---- */
 
-static size_t padded(size_t size, size_t alignment)
+static size_t round_up_size(size_t size, size_t alignment)
 {
     return (size + alignment - 1) / alignment * alignment;
 }
@@ -145,7 +145,7 @@ bool library_find_build_id(size_t size, const uint8_t *notes, size_t wanted_alig
     while (size >= sizeof(header)) {
         memcpy(&header, notes, sizeof(header));
         const size_t name_end = sizeof(header) + header.n_namesz;
-        const size_t content = padded(name_end, alignment);
+        const size_t content = round_up_size(name_end, alignment);
         if (content > size || header.n_descsz > size - content)
             return false;
         if (header.n_type == NT_GNU_BUILD_ID && header.n_descsz != 0 && header.n_namesz == sizeof("GNU") &&
@@ -154,7 +154,7 @@ bool library_find_build_id(size_t size, const uint8_t *notes, size_t wanted_alig
             *id_size = header.n_descsz;
             return true;
         }
-        const size_t whole = padded(content + header.n_descsz, alignment);
+        const size_t whole = round_up_size(content + header.n_descsz, alignment);
         if (whole >= size)
             return false;
         notes += whole;

@@ -78,7 +78,7 @@ void header_memo_release(struct ingot_header_memo *memo)
     alloc_free(&allocator, memo, sizeof(*memo));
 }
 
-static void make_key(uint8_t key[MEMO_KEY_SIZE], const uint8_t digest[DIGEST_SIZE])
+static void make_resolution_key(uint8_t key[MEMO_KEY_SIZE], const uint8_t digest[DIGEST_SIZE])
 {
     memset(key, 0, MEMO_KEY_SIZE);
     memcpy(key, digest, DIGEST_SIZE);
@@ -87,7 +87,7 @@ static void make_key(uint8_t key[MEMO_KEY_SIZE], const uint8_t digest[DIGEST_SIZ
 bool header_memo_lookup(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], struct bytes_writer *result)
 {
     uint8_t full_key[MEMO_KEY_SIZE];
-    make_key(full_key, key);
+    make_resolution_key(full_key, key);
     struct resolution *known = (struct resolution *)memo_table_find(&memo->resolutions, full_key);
     const bool holds = known != NULL && witness_confirm(known->answers_size, known->bytes);
     if (holds)
@@ -104,8 +104,9 @@ static void destroy(struct memo_entry *entry)
 }
 
 /* Makes a resolution with one reference. Returns NULL if out of memory. */
-static struct resolution *make(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE], size_t answers_size,
-                               const uint8_t *answers, size_t result_size, const uint8_t *result)
+static struct resolution *make_resolution(struct ingot_header_memo *memo, const uint8_t key[DIGEST_SIZE],
+                                          size_t answers_size, const uint8_t *answers, size_t result_size,
+                                          const uint8_t *result)
 {
     const size_t size = sizeof(struct resolution) + answers_size + result_size;
     struct resolution *made = alloc_bytes(&memo->allocator, size);
@@ -116,7 +117,7 @@ static struct resolution *make(struct ingot_header_memo *memo, const uint8_t key
                                 .answers_size = answers_size,
                                 .result_size = result_size};
     atomic_init(&made->entry.references, 1);
-    make_key(made->entry.key, key);
+    make_resolution_key(made->entry.key, key);
     if (answers_size != 0)
         memcpy(made->bytes, answers, answers_size);
     if (result_size != 0)
@@ -131,7 +132,7 @@ void header_memo_learn(struct ingot_header_memo *memo, const uint8_t key[DIGEST_
         witness->answers.size > MEMO_MAX_ONE_RESOLUTION || result->size > MEMO_MAX_ONE_RESOLUTION)
         return;
     struct resolution *made =
-        make(memo, key, witness->answers.size, witness->answers.bytes, result->size, result->bytes);
+        make_resolution(memo, key, witness->answers.size, witness->answers.bytes, result->size, result->bytes);
     if (made == NULL)
         return;
     memo_table_put(&memo->resolutions, &memo->allocator, &made->entry);
@@ -258,7 +259,7 @@ ingot_status_t header_memo_add(struct ingot_header_memo *memo, const uint8_t lib
     reader = first;
     for (uint32_t i = 0; i < count && read_resolution(&reader, &stored); ++i) {
         struct resolution *made =
-            make(memo, stored.key, stored.answers_size, stored.answers, stored.result_size, stored.result);
+            make_resolution(memo, stored.key, stored.answers_size, stored.answers, stored.result_size, stored.result);
         if (made == NULL)
             return error_out_of_memory();
         memo_table_put_last(&memo->resolutions, &memo->allocator, &made->entry);

@@ -7,7 +7,7 @@
 
 /* Makes a file's key. It contains the current user and groups, because another user or the same user without a group
  * might not be allowed to read the file. */
-static void make_key(uint8_t key[MEMO_KEY_SIZE], const struct os_file_state *state, uint64_t reading)
+static void make_file_key(uint8_t key[MEMO_KEY_SIZE], const struct os_file_state *state, uint64_t reading)
 {
     const uint64_t others[] = {reading, os_reader()};
     _Static_assert(sizeof(*state) + sizeof(others) == MEMO_KEY_SIZE, "a file's state, its reading and its reader");
@@ -50,7 +50,7 @@ ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t
     }
     made->state = facts.state;
     made->is_lasting = known_file_is_settled(&facts, settled_until_ns);
-    make_key(made->entry.key, &facts.state, reading);
+    make_file_key(made->entry.key, &facts.state, reading);
     digest_of(made->content.size, made->content.bytes, made->digest);
     *file = made;
     return INGOT_SUCCESS;
@@ -59,7 +59,7 @@ ingot_status_t known_file_read(struct known_file **file, const ingot_allocator_t
 struct known_file *known_file_find(struct known_files *files, const struct os_file_state *state, uint64_t reading)
 {
     uint8_t key[MEMO_KEY_SIZE];
-    make_key(key, state, reading);
+    make_file_key(key, state, reading);
     return (struct known_file *)memo_table_find(&files->table, key);
 }
 

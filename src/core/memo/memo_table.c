@@ -37,7 +37,7 @@ void memo_table_fini(struct memo_table *table, const ingot_allocator_t *allocato
     pthread_mutex_destroy(&table->lock);
 }
 
-static struct memo_entry **place_of(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE])
+static struct memo_entry **find_entry_place(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE])
 {
     struct memo_entry **place = &table->buckets[hash128_of(MEMO_KEY_SIZE, key).low % MEMO_BUCKETS];
     while (*place != NULL && memcmp((*place)->key, key, MEMO_KEY_SIZE) != 0)
@@ -60,7 +60,7 @@ static void link_by_age(struct memo_table *table, struct memo_entry *entry, bool
 }
 
 /* Takes the entry at `place` out of the table, and prepends it to the list `dead`, which is released later. */
-static struct memo_entry *take_out(struct memo_table *table, struct memo_entry **place, struct memo_entry *dead)
+static struct memo_entry *take_out_entry(struct memo_table *table, struct memo_entry **place, struct memo_entry *dead)
 {
     struct memo_entry *entry = *place;
     *place = entry->next;
@@ -74,7 +74,7 @@ static struct memo_entry *take_out(struct memo_table *table, struct memo_entry *
 struct memo_entry *memo_table_find(struct memo_table *table, const uint8_t key[MEMO_KEY_SIZE])
 {
     pthread_mutex_lock(&table->lock);
-    struct memo_entry *entry = table->buckets != NULL ? *place_of(table, key) : NULL;
+    struct memo_entry *entry = table->buckets != NULL ? *find_entry_place(table, key) : NULL;
     if (entry != NULL) {
         atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
         unlink_by_age(table, entry);
@@ -84,7 +84,7 @@ struct memo_entry *memo_table_find(struct memo_table *table, const uint8_t key[M
     return entry;
 }
 
-static void insert(struct memo_table *table, struct memo_entry *entry, bool is_newest)
+static void insert_entry(struct memo_table *table, struct memo_entry *entry, bool is_newest)
 {
     struct memo_entry **bucket = &table->buckets[hash128_of(MEMO_KEY_SIZE, entry->key).low % MEMO_BUCKETS];
     atomic_fetch_add_explicit(&entry->references, 1, memory_order_relaxed);
@@ -120,12 +120,12 @@ void memo_table_put(struct memo_table *table, const ingot_allocator_t *allocator
 
     lock_with_buckets(table, allocator);
     if (table->buckets != NULL && entry->cost <= table->max_bytes) {
-        struct memo_entry **place = place_of(table, entry->key);
+        struct memo_entry **place = find_entry_place(table, entry->key);
         if (*place != NULL)
-            dead = take_out(table, place, dead);
+            dead = take_out_entry(table, place, dead);
         while (table->bytes > table->max_bytes - entry->cost)
-            dead = take_out(table, place_of(table, table->oldest->key), dead);
-        insert(table, entry, true);
+            dead = take_out_entry(table, find_entry_place(table, table->oldest->key), dead);
+        insert_entry(table, entry, true);
     }
     pthread_mutex_unlock(&table->lock);
     release_all(dead);
@@ -135,8 +135,8 @@ void memo_table_put_last(struct memo_table *table, const ingot_allocator_t *allo
 {
     lock_with_buckets(table, allocator);
     if (table->buckets != NULL && table->bytes <= table->max_bytes && entry->cost <= table->max_bytes - table->bytes &&
-        *place_of(table, entry->key) == NULL)
-        insert(table, entry, false);
+        *find_entry_place(table, entry->key) == NULL)
+        insert_entry(table, entry, false);
     pthread_mutex_unlock(&table->lock);
 }
 
@@ -158,7 +158,7 @@ void memo_table_clear(struct memo_table *table)
     struct memo_entry *dead = NULL;
     pthread_mutex_lock(&table->lock);
     while (table->oldest != NULL)
-        dead = take_out(table, place_of(table, table->oldest->key), dead);
+        dead = take_out_entry(table, find_entry_place(table, table->oldest->key), dead);
     pthread_mutex_unlock(&table->lock);
     release_all(dead);
 }

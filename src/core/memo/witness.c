@@ -39,7 +39,8 @@ void witness_fini(struct witness *witness)
 
 /* ---- writing and reading answers ---- */
 
-static void put(struct witness *witness, enum answer_kind kind, const char *path, const struct os_file_state *state)
+static void put_answer(struct witness *witness, enum answer_kind kind, const char *path,
+                       const struct os_file_state *state)
 {
     struct bytes_writer *answers = &witness->answers;
     if (witness->files == NULL || !witness->is_lasting)
@@ -57,7 +58,7 @@ static void put(struct witness *witness, enum answer_kind kind, const char *path
     bytes_put_u64(answers, state->changed_ns);
 }
 
-static bool get(struct bytes_reader *reader, struct answer *answer)
+static bool get_answer(struct bytes_reader *reader, struct answer *answer)
 {
     const uint32_t kind = bytes_get_u32(reader);
     answer->kind = (enum answer_kind)kind;
@@ -85,8 +86,8 @@ static uint64_t settled_until(const struct known_files *files)
     return now > files->settle_ns ? now - files->settle_ns : 0;
 }
 
-static ingot_status_t read_file(struct witness *witness, const char *path, size_t max_size, uint64_t reading,
-                                struct known_file **file)
+static ingot_status_t read_known_file(struct witness *witness, const char *path, size_t max_size, uint64_t reading,
+                                      struct known_file **file)
 {
     struct known_files *files = witness->files;
     struct os_file_state state;
@@ -107,13 +108,13 @@ static ingot_status_t read_file(struct witness *witness, const char *path, size_
 ingot_status_t witness_read_file(struct witness *witness, const char *path, size_t max_size, uint64_t reading,
                                  struct known_file **file)
 {
-    const ingot_status_t status = read_file(witness, path, max_size, reading, file);
+    const ingot_status_t status = read_known_file(witness, path, max_size, reading, file);
     witness->is_lasting =
         witness->is_lasting && (status == INGOT_NOT_FOUND || (status == INGOT_SUCCESS && (*file)->is_lasting));
     if (status == INGOT_NOT_FOUND)
-        put(witness, ANSWER_NO_FILE, path, NULL);
+        put_answer(witness, ANSWER_NO_FILE, path, NULL);
     else if (status == INGOT_SUCCESS)
-        put(witness, ANSWER_FILE, path, &(*file)->state);
+        put_answer(witness, ANSWER_FILE, path, &(*file)->state);
     return status;
 }
 
@@ -129,7 +130,7 @@ ingot_status_t witness_hash_file(struct witness *witness, const char *path, stru
     alloc_free(allocator, part, OS_FILE_PART);
     witness->is_lasting = witness->is_lasting && status == INGOT_SUCCESS && known_file_is_settled(&facts, until_ns);
     if (status == INGOT_SUCCESS)
-        put(witness, ANSWER_FILE, path, &facts.state);
+        put_answer(witness, ANSWER_FILE, path, &facts.state);
     return status;
 }
 
@@ -159,7 +160,7 @@ bool witness_identify_directory(struct witness *witness, const char *path, struc
         asked->is_there = os_identify_directory(path, &asked->identity);
         *bucket = asked;
         const struct os_file_state state = {.identity = asked->identity};
-        put(witness, asked->is_there ? ANSWER_DIRECTORY : ANSWER_NO_DIRECTORY, path, &state);
+        put_answer(witness, asked->is_there ? ANSWER_DIRECTORY : ANSWER_NO_DIRECTORY, path, &state);
     }
     *identity = asked->identity;
     return asked->is_there;
@@ -170,7 +171,7 @@ bool witness_get_current_directory(struct witness *witness, size_t size, char *p
     const bool is_there = os_get_current_directory(size, path);
     witness->is_lasting = witness->is_lasting && is_there;
     if (is_there)
-        put(witness, ANSWER_CURRENT, path, NULL);
+        put_answer(witness, ANSWER_CURRENT, path, NULL);
     return is_there;
 }
 
@@ -182,7 +183,7 @@ static bool is_current_directory(const char *path)
     return os_get_current_directory(sizeof(room), room) && strcmp(room, path) == 0;
 }
 
-static bool is_same(const struct answer *answer)
+static bool is_same_answer(const struct answer *answer)
 {
     struct os_file_state state;
     switch (answer->kind) {
@@ -205,7 +206,7 @@ bool witness_confirm(size_t size, const uint8_t *answers)
     struct answer answer;
     bytes_reader_init(&reader, size, answers);
     while (bytes_left(&reader) != 0) {
-        if (!get(&reader, &answer) || !is_same(&answer))
+        if (!get_answer(&reader, &answer) || !is_same_answer(&answer))
             return false;
     }
     return !reader.failed;
@@ -217,7 +218,7 @@ bool witness_check(size_t size, const uint8_t *answers)
     struct answer answer;
     bytes_reader_init(&reader, size, answers);
     while (bytes_left(&reader) != 0) {
-        if (!get(&reader, &answer))
+        if (!get_answer(&reader, &answer))
             return false;
     }
     return !reader.failed;

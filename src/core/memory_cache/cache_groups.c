@@ -33,7 +33,7 @@ struct cache_group *groups_find(const struct cache_groups *groups, const char *n
 }
 
 /* Doubles the number of chains. If out of memory, does nothing, and the existing chains get longer. */
-static void grow(struct cache_groups *groups, const ingot_allocator_t *allocator)
+static void grow_chains(struct cache_groups *groups, const ingot_allocator_t *allocator)
 {
     const size_t chain_count = groups->chain_count * 2;
     struct cache_group **chains = alloc_zeroed(allocator, chain_count * sizeof(*chains));
@@ -51,7 +51,8 @@ static void grow(struct cache_groups *groups, const ingot_allocator_t *allocator
 }
 
 /* Finds or makes a group. Returns NULL if out of memory. */
-static struct cache_group *get(struct cache_groups *groups, const ingot_allocator_t *allocator, const char *name)
+static struct cache_group *find_or_make_group(struct cache_groups *groups, const ingot_allocator_t *allocator,
+                                              const char *name)
 {
     const size_t size = strlen(name);
     const uint64_t hash = hash128_of(size, name).low;
@@ -63,7 +64,7 @@ static struct cache_group *get(struct cache_groups *groups, const ingot_allocato
     if (group == NULL)
         return NULL;
     if (groups->count >= groups->chain_count)
-        grow(groups, allocator);
+        grow_chains(groups, allocator);
     atomic_init(&group->references, 1);
     group->hash = hash;
     memcpy(group->name, name, size + 1);
@@ -80,7 +81,7 @@ static struct cache_group *get(struct cache_groups *groups, const ingot_allocato
     return group;
 }
 
-static void unlist(struct cache_groups *groups, struct cache_group *group)
+static void unlist_group(struct cache_groups *groups, struct cache_group *group)
 {
     struct cache_group **link = &groups->chains[group->hash & (groups->chain_count - 1)];
     while (*link != group)
@@ -103,7 +104,7 @@ static void set_hash(struct cache_entry *entry)
     atomic_store_explicit(&entry->group_hash, (uint32_t)hash, memory_order_relaxed);
 }
 
-static void release(struct cache_group *group, const ingot_allocator_t *allocator)
+static void release_group(struct cache_group *group, const ingot_allocator_t *allocator)
 {
     /* acq_rel: all reads of the name come before it is freed */
     if (atomic_fetch_sub_explicit(&group->references, 1, memory_order_acq_rel) == 1)
@@ -114,7 +115,7 @@ bool groups_add_entry(struct cache_groups *groups, const ingot_allocator_t *allo
                       struct cache_entry *entry)
 {
     struct cache_member *member = alloc_zeroed(allocator, sizeof(*member));
-    struct cache_group *group = member != NULL ? get(groups, allocator, name) : NULL;
+    struct cache_group *group = member != NULL ? find_or_make_group(groups, allocator, name) : NULL;
 
     if (group == NULL) {
         alloc_free(allocator, member, sizeof(*member));
@@ -159,8 +160,8 @@ static void unlink_member(struct cache_groups *groups, const ingot_allocator_t *
     if (member->next != NULL)
         member->next->previous = member->previous;
     if (group->members == NULL) {
-        unlist(groups, group);
-        release(group, allocator); /* never the last reference, because the member still has one */
+        unlist_group(groups, group);
+        release_group(group, allocator); /* never the last reference, because the member still has one */
     }
 }
 
@@ -170,7 +171,7 @@ static void drop_first(struct cache_entry *entry, const ingot_allocator_t *alloc
     struct cache_member *member = entry->members;
 
     entry->members = member->more;
-    release(member->group, allocator);
+    release_group(member->group, allocator);
     alloc_free(allocator, member, sizeof(*member));
 }
 

@@ -36,7 +36,7 @@ bool recency_reserve(struct cache_recency *recency, const ingot_allocator_t *all
     return true;
 }
 
-static void put(struct cache_recency *recency, size_t index, struct recency_heap_item item)
+static void put_heap_item(struct cache_recency *recency, size_t index, struct recency_heap_item item)
 {
     recency->heap[index] = item;
     item.entry->heap_index = (uint32_t)index;
@@ -48,10 +48,10 @@ static void sift_up(struct cache_recency *recency, size_t index, struct recency_
         const size_t parent = (index - 1) / HEAP_CHILDREN;
         if (recency->heap[parent].stamp <= item.stamp)
             break;
-        put(recency, index, recency->heap[parent]);
+        put_heap_item(recency, index, recency->heap[parent]);
         index = parent;
     }
-    put(recency, index, item);
+    put_heap_item(recency, index, item);
 }
 
 static void sift_down(struct cache_recency *recency, size_t index, struct recency_heap_item item)
@@ -66,10 +66,10 @@ static void sift_down(struct cache_recency *recency, size_t index, struct recenc
         }
         if (first >= end || recency->heap[least].stamp >= item.stamp)
             break;
-        put(recency, index, recency->heap[least]);
+        put_heap_item(recency, index, recency->heap[least]);
         index = least;
     }
-    put(recency, index, item);
+    put_heap_item(recency, index, item);
 }
 
 void recency_add(struct cache_recency *recency, struct cache_entry *entry)

@@ -33,7 +33,7 @@ ingot_status_t cache_table_init(struct cache_table *table, const struct cache_po
 
 /* Returns the current array. Requires cache->lock; relaxed, because only threads that hold the lock write the
  * pointer. */
-static struct table_array *current(const struct cache_table *table)
+static struct table_array *get_current_array(const struct cache_table *table)
 {
     return atomic_load_explicit(&table->array, memory_order_relaxed);
 }
@@ -61,7 +61,7 @@ static size_t home_of(const struct table_array *array, uint64_t place)
 
 void cache_table_fini(struct cache_table *table)
 {
-    struct table_array *array = current(table);
+    struct table_array *array = get_current_array(table);
     while (array != NULL) {
         struct table_array *previous = array->previous;
         alloc_free(&table->pool->allocator, array, array_size(array->count));
@@ -97,7 +97,7 @@ struct cache_entry *cache_table_lookup_unlocked(const struct cache_table *table,
 
 struct cache_entry *cache_table_lookup(const struct cache_table *table, const struct cache_request *request)
 {
-    const struct table_array *array = current(table);
+    const struct table_array *array = get_current_array(table);
     const uint32_t hash = hash_in_place(request->hash.low);
 
     for (size_t index = hash & (array->count - 1);; index = (index + 1) & (array->count - 1)) {
@@ -109,7 +109,7 @@ struct cache_entry *cache_table_lookup(const struct cache_table *table, const st
     }
 }
 
-static void put(struct table_array *array, size_t index, uint64_t place)
+static void store_place(struct table_array *array, size_t index, uint64_t place)
 {
     /* release: pairs with the acquire in cache_table_lookup_unlocked, which reads the entry's fields */
     atomic_store_explicit(&array->places[index], place, memory_order_release);
@@ -120,12 +120,12 @@ static void put_in_first_empty(struct table_array *array, uint64_t place)
     size_t index = home_of(array, place);
     while (place_at(array, index) != 0)
         index = (index + 1) & (array->count - 1);
-    put(array, index, place);
+    store_place(array, index, place);
 }
 
 bool cache_table_reserve(struct cache_table *table)
 {
-    struct table_array *old = current(table);
+    struct table_array *old = get_current_array(table);
     if (table->entry_count < old->count / 2)
         return true;
     struct table_array *array = array_create(table->pool, old->count * 2);
@@ -143,22 +143,22 @@ bool cache_table_reserve(struct cache_table *table)
     return true;
 }
 
-static uint64_t place_of(const struct cache_entry *entry)
+static uint64_t make_entry_place(const struct cache_entry *entry)
 {
     return (uint64_t)hash_in_place(entry->hash) << 32 | entry_number(entry);
 }
 
 void cache_table_insert(struct cache_table *table, struct cache_entry *entry)
 {
-    put_in_first_empty(current(table), place_of(entry));
+    put_in_first_empty(get_current_array(table), make_entry_place(entry));
     ++table->entry_count;
 }
 
 void cache_table_remove(struct cache_table *table, struct cache_entry *entry)
 {
-    struct table_array *array = current(table);
+    struct table_array *array = get_current_array(table);
     const size_t last = array->count - 1;
-    const uint64_t place = place_of(entry);
+    const uint64_t place = make_entry_place(entry);
     size_t hole = home_of(array, place);
 
     while (place_at(array, hole) != place)
@@ -169,16 +169,16 @@ void cache_table_remove(struct cache_table *table, struct cache_entry *entry)
         const size_t home = home_of(array, place_at(array, index));
         if (((index - home) & last) < ((index - hole) & last))
             continue;
-        put(array, hole, place_at(array, index));
+        store_place(array, hole, place_at(array, index));
         hole = index;
     }
-    put(array, hole, 0);
+    store_place(array, hole, 0);
     --table->entry_count;
 }
 
 uint64_t cache_table_count_hits(const struct cache_table *table)
 {
-    const struct table_array *array = current(table);
+    const struct table_array *array = get_current_array(table);
     uint64_t hits = 0;
 
     for (size_t i = 0; i < array->count; ++i) {

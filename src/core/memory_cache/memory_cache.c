@@ -198,7 +198,8 @@ static uint64_t advance_generation(struct memory_cache *cache)
 }
 
 /* Evicts the least recently used entries until this many more entries and bytes fit. Requires the lock. */
-static void make_room(struct memory_cache *cache, size_t entries, size_t bytes, struct cache_victims *victims)
+static void evict_oldest_entries(struct memory_cache *cache, size_t entries, size_t bytes,
+                                 struct cache_victims *victims)
 {
     const struct memory_cache_limits *limits = &cache->limits;
     uint64_t generation = 0;
@@ -275,7 +276,7 @@ bool memory_cache_keep(struct memory_cache *cache, const struct cache_request *r
         memory_cache_evict(cache, old, EVICTED_REPLACED, victims);
     if (is_new_group)
         memory_cache_make_room_for_group(cache, request->group, victims);
-    make_room(cache, 1, bytes + CACHE_ENTRY_OVERHEAD, victims);
+    evict_oldest_entries(cache, 1, bytes + CACHE_ENTRY_OVERHEAD, victims);
     entry->bytes = bytes + CACHE_ENTRY_OVERHEAD;
     entry->stamp = advance_generation(cache) << STAMP_SEQUENCE_BITS;
     entry->hash = request->hash.low;
@@ -346,7 +347,7 @@ void memory_cache_recount(struct memory_cache *cache, struct cache_entry *entry,
         cache->bytes = others + entry->bytes;
         if (cache->limits.max_bytes != 0 && entry->bytes > cache->limits.max_bytes)
             memory_cache_evict(cache, entry, EVICTED_BYTES, &victims);
-        make_room(cache, 0, 0, &victims);
+        evict_oldest_entries(cache, 0, 0, &victims);
     }
     memory_cache_end_change(cache, &victims, true);
 }
@@ -371,7 +372,7 @@ static void apply_limits(struct memory_cache *cache, const struct memory_cache_l
     const struct memory_cache_limits own = cache->limits;
     cache->limits = *limits;
     memory_cache_make_room_for_group(cache, NULL, &victims);
-    make_room(cache, 0, 0, &victims);
+    evict_oldest_entries(cache, 0, 0, &victims);
     if (!keeps_limits)
         cache->limits = own;
     memory_cache_end_change(cache, &victims, true);

@@ -127,7 +127,7 @@ static ingot_status_t run_maker(struct attempt *attempt, struct cache_entry **en
 }
 
 /* Makes the entry as the leader, and passes the result to the waiting threads. */
-static ingot_status_t lead(struct attempt *attempt, struct cache_entry **entry)
+static ingot_status_t lead_flight(struct attempt *attempt, struct cache_entry **entry)
 {
     struct memory_cache *cache = attempt->cache;
     struct cache_flight *flight = attempt->flight;
@@ -173,7 +173,7 @@ static ingot_status_t lead(struct attempt *attempt, struct cache_entry **entry)
 }
 
 /* Takes the result of a landed flight as a follower. Returns false if the follower must start over. */
-static bool follow(struct attempt *attempt, struct cache_entry **entry, ingot_status_t *status)
+static bool follow_flight(struct attempt *attempt, struct cache_entry **entry, ingot_status_t *status)
 {
     struct memory_cache *cache = attempt->cache;
     struct cache_flight *flight = attempt->flight;
@@ -198,7 +198,8 @@ static bool follow(struct attempt *attempt, struct cache_entry **entry, ingot_st
 }
 
 /* Adds the entry to the request's group. Stores it in the memo again, because its serial may have changed. */
-static void join(struct memory_cache *cache, const struct cache_request *request, struct cache_entry *entry)
+static void join_request_group(struct memory_cache *cache, const struct cache_request *request,
+                               struct cache_entry *entry)
 {
     memory_cache_join_group(cache, request, entry);
     memory_cache_remember(cache, request->memo, entry);
@@ -211,7 +212,7 @@ struct cache_entry *memory_cache_get(struct memory_cache *cache, const struct ca
         return entry; /* it has been in the request's group since it was remembered */
     entry = memory_cache_lookup(cache, request);
     if (entry != NULL)
-        join(cache, request, entry);
+        join_request_group(cache, request, entry);
     return entry;
 }
 
@@ -231,12 +232,12 @@ ingot_status_t memory_cache_get_or_make(struct memory_cache *cache, const struct
         do {
             joining = join_flight(&attempt, &got, &status);
             if (joining == JOINED_AS_LEADER)
-                status = lead(&attempt, &got);
-        } while (joining == JOINED_AS_FOLLOWER && !follow(&attempt, &got, &status));
+                status = lead_flight(&attempt, &got);
+        } while (joining == JOINED_AS_FOLLOWER && !follow_flight(&attempt, &got, &status));
     }
     if (status == INGOT_SUCCESS) {
         if (joining != JOINED_AS_LEADER && !is_remembered && !request->is_transient)
-            join(cache, request, got);
+            join_request_group(cache, request, got);
         *entry = got;
     }
     *outcome = joining == JOINED_FOUND ? CACHE_HIT : joining == JOINED_AS_FOLLOWER ? CACHE_WAITED : CACHE_MADE;

@@ -30,7 +30,7 @@ static void begin_process(void)
     atomic_fetch_add_explicit(&process, 1, memory_order_relaxed);
 }
 
-static void prepare(void)
+static void register_fork_handler(void)
 {
     is_prepared = pthread_atfork(NULL, NULL, begin_process) == 0;
 }
@@ -39,7 +39,7 @@ bool wait_graph_prepare(void)
 {
     static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-    pthread_once(&prepared, prepare);
+    pthread_once(&prepared, register_fork_handler);
     return is_prepared;
 }
 

@@ -53,7 +53,7 @@ static size_t texts_size(const size_t sizes[LEVELS])
     return sizes[0] + sizes[1] + sizes[2] + LEVELS;
 }
 
-static const char *text_of(const struct object *object, int level)
+static const char *get_level_text(const struct object *object, int level)
 {
     const char *text = object->texts;
     for (int i = 0; i < level; ++i)
@@ -116,7 +116,7 @@ struct wanted_groups {
     const char *group;   /* NULL selects any group */
 };
 
-static bool is_wanted(const char *engine_group, const void *user)
+static bool is_wanted_group(const char *engine_group, const void *user)
 {
     const struct wanted_groups *wanted = user;
     size_t session_size = 0;
@@ -140,7 +140,7 @@ static bool matches(const void *value, const void *key)
     if (memcmp(object->sizes, place->sizes, sizeof(object->sizes)) != 0)
         return false;
     for (int i = 0; i < LEVELS; ++i) {
-        if (memcmp(text_of(object, i), place->texts[i], place->sizes[i]) != 0)
+        if (memcmp(get_level_text(object, i), place->texts[i], place->sizes[i]) != 0)
             return false;
     }
     return true;
@@ -158,7 +158,7 @@ static bool same_key(const void *key, const void *other)
     return true;
 }
 
-static void unreference(struct ingot_object_cache *cache)
+static void unreference_cache(struct ingot_object_cache *cache)
 {
     /* acq_rel: all use of the cache happens before it is freed */
     if (atomic_fetch_sub_explicit(&cache->references, 1, memory_order_acq_rel) != 1)
@@ -173,7 +173,7 @@ static void free_object(struct object *object)
     struct ingot_object_cache *cache = object->cache;
 
     alloc_free(&cache->allocator, object, sizeof(*object) + texts_size(object->sizes));
-    unreference(cache);
+    unreference_cache(cache);
 }
 
 static void destroy_object(void *user, void *value)
@@ -186,8 +186,8 @@ static void destroy_object(void *user, void *value)
     free_object(object);
 }
 
-static void emit(const struct ingot_object_cache *cache, ingot_event_kind_t kind, ingot_status_t status,
-                 uint64_t start_ns, size_t bytes, const char *const texts[LEVELS], const char *reason)
+static void emit_object_event(const struct ingot_object_cache *cache, ingot_event_kind_t kind, ingot_status_t status,
+                              uint64_t start_ns, size_t bytes, const char *const texts[LEVELS], const char *reason)
 {
     const ingot_event_t event = {.struct_size = sizeof(event),
                                  .kind = kind,
@@ -209,11 +209,11 @@ static void evicted(void *user, void *value, size_t bytes, const char *group, en
         [EVICTED_TAKEN] = "taken",       [EVICTED_MEMORY] = "out of memory"};
     const struct ingot_object_cache *cache = user;
     const struct object *object = value;
-    const char *const texts[LEVELS] = {text_of(object, 0), text_of(object, 1), text_of(object, 2)};
+    const char *const texts[LEVELS] = {get_level_text(object, 0), get_level_text(object, 1), get_level_text(object, 2)};
 
     (void)group;
     if (trace_wanted(&cache->trace))
-        emit(cache, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, texts, reasons[reason]);
+        emit_object_event(cache, INGOT_EVENT_EVICT, INGOT_SUCCESS, 0, bytes, texts, reasons[reason]);
 }
 
 /* True if two engine groups belong to the same session: both begin with the same number, and after the colon, that
@@ -257,7 +257,7 @@ static struct cache_entry *make_entry(struct ingot_object_cache *cache, const st
 }
 
 /* Returns how many bytes an object counts for once it has its value. */
-static size_t bytes_of(const struct object *object)
+static size_t count_object_bytes(const struct object *object)
 {
     const struct ingot_object_cache *cache = object->cache;
     const size_t own = sizeof(*object) + texts_size(object->sizes);
@@ -289,7 +289,7 @@ ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache
     if (entry != NULL) {
         const struct cache_request request = request_for(&place, engine_group);
         object_of(entry)->value = value;
-        const size_t bytes = bytes_of(object_of(entry));
+        const size_t bytes = count_object_bytes(object_of(entry));
         if (memory_cache_put(cache->objects, &request, entry, bytes)) {
             status = INGOT_SUCCESS;
         } else {
@@ -305,9 +305,9 @@ ingot_status_t ingot_object_cache_set(ingot_object_t *object, ingot_object_cache
     return status;
 }
 
-static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, const char *session, const char *group,
-                           const char *name,
-                           struct cache_entry *(*look)(struct memory_cache *, const struct cache_request *))
+static ingot_status_t find_object(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
+                                  const char *group, const char *name,
+                                  struct cache_entry *(*look)(struct memory_cache *, const struct cache_request *))
 {
     struct place place;
 
@@ -318,8 +318,8 @@ static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, c
     const struct cache_request request = request_for(&place, NULL);
     struct cache_entry *entry = look(cache->objects, &request);
     if (trace_wanted(&cache->trace))
-        emit(cache, entry != NULL ? INGOT_EVENT_HIT : INGOT_EVENT_MISS, entry != NULL ? INGOT_SUCCESS : INGOT_NOT_FOUND,
-             0, 0, place.texts, "");
+        emit_object_event(cache, entry != NULL ? INGOT_EVENT_HIT : INGOT_EVENT_MISS,
+                          entry != NULL ? INGOT_SUCCESS : INGOT_NOT_FOUND, 0, 0, place.texts, "");
     if (entry == NULL) {
         atomic_fetch_add_explicit(&cache->misses, 1, memory_order_relaxed);
         return error_set(INGOT_NOT_FOUND, "there is no object of this session, group and name");
@@ -331,13 +331,13 @@ static ingot_status_t find(ingot_object_t *object, ingot_object_cache_t cache, c
 ingot_status_t ingot_object_cache_get(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
                                       const char *group, const char *name)
 {
-    return find(object, cache, session, group, name, memory_cache_lookup);
+    return find_object(object, cache, session, group, name, memory_cache_lookup);
 }
 
 ingot_status_t ingot_object_cache_take(ingot_object_t *object, ingot_object_cache_t cache, const char *session,
                                        const char *group, const char *name)
 {
-    return find(object, cache, session, group, name, memory_cache_take);
+    return find_object(object, cache, session, group, name, memory_cache_take);
 }
 
 /* ---- objects made on demand ---- */
@@ -356,7 +356,7 @@ static ingot_status_t create_object(struct cache_entry **entry, size_t *bytes, v
     void *value = NULL;
 
     if (trace_wanted(&creation->cache->trace))
-        emit(creation->cache, INGOT_EVENT_MISS, INGOT_NOT_FOUND, 0, 0, creation->place->texts, "");
+        emit_object_event(creation->cache, INGOT_EVENT_MISS, INGOT_NOT_FOUND, 0, 0, creation->place->texts, "");
     /* Everything else that can fail is done first, so that no created object must be thrown away. */
     struct cache_entry *made = make_entry(creation->cache, creation->place, creation->destructor);
     if (made == NULL)
@@ -370,7 +370,7 @@ static ingot_status_t create_object(struct cache_entry **entry, size_t *bytes, v
     }
     object_of(made)->value = value;
     *entry = made;
-    *bytes = bytes_of(object_of(made));
+    *bytes = count_object_bytes(object_of(made));
     return INGOT_SUCCESS;
 }
 
@@ -399,7 +399,8 @@ ingot_status_t ingot_object_cache_get_or_create(ingot_object_t *object, ingot_ob
         free_engine_group(&cache->allocator, &place, engine_group);
     }
     if (start != 0 && outcome != CACHE_MADE)
-        emit(cache, outcome == CACHE_HIT ? INGOT_EVENT_HIT : INGOT_EVENT_WAIT, status, start, 0, place.texts, "");
+        emit_object_event(cache, outcome == CACHE_HIT ? INGOT_EVENT_HIT : INGOT_EVENT_WAIT, status, start, 0,
+                          place.texts, "");
     if (status == INGOT_SUCCESS)
         *object = (struct ingot_object *)entry;
     return status;
@@ -485,7 +486,7 @@ void ingot_object_cache_release(ingot_object_cache_t cache)
     if (cache == NULL || atomic_fetch_sub_explicit(&cache->holders, 1, memory_order_acq_rel) != 1)
         return;
     memory_cache_close(cache->objects);
-    unreference(cache);
+    unreference_cache(cache);
 }
 
 ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *session, const char *group)
@@ -494,7 +495,7 @@ ingot_status_t ingot_object_cache_clear(ingot_object_cache_t cache, const char *
 
     if (cache == NULL)
         return error_null_argument("cache");
-    memory_cache_clear_groups(cache->objects, is_wanted, &wanted, EVICTED_CLEAR);
+    memory_cache_clear_groups(cache->objects, is_wanted_group, &wanted, EVICTED_CLEAR);
     return INGOT_SUCCESS;
 }
 

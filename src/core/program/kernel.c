@@ -51,7 +51,7 @@ static ingot_status_t find_shared(struct cache_entry *program, const struct ingo
  * a time, and sets the serial to BUSY while it does. So a thread that reads the same serial before and after it reads
  * the kernel knows that the kernel belongs to that serial's program.
  */
-static void remember(struct kernel_memo *memo, const struct cache_entry *program, struct ingot_kernel *kernel)
+static void remember_kernel(struct kernel_memo *memo, const struct cache_entry *program, struct ingot_kernel *kernel)
 {
     const uint64_t BUSY = UINT64_MAX;
     /* relaxed: the caller holds the program, so it has already acquired the serial */
@@ -94,7 +94,7 @@ __attribute__((noinline)) static ingot_status_t get_slowly(ingot_kernel_t *kerne
         return status;
     status = find_shared(program_entry(program), desc, device_index, name, kernel);
     if (status == INGOT_SUCCESS)
-        remember(&desc->kernel_memo, program_entry(program), *kernel);
+        remember_kernel(&desc->kernel_memo, program_entry(program), *kernel);
     else
         cache_entry_release(program_entry(program));
     return status;

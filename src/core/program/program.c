@@ -189,7 +189,7 @@ size_t program_count_bytes(const struct program_body *body)
     return body_size(body) + kernel_table_size(body) + atomic_load_explicit(&body->device_bytes, memory_order_relaxed);
 }
 
-static ingot_status_t make(struct cache_entry **entry, size_t *bytes, void *user)
+static ingot_status_t make_with_builder(struct cache_entry **entry, size_t *bytes, void *user)
 {
     const struct making *making = user;
     struct ingot_program *program = NULL;
@@ -251,7 +251,7 @@ __attribute__((noinline)) static ingot_status_t request_program(ingot_program_t 
 
     const uint64_t start = trace_wanted(&desc->context->trace) ? nanoseconds_of(CLOCK_MONOTONIC) : 0;
     const ingot_status_t status =
-        memory_cache_get_or_make(desc->context->programs, &request, make, &making, &entry, &outcome);
+        memory_cache_get_or_make(desc->context->programs, &request, make_with_builder, &making, &entry, &outcome);
     if (outcome == CACHE_WAITED)
         program_emit(desc, INGOT_EVENT_WAIT, status, start, 0, "");
     else if (outcome == CACHE_HIT && status == INGOT_SUCCESS)

@@ -16,8 +16,8 @@
 #include "util/nanoseconds.h"
 
 /* Gets the binaries of all device classes and concatenates them. ends[i] is the offset at which binary i ends. */
-static ingot_status_t gather(const struct program_body *body, const struct device_classes *classes,
-                             struct ingot_sink *binaries, size_t *ends)
+static ingot_status_t gather_binaries(const struct program_body *body, const struct device_classes *classes,
+                                      struct ingot_sink *binaries, size_t *ends)
 {
     struct ingot_context *context = body->desc->context;
     ingot_status_t status = INGOT_SUCCESS;
@@ -95,7 +95,7 @@ static ingot_status_t make_blob(const struct program_body *body, const struct ca
     size_t *ends = arena_take(&arena, count * sizeof(*ends));
     ingot_status_t status = device_classes_init(&classes, body->desc, &arena);
     if (status == INGOT_SUCCESS)
-        status = gather(body, &classes, &binaries, ends);
+        status = gather_binaries(body, &classes, &binaries, ends);
     if (status == INGOT_SUCCESS) {
         write_blob(&writer, body, id, &classes, &binaries.writer, ends, sections);
         *blob = bytes_take(&writer, size);

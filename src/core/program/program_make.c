@@ -141,7 +141,8 @@ static void identify_devices(const struct workshop *shop)
         (void)context_get_identity(shop->context, shop->desc->device_indices[i], &identity);
 }
 
-static ingot_status_t compile(struct workshop *shop, size_t device_count, const uint32_t *devices, void **native)
+static ingot_status_t compile_program(struct workshop *shop, size_t device_count, const uint32_t *devices,
+                                      void **native)
 {
     struct ingot_context *context = shop->context;
     const uint64_t start = nanoseconds_of(CLOCK_MONOTONIC);
@@ -165,7 +166,7 @@ static ingot_status_t compile_binary(struct workshop *shop, uint32_t device, siz
     struct ingot_context *context = shop->context;
     void *native = NULL;
 
-    ingot_status_t status = compile(shop, 1, &device, &native);
+    ingot_status_t status = compile_program(shop, 1, &device, &native);
     if (status != INGOT_SUCCESS)
         return status;
     status = context->ops.get_binary(context->state, native, device, &shop->binaries);
@@ -246,7 +247,7 @@ static ingot_status_t build_native(struct workshop *shop, void **native)
     shop->log.writer.size = 0;
     shop->device_bytes = 0;
     shop->build_ns = 0;
-    return compile(shop, shop->desc->device_count, shop->desc->device_indices, native);
+    return compile_program(shop, shop->desc->device_count, shop->desc->device_indices, native);
 }
 
 static size_t known_size(const struct workshop *shop, void *native)
@@ -258,7 +259,7 @@ static size_t known_size(const struct workshop *shop, void *native)
 }
 
 /* Makes the program from its parts. Takes over the native program, even on failure. */
-static ingot_status_t finish(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
+static ingot_status_t finish_program(struct workshop *shop, struct program_parts *parts, ingot_program_t *program)
 {
     parts->device_bytes = known_size(shop, parts->native);
     parts->native_reason = native_reason(shop);
@@ -332,7 +333,7 @@ ingot_status_t ingot_program_build(ingot_program_t *program, const_ingot_program
     if (status == INGOT_SUCCESS) {
         status = describe_built(&shop, &parts);
         if (status == INGOT_SUCCESS)
-            status = finish(&shop, &parts, program);
+            status = finish_program(&shop, &parts, program);
         else
             shop.context->ops.destroy_program(shop.context->state, parts.native);
     }
@@ -456,7 +457,7 @@ static ingot_status_t load_blob(struct workshop *shop, size_t size, const uint8_
     parts.log = blob.log;
     parts.is_from_blob = true;
     parts.build_ns = blob.build_ns;
-    return finish(shop, &parts, program);
+    return finish_program(shop, &parts, program);
 }
 
 ingot_status_t ingot_program_load(ingot_program_t *program, const_ingot_program_desc_t desc, size_t size,

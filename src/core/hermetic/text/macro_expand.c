@@ -25,11 +25,11 @@ struct expansion {
     bool dead; /* true if a compiler would report an error */
 };
 
-static struct macro_token *expand(struct expansion *expansion, struct macro_token *list);
+static struct macro_token *expand_tokens(struct expansion *expansion, struct macro_token *list);
 
 /* ---- doubts and checks ---- */
 
-static void doubt(struct expansion *expansion, const char *why, size_t size, const char *name)
+static void note_doubt(struct expansion *expansion, const char *why, size_t size, const char *name)
 {
     if (expansion->result->doubt != NULL)
         return;
@@ -68,18 +68,18 @@ static bool has_capital(size_t size, const char *name)
 /* Returns the definition that is active if the name is defined. Returns NULL if the name must not be expanded, or if
  * there is a doubt. Names without a capital letter are doubtful, because compilers use macros to rename built-in
  * functions (PoCL: max), and such a definition may follow or replace the one in the texts. */
-static struct macro_definition *choose(struct expansion *expansion, const struct macro *macro, size_t size,
-                                       const char *name)
+static struct macro_definition *choose_definition(struct expansion *expansion, const struct macro *macro, size_t size,
+                                                  const char *name)
 {
     if (macro_may_be_predefined(macro, size, name)) {
-        doubt(expansion, "a compiler may define the macro", size, name);
+        note_doubt(expansion, "a compiler may define the macro", size, name);
     } else if (macro == NULL || (macro->definition == NULL && !macro->is_ambiguous)) {
         add_check(expansion, size, name, false);
         return NULL;
     } else if (macro->is_ambiguous || macro->definition == NULL) {
-        doubt(expansion, "several definitions are possible of the macro", size, name);
+        note_doubt(expansion, "several definitions are possible of the macro", size, name);
     } else if (!has_capital(size, name)) {
-        doubt(expansion, "a compiler may have another definition of the macro", size, name);
+        note_doubt(expansion, "a compiler may have another definition of the macro", size, name);
     } else {
         return macro->definition;
     }
@@ -93,12 +93,12 @@ static void make_token(struct expansion *expansion, struct macro_token ***last, 
 {
     *expansion->steps += 1 + token->size;
     if (++expansion->tokens_made > MAX_TOKENS)
-        doubt(expansion, "it grows too long", token->size, token->start);
+        note_doubt(expansion, "it grows too long", token->size, token->start);
     else
         macro_token_add(expansion->scratch, last, token, hidden);
 }
 
-static bool stopped(const struct expansion *expansion)
+static bool is_expansion_stopped(const struct expansion *expansion)
 {
     return expansion->dead || expansion->result->doubt != NULL || *expansion->steps > MAX_EXPANSION_STEPS ||
            expansion->scratch->failed || expansion->table->arena->failed;
@@ -106,12 +106,12 @@ static bool stopped(const struct expansion *expansion)
 
 /* ---- substitution ---- */
 
-static struct token stringized(struct expansion *expansion, const struct macro_token *list, bool space_before)
+static struct token make_string_token(struct expansion *expansion, const struct macro_token *list, bool space_before)
 {
     struct token token = {TOKEN_STRING, space_before, "\"\"", 2};
     const size_t size = macro_tokens_spell(list, true, NULL);
     *expansion->steps += size;
-    char *text = stopped(expansion) ? NULL : arena_take(expansion->scratch, size + 3);
+    char *text = is_expansion_stopped(expansion) ? NULL : arena_take(expansion->scratch, size + 3);
     if (text == NULL)
         return token;
     text[0] = '"';
@@ -123,11 +123,11 @@ static struct token stringized(struct expansion *expansion, const struct macro_t
 }
 
 /* Joins the token `left` with another one. Compilers report an error unless the result is a single token. */
-static void paste(struct expansion *expansion, struct macro_token *left, const struct token *right)
+static void paste_tokens(struct expansion *expansion, struct macro_token *left, const struct token *right)
 {
     const size_t size = left->token.size + right->size;
     *expansion->steps += size;
-    char *text = stopped(expansion) ? NULL : arena_take(expansion->scratch, size + 1);
+    char *text = is_expansion_stopped(expansion) ? NULL : arena_take(expansion->scratch, size + 1);
     if (text == NULL)
         return;
     memcpy(text, left->token.start, left->token.size);
@@ -138,7 +138,7 @@ static void paste(struct expansion *expansion, struct macro_token *left, const s
     scanner_init(&scanner, &clean, text, false);
     scanner_next(&scanner, &token);
     if (token.size != size) {
-        doubt(expansion, "it pastes tokens that do not form one name or number", size, text);
+        note_doubt(expansion, "it pastes tokens that do not form one name or number", size, text);
         return;
     }
     token.space_before = left->token.space_before;
@@ -156,7 +156,7 @@ static void put_token(struct expansion *expansion, struct output *output, const 
                       const struct name_set *hidden)
 {
     if (output->paste_next && output->newest != NULL) {
-        paste(expansion, output->newest, token);
+        paste_tokens(expansion, output->newest, token);
     } else {
         struct macro_token **place = output->last;
         make_token(expansion, &output->last, token, hidden);
@@ -168,7 +168,7 @@ static void put_token(struct expansion *expansion, struct output *output, const 
 static void put_list(struct expansion *expansion, struct output *output, const struct macro_token *list,
                      bool space_before)
 {
-    for (const struct macro_token *at = list; at != NULL && !stopped(expansion); at = at->next) {
+    for (const struct macro_token *at = list; at != NULL && !is_expansion_stopped(expansion); at = at->next) {
         struct token token = at->token;
         if (at == list)
             token.space_before = space_before;
@@ -183,19 +183,19 @@ static const struct macro_token *expanded_argument(struct expansion *expansion, 
         struct macro_token **last = &copy;
         for (const struct macro_token *at = argument->tokens; at != NULL; at = at->next)
             make_token(expansion, &last, &at->token, at->hidden);
-        argument->expanded = expand(expansion, copy);
+        argument->expanded = expand_tokens(expansion, copy);
         argument->is_expanded = true;
     }
     return argument->expanded;
 }
 
-static struct macro_token *substitute(struct expansion *expansion, const struct macro_body *body,
-                                      struct argument *arguments, const struct token *name,
-                                      const struct name_set *hidden)
+static struct macro_token *substitute_arguments(struct expansion *expansion, const struct macro_body *body,
+                                                struct argument *arguments, const struct token *name,
+                                                const struct name_set *hidden)
 {
     struct output output = {.last = &output.first};
     size_t index;
-    for (const struct macro_token *at = body->tokens; at != NULL && !stopped(expansion); at = at->next) {
+    for (const struct macro_token *at = body->tokens; at != NULL && !is_expansion_stopped(expansion); at = at->next) {
         const struct macro_token *next = at->next;
         const bool pasted = next != NULL && next->token.kind == TOKEN_HASH_HASH;
         *expansion->steps += 1 + body->parameter_count;
@@ -204,7 +204,7 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
                 expansion->dead = true;
                 break;
             }
-            const struct token token = stringized(expansion, arguments[index].tokens, at->token.space_before);
+            const struct token token = make_string_token(expansion, arguments[index].tokens, at->token.space_before);
             put_token(expansion, &output, &token, NULL);
             at = next;
         } else if (at->token.kind == TOKEN_HASH_HASH) {
@@ -214,7 +214,7 @@ static struct macro_token *substitute(struct expansion *expansion, const struct 
             const struct macro_token *list =
                 raw ? arguments[index].tokens : expanded_argument(expansion, &arguments[index]);
             if (raw && list == NULL)
-                doubt(expansion, "it pastes an empty argument", name->size, name->start);
+                note_doubt(expansion, "it pastes an empty argument", name->size, name->start);
             put_list(expansion, &output, list, at->token.space_before);
         } else {
             put_token(expansion, &output, &at->token, NULL);
@@ -237,7 +237,7 @@ static struct macro_token *read_arguments(struct expansion *expansion, const str
     size_t index = 0;
     size_t depth = 0;
     struct macro_token **last = &arguments[0].tokens;
-    for (struct macro_token *at = open->next; at != NULL && !stopped(expansion); at = at->next) {
+    for (struct macro_token *at = open->next; at != NULL && !is_expansion_stopped(expansion); at = at->next) {
         if (token_is(&at->token, ")") && depth-- == 0) {
             const size_t given = arguments[0].tokens == NULL && index == 0 ? body->parameter_count : index + 1;
             const bool enough =
@@ -265,8 +265,9 @@ static struct macro_token *read_arguments(struct expansion *expansion, const str
 
 /* Returns what replaces the macro call at `at`, followed by the tokens after the call. Returns NULL and sets
  * *is_replaced to false if it is not replaced. */
-static struct macro_token *replaced(struct expansion *expansion, const struct macro *macro,
-                                    struct macro_definition *definition, struct macro_token *at, bool *is_replaced)
+static struct macro_token *replace_macro_call(struct expansion *expansion, const struct macro *macro,
+                                              struct macro_definition *definition, struct macro_token *at,
+                                              bool *is_replaced)
 {
     *is_replaced = false;
     struct macro_body *body = macro_body_of(expansion->table->arena, definition);
@@ -286,12 +287,12 @@ static struct macro_token *replaced(struct expansion *expansion, const struct ma
         hidden = name_set_common(expansion->scratch, hidden, last->hidden, expansion->steps);
     }
     if (body->unsupported != NULL) {
-        doubt(expansion, body->unsupported, macro->name.size, macro->name.text);
+        note_doubt(expansion, body->unsupported, macro->name.size, macro->name.text);
         return NULL;
     }
     *is_replaced = true;
     hidden = name_set_add(expansion->scratch, hidden, macro, expansion->steps);
-    struct macro_token *result = substitute(expansion, body, arguments, &at->token, hidden);
+    struct macro_token *result = substitute_arguments(expansion, body, arguments, &at->token, hidden);
     struct macro_token **end = &result;
     while (*end != NULL)
         end = &(*end)->next;
@@ -301,23 +302,23 @@ static struct macro_token *replaced(struct expansion *expansion, const struct ma
     return result;
 }
 
-static struct macro_token *expand(struct expansion *expansion, struct macro_token *list)
+static struct macro_token *expand_tokens(struct expansion *expansion, struct macro_token *list)
 {
     struct macro_token *first = NULL;
     struct macro_token **last = &first;
     if (++expansion->depth > MAX_DEPTH)
-        doubt(expansion, "it is nested too deeply", 0, "");
-    while (list != NULL && !stopped(expansion)) {
+        note_doubt(expansion, "it is nested too deeply", 0, "");
+    while (list != NULL && !is_expansion_stopped(expansion)) {
         bool is_replaced = false;
         struct macro_token *rest = NULL;
         if (list->token.kind == TOKEN_IDENTIFIER) {
             const struct token *name = &list->token;
             const struct macro *macro = macro_table_find(expansion->table, name->size, name->start);
             struct macro_definition *definition = macro == NULL || !name_set_has(list->hidden, macro, expansion->steps)
-                                                      ? choose(expansion, macro, name->size, name->start)
+                                                      ? choose_definition(expansion, macro, name->size, name->start)
                                                       : NULL;
             if (definition != NULL)
-                rest = replaced(expansion, macro, definition, list, &is_replaced);
+                rest = replace_macro_call(expansion, macro, definition, list, &is_replaced);
             if (is_replaced)
                 add_check(expansion, macro->name.size, macro->name.text, true);
         }
@@ -368,12 +369,12 @@ static void read_header_name(struct expansion *expansion, struct macro_token *li
         if (text != NULL)
             *name = (struct header_name){HEADER_QUOTED, text, size};
         if (list->next != NULL)
-            doubt(expansion, "more than a file name comes out of", list->token.size, list->token.start);
+            note_doubt(expansion, "more than a file name comes out of", list->token.size, list->token.start);
     } else if (token_is(&list->token, "<")) {
         read_angle_name(expansion->scratch, list, name);
     }
     if (memchr(name->text, '\\', name->size) != NULL)
-        doubt(expansion, "a backslash is in the file name", name->size, name->text);
+        note_doubt(expansion, "a backslash is in the file name", name->size, name->text);
 }
 
 void macro_expand(struct expanded_include *result, const struct macro_table *table, struct arena *scratch, size_t size,
@@ -389,12 +390,12 @@ void macro_expand(struct expanded_include *result, const struct macro_table *tab
     scanner_init(&scanner, &text, text.start, false);
     struct macro_token *list = macro_tokens_read(scratch, &scanner);
     if (scanner.problem != NULL)
-        doubt(&expansion, scanner.problem, size, operand);
-    list = expand(&expansion, list);
+        note_doubt(&expansion, scanner.problem, size, operand);
+    list = expand_tokens(&expansion, list);
     if (expansion.dead)
-        doubt(&expansion, "a compiler reports an error for", size, operand);
+        note_doubt(&expansion, "a compiler reports an error for", size, operand);
     else
         read_header_name(&expansion, list);
     if (result->name.kind == HEADER_NONE)
-        doubt(&expansion, "no file name comes out of", size, operand);
+        note_doubt(&expansion, "no file name comes out of", size, operand);
 }

@@ -22,7 +22,7 @@ static struct macro **bucket_of(const struct macro_table *table, uint64_t hash)
     return &table->buckets[hash & (table->bucket_count - 1)];
 }
 
-static bool grow(struct macro_table *table)
+static bool grow_buckets(struct macro_table *table)
 {
     const size_t old_count = table->bucket_count;
     struct macro **old = table->buckets;
@@ -43,7 +43,7 @@ static bool grow(struct macro_table *table)
     return true;
 }
 
-static struct macro *find(const struct macro_table *table, const struct macro_name *name)
+static struct macro *find_macro(const struct macro_table *table, const struct macro_name *name)
 {
     if (table->bucket_count == 0)
         return NULL;
@@ -57,15 +57,15 @@ static struct macro *find(const struct macro_table *table, const struct macro_na
 struct macro *macro_table_find(const struct macro_table *table, size_t name_size, const char *name)
 {
     const struct macro_name wanted = macro_name_of(name_size, name);
-    return find(table, &wanted);
+    return find_macro(table, &wanted);
 }
 
 static struct macro *find_or_add(struct macro_table *table, struct macro_name name)
 {
-    struct macro *macro = find(table, &name);
+    struct macro *macro = find_macro(table, &name);
     if (macro != NULL)
         return macro;
-    if (table->macro_count >= table->bucket_count && !grow(table))
+    if (table->macro_count >= table->bucket_count && !grow_buckets(table))
         return NULL;
     macro = arena_take(table->arena, sizeof(*macro));
     if (macro == NULL)

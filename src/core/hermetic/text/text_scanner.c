@@ -295,7 +295,7 @@ void scanner_init(struct scanner *scanner, const struct clean_text *text, const 
     *scanner = (struct scanner){.text = text, .at = from, .end = text->start + text->size, .cplusplus = cplusplus};
 }
 
-static char peek(const struct scanner *scanner, size_t ahead)
+static char peek_character(const struct scanner *scanner, size_t ahead)
 {
     return (size_t)(scanner->end - scanner->at) > ahead ? scanner->at[ahead] : 0;
 }
@@ -321,13 +321,13 @@ bool scanner_skip_space(struct scanner *scanner)
     while (scanner->at < scanner->end) {
         if (class_of(*scanner->at) & BLANK) {
             ++scanner->at;
-        } else if (*scanner->at == '/' && peek(scanner, 1) == '*') {
+        } else if (*scanner->at == '/' && peek_character(scanner, 1) == '*') {
             const size_t left = (size_t)(scanner->end - scanner->at) - 2;
             const char *close = memmem(scanner->at + 2, left, "*/", 2);
             if (close == NULL)
                 scanner->is_in_comment = true;
             scanner->at = close != NULL ? close + 2 : scanner->end;
-        } else if (*scanner->at == '/' && peek(scanner, 1) == '/') {
+        } else if (*scanner->at == '/' && peek_character(scanner, 1) == '/') {
             const char *line_end = memchr(scanner->at, '\n', (size_t)(scanner->end - scanner->at));
             scanner->at = line_end != NULL ? line_end : scanner->end;
         } else {
@@ -411,7 +411,7 @@ static enum token_kind scan_identifier(struct scanner *scanner)
     const char *start = scanner->at;
     while (scanner->at < scanner->end && in_name(*scanner->at))
         ++scanner->at;
-    if (peek(scanner, 0) != '"' || !is_raw_prefix(start, (size_t)(scanner->at - start)))
+    if (peek_character(scanner, 0) != '"' || !is_raw_prefix(start, (size_t)(scanner->at - start)))
         return TOKEN_IDENTIFIER;
     scan_raw_string(scanner);
     return TOKEN_STRING;
@@ -421,7 +421,7 @@ static enum token_kind scan_number(struct scanner *scanner)
 {
     while (scanner->at < scanner->end) {
         const char c = *scanner->at;
-        const char next = peek(scanner, 1);
+        const char next = peek_character(scanner, 1);
         if ((c == 'e' || c == 'E' || c == 'p' || c == 'P') && (next == '+' || next == '-')) {
             scanner->at += 2;
         } else if (in_name(c) || c == '.') {
@@ -442,13 +442,13 @@ static enum token_kind scan_number(struct scanner *scanner)
 static enum token_kind scan_punctuator(struct scanner *scanner)
 {
     if (*scanner->at == '#') {
-        const bool twice = peek(scanner, 1) == '#';
+        const bool twice = peek_character(scanner, 1) == '#';
         scanner->at += twice ? 2 : 1;
         scanner->has_paste = scanner->has_paste || twice;
         return twice ? TOKEN_HASH_HASH : TOKEN_HASH;
     }
-    if (*scanner->at == '%' && peek(scanner, 1) == ':') {
-        const bool twice = peek(scanner, 2) == '%' && peek(scanner, 3) == ':';
+    if (*scanner->at == '%' && peek_character(scanner, 1) == ':') {
+        const bool twice = peek_character(scanner, 2) == '%' && peek_character(scanner, 3) == ':';
         scanner->at += twice ? 4 : 2;
         scanner->has_paste = scanner->has_paste || twice;
         return twice ? TOKEN_HASH_HASH : TOKEN_HASH;
@@ -463,7 +463,7 @@ static enum token_kind scan_one(struct scanner *scanner)
     const unsigned char class = class_of(c);
     if (class & LETTER)
         return scan_identifier(scanner);
-    if ((class & DIGIT) || (c == '.' && (class_of(peek(scanner, 1)) & DIGIT)))
+    if ((class & DIGIT) || (c == '.' && (class_of(peek_character(scanner, 1)) & DIGIT)))
         return scan_number(scanner);
     if (c == '"' || c == '\'')
         return scan_literal(scanner);
