@@ -30,7 +30,7 @@ static size_t first_with(const ingot_binary_t *binaries, size_t index)
 }
 
 /* Rounds up to a multiple of 8, so that each image is aligned. */
-static size_t padded(size_t size)
+static size_t pad_image_size(size_t size)
 {
     return (size + 7) / 8 * 8;
 }
@@ -39,7 +39,7 @@ static size_t size_of_all(size_t count, const ingot_binary_t *binaries)
 {
     size_t size = 0;
     for (size_t i = 0; i < count; ++i)
-        size += first_with(binaries, i) == i ? padded(binaries[i].size) : 0;
+        size += first_with(binaries, i) == i ? pad_image_size(binaries[i].size) : 0;
     return size;
 }
 
@@ -69,7 +69,7 @@ ingot_status_t cuda_load(void *opaque, const ingot_build_request_t *request, siz
         part->bytes = first == i ? place : program->parts[first].bytes;
         if (first == i && part->size > 0) {
             memcpy(place, binaries[i].bytes, part->size);
-            place += padded(part->size);
+            place += pad_image_size(part->size);
         }
         status = load_part(state, request, part);
     }

@@ -6,7 +6,7 @@
 #include "backends/cuda/backend.h"
 #include "backends/cuda/state.h"
 
-static void state_destroy(void *opaque)
+static void destroy_cuda_state(void *opaque)
 {
     struct cuda_state *state = opaque;
     ingot_allocator_t allocator = {NULL, NULL, NULL};
@@ -38,7 +38,7 @@ static int takes_source_settings(void *state)
 const ingot_backend_ops_t cuda_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "cuda",
-    .destroy = state_destroy,
+    .destroy = destroy_cuda_state,
     .identify_device = cuda_identify_device,
     .accepts = accepts,
     .build = cuda_build,
@@ -103,6 +103,6 @@ ingot_status_t ingot_cuda_context_create(ingot_context_t *context, uint32_t cont
     if (status == INGOT_SUCCESS)
         status = ingot_context_create(context, &cuda_ops, state, state->device_count, info);
     if (status != INGOT_SUCCESS)
-        state_destroy(state);
+        destroy_cuda_state(state);
     return status;
 }

@@ -25,7 +25,7 @@ struct compiler_names {
     char texts[MAX_NAMES][LIBRARY_NAME_SIZE];
 };
 
-static ingot_status_t add_text(ingot_identity_t *identity, const char *name, const char *text)
+static ingot_status_t add_identity_text(ingot_identity_t *identity, const char *name, const char *text)
 {
     return ingot_identity_add(identity, name, strlen(text), text);
 }
@@ -34,7 +34,7 @@ static ingot_status_t add_version(ingot_identity_t *identity, const char *name, 
 {
     char text[32] = "";
     (void)snprintf(text, sizeof(text), "%d.%d", major, minor);
-    return add_text(identity, name, text);
+    return add_identity_text(identity, name, text);
 }
 
 static void add_name(struct compiler_names *names, const char *format, unsigned major, unsigned minor)
@@ -68,7 +68,7 @@ ingot_status_t cuda_identify_device(void *opaque, uint32_t device_index, ingot_i
     const struct cuda_state *state = opaque;
     const struct cuda_device *device = &state->devices[device_index];
     const int version = state->driver.version;
-    ingot_status_t status = add_text(identity, "device_name", device->name);
+    ingot_status_t status = add_identity_text(identity, "device_name", device->name);
     if (status == INGOT_SUCCESS)
         status = add_version(identity, "compute_capability", device->major, device->minor);
     if (status == INGOT_SUCCESS)

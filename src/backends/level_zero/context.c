@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static void state_destroy(void *opaque)
+static void destroy_level_zero_state(void *opaque)
 {
     struct level_zero_state *state = opaque;
     ingot_allocator_t allocator = {NULL, NULL, NULL};
@@ -35,7 +35,7 @@ static int takes_source_settings(void *state)
 const ingot_backend_ops_t level_zero_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "level_zero",
-    .destroy = state_destroy,
+    .destroy = destroy_level_zero_state,
     .identify_device = level_zero_identify_device,
     .accepts = accepts,
     .build = level_zero_build,
@@ -126,6 +126,6 @@ ingot_status_t ingot_level_zero_context_create(ingot_context_t *context, ze_driv
     if (status == INGOT_SUCCESS)
         status = ingot_context_create(context, &level_zero_ops, state, state->device_count, info);
     if (status != INGOT_SUCCESS)
-        state_destroy(state);
+        destroy_level_zero_state(state);
     return status;
 }

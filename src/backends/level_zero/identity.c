@@ -80,8 +80,8 @@ static ingot_status_t add_driver(const struct level_zero_state *state, ingot_ide
     return add_numbers(identity, sizeof(numbers) / sizeof(numbers[0]), numbers);
 }
 
-static ingot_status_t add_device(const struct level_zero_state *state, uint32_t device_index,
-                                 ingot_identity_t *identity)
+static ingot_status_t add_device_properties(const struct level_zero_state *state, uint32_t device_index,
+                                            ingot_identity_t *identity)
 {
     struct ip_version ip = {.stype = STRUCTURE_TYPE_IP_VERSION};
     ze_device_properties_t properties = {.stype = ZE_STRUCTURE_TYPE_DEVICE_PROPERTIES,
@@ -180,7 +180,7 @@ ingot_status_t level_zero_identify_device(void *opaque, uint32_t device_index, i
     const struct level_zero_state *state = opaque;
     ingot_status_t status = add_driver(state, identity);
     if (status == INGOT_SUCCESS)
-        status = add_device(state, device_index, identity);
+        status = add_device_properties(state, device_index, identity);
     if (status == INGOT_SUCCESS)
         status = add_module_properties(state, device_index, identity);
     if (status == INGOT_SUCCESS)

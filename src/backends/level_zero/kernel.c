@@ -13,8 +13,8 @@ struct level_zero_kernel {
     ze_module_handle_t module;
 };
 
-static ingot_status_t wrap(const struct level_zero_state *state, ze_module_handle_t module, ze_kernel_handle_t native,
-                           void **out)
+static ingot_status_t wrap_native_kernel(const struct level_zero_state *state, ze_module_handle_t module,
+                                         ze_kernel_handle_t native, void **out)
 {
     struct level_zero_kernel *kernel = ingot_allocate(&state->allocator, sizeof(*kernel));
     if (kernel == NULL) {
@@ -40,7 +40,7 @@ ingot_status_t level_zero_create_kernel(void *opaque, void *opaque_program, uint
         ze_kernel_handle_t native = NULL;
         result = zeKernelCreate(modules[i], &desc, &native);
         if (result == ZE_RESULT_SUCCESS)
-            return wrap(opaque, modules[i], native, kernel);
+            return wrap_native_kernel(opaque, modules[i], native, kernel);
     }
     return level_zero_fail(result == ZE_RESULT_ERROR_INVALID_KERNEL_NAME ? INGOT_NOT_FOUND : INGOT_BACKEND_ERROR,
                            "zeKernelCreate", result);
@@ -75,7 +75,7 @@ ingot_status_t level_zero_clone_kernel(void *opaque, void *program, void *opaque
     if (result == ZE_RESULT_SUCCESS)
         result = zeKernelCreate(kernel->module, &desc, &native);
     ingot_deallocate(&state->allocator, name, room);
-    return result == ZE_RESULT_SUCCESS ? wrap(state, kernel->module, native, clone)
+    return result == ZE_RESULT_SUCCESS ? wrap_native_kernel(state, kernel->module, native, clone)
                                        : level_zero_fail(INGOT_BACKEND_ERROR, "zeKernelCreate of a clone", result);
 }
 

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-static void fill(const ingot_build_request_t *request, struct level_zero_spec_constants *constants)
+static void fill_spec_constants(const ingot_build_request_t *request, struct level_zero_spec_constants *constants)
 {
     for (size_t i = 0; i < constants->constant_count; ++i)
         memcpy(&constants->storage[i], request->spec_constants[i].value, request->spec_constants[i].size);
@@ -51,7 +51,7 @@ ingot_status_t level_zero_spec_constants_init(const struct level_zero_state *sta
     if (constants->of_source == NULL || constants->pointers == NULL || constants->ids == NULL ||
         constants->values == NULL || constants->storage == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu specialization constants", count);
-    fill(request, constants);
+    fill_spec_constants(request, constants);
     return INGOT_SUCCESS;
 }
 

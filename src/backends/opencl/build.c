@@ -134,7 +134,7 @@ static ingot_status_t build_in_one(const struct opencl_state *state, const ingot
 }
 
 /* Checks that the last option has its value, because PoCL 3.1 ends the process if the value is missing. */
-static ingot_status_t check_options(const char *options, ingot_sink_t *log)
+static ingot_status_t check_last_option(const char *options, ingot_sink_t *log)
 {
     static const char *const with_value[] = {"-I", "-D"};
     size_t length = strlen(options);
@@ -159,7 +159,7 @@ ingot_status_t opencl_build(void *opaque, const ingot_build_request_t *request, 
     struct opencl_program *program = NULL;
     ingot_status_t status = ingot_spirv_check_request(request, log);
     for (size_t i = 0; i < request->source_count && status == INGOT_SUCCESS; ++i)
-        status = check_options(ingot_build_request_get_settings(request, i).compile_options, log);
+        status = check_last_option(ingot_build_request_get_settings(request, i).compile_options, log);
     if (status == INGOT_SUCCESS)
         status = opencl_program_create(state, device_count, device_indices, &program);
     if (status == INGOT_SUCCESS)

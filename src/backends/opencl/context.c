@@ -18,7 +18,7 @@ static size_t state_size(uint32_t device_count)
     return sizeof(struct opencl_state) + device_count * sizeof(struct opencl_device);
 }
 
-static void state_destroy(void *opaque)
+static void destroy_opencl_state(void *opaque)
 {
     struct opencl_state *state = opaque;
     ingot_allocator_t allocator = {NULL, NULL, NULL};
@@ -57,7 +57,7 @@ static int takes_source_settings(void *state)
 const ingot_backend_ops_t opencl_ops = {
     .struct_size = sizeof(ingot_backend_ops_t),
     .name = "opencl",
-    .destroy = state_destroy,
+    .destroy = destroy_opencl_state,
     .identify_device = opencl_identify_device,
     .get_device_info = get_device_info,
     .accepts = accepts,
@@ -120,8 +120,8 @@ static ingot_status_t place_device(const struct opencl_state *state, struct open
     return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "devices: a device does not belong to the OpenCL context");
 }
 
-static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_device_id id, size_t count,
-                                 const cl_device_id *of_context)
+static ingot_status_t add_context_device(struct opencl_state *state, uint32_t index, cl_device_id id, size_t count,
+                                         const cl_device_id *of_context)
 {
     struct opencl_device device = {id, 0};
     cl_int error = CL_SUCCESS;
@@ -136,7 +136,7 @@ static ingot_status_t add_device(struct opencl_state *state, uint32_t index, cl_
     error = state->cl->clRetainDevice(id);
     if (error != CL_SUCCESS)
         return opencl_fail(INGOT_BACKEND_ERROR, "clRetainDevice", error);
-    state->devices[index] = device; /* from now on, state_destroy releases it */
+    state->devices[index] = device; /* from now on, destroy_opencl_state releases it */
     return INGOT_SUCCESS;
 }
 
@@ -203,7 +203,7 @@ static ingot_status_t state_create(struct opencl_state **out, const cl_icd_dispa
     }
     state->context = context;
     for (uint32_t i = 0; i < device_count && status == INGOT_SUCCESS; ++i)
-        status = add_device(state, i, devices[i], of_context_count, of_context);
+        status = add_context_device(state, i, devices[i], of_context_count, of_context);
     if (status == INGOT_SUCCESS)
         status = learn_platform(state);
     if (status != INGOT_SUCCESS)
@@ -211,7 +211,7 @@ static ingot_status_t state_create(struct opencl_state **out, const cl_icd_dispa
     *out = state;
     state = NULL;
 done:
-    state_destroy(state);
+    destroy_opencl_state(state);
     return status;
 }
 
@@ -288,6 +288,6 @@ ingot_status_t ingot_opencl_context_create_with(ingot_context_t *context, const 
         return status;
     status = ingot_context_create(context, &opencl_ops, state, state->device_count, info);
     if (status != INGOT_SUCCESS)
-        state_destroy(state);
+        destroy_opencl_state(state);
     return status;
 }

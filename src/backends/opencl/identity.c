@@ -16,7 +16,7 @@
 #include <CL/cl_icd.h>
 #include <string.h>
 
-static ingot_status_t add_text(ingot_identity_t *identity, const char *name, const char *value)
+static ingot_status_t add_identity_text(ingot_identity_t *identity, const char *name, const char *value)
 {
     return ingot_identity_add(identity, name, strlen(value), value);
 }
@@ -27,18 +27,18 @@ static ingot_status_t add_platform(const struct opencl_state *state, cl_platform
     struct opencl_text text = {NULL, 0};
     ingot_status_t status = opencl_platform_text(state->cl, &state->allocator, state->platform, query, &text);
     if (status == INGOT_SUCCESS)
-        status = add_text(identity, name, text.chars);
+        status = add_identity_text(identity, name, text.chars);
     opencl_text_fini(&state->allocator, &text);
     return status;
 }
 
-static ingot_status_t add_device(const struct opencl_state *state, cl_device_id device, cl_device_info query,
-                                 const char *name, ingot_identity_t *identity)
+static ingot_status_t add_device_text(const struct opencl_state *state, cl_device_id device, cl_device_info query,
+                                      const char *name, ingot_identity_t *identity)
 {
     struct opencl_text text = {NULL, 0};
     ingot_status_t status = opencl_device_text(state, device, query, &text);
     if (status == INGOT_SUCCESS)
-        status = add_text(identity, name, text.chars);
+        status = add_identity_text(identity, name, text.chars);
     opencl_text_fini(&state->allocator, &text);
     return status;
 }
@@ -107,7 +107,8 @@ static ingot_status_t add_compiler(const struct opencl_state *state, cl_device_i
 
 static ingot_status_t add_il_version(const struct opencl_state *state, cl_device_id device, ingot_identity_t *identity)
 {
-    return state->takes_spirv ? add_device(state, device, CL_DEVICE_IL_VERSION, "il_version", identity) : INGOT_SUCCESS;
+    return state->takes_spirv ? add_device_text(state, device, CL_DEVICE_IL_VERSION, "il_version", identity)
+                              : INGOT_SUCCESS;
 }
 
 ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot_identity_t *identity)
@@ -118,17 +119,17 @@ ingot_status_t opencl_identify_device(void *opaque, uint32_t device_index, ingot
     if (status == INGOT_SUCCESS)
         status = add_platform(state, CL_PLATFORM_VERSION, "platform_version", identity);
     if (status == INGOT_SUCCESS)
-        status = add_device(state, device, CL_DEVICE_NAME, "device_name", identity);
+        status = add_device_text(state, device, CL_DEVICE_NAME, "device_name", identity);
     if (status == INGOT_SUCCESS)
-        status = add_device(state, device, CL_DEVICE_VERSION, "device_version", identity);
+        status = add_device_text(state, device, CL_DEVICE_VERSION, "device_version", identity);
     if (status == INGOT_SUCCESS)
-        status = add_device(state, device, CL_DRIVER_VERSION, "driver_version", identity);
+        status = add_device_text(state, device, CL_DRIVER_VERSION, "driver_version", identity);
     if (status == INGOT_SUCCESS)
-        status = add_device(state, device, CL_DEVICE_OPENCL_C_VERSION, "opencl_c_version", identity);
+        status = add_device_text(state, device, CL_DEVICE_OPENCL_C_VERSION, "opencl_c_version", identity);
     if (status == INGOT_SUCCESS)
         status = add_il_version(state, device, identity);
     if (status == INGOT_SUCCESS)
-        status = add_device(state, device, CL_DEVICE_VENDOR, "device_vendor", identity);
+        status = add_device_text(state, device, CL_DEVICE_VENDOR, "device_vendor", identity);
     if (status == INGOT_SUCCESS)
         status = add_extensions(state, device, identity);
     if (status == INGOT_SUCCESS)

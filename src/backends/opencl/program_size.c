@@ -13,7 +13,7 @@
 #define ESTIMATE_PER_PROGRAM 35000u
 #define ESTIMATE_PER_KERNEL 22000u
 
-static size_t estimate(const struct opencl_state *state, const struct opencl_program *program)
+static size_t estimate_program_size(const struct opencl_state *state, const struct opencl_program *program)
 {
     size_t kernels = 0;
     if (state->cl->clGetProgramInfo(program->native, CL_PROGRAM_NUM_KERNELS, sizeof(kernels), &kernels, NULL) !=
@@ -41,5 +41,5 @@ size_t opencl_get_program_size(void *opaque, void *opaque_program)
 {
     const struct opencl_state *state = opaque;
     const struct opencl_program *program = opaque_program;
-    return state->generates_code_at_launch ? estimate(state, program) : binaries_size(state, program);
+    return state->generates_code_at_launch ? estimate_program_size(state, program) : binaries_size(state, program);
 }

@@ -38,7 +38,8 @@ static cl_int get_program(const struct query *query, size_t capacity, void *valu
     return query->cl->clGetProgramInfo(query->program, query->name, capacity, value, size);
 }
 
-static ingot_status_t read_text(const ingot_allocator_t *allocator, const struct query *query, struct opencl_text *text)
+static ingot_status_t query_text(const ingot_allocator_t *allocator, const struct query *query,
+                                 struct opencl_text *text)
 {
     struct opencl_text read = {NULL, 0};
     size_t size = 0;
@@ -64,7 +65,7 @@ ingot_status_t opencl_platform_text(const cl_icd_dispatch *cl, const ingot_alloc
 {
     const struct query query = {
         .cl = cl, .call = "clGetPlatformInfo", .get = get_platform, .platform = platform, .name = name};
-    return read_text(allocator, &query, text);
+    return query_text(allocator, &query, text);
 }
 
 ingot_status_t opencl_device_text(const struct opencl_state *state, cl_device_id device, cl_device_info name,
@@ -72,7 +73,7 @@ ingot_status_t opencl_device_text(const struct opencl_state *state, cl_device_id
 {
     const struct query query = {
         .cl = state->cl, .call = "clGetDeviceInfo", .get = get_device, .device = device, .name = name};
-    return read_text(&state->allocator, &query, text);
+    return query_text(&state->allocator, &query, text);
 }
 
 ingot_status_t opencl_build_log_text(const struct opencl_state *state, cl_program program, cl_device_id device,
@@ -84,7 +85,7 @@ ingot_status_t opencl_build_log_text(const struct opencl_state *state, cl_progra
                                 .device = device,
                                 .program = program,
                                 .name = CL_PROGRAM_BUILD_LOG};
-    return read_text(&state->allocator, &query, text);
+    return query_text(&state->allocator, &query, text);
 }
 
 ingot_status_t opencl_kernel_names_text(const struct opencl_state *state, cl_program program, struct opencl_text *text)
@@ -94,7 +95,7 @@ ingot_status_t opencl_kernel_names_text(const struct opencl_state *state, cl_pro
                                 .get = get_program,
                                 .program = program,
                                 .name = CL_PROGRAM_KERNEL_NAMES};
-    return read_text(&state->allocator, &query, text);
+    return query_text(&state->allocator, &query, text);
 }
 
 void opencl_text_fini(const ingot_allocator_t *allocator, struct opencl_text *text)

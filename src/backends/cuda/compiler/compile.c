@@ -45,7 +45,8 @@ static ingot_status_t check_request(const struct plan *plan)
     return INGOT_SUCCESS;
 }
 
-static void look_at_sources(struct plan *plan)
+/* Finds the first CUDA C++ source, and whether the program is linked. */
+static void plan_sources(struct plan *plan)
 {
     const ingot_build_request_t *request = plan->request;
     plan->first_cuda_source = request->source_count;
@@ -82,7 +83,7 @@ static ingot_status_t plan_init(struct plan *plan, const struct cuda_target *tar
     plan->target = target;
     plan->request = request;
     plan->log = log;
-    look_at_sources(plan);
+    plan_sources(plan);
     ingot_status_t status = check_request(plan);
     const bool is_ptx_alone = plan->first_cuda_source == request->source_count;
     if (status == INGOT_SUCCESS)

@@ -19,7 +19,7 @@ struct cubin {
     Elf64_Ehdr header;
 };
 
-static bool read_header(struct cubin *cubin, size_t size, const uint8_t *bytes)
+static bool read_cubin_header(struct cubin *cubin, size_t size, const uint8_t *bytes)
 {
     if (size < sizeof(cubin->header))
         return false;
@@ -33,13 +33,13 @@ static bool read_header(struct cubin *cubin, size_t size, const uint8_t *bytes)
 bool cuda_cubin_is_one(size_t size, const uint8_t *bytes)
 {
     struct cubin cubin;
-    return read_header(&cubin, size, bytes);
+    return read_cubin_header(&cubin, size, bytes);
 }
 
 bool cuda_cubin_is_relocatable(size_t size, const uint8_t *bytes)
 {
     struct cubin cubin;
-    return read_header(&cubin, size, bytes) && cubin.header.e_type == ET_REL;
+    return read_cubin_header(&cubin, size, bytes) && cubin.header.e_type == ET_REL;
 }
 
 static bool is_inside(const struct cubin *cubin, uint64_t offset, uint64_t size)
@@ -74,7 +74,7 @@ bool cuda_cubin_is_whole(size_t size, const uint8_t *bytes)
 {
     struct cubin cubin;
     Elf64_Shdr section;
-    bool is_whole = read_header(&cubin, size, bytes) && are_segments_inside(&cubin);
+    bool is_whole = read_cubin_header(&cubin, size, bytes) && are_segments_inside(&cubin);
     for (size_t i = 0; is_whole && i < cubin.header.e_shnum; ++i)
         is_whole = read_section(&cubin, i, &section);
     return is_whole;
@@ -86,7 +86,7 @@ static bool is_kernel(const Elf64_Sym *symbol)
            (symbol->st_other & STO_CUDA_ENTRY) != 0;
 }
 
-static ingot_status_t malformed(void)
+static ingot_status_t fail_malformed_cubin(void)
 {
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "a table of a cubin points outside the cubin");
 }
@@ -102,10 +102,10 @@ static ingot_status_t visit_symbols(const struct cubin *cubin, const Elf64_Shdr 
         if (!is_kernel(&symbol))
             continue;
         if (symbol.st_name >= names->sh_size)
-            return malformed();
+            return fail_malformed_cubin();
         const char *name = (const char *)cubin->bytes + names->sh_offset + symbol.st_name;
         if (memchr(name, '\0', (size_t)(names->sh_size - symbol.st_name)) == NULL)
-            return malformed();
+            return fail_malformed_cubin();
         status = visit(user, name);
     }
     return status;
@@ -116,17 +116,17 @@ ingot_status_t cuda_cubin_for_each_kernel(size_t size, const uint8_t *bytes,
 {
     struct cubin cubin;
     ingot_status_t status = INGOT_SUCCESS;
-    if (!read_header(&cubin, size, bytes))
-        return malformed();
+    if (!read_cubin_header(&cubin, size, bytes))
+        return fail_malformed_cubin();
     for (size_t i = 0; i < cubin.header.e_shnum && status == INGOT_SUCCESS; ++i) {
         Elf64_Shdr symbols;
         Elf64_Shdr names;
         if (!read_section(&cubin, i, &symbols))
-            return malformed();
+            return fail_malformed_cubin();
         if (symbols.sh_type != SHT_SYMTAB)
             continue;
         if (!read_section(&cubin, symbols.sh_link, &names) || names.sh_type != SHT_STRTAB)
-            return malformed();
+            return fail_malformed_cubin();
         status = visit_symbols(&cubin, &symbols, &names, visit, user);
     }
     return status;

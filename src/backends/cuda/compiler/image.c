@@ -34,12 +34,12 @@ void cuda_bytes_fini(struct cuda_bytes *bytes, const ingot_allocator_t *allocato
     bytes->size = 0;
 }
 
-static uint64_t padded(uint64_t size)
+static uint64_t pad_head_size(uint64_t size)
 {
     return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-static ingot_status_t refuse(const char *why)
+static ingot_status_t refuse_binary(const char *why)
 {
     return ingot_set_error_detail(INGOT_BLOB_REJECTED, "not a binary of the CUDA backend: %s", why);
 }
@@ -66,19 +66,19 @@ ingot_status_t cuda_image_read(struct cuda_image *image, size_t size, const uint
         const uint64_t count = le_get_u64(bytes + MAGIC_SIZE);
         const uint64_t texts_size = le_get_u64(bytes + MAGIC_SIZE + NUMBER_SIZE);
         const char *texts = (const char *)bytes + HEAD_SIZE;
-        if (count == 0 || count > size || texts_size > size - HEAD_SIZE || padded(HEAD_SIZE + texts_size) > size ||
-            !are_texts(2 * count, (size_t)texts_size, texts))
-            return refuse("its table of names is malformed");
-        const size_t head_size = (size_t)padded(HEAD_SIZE + texts_size);
+        if (count == 0 || count > size || texts_size > size - HEAD_SIZE ||
+            pad_head_size(HEAD_SIZE + texts_size) > size || !are_texts(2 * count, (size_t)texts_size, texts))
+            return refuse_binary("its table of names is malformed");
+        const size_t head_size = (size_t)pad_head_size(HEAD_SIZE + texts_size);
         image->expression_count = (size_t)count;
         image->texts = texts;
         image->cubin = bytes + head_size;
         image->cubin_size = size - head_size;
     }
     if (!cuda_cubin_is_one(image->cubin_size, image->cubin))
-        return refuse("it holds no machine code for a GPU");
+        return refuse_binary("it holds no machine code for a GPU");
     if (!cuda_cubin_is_whole(image->cubin_size, image->cubin))
-        return refuse("a part of its machine code is missing");
+        return refuse_binary("a part of its machine code is missing");
     return INGOT_SUCCESS;
 }
 
@@ -140,7 +140,7 @@ ingot_status_t cuda_image_write_head(struct cuda_bytes *head, const ingot_alloca
     size_t texts_size = 0;
     for (size_t i = 0; i < count; ++i)
         texts_size += strlen(expressions[i]) + strlen(lowered_names[i]) + 2;
-    const ingot_status_t status = cuda_bytes_init(head, allocator, (size_t)padded(HEAD_SIZE + texts_size));
+    const ingot_status_t status = cuda_bytes_init(head, allocator, (size_t)pad_head_size(HEAD_SIZE + texts_size));
     if (status != INGOT_SUCCESS)
         return status;
     memcpy(head->bytes, IMAGE_MAGIC, MAGIC_SIZE);

@@ -24,7 +24,7 @@ static ingot_status_t take_log(struct cuda_link *link, int (*get_size)(void *, s
 
 /* Reports a failed call to nvJitLink. If the error is not an internal one, nvJitLink has refused the options or the
  * input. */
-static ingot_status_t fail(struct cuda_link *link, const char *call, int result)
+static ingot_status_t fail_link_call(struct cuda_link *link, const char *call, int result)
 {
     const bool is_internal = result == NVJITLINK_ERROR_INTERNAL || result == NVJITLINK_ERROR_THREADPOOL;
     ingot_status_t status = INGOT_SUCCESS;
@@ -53,7 +53,7 @@ ingot_status_t cuda_link_init(struct cuda_link *link, const ingot_allocator_t *a
     link->handle = NULL;
     if (result == NVJITLINK_ERROR_UNRECOGNIZED_OPTION)
         return ingot_refuse_program(log, 0, "nvJitLink does not know one of its options");
-    return fail(link, "nvJitLinkCreate", result);
+    return fail_link_call(link, "nvJitLinkCreate", result);
 }
 
 void cuda_link_fini(struct cuda_link *link)
@@ -67,7 +67,7 @@ ingot_status_t cuda_link_add(struct cuda_link *link, nvJitLinkInputType type, si
 {
     const int result =
         link->linker.add_data(link->handle, (int)type, bytes, size, name[0] != '\0' ? name : "default_program");
-    return result == NVJITLINK_SUCCESS ? INGOT_SUCCESS : fail(link, "nvJitLinkAddData", result);
+    return result == NVJITLINK_SUCCESS ? INGOT_SUCCESS : fail_link_call(link, "nvJitLinkAddData", result);
 }
 
 ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin)
@@ -75,13 +75,13 @@ ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin
     size_t size = 0;
     int result = link->linker.complete(link->handle);
     if (result != NVJITLINK_SUCCESS)
-        return fail(link, "nvJitLinkComplete", result);
+        return fail_link_call(link, "nvJitLinkComplete", result);
     ingot_status_t status = take_log(link, link->linker.info_log_size, link->linker.info_log);
     if (status != INGOT_SUCCESS)
         return status;
     result = link->linker.cubin_size(link->handle, &size);
     if (result != NVJITLINK_SUCCESS || size == 0)
-        return fail(link, "nvJitLinkGetLinkedCubinSize", result);
+        return fail_link_call(link, "nvJitLinkGetLinkedCubinSize", result);
     status = cuda_bytes_init(cubin, link->allocator, size);
     if (status != INGOT_SUCCESS)
         return status;
@@ -89,5 +89,5 @@ ingot_status_t cuda_link_finish(struct cuda_link *link, struct cuda_bytes *cubin
     if (result == NVJITLINK_SUCCESS)
         return INGOT_SUCCESS;
     cuda_bytes_fini(cubin, link->allocator);
-    return fail(link, "nvJitLinkGetLinkedCubin", result);
+    return fail_link_call(link, "nvJitLinkGetLinkedCubin", result);
 }

@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-static ingot_status_t fail(const struct cuda_nvrtc *nvrtc, const char *call, nvrtcResult result)
+static ingot_status_t fail_nvrtc_call(const struct cuda_nvrtc *nvrtc, const char *call, nvrtcResult result)
 {
     ingot_status_t status = INGOT_BACKEND_ERROR;
     switch (result) {
@@ -23,7 +23,8 @@ static ingot_status_t fail(const struct cuda_nvrtc *nvrtc, const char *call, nvr
 }
 
 /* Creates NVRTC's program. NVRTC takes the headers as two arrays: their texts, and their names. */
-static ingot_status_t create(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram *program)
+static ingot_status_t create_nvrtc_program(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc,
+                                           nvrtcProgram *program)
 {
     const size_t count = job->header_count;
     const size_t size = (2 * count + 1) * sizeof(char *); /* not 0, even without headers */
@@ -38,7 +39,7 @@ static ingot_status_t create(const struct cuda_nvrtc_job *job, const struct cuda
     const char *name = job->source->name[0] != '\0' ? job->source->name : NULL;
     const nvrtcResult result = nvrtc->create(program, job->source->bytes, name, (int)count, texts, names);
     ingot_deallocate(job->allocator, (void *)texts, size);
-    return result == NVRTC_SUCCESS ? INGOT_SUCCESS : fail(nvrtc, "nvrtcCreateProgram", result);
+    return result == NVRTC_SUCCESS ? INGOT_SUCCESS : fail_nvrtc_call(nvrtc, "nvrtcCreateProgram", result);
 }
 
 static ingot_status_t add_expressions(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc,
@@ -47,7 +48,7 @@ static ingot_status_t add_expressions(const struct cuda_nvrtc_job *job, const st
     for (size_t i = 0; i < job->expression_count; ++i) {
         const nvrtcResult result = nvrtc->add_name_expression(program, job->request->name_expressions[i]);
         if (result != NVRTC_SUCCESS)
-            return fail(nvrtc, "nvrtcAddNameExpression", result);
+            return fail_nvrtc_call(nvrtc, "nvrtcAddNameExpression", result);
     }
     return INGOT_SUCCESS;
 }
@@ -57,19 +58,20 @@ static ingot_status_t take_log(const struct cuda_nvrtc_job *job, const struct cu
     size_t size = 0;
     nvrtcResult result = nvrtc->log_size(program, &size);
     if (result != NVRTC_SUCCESS)
-        return fail(nvrtc, "nvrtcGetProgramLogSize", result);
+        return fail_nvrtc_call(nvrtc, "nvrtcGetProgramLogSize", result);
     struct cuda_bytes text = {0, NULL};
     ingot_status_t status = cuda_bytes_init(&text, job->allocator, size + 1); /* with room for a NUL */
     if (status != INGOT_SUCCESS)
         return status;
     result = size > 0 ? nvrtc->log(program, (char *)text.bytes) : NVRTC_SUCCESS;
     status = result == NVRTC_SUCCESS ? ingot_sink_write_log(job->log, (const char *)text.bytes)
-                                     : fail(nvrtc, "nvrtcGetProgramLog", result);
+                                     : fail_nvrtc_call(nvrtc, "nvrtcGetProgramLog", result);
     cuda_bytes_fini(&text, job->allocator);
     return status;
 }
 
-static ingot_status_t compile(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram program)
+static ingot_status_t compile_nvrtc_program(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc,
+                                            nvrtcProgram program)
 {
     if (job->options->count > INT_MAX)
         return ingot_refuse_program(job->log, 0, "%zu options are more than NVRTC accepts", job->options->count);
@@ -77,7 +79,7 @@ static ingot_status_t compile(const struct cuda_nvrtc_job *job, const struct cud
     const ingot_status_t status = take_log(job, nvrtc, program);
     if (result == NVRTC_SUCCESS || status != INGOT_SUCCESS)
         return status;
-    return fail(nvrtc, "nvrtcCompileProgram", result);
+    return fail_nvrtc_call(nvrtc, "nvrtcCompileProgram", result);
 }
 
 static ingot_status_t take_names(const struct cuda_nvrtc_job *job, const struct cuda_nvrtc *nvrtc, nvrtcProgram program,
@@ -94,7 +96,7 @@ static ingot_status_t take_names(const struct cuda_nvrtc_job *job, const struct 
     for (size_t i = 0; i < count && status == INGOT_SUCCESS; ++i) {
         const nvrtcResult result = nvrtc->lowered_name(program, job->request->name_expressions[i], &lowered_names[i]);
         if (result != NVRTC_SUCCESS)
-            status = fail(nvrtc, "nvrtcGetLoweredName", result);
+            status = fail_nvrtc_call(nvrtc, "nvrtcGetLoweredName", result);
     }
     if (status == INGOT_SUCCESS)
         status = cuda_image_write_head(head, job->allocator, count, job->request->name_expressions, lowered_names);
@@ -108,7 +110,7 @@ static ingot_status_t take_cubin(const struct cuda_nvrtc_job *job, const struct 
     size_t size = 0;
     nvrtcResult result = nvrtc->cubin_size(program, &size);
     if (result != NVRTC_SUCCESS)
-        return fail(nvrtc, "nvrtcGetCUBINSize", result);
+        return fail_nvrtc_call(nvrtc, "nvrtcGetCUBINSize", result);
     if (size == 0)
         return ingot_refuse_program(job->log, 0,
                                     "the options produce no machine code; remove an architecture compute_XX or -dlto");
@@ -119,7 +121,7 @@ static ingot_status_t take_cubin(const struct cuda_nvrtc_job *job, const struct 
     if (result == NVRTC_SUCCESS)
         return INGOT_SUCCESS;
     cuda_bytes_fini(cubin, job->allocator);
-    return fail(nvrtc, "nvrtcGetCUBIN", result);
+    return fail_nvrtc_call(nvrtc, "nvrtcGetCUBIN", result);
 }
 
 ingot_status_t cuda_nvrtc_compile(const struct cuda_nvrtc_job *job, struct cuda_bytes *head, struct cuda_bytes *cubin)
@@ -129,11 +131,11 @@ ingot_status_t cuda_nvrtc_compile(const struct cuda_nvrtc_job *job, struct cuda_
     ingot_status_t status = cuda_nvrtc_open(job->driver_version, &nvrtc);
     if (status != INGOT_SUCCESS)
         return status;
-    status = create(job, &nvrtc, &program);
+    status = create_nvrtc_program(job, &nvrtc, &program);
     if (status == INGOT_SUCCESS)
         status = add_expressions(job, &nvrtc, program);
     if (status == INGOT_SUCCESS)
-        status = compile(job, &nvrtc, program);
+        status = compile_nvrtc_program(job, &nvrtc, program);
     if (status == INGOT_SUCCESS)
         status = take_names(job, &nvrtc, program, head);
     if (status == INGOT_SUCCESS)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool is_blank(char c)
+static bool is_white_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -21,11 +21,11 @@ static bool next_word(const char **text, char **out)
     const char *from = *text;
     char *to = *out;
     char quote = '\0';
-    while (is_blank(*from))
+    while (is_white_space(*from))
         ++from;
     if (*from == '\0')
         return false;
-    for (; *from != '\0' && (quote != '\0' || !is_blank(*from)); ++from) {
+    for (; *from != '\0' && (quote != '\0' || !is_white_space(*from)); ++from) {
         if (*from == '\\' && from[1] != '\0' && quote != '\'')
             *to++ = *++from;
         else if (quote != '\0' ? *from == quote : *from == '"' || *from == '\'')
@@ -39,7 +39,7 @@ static bool next_word(const char **text, char **out)
     return true;
 }
 
-static void split(struct cuda_options *options, const char *text, char **place)
+static void split_words(struct cuda_options *options, const char *text, char **place)
 {
     for (;;) {
         char *word = *place;
@@ -63,8 +63,8 @@ ingot_status_t cuda_options_init(struct cuda_options *options, const ingot_alloc
     if (options->words == NULL || options->chars == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for %zu bytes of options", length);
     place = options->chars;
-    split(options, first, &place);
-    split(options, second, &place);
+    split_words(options, first, &place);
+    split_words(options, second, &place);
     return INGOT_SUCCESS;
 }
 

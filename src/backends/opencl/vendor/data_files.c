@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool matches(const char *name, const char *prefix, const char *suffix)
+static bool is_matching_name(const char *name, const char *prefix, const char *suffix)
 {
     const size_t length = strlen(name);
     const size_t suffix_length = strlen(suffix);
@@ -37,7 +37,7 @@ ingot_status_t data_files_add_all(struct data_files *list, const char *directory
     if (opened == NULL)
         return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the driver's directory %s could not be opened", directory);
     for (const struct dirent *entry; status == INGOT_SUCCESS && (entry = readdir(opened)) != NULL;) {
-        if (matches(entry->d_name, prefix, suffix))
+        if (is_matching_name(entry->d_name, prefix, suffix))
             status = data_files_add(list, directory, entry->d_name);
     }
     (void)closedir(opened);

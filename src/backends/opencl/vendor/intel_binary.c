@@ -32,7 +32,7 @@ static void put_section(uint8_t *bytes, const Elf64_Ehdr *header, unsigned index
     memcpy(bytes + header->e_shoff + index * sizeof(*section), section, sizeof(*section));
 }
 
-static bool read_header(size_t size, const uint8_t *bytes, Elf64_Ehdr *header)
+static bool read_binary_header(size_t size, const uint8_t *bytes, Elf64_Ehdr *header)
 {
     if (size < sizeof(*header))
         return false;
@@ -83,7 +83,7 @@ static bool find_intermediate(size_t size, const uint8_t *bytes, const Elf64_Ehd
            is_apart(header->e_shoff, header->e_shnum * sizeof(Elf64_Shdr), size, cut.sh_offset, end);
 }
 
-static uint64_t moved(uint64_t offset, const Elf64_Shdr *cut, size_t cut_size)
+static uint64_t adjust_offset_for_cut(uint64_t offset, const Elf64_Shdr *cut, size_t cut_size)
 {
     return offset > cut->sh_offset ? offset - cut_size : offset;
 }
@@ -92,18 +92,18 @@ size_t intel_binary_strip(size_t size, uint8_t *bytes)
 {
     Elf64_Ehdr header;
     unsigned found = 0;
-    if (!read_header(size, bytes, &header) || !find_intermediate(size, bytes, &header, &found))
+    if (!read_binary_header(size, bytes, &header) || !find_intermediate(size, bytes, &header, &found))
         return size;
     const Elf64_Shdr cut = get_section(bytes, &header, found);
     const size_t cut_size = cut.sh_size / ALIGNMENT * ALIGNMENT;
     for (unsigned i = 0; i < header.e_shnum; ++i) {
         Elf64_Shdr section = get_section(bytes, &header, i);
-        section.sh_offset = moved(section.sh_offset, &cut, cut_size);
+        section.sh_offset = adjust_offset_for_cut(section.sh_offset, &cut, cut_size);
         if (i == found)
             section = (Elf64_Shdr){.sh_type = SHT_NULL};
         put_section(bytes, &header, i, &section);
     }
-    header.e_shoff = moved(header.e_shoff, &cut, cut_size);
+    header.e_shoff = adjust_offset_for_cut(header.e_shoff, &cut, cut_size);
     memcpy(bytes, &header, sizeof(header));
     memmove(bytes + cut.sh_offset, bytes + cut.sh_offset + cut_size, size - cut.sh_offset - cut_size);
     return size - cut_size;

@@ -32,7 +32,7 @@ static ingot_status_t add_functions(struct data_files *list, const char *directo
     return status;
 }
 
-static ingot_status_t add_files(struct data_files *list, const char *library)
+static ingot_status_t add_intel_files(struct data_files *list, const char *library)
 {
     char directory[DATA_PATH_ROOM];
     for (size_t i = 0; i < sizeof(files_by_variable) / sizeof(files_by_variable[0]); ++i) {
@@ -53,7 +53,7 @@ ingot_status_t intel_cpu_add_files(const ingot_allocator_t *allocator, const voi
     struct data_files *list = ingot_allocate(allocator, sizeof(*list));
     if (list == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a list of files");
-    ingot_status_t status = add_files(list, about.dli_fname);
+    ingot_status_t status = add_intel_files(list, about.dli_fname);
     if (status == INGOT_SUCCESS)
         status = ingot_identity_add_files(identity, "device_library", list->paths);
     ingot_deallocate(allocator, list, sizeof(*list));

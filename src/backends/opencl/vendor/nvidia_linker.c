@@ -9,7 +9,7 @@
 
 #define INPUT_PTX 2 /* NVJITLINK_INPUT_PTX in nvJitLink's header */
 
-static ingot_status_t refused(const char *call, int result)
+static ingot_status_t fail_linker_call(const char *call, int result)
 {
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "%s: error %d", call, result);
 }
@@ -20,12 +20,12 @@ static ingot_status_t link_with(const struct nvjitlink *linker, void *handle, co
     void *cubin = NULL;
     int result = linker->add_data(handle, INPUT_PTX, ptx, size, "opencl");
     if (result != 0)
-        return refused("nvJitLinkAddData", result);
+        return fail_linker_call("nvJitLinkAddData", result);
     result = linker->complete(handle);
     if (result == 0)
         result = linker->cubin_size(handle, native_size);
     if (result != 0 || *native_size == 0)
-        return refused("nvJitLinkComplete", result);
+        return fail_linker_call("nvJitLinkComplete", result);
     cubin = ingot_allocate(allocator, *native_size);
     if (cubin == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a binary of %zu bytes", *native_size);
@@ -35,7 +35,7 @@ static ingot_status_t link_with(const struct nvjitlink *linker, void *handle, co
         return INGOT_SUCCESS;
     }
     ingot_deallocate(allocator, cubin, *native_size);
-    return refused("nvJitLinkGetLinkedCubin", result);
+    return fail_linker_call("nvJitLinkGetLinkedCubin", result);
 }
 
 ingot_status_t nvidia_link_ptx(const ingot_allocator_t *allocator, unsigned cuda_major, unsigned capability,
@@ -51,7 +51,7 @@ ingot_status_t nvidia_link_ptx(const ingot_allocator_t *allocator, unsigned cuda
     (void)snprintf(architecture, sizeof(architecture), "-arch=sm_%u", capability);
     const int result = linker.create(&handle, 1, options);
     if (result != 0)
-        return refused("nvJitLinkCreate", result);
+        return fail_linker_call("nvJitLinkCreate", result);
     const ingot_status_t status = link_with(&linker, handle, allocator, size, ptx, native_size, native);
     (void)linker.destroy(&handle);
     return status;

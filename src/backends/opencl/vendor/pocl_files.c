@@ -91,7 +91,7 @@ static ingot_status_t find_data(const char *library, char data[DATA_PATH_ROOM])
     return ingot_set_error_detail(INGOT_BACKEND_ERROR, "the data files of PoCL's library %s were not found", library);
 }
 
-static ingot_status_t add_files(struct data_files *list, const char *library, const char *suffix)
+static ingot_status_t add_pocl_files(struct data_files *list, const char *library, const char *suffix)
 {
     char data[DATA_PATH_ROOM];
     char directory[DATA_PATH_ROOM];
@@ -132,7 +132,7 @@ ingot_status_t pocl_add_files(const ingot_allocator_t *allocator, const char *de
     if (list == NULL)
         return ingot_set_error_detail(INGOT_OUT_OF_MEMORY, "no memory for a list of files");
     library_suffix(chosen == NULL ? device_name : "", sizeof(suffix), suffix);
-    ingot_status_t status = add_files(list, about.dli_fname, suffix);
+    ingot_status_t status = add_pocl_files(list, about.dli_fname, suffix);
     if (status == INGOT_SUCCESS)
         status = ingot_identity_add_files(identity, "device_library", list->paths);
     ingot_deallocate(allocator, list, sizeof(*list));
