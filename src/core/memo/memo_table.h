@@ -9,8 +9,8 @@
 #define INGOT_CORE_MEMO_MEMO_TABLE_H
 
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "core/base/alloc.h"
 
