@@ -21,7 +21,7 @@ static void reject(ingot_storage_t storage, ingot_status_t status, size_t id_siz
 {
     struct kept_error kept;
     kept_error_save(&kept);
-    atomic_fetch_add_explicit(&storage->rejected, 1, memory_order_relaxed);
+    counters_add(&storage->counters, COUNTER_REJECTED, 1);
     storage_tell(storage, INGOT_EVENT_STORAGE_LOAD, status, size, started_ns, kept.text);
     const ingot_status_t removed = ingot_storage_remove(storage, id_size, id);
     if (removed != INGOT_SUCCESS && removed != INGOT_NOT_FOUND)

@@ -168,25 +168,20 @@ void storage_load_many_kept(ingot_storage_t storage, const struct storage_around
 
 /* ---- plain blobs ---- */
 
-static ingot_status_t receive_opened(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
-{
-    const struct receiver *receiver = user;
-    if (status == INGOT_SUCCESS)
-        status = seal_open(&receiver->storage->allocator, kept);
-    return receiver->on_loaded(index, status, kept, receiver->user);
-}
-
 /* The caller's callback, and the first status with which it stopped the load. */
 struct visiting {
+    ingot_storage_t storage;
     ingot_storage_on_loaded_t on_loaded;
     void *user;
     ingot_status_t stopped;
 };
 
-static ingot_status_t visit(size_t index, ingot_status_t status, ingot_buffer_t *blob, void *user)
+static ingot_status_t visit(size_t index, ingot_status_t status, ingot_buffer_t *kept, void *user)
 {
     struct visiting *visiting = user;
-    status = visiting->on_loaded(index, status, blob, visiting->user);
+    if (status == INGOT_SUCCESS)
+        status = seal_open(&visiting->storage->allocator, kept);
+    status = visiting->on_loaded(index, status, kept, visiting->user);
     if (visiting->stopped == INGOT_SUCCESS)
         visiting->stopped = status;
     return status;
@@ -195,13 +190,12 @@ static ingot_status_t visit(size_t index, ingot_status_t status, ingot_buffer_t 
 ingot_status_t ingot_storage_load_many(ingot_storage_t storage, size_t count, const ingot_storage_id_t *ids,
                                        ingot_storage_on_loaded_t on_loaded, void *user)
 {
-    struct visiting visiting = {on_loaded, user, INGOT_SUCCESS};
-    struct receiver receiver = {storage, NULL, ids, visit, &visiting};
+    struct visiting visiting = {storage, on_loaded, user, INGOT_SUCCESS};
     if (storage == NULL || on_loaded == NULL || (ids == NULL && count != 0))
         return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "storage, ids or on_loaded is missing");
     for (size_t i = 0; i < count; ++i)
         if (ids[i].bytes == NULL || ids[i].size == 0)
             return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "id %zu is missing or empty", i);
-    storage_load_many_kept(storage, NULL, count, ids, receive_opened, &receiver);
+    storage_load_many_kept(storage, NULL, count, ids, visit, &visiting);
     return visiting.stopped;
 }

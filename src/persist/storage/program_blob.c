@@ -40,7 +40,7 @@ ingot_status_t storage_load_blob(ingot_storage_t storage, const struct ingot_con
 void storage_reject(ingot_storage_t storage, const struct ingot_context *context, size_t id_size, const uint8_t *id)
 {
     const uint64_t started_ns = files_steady_clock_ns();
-    atomic_fetch_add_explicit(&storage->rejected, 1, memory_order_relaxed);
+    counters_add(&storage->counters, COUNTER_REJECTED, 1);
     const ingot_status_t status = ingot_storage_remove(storage, id_size, id);
     if (status == INGOT_SUCCESS || status == INGOT_NOT_FOUND)
         return;

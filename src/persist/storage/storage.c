@@ -21,13 +21,6 @@
 #include "persist/storage/trust.h"
 #include "util/struct_size.h"
 
-static ingot_status_t copy_ops(ingot_storage_ops_t *copy, const ingot_storage_ops_t *ops)
-{
-    if (!STRUCT_READ(*copy, ops))
-        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
-    return INGOT_SUCCESS;
-}
-
 static bool is_watching_forks;
 
 /* Called in a forked child. Only what all storages share goes on there, without the parent's storages. */
@@ -63,9 +56,8 @@ ingot_status_t storage_create(ingot_storage_t *storage, enum storage_kind kind, 
     static atomic_uint_fast64_t newest_number;
     static pthread_once_t watched = PTHREAD_ONCE_INIT;
     ingot_storage_ops_t copy;
-    const ingot_status_t status = copy_ops(&copy, ops);
-    if (status != INGOT_SUCCESS)
-        return status;
+    if (!STRUCT_READ(copy, ops))
+        return ingot_set_error_detail(INGOT_INVALID_ARGUMENTS, "ops is NULL, or its struct_size is not set");
     (void)pthread_once(&watched, watch_forks);
     struct ingot_storage *made = is_watching_forks ? memory_allocate(allocator, sizeof(*made)) : NULL;
     if (made == NULL)
@@ -233,12 +225,12 @@ void storage_fill_stats(ingot_storage_t storage, const struct counters *of_store
         stats->unstamped = counters_get(of_store, COUNTER_UNSTAMPED);
         stats->leftovers = counters_get(of_store, COUNTER_LEFTOVERS);
     }
-    stats->distrusted = atomic_load_explicit(&storage->distrusted, memory_order_relaxed);
-    stats->rejected = atomic_load_explicit(&storage->rejected, memory_order_relaxed);
+    stats->distrusted = counters_get(counters, COUNTER_DISTRUSTED);
+    stats->rejected = counters_get(counters, COUNTER_REJECTED);
     stats->waiting = store_queue_count(storage);
-    stats->saved_ns = atomic_load_explicit(&storage->saved_ns, memory_order_relaxed);
-    stats->awaited = atomic_load_explicit(&storage->awaited, memory_order_relaxed);
-    stats->wait_timeouts = atomic_load_explicit(&storage->wait_timeouts, memory_order_relaxed);
+    stats->saved_ns = counters_get(counters, COUNTER_SAVED_NS);
+    stats->awaited = counters_get(counters, COUNTER_AWAITED);
+    stats->wait_timeouts = counters_get(counters, COUNTER_WAIT_TIMEOUTS);
 }
 
 void *storage_get_part(ingot_storage_t storage, enum storage_part which)

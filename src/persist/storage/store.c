@@ -58,7 +58,7 @@ static ingot_status_t store_own(ingot_storage_t storage, const struct storage_ar
                                 size_t id_size, const uint8_t *id, size_t size, const uint8_t *blob)
 {
     ingot_buffer_t sealed = INGOT_BUFFER_INIT;
-    ingot_status_t status = is_kept ? trust_check_stored(storage, around, id_size, id, size, blob)
+    ingot_status_t status = is_kept ? trust_check_kept(storage, around, id_size, id, size, blob)
                                     : trust_seal(storage, around, id_size, id, size, blob, &sealed);
     if (status == INGOT_SUCCESS && sealed.bytes != NULL)
         status = storage->ops.store(storage->self, id_size, id, sealed.size, sealed.bytes);

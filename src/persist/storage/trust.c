@@ -40,16 +40,6 @@ static void exchange_keyring(ingot_storage_t storage, struct keyring *keyring)
     keyring_release(before);
 }
 
-ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, const ingot_buffer_t *kept)
-{
-    struct keyring *keyring = take_keyring(storage);
-    if (keyring == NULL)
-        return seal_is(kept->size, kept->bytes) ? seal_examine(kept->size, kept->bytes) : INGOT_SUCCESS;
-    const ingot_status_t status = keyring_check(keyring, id_size, id, kept->size, kept->bytes);
-    keyring_release(keyring);
-    return status;
-}
-
 /* ---- all policies that concern a storage ---- */
 
 /* Called with a storage that has a policy. Returns false to end the visit. */
@@ -113,7 +103,7 @@ static void refuse_loaded(const struct checked *checked, ingot_storage_t countin
     const uint64_t now_ns = files_steady_clock_ns();
     struct kept_error why;
     kept_error_save(&why); /* the callback may call Ingot, which changes the thread's error */
-    atomic_fetch_add_explicit(&counting->distrusted, 1, memory_order_relaxed);
+    counters_add(&counting->counters, COUNTER_DISTRUSTED, 1);
     memory_release_buffer(loaded);
     storage_tell(holder, INGOT_EVENT_STORAGE_DEGRADED, checked->status, size, now_ns, why.text);
     ingot_storage_release(checked->refusing);
@@ -178,8 +168,8 @@ static ingot_status_t check_all(ingot_storage_t storage, const struct storage_ar
     return checked.status;
 }
 
-ingot_status_t trust_check_stored(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                  const uint8_t *id, size_t size, const uint8_t *kept)
+ingot_status_t trust_check_kept(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                const uint8_t *id, size_t size, const uint8_t *kept)
 {
     unsigned policy_count;
     const ingot_status_t status = check_all(storage, around, id_size, id, size, kept, &policy_count);
@@ -218,7 +208,7 @@ ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *
         status = keyring_seal(sealing.keyring, id_size, id, blob_size, blob, sealed);
         keyring_release(sealing.keyring);
         if (status == INGOT_SUCCESS)
-            status = trust_check_stored(storage, around, id_size, id, sealed->size, sealed->bytes);
+            status = trust_check_kept(storage, around, id_size, id, sealed->size, sealed->bytes);
         if (status == INGOT_SUCCESS)
             return status;
         memory_release_buffer(sealed);

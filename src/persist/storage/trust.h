@@ -9,9 +9,6 @@
 
 #include "persist/storage/common/kinds.h"
 
-/* Checks kept bytes (see storage.h) against the storage's policy. Without a policy, accepts plain blobs and any
- * envelope that can be opened. Returns INGOT_UNTRUSTED, INGOT_BLOB_TRUNCATED or INGOT_BLOB_VERSION on failure. */
-ingot_status_t trust_check_kept(ingot_storage_t storage, size_t id_size, const uint8_t *id, const ingot_buffer_t *kept);
 /* Makes an info for storage_create with the policy in `trust`, or without a policy if it is NULL. Sets *requires to
  * true if the policy requires seals. Returns INGOT_INVALID_ARGUMENTS if trust's struct_size is not set. */
 ingot_status_t trust_make_info(ingot_persist_info_t *info, const ingot_persist_trust_t *trust, bool *requires);
@@ -35,9 +32,10 @@ ingot_status_t trust_check_loaded(ingot_storage_t storage, const struct storage_
  * INGOT_INVALID_ARGUMENTS if the blob begins like a sealed one, but no policy can check it. */
 ingot_status_t trust_seal(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
                           const uint8_t *id, size_t blob_size, const uint8_t *blob, ingot_buffer_t *sealed);
-/* Checks bytes of another storage that are to be stored as they are. */
-ingot_status_t trust_check_stored(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
-                                  const uint8_t *id, size_t size, const uint8_t *kept);
+/* Checks kept bytes (see storage.h). Without a policy, accepts plain blobs and any envelope that can be opened. Returns
+ * INGOT_UNTRUSTED, INGOT_BLOB_TRUNCATED or INGOT_BLOB_VERSION on failure. */
+ingot_status_t trust_check_kept(ingot_storage_t storage, const struct storage_around *around, size_t id_size,
+                                const uint8_t *id, size_t size, const uint8_t *kept);
 
 /* True if a seal is required but no key can seal. */
 bool trust_forbids_storing(ingot_storage_t storage, const struct storage_around *around);

@@ -25,7 +25,12 @@ enum counter {
     COUNTER_OTHER_VERSIONS,
     COUNTER_IO_ERRORS,
     COUNTER_OUT_OF_MEMORY,
-    COUNTER_NOT_KEPT,
+    COUNTER_DISTRUSTED, /* blobs whose seal was refused */
+    COUNTER_REJECTED,   /* blobs that the core or the driver refused */
+    COUNTER_SAVED_NS,   /* time that programs loaded through the storage saved */
+    COUNTER_AWAITED,    /* programs that another process built while this one waited */
+    COUNTER_WAIT_TIMEOUTS,
+    COUNTER_NOT_KEPT, /* this and the next four, COUNTER_REFUSED and COUNTER_EVICTIONS: of a directory store */
     COUNTER_EXPIRED,
     COUNTER_UNSTAMPED,
     COUNTER_LEFTOVERS,

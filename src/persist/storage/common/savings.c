@@ -35,12 +35,12 @@ ingot_storage_t savings_find_store(ingot_storage_t storage)
 void savings_note(ingot_storage_t storage, bool is_hit, uint64_t saved_ns)
 {
     const struct savings_counts more = {is_hit ? 1 : 0, is_hit ? 0 : 1, saved_ns};
-    atomic_fetch_add_explicit(&storage->saved_ns, saved_ns, memory_order_relaxed);
+    counters_add(&storage->counters, COUNTER_SAVED_NS, saved_ns);
     ingot_storage_t store = savings_find_store(storage);
     if (store == NULL)
         return;
     if (store != storage)
-        atomic_fetch_add_explicit(&store->saved_ns, saved_ns, memory_order_relaxed);
+        counters_add(&store->counters, COUNTER_SAVED_NS, saved_ns);
     add(&store->savings, &more);
 }
 

@@ -78,16 +78,11 @@ struct ingot_storage {
     pthread_mutex_t settings_lock;
     char backends[INGOT_PERSIST_BACKENDS_CAPACITY]; /* settings_lock guards this and the next field */
     struct keyring *keyring;                        /* NULL: INGOT_PERSIST_TRUST_NONE */
-    _Atomic uint64_t distrusted;                    /* blobs whose seal was refused; relaxed, a count */
     struct counters counters;                       /* of loads and stores; a directory store counts the rest */
     ingot_storage_t listener;        /* in a chain: the tier whose callback gets its events; NULL: none */
     void (*finish)(ingot_storage_t); /* destroys the storage; called by the last release */
     /* in a chain: the tier to which it stores; its settings apply where the chain has none of its own; NULL: none */
     ingot_storage_t model;
-    _Atomic uint64_t rejected; /* blobs that the core or the driver refused; relaxed, a count */
-    _Atomic uint64_t saved_ns; /* time that programs loaded through this storage saved; relaxed, too */
-    _Atomic uint64_t awaited;  /* programs that another process built while this one waited; relaxed */
-    _Atomic uint64_t wait_timeouts;
     struct storage_savings savings;
     struct store_queue queue;
     _Atomic(void *) parts[STORAGE_PART_COUNT]; /* NULL: not added yet; acq_rel pairs with acquire */

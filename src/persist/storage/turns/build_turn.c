@@ -167,8 +167,7 @@ static void count(const struct build_turn *turn, bool is_timeout)
 {
     ingot_storage_t counting[] = {turn->storage, turn->store};
     for (size_t i = 0; i < (turn->storage != turn->store ? 2u : 1u); ++i)
-        atomic_fetch_add_explicit(is_timeout ? &counting[i]->wait_timeouts : &counting[i]->awaited, 1,
-                                  memory_order_relaxed);
+        counters_add(&counting[i]->counters, is_timeout ? COUNTER_WAIT_TIMEOUTS : COUNTER_AWAITED, 1);
 }
 
 static void tell_timeout(const struct build_turn *turn)
